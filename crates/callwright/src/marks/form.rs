@@ -25,8 +25,17 @@ pub(super) struct Pieces {
 
 /// Between two marks, whatever blanks stand there.
 pub(super) const BLANKS: char = '⏎';
+/// The same as a text.
+pub(super) const GAP: &str = "⏎";
 /// Where a name stands in a closer.
 pub(super) const NAME: &str = "{}";
+
+impl Pieces {
+    /// The dialect's own end of the mark.
+    pub(super) fn tail(&self) -> &str {
+        self.tails.first().map_or("", String::as_str)
+    }
+}
 
 impl Form {
     /// The form of `example`, which calls `f` with `x` for `a`; `None` for one whose arguments do not stand in tags.
@@ -55,9 +64,7 @@ impl Form {
             argument_close: if is_named { of_key(&argument_close) } else { argument_close },
         })
     }
-}
 
-impl Form {
     /// The form of the caller's own `dialect`, as its marks say it; `None` where they are no tags, or hold more than a name or
     /// a key.
     pub(crate) fn of_marks(dialect: &Dialect) -> Option<Form> {
@@ -95,8 +102,7 @@ impl Form {
 
     /// The folded opener of a call of `name`.
     pub(crate) fn opener(&self, name: &str) -> Vec<char> {
-        let tail = self.call.tails.first().map_or("", String::as_str);
-        folded(&format!("{}{name}{tail}", self.call.head))
+        folded(&format!("{}{name}{}", self.call.head, self.call.tail()))
     }
 
     pub(super) fn section_open(&self) -> Vec<char> {
@@ -153,7 +159,7 @@ pub(super) fn marks(text: &str) -> Vec<String> {
 }
 
 fn joined(marks: &[String]) -> Option<String> {
-    (!marks.is_empty()).then(|| marks.join(&String::from(BLANKS)))
+    (!marks.is_empty()).then(|| marks.join(GAP))
 }
 
 pub(super) fn named(mark: &str, letter: char) -> String {

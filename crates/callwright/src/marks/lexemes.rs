@@ -7,8 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::edit::ends_within;
 use super::fold::{Folded, fold};
-use super::form::{BLANKS, Form, NAME, Pieces};
+use super::form::{BLANKS, Form, GAP, NAME, Pieces};
 use super::prices;
+use crate::tools::Tool;
 
 /// A mark at a place. Places are counted in letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +67,7 @@ struct Pattern {
     tail: usize,
     /// What stands between blanks, or directly together.
     segments: Vec<Vec<char>>,
-    /// No word goes on before it, and behind it.
-    edges: (bool, bool),
+    edges: Edges,
 }
 
 impl Kind {
@@ -92,30 +92,16 @@ impl Kind {
     }
 }
 
-/// The marks of `form` in `text`, by their places. Of the tools of these names, keys are looked for where the tool is called:
-/// those that `keys` lists of it, by their numbers among `all_keys`.
-pub(super) fn find(
-    text: &Folded,
-    form: &Form,
-    tools: &[&str],
-    all_keys: &[&str],
-    keys: impl Fn(usize) -> Vec<usize>,
-) -> Vec<Lexeme> {
+/// The marks of `form` in `text`, by their places. Of `keys`, those are looked for that a tool takes which is called.
+pub(super) fn find(text: &Folded, form: &Form, tools: &[&Tool], keys: &[&str]) -> Vec<Lexeme> {
     let index = Index::of(text);
-    let mut marks = index.marks(&calls(form, tools));
-    let mut called = vec![false; tools.len()];
-    let mut named = vec![false; all_keys.len()];
-    for tool in marks.iter().filter_map(|mark| mark.kind.tool()) {
-        if !std::mem::replace(&mut called[tool], true) {
-            keys(tool).into_iter().for_each(|key| named[key] = true);
-        }
-    }
-    let numbered = |is_there: &[bool], names: &[&str]| -> Vec<(usize, String)> {
-        let numbers = (0..names.len()).filter(|n| is_there[*n]);
-        numbers.map(|n| (n, names[n].to_owned())).collect()
-    };
-    let arguments = arguments(form, &numbered(&called, tools), &numbered(&named, all_keys));
-    marks.extend(index.marks(&arguments));
+    let mut marks = index.marks(&Patterns::of_calls(form, tools));
+    let called: BTreeSet<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
+    let is_taken = |key: &str| called.iter().any(|tool| tools[*tool].declares(key));
+    let called: Vec<(usize, &str)> = called.iter().map(|tool| (*tool, tools[*tool].name())).collect();
+    let keys: Vec<(usize, &str)> =
+        keys.iter().copied().enumerate().filter(|(_, key)| is_taken(key)).collect();
+    marks.extend(index.marks(&Patterns::of_arguments(form, &called, &keys)));
     let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
     let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
     marks.retain(|mark| mark.kind != Kind::Piece || !is_inside(mark));
@@ -156,143 +142,141 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     }
 }
 
-/// What opens and closes calls and their section.
-fn calls(form: &Form, tools: &[&str]) -> Vec<Pattern> {
-    let mut all = Vec::new();
-    let mut add = |kind, make, price, tail, parts: &[&str], edges| {
-        all.push(Pattern { kind, make, price, tail, segments: segments(parts), edges });
-    };
-    let anywhere = (false, false);
-    if let Some((open, close)) = &form.section {
-        add(Kind::SectionOpen, Make::Whole, 0, 0, &[open], anywhere);
-        add(Kind::SectionClose, Make::Whole, 0, 0, &[close], anywhere);
-    }
-    let blanks = String::from(BLANKS);
-    let call_tail = form.call.tails.first().map_or("", String::as_str);
-    for (n, tool) in tools.iter().enumerate() {
-        opener(&form.call, tool, Kind::Call(n), &mut add);
-        if let Some((open, _)) = &form.section {
-            let parts = [&*form.call.head, &*blanks, open, tool, call_tail];
-            add(Kind::SectionAndCall(n), Make::Half, prices::EXCHANGED, 0, &parts, anywhere);
-        }
-        if form.call_close.contains(NAME) {
-            closer(&form.call_close.replace(NAME, tool), Kind::CallClose(Some(n)), &mut add);
-        }
-    }
-    if !form.call_close.contains(NAME) {
-        closer(&form.call_close, Kind::CallClose(None), &mut add);
-    }
-    piece(&form.call.head, &mut add);
-    all
-}
+/// What is looked for.
+#[derive(Debug, Default)]
+struct Patterns(Vec<Pattern>);
 
-/// What opens and closes arguments.
-fn arguments(form: &Form, tools: &[(usize, String)], keys: &[(usize, String)]) -> Vec<Pattern> {
-    let mut all = Vec::new();
-    let mut add = |kind, make, price, tail, parts: &[&str], edges| {
-        all.push(Pattern { kind, make, price, tail, segments: segments(parts), edges });
-    };
-    let anywhere = (false, false);
-    let blanks = String::from(BLANKS);
-    let call_tail = form.call.tails.first().map_or("", String::as_str);
-    let is_named = form.argument_close.contains(NAME);
-    for (n, tool) in tools.iter().filter(|_| !call_tail.is_empty()) {
-        for (key, written) in keys {
+/// No word goes on before a mark, and behind it.
+type Edges = (bool, bool);
+const ANYWHERE: Edges = (false, false);
+
+impl Patterns {
+    fn add(&mut self, kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str], edges: Edges) {
+        self.0.push(Pattern { kind, make, price, tail, segments: segments(parts), edges });
+    }
+
+    fn whole(&mut self, kind: Kind, mark: &str) {
+        self.add(kind, Make::Whole, 0, 0, &[mark], ANYWHERE);
+    }
+
+    /// Two pieces that changed places.
+    fn exchanged(&mut self, kind: Kind, tail: usize, parts: &[&str]) {
+        self.add(kind, Make::Half, prices::EXCHANGED, tail, parts, ANYWHERE);
+    }
+
+    /// What opens and closes calls and their section.
+    fn of_calls(form: &Form, tools: &[&Tool]) -> Patterns {
+        let mut all = Patterns::default();
+        if let Some((open, close)) = &form.section {
+            all.whole(Kind::SectionOpen, open);
+            all.whole(Kind::SectionClose, close);
+        }
+        for (n, tool) in tools.iter().map(|tool| tool.name()).enumerate() {
+            all.opener(&form.call, tool, Kind::Call(n));
+            if let Some((open, _)) = &form.section {
+                let parts = [&*form.call.head, GAP, open, tool, form.call.tail()];
+                all.exchanged(Kind::SectionAndCall(n), 0, &parts);
+            }
+            if form.call_close.contains(NAME) {
+                all.closer(&form.call_close.replace(NAME, tool), Kind::CallClose(Some(n)));
+            }
+        }
+        if !form.call_close.contains(NAME) {
+            all.closer(&form.call_close, Kind::CallClose(None));
+        }
+        all.piece(&form.call.head);
+        all
+    }
+
+    /// What opens and closes arguments.
+    fn of_arguments(form: &Form, tools: &[(usize, &str)], keys: &[(usize, &str)]) -> Patterns {
+        let mut all = Patterns::default();
+        let (call, head) = (&*form.call.head, &*form.argument.head);
+        let call_tail = form.call.tail();
+        let is_named = form.argument_close.contains(NAME);
+        for (n, tool) in tools.iter().filter(|_| !call_tail.is_empty()) {
+            for (key, written) in keys {
+                for (tail, end) in form.argument.tails.iter().enumerate() {
+                    let parts = match is_named {
+                        true => [head, written, end, GAP, call, tool, call_tail, ""],
+                        false => [call, tool, GAP, head, GAP, call_tail, written, end],
+                    };
+                    all.exchanged(Kind::CallAndArgument(*n, *key), tail, &parts);
+                }
+            }
+        }
+        for (n, key) in keys {
+            let (n, key) = (*n, *key);
+            all.opener(&form.argument, key, Kind::Argument(n));
+            let close = form.argument_close.replace(NAME, key);
+            let parts = if is_named { vec![&*close] } else { vec![head, key, &close] };
+            all.exchanged(Kind::ArgumentUpToEnd(n), 0, &parts);
+            if is_named {
+                all.closer(&close, Kind::ArgumentClose(Some(n)));
+                for (next, opened) in keys.iter().filter(|(next, _)| *next != n) {
+                    let parts = [head, opened, form.argument.tail(), GAP, &close];
+                    all.exchanged(Kind::CloseAndArgument(Some(n), *next), 0, &parts);
+                }
+                continue;
+            }
             for (tail, end) in form.argument.tails.iter().enumerate() {
-                let (call, argument) = (&*form.call.head, &*form.argument.head);
-                let parts = match is_named {
-                    true => [argument, written, end, &*blanks, call, tool, call_tail, ""],
-                    false => [call, tool, &*blanks, argument, &*blanks, call_tail, written, end],
+                all.exchanged(Kind::CloseAndArgument(None, n), tail, &[head, GAP, &close, key, end]);
+            }
+        }
+        if !is_named {
+            all.closer(&form.argument_close, Kind::ArgumentClose(None));
+        }
+        all.piece(head);
+        all
+    }
+
+    fn piece(&mut self, head: &str) {
+        if ONE_EDIT <= head.chars().count() {
+            self.add(Kind::Piece, Make::Half, 0, 0, &[head], ANYWHERE);
+        }
+    }
+
+    /// An opener: as it should be, and with a piece missing, doubled or exchanged with another one.
+    fn opener(&mut self, pieces: &Pieces, name: &str, kind: Kind) {
+        let head = pieces.head.as_str();
+        for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
+            let ends_in_name = tail.is_empty();
+            self.add(kind, Make::Whole, 0, n, &[head, name, tail], (false, ends_in_name));
+            let mut half = |price, parts: &[&str], edges| self.add(kind, Make::Half, price, n, parts, edges);
+            // `<arg_key>a</arg_key>`
+            let ends: Vec<&str> = tail.split(BLANKS).collect();
+            for left in (0..ends.len()).filter(|_| 1 < ends.len()) {
+                let with = |n_left: usize| {
+                    let n_times = |n: usize| if n == left { n_left } else { 1 };
+                    let ends = ends.iter().enumerate().flat_map(|(n, end)| vec![*end; n_times(n)]);
+                    ends.collect::<Vec<_>>().join(GAP)
                 };
-                let kind = Kind::CallAndArgument(*n, *key);
-                add(kind, Make::Half, prices::EXCHANGED, tail, &parts, anywhere);
+                half(prices::HALF, &[head, name, &with(0)], ANYWHERE);
+                half(prices::DOUBLED, &[head, name, &with(2)], ANYWHERE);
+            }
+            half(prices::DOUBLED, &[head, head, name, tail], (false, ends_in_name));
+            half(prices::DOUBLED, &[head, name, name, tail], (false, ends_in_name));
+            half(prices::EXCHANGED, &[name, head, tail], (true, ends_in_name));
+            if !ends_in_name {
+                half(prices::HALF, &[name, tail], (true, false));
+                half(prices::HALF, &[head, name], (false, true));
+                half(prices::DOUBLED, &[head, name, tail, tail], ANYWHERE);
+                half(prices::EXCHANGED, &[head, tail, name], (false, true));
+                half(prices::EXCHANGED, &[tail, name, head], ANYWHERE);
             }
         }
     }
-    for (n, key) in keys.iter().map(|(n, key)| (*n, key.as_str())) {
-        opener(&form.argument, key, Kind::Argument(n), &mut add);
-        let close = form.argument_close.replace(NAME, key);
-        let head = &form.argument.head;
-        let parts = if is_named { vec![&*close] } else { vec![&**head, key, &close] };
-        add(Kind::ArgumentUpToEnd(n), Make::Half, prices::EXCHANGED, 0, &parts, anywhere);
-        if is_named {
-            closer(&close, Kind::ArgumentClose(Some(n)), &mut add);
-            let tail = form.argument.tails.first().map_or("", String::as_str);
-            for (next, opened) in keys.iter().filter(|(next, _)| *next != n) {
-                let parts = [&**head, opened, tail, &blanks, &close];
-                let kind = Kind::CloseAndArgument(Some(n), *next);
-                add(kind, Make::Half, prices::EXCHANGED, 0, &parts, anywhere);
-            }
-            continue;
-        }
-        for (tail, end) in form.argument.tails.iter().enumerate() {
-            let parts = [&**head, &blanks, &close, key, end];
-            let kind = Kind::CloseAndArgument(None, n);
-            add(kind, Make::Half, prices::EXCHANGED, tail, &parts, anywhere);
-        }
-    }
-    if !form.argument_close.contains(NAME) {
-        closer(&form.argument_close, Kind::ArgumentClose(None), &mut add);
-    }
-    piece(&form.argument.head, &mut add);
-    all
-}
 
-fn piece(head: &str, add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool))) {
-    if ONE_EDIT <= head.chars().count() {
-        add(Kind::Piece, Make::Half, 0, 0, &[head], (false, false));
-    }
-}
-
-/// An opener: as it should be, and with a piece missing, doubled or exchanged with another one.
-fn opener<'p>(
-    pieces: &'p Pieces,
-    name: &'p str,
-    kind: Kind,
-    add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool)),
-) {
-    let head = pieces.head.as_str();
-    for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
-        let ends_in_name = tail.is_empty();
-        add(kind, Make::Whole, 0, n, &[head, name, tail], (false, ends_in_name));
-        let mut half = |price, parts: &[&str], edges| add(kind, Make::Half, price, n, parts, edges);
-        // `<arg_key>a</arg_key>`
-        let ends: Vec<&str> = tail.split(BLANKS).collect();
-        for left in 0..ends.len() {
-            let rest: Vec<&str> =
-                ends.iter().enumerate().filter(|(n, _)| *n != left).map(|(_, end)| *end).collect();
-            if !rest.is_empty() {
-                half(prices::HALF, &[head, name, &rest.join(&String::from(BLANKS))], (false, false));
-                let twice: Vec<&str> = ends
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(n, end)| vec![*end; 1 + usize::from(n == left)])
-                    .collect();
-                half(prices::DOUBLED, &[head, name, &twice.join(&String::from(BLANKS))], (false, false));
-            }
+    fn closer(&mut self, mark: &str, kind: Kind) {
+        self.whole(kind, mark);
+        // `</para>`
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let Some(from) = mark.find(is_word) else { return };
+        let word = mark[from..].split(|c| !is_word(c)).next().unwrap_or("");
+        let (head, tail) = (&mark[..from], &mark[from + word.len()..]);
+        for (end, _) in word.char_indices().skip(SHORTEST_WORD) {
+            self.add(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail], ANYWHERE);
         }
-        half(prices::DOUBLED, &[head, head, name, tail], (false, ends_in_name));
-        half(prices::DOUBLED, &[head, name, name, tail], (false, ends_in_name));
-        half(prices::EXCHANGED, &[name, head, tail], (true, ends_in_name));
-        if !ends_in_name {
-            half(prices::HALF, &[name, tail], (true, false));
-            half(prices::HALF, &[head, name], (false, true));
-            half(prices::DOUBLED, &[head, name, tail, tail], (false, false));
-            half(prices::EXCHANGED, &[head, tail, name], (false, true));
-            half(prices::EXCHANGED, &[tail, name, head], (false, false));
-        }
-    }
-}
-
-fn closer(mark: &str, kind: Kind, add: &mut impl FnMut(Kind, Make, u32, usize, &[&str], (bool, bool))) {
-    add(kind, Make::Whole, 0, 0, &[mark], (false, false));
-    // `</para>`
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let Some(from) = mark.find(is_word) else { return };
-    let word = mark[from..].split(|c| !is_word(c)).next().unwrap_or("");
-    let (head, tail) = (&mark[..from], &mark[from + word.len()..]);
-    for (end, _) in word.char_indices().skip(SHORTEST_WORD) {
-        add(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail], (false, false));
     }
 }
 
@@ -335,7 +319,7 @@ impl<'t> Index<'t> {
     }
 
     /// Where `patterns` stand, whole and torn.
-    fn marks(&self, patterns: &[Pattern]) -> Vec<Lexeme> {
+    fn marks(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
         let exact = patterns.iter().flat_map(|pattern| self.exact(pattern));
         let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
         let torn = whole.flat_map(|pattern| self.torn(pattern)).collect();

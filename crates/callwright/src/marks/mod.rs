@@ -82,7 +82,8 @@ pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet) 
 /// Does `text` begin with the marks of `form` in front of a declared tool, whole or broken? At its `end`, no more will come.
 pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Result<bool, Incomplete> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
-    let marks = lexemes::find(&folded, form, &names, &[], |_| Vec::new());
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    let marks = lexemes::find(&folded, form, &tools, &[]);
     let is_call_at = |at: usize| marks.iter().any(|mark| mark.from == at && mark.kind.is_named_opener());
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
     let mut behind = sections.map(|mark| folded.behind_blanks(mark.to)).chain([0]);
@@ -212,8 +213,7 @@ const HEAD: usize = 8;
 
 /// Does a mark of `form` stand in `text` that is broken?
 pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
-    let tools: Vec<&Tool> = tool_set.iter().collect();
-    let (marks, _) = marks_of(&Folded::of(text, 0), form, &tools);
+    let marks = marks_in(text, form, tool_set);
     let is_inside = |mark: &Lexeme| {
         marks.iter().any(|other| other.make == Make::Whole && other.from <= mark.from && mark.to <= other.to)
     };
@@ -222,24 +222,21 @@ pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
 
 /// Does a whole mark of `form` stand in `text` that opens or closes an argument?
 pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
-    let tools: Vec<&Tool> = tool_set.iter().collect();
-    let (marks, _) = marks_of(&Folded::of(text, 0), form, &tools);
     let is_argument = |kind: Kind| matches!(kind, Kind::Argument(_) | Kind::ArgumentClose(_));
-    marks.iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
+    marks_in(text, form, tool_set).iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
+}
+
+fn marks_in(text: &str, form: &Form, tool_set: &ToolSet) -> Vec<Lexeme> {
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    marks_of(&Folded::of(text, 0), form, &tools).0
 }
 
 /// The marks of `form` in a text, and the keys that their numbers stand for.
 fn marks_of<'t>(folded: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme>, Vec<&'t str>) {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
     let mut keys: Vec<&str> = tools.iter().flat_map(|tool| tool.parameters()).collect();
     keys.sort_unstable();
     keys.dedup();
-    let keys_of = |tool: usize| {
-        let keys = tools[tool].parameters().filter_map(|key| keys.binary_search(&key).ok());
-        keys.collect()
-    };
-    let marks = lexemes::find(folded, form, &names, &keys, keys_of);
-    (marks, keys)
+    (lexemes::find(folded, form, tools, &keys), keys)
 }
 
 /// The readings that cost hardly more than the cheapest one.

@@ -67,6 +67,13 @@ struct Node {
     is_in_section: bool,
 }
 
+impl Node {
+    /// Has its call a value for `key`?
+    fn has(&self, key: usize) -> bool {
+        self.arguments.iter().any(|(known, _)| *known == key)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     /// Before the first mark.
@@ -85,10 +92,6 @@ struct Value {
     key: usize,
     /// The mark that opened it.
     opener: usize,
-    /// Its opener's end stands behind it.
-    is_up_to_end: bool,
-    /// The key has a value already, which must be the same.
-    is_again: bool,
 }
 
 impl Parser<'_, '_> {
@@ -172,13 +175,7 @@ impl Parser<'_, '_> {
                 self.between_arguments(node, at, next);
             }
             State::Value(own) => self.value(node, own, next),
-            State::Done => {
-                for (_, mark) in self.marks_at(at) {
-                    if self.is_stray(mark) {
-                        next.push(self.over(node, mark, prices::STRAY));
-                    }
-                }
-            }
+            State::Done => {}
         }
     }
 
@@ -237,8 +234,8 @@ impl Parser<'_, '_> {
                 Kind::Call(tool) => next.push(begun(tool, no_section)),
                 Kind::SectionAndCall(tool) => next.push(Node { is_in_section: true, ..begun(tool, 0) }),
                 Kind::CallAndArgument(tool, key) if self.declares(tool, key) => {
-                    let own = Value { key, opener: n, is_up_to_end: false, is_again: false };
-                    next.push(Node { state: State::Value(own), ..begun(tool, no_section) });
+                    let state = State::Value(Value { key, opener: n });
+                    next.push(Node { state, ..begun(tool, no_section) });
                 }
                 Kind::SectionClose if !is_start && !node.calls.is_empty() => {
                     next.push(Node { state: State::Done, ..self.over(node, mark, 0) });
@@ -259,11 +256,9 @@ impl Parser<'_, '_> {
         for (n, mark) in self.marks_at(at) {
             match mark.kind {
                 Kind::Argument(key) | Kind::ArgumentUpToEnd(key) if self.declares(node.tool, key) => {
-                    let is_again = node.arguments.iter().any(|(own, _)| *own == key);
-                    let is_up_to_end = matches!(mark.kind, Kind::ArgumentUpToEnd(_));
-                    let own = Value { key, opener: n, is_up_to_end, is_again };
-                    let price = if is_again { prices::REPEATED } else { 0 };
-                    next.push(Node { state: State::Value(own), ..self.over(node, mark, price) });
+                    let state = State::Value(Value { key, opener: n });
+                    let price = if node.has(key) { prices::REPEATED } else { 0 };
+                    next.push(Node { state, ..self.over(node, mark, price) });
                 }
                 Kind::CallClose(tool) if tool.is_none_or(|tool| tool == node.tool) => {
                     next.extend(self.called(self.over(node, mark, 0)));
@@ -288,7 +283,7 @@ impl Parser<'_, '_> {
 
     /// The argument whose opener is not there, if it can be of one key alone.
     fn without_opener(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
-        let left = |key: &usize| !node.arguments.iter().any(|(own, _)| own == key);
+        let left = |key: &usize| !node.has(*key);
         let tool = self.tools[node.tool];
         let mut free = self.keys_of(node.tool).filter(left);
         let only = free.next().filter(|_| free.next().is_none());
@@ -316,11 +311,9 @@ impl Parser<'_, '_> {
 
     /// `node` behind its call, if that is right.
     fn called(&self, mut node: Node) -> Option<Node> {
-        let members: Vec<String> = std::mem::take(&mut node.arguments)
-            .into_iter()
-            .map(|(key, json)| format!("{}: {json}", callwright_json::quote(self.keys[key])))
-            .collect();
-        let fit = check::fit(self.tools[node.tool], &format!("{{{}}}", members.join(", "))).ok()?;
+        let members = std::mem::take(&mut node.arguments);
+        let members = members.iter().map(|(key, json)| (self.keys[*key], json));
+        let fit = check::fit(self.tools[node.tool], &value::object_of(members)).ok()?;
         node.calls.push((node.tool, fit.arguments.into()));
         node.state = State::Calls;
         Some(node)
@@ -331,16 +324,16 @@ impl Parser<'_, '_> {
         // The opener of this argument stands twice.
         let begin = self.text.behind_blanks(from);
         for (n, mark) in self.marks_at(begin) {
-            if mark.kind == Kind::Argument(own.key) && mark.make == Make::Whole && !own.is_again {
+            if mark.kind == Kind::Argument(own.key) && mark.make == Make::Whole && !node.has(own.key) {
                 let state = State::Value(Value { opener: n, ..own });
                 next.push(Node { state, ..self.over(node, mark, prices::REPEATED) });
             }
         }
         let mut held = Held::default();
         let first = self.marks.partition_point(|mark| mark.from < from);
-        let has_closers = self.marks.iter().any(|mark| matches!(mark.kind, Kind::ArgumentClose(_)));
+        let is_up_to_end = matches!(self.marks[own.opener].kind, Kind::ArgumentUpToEnd(_));
         let mut before: Vec<&Lexeme> = Vec::new();
-        for mark in &self.marks[first..] {
+        for (n, mark) in self.marks.iter().enumerate().skip(first) {
             // What overlaps the mark is another reading of it.
             before.retain(|held_mark| {
                 let is_held = held_mark.to <= mark.from;
@@ -352,39 +345,30 @@ impl Parser<'_, '_> {
             if prices::CEILING + prices::MARGIN < node.cost + held.price {
                 break;
             }
-            if !own.is_up_to_end {
-                self.end_value(node, own, mark, held.price, has_closers, next);
+            if !is_up_to_end {
+                self.end_value(node, own, n, held.price, next);
             }
             before.push(mark);
         }
-        if own.is_up_to_end {
+        if is_up_to_end {
             self.value_up_to_end(node, own, next);
         }
     }
 
-    /// Ends the value at `mark`, if it can end there; what it holds costs `held`.
-    fn end_value(
-        &self,
-        node: &Node,
-        own: Value,
-        mark: &Lexeme,
-        held: u32,
-        has_closers: bool,
-        next: &mut Vec<Node>,
-    ) {
-        let opener = self.marks[own.opener];
+    /// Ends the value at the mark of this number, if it can end there; what it holds costs `held`.
+    fn end_value(&self, node: &Node, own: Value, n: usize, held: u32, next: &mut Vec<Node>) {
+        let (opener, mark) = (&self.marks[own.opener], &self.marks[n]);
         let state = match mark.kind {
             Kind::ArgumentClose(key) if key.is_none_or(|key| key == own.key) => Some(State::Arguments),
             Kind::CloseAndArgument(closed, key)
                 if closed.is_none_or(|closed| closed == own.key) && self.is_free(node, own, key) =>
             {
-                let opener = self.marks.iter().position(|other| other == mark).unwrap_or(0);
-                Some(State::Value(Value { key, opener, is_up_to_end: false, is_again: false }))
+                Some(State::Value(Value { key, opener: n }))
             }
             _ => None,
         };
         if let Some(state) = state {
-            let mut over = self.over(node, mark, self.edges(&opener, node.at, mark));
+            let mut over = self.over(node, mark, self.edges(opener, node.at, mark));
             over.cost += held;
             if over.cost <= prices::CEILING && self.take(&mut over, node, own, mark.from) {
                 next.push(Node { state, ..over });
@@ -396,14 +380,6 @@ impl Parser<'_, '_> {
             Kind::SectionClose => true,
             _ => false,
         };
-        // Letters before a whole mark are the value's.
-        let is_wider = mark.make == Make::Torn
-            && self.marks.iter().any(|other| {
-                other.make == Make::Whole
-                    && other.kind == mark.kind
-                    && mark.from < other.from
-                    && other.to <= mark.to
-            });
         // The value might hold the next call as well, and end where that seems to.
         let ends_call = !matches!(mark.kind, Kind::Argument(_));
         let is_before_call = self.marks.iter().any(|other| {
@@ -415,9 +391,10 @@ impl Parser<'_, '_> {
             };
             mark.from <= other.from && other.make == Make::Whole && may_be_held
         });
-        if may_end && !is_wider && !is_before_call && !self.ends_in_remnant(node.at, mark.from, own.key) {
+        if may_end && !is_before_call && !self.ends_in_remnant(node.at, mark.from, own.key) {
+            let has_closers = self.marks.iter().any(|mark| matches!(mark.kind, Kind::ArgumentClose(_)));
             let price = if has_closers { prices::NO_ARGUMENT_CLOSE } else { prices::NO_CLOSERS };
-            let cost = node.cost + held + price + self.edges_of_opener(&opener, node.at);
+            let cost = node.cost + held + price + self.edges_of_opener(opener, node.at);
             let mut open = Node { cost, at: mark.from, ..node.clone() };
             open.repaired.push((mark.from, mark.from));
             let to = self.before_break(node.at, mark.from);
@@ -431,17 +408,13 @@ impl Parser<'_, '_> {
     /// The value whose opener's end stands behind it.
     fn value_up_to_end(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
         let is_named = self.form.argument_close.contains(NAME);
-        let ends: Vec<Vec<char>> = self
-            .form
-            .argument
-            .tails
-            .iter()
-            .map(|end| match is_named {
-                // `</a>x<a>`
-                true => folded(&format!("{}{}{end}", self.form.argument.head, self.keys[own.key])),
-                false => folded(end),
-            })
-            .collect();
+        let argument = &self.form.argument;
+        let end = |end: &String| match is_named {
+            // `</a>x<a>`
+            true => folded(&format!("{}{}{end}", argument.head, self.keys[own.key])),
+            false => folded(end),
+        };
+        let ends: Vec<Vec<char>> = argument.tails.iter().map(end).collect();
         for (tail, end) in ends.iter().enumerate() {
             let is_longest = |at: usize| {
                 let before = self.text.folded.get(..at + end.len()).unwrap_or(&[]);
@@ -518,9 +491,7 @@ impl Parser<'_, '_> {
 
     /// Has the call of `node`, which is in a value, no value for `key` yet?
     fn is_free(&self, node: &Node, own: Value, key: usize) -> bool {
-        key != own.key
-            && self.declares(node.tool, key)
-            && node.arguments.iter().all(|(known, _)| *known != key)
+        key != own.key && self.declares(node.tool, key) && !node.has(key)
     }
 
     /// What it costs that the edges of a value are explained better by a neighbouring mark.

@@ -3,14 +3,13 @@
 //! What is an object, a list or text only the schema says; where it says nothing, elements of one name are a list.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 use callwright_json::{Guide, Kinds, Place};
 
 use super::value::{self, json_of as value_of, place_of};
 use crate::dialect::Trim;
 use crate::syntax::Typing;
-use crate::syntax::tag::{Tag, tag_at};
+use crate::syntax::tag::tag_at;
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;
@@ -57,7 +56,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
             }
             let json = top.json(text.get(top.from..start)?, guide)?;
             close(&mut open, json, end)?;
-        } else if !tag.closing && !top.is_text(guide) && is_plain(&tag) {
+        } else if !tag.closing && !top.is_text(guide) && tag.key.is_none() {
             // Text between elements belongs to nothing, and would be left out.
             if open.len() == MAX_LEVELS || !is_blank(text, top.behind, start) {
                 return None;
@@ -76,7 +75,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
     }
     let root = open.pop()?;
     if root.children.is_empty() {
-        return root.is_empty_list(text, guide).then(|| "[]".to_owned());
+        return None;
     }
     if is_blank(text, root.behind, text.len()) { root.json(text, guide) } else { None }
 }
@@ -94,10 +93,6 @@ fn is_blank(text: &str, from: usize, to: usize) -> bool {
     text.get(from..to).is_some_and(|piece| piece.trim().is_empty())
 }
 
-fn is_plain(tag: &Tag) -> bool {
-    tag.key.is_none()
-}
-
 impl Frame {
     /// Only text may stand here, whatever it looks like.
     fn is_text(&self, guide: &dyn Guide) -> bool {
@@ -106,21 +101,8 @@ impl Frame {
 
     /// The JSON of an object or a list with nothing in it, where only one of both may stand: it needs no closing tag.
     fn empty(&self, content: &str, guide: &dyn Guide) -> Option<&'static str> {
-        let kinds = guide.kinds(self.place?);
         let is_blank = self.children.is_empty() && content.trim().is_empty();
-        match Kinds(kinds.0 & !Kinds::NULL.0) {
-            Kinds::OBJECT if is_blank => Some("{}"),
-            Kinds::ARRAY if is_blank => Some("[]"),
-            _ => None,
-        }
-    }
-
-    /// Whether it is a list without elements: nothing where only a list may stand.
-    fn is_empty_list(&self, content: &str, guide: &dyn Guide) -> bool {
-        let kinds = self.place.map_or(Kinds::ANY, |place| guide.kinds(place));
-        content.trim().is_empty()
-            && kinds.meets(Kinds::ARRAY)
-            && !kinds.meets(Kinds::STRING.or(Kinds::OBJECT))
+        value::empty_of(guide.kinds(self.place?)).filter(|_| is_blank)
     }
 
     /// Whether it is a list.
@@ -151,21 +133,12 @@ impl Frame {
     }
 
     fn json(&self, content: &str, guide: &dyn Guide) -> Option<String> {
-        if self.children.is_empty() && self.is_empty_list(content, guide) {
-            return Some("[]".to_owned());
-        }
         if self.children.is_empty() {
             let content = value::content(content, Trim::OwnLines, None);
             return Some(value_of(&content, Typing::Schema, guide, self.place));
         }
-        let mut json = String::new();
         if self.is_list(guide) {
-            for (_, child) in &self.children {
-                json.push_str(if json.is_empty() { "[" } else { ", " });
-                json.push_str(child);
-            }
-            json.push(']');
-            return Some(json);
+            return Some(value::list_of(self.children.iter().map(|(_, child)| child)));
         }
         let mut members: Vec<(&str, Vec<&str>)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
@@ -176,16 +149,10 @@ impl Frame {
                 None => members.push((word, vec![child])),
             }
         }
-        for (word, values) in members {
-            let separator = if json.is_empty() { "{" } else { ", " };
-            let key = crate::value::Value::from(word);
-            let written = match values.as_slice() {
-                [only] => write!(json, "{separator}{key}: {only}"),
-                several => write!(json, "{separator}{key}: [{}]", several.join(", ")),
-            };
-            written.ok()?;
-        }
-        json.push('}');
-        Some(json)
+        let members = members.into_iter().map(|(word, values)| match values.as_slice() {
+            [only] => (word, (*only).to_owned()),
+            several => (word, value::list_of(several.iter())),
+        });
+        Some(value::object_of(members))
     }
 }

@@ -6,30 +6,27 @@
 
 use callwright_json::{Guide, Place, quote, strict};
 
-use super::value::{json, json_of as scalar_of, place_of};
+use super::value::{json, json_of as scalar_of, list_of, object_of, place_of};
 use crate::syntax::Typing;
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;
 
-/// A block that goes on.
-struct Block {
-    /// The column of its entries.
-    column: usize,
-    is_list: bool,
-    place: Option<Place>,
-    /// The members, or the elements with empty keys.
-    entries: Vec<(String, String)>,
-    /// The key of the value that is to come.
-    open: Option<String>,
-}
-
-/// A line that says something.
+/// A line that says something, or what is left of one behind its dash.
+#[derive(Clone, Copy)]
 struct Line<'t> {
     column: usize,
     text: &'t str,
     /// Where the next line begins.
     end: usize,
+}
+
+/// Goes over the lines.
+struct Reader<'t, 'g> {
+    text: &'t str,
+    /// Where the next line begins.
+    at: usize,
+    guide: &'g dyn Guide,
 }
 
 /// The JSON of the block `text`, whose members are those of an object at `place`; `None` where it is no such block.
@@ -39,85 +36,81 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place) -> Option<Str
     if flow.starts_with('{') {
         return json(flow, guide, Some(place));
     }
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut at = 0;
-    while let Some(line) = line_at(text, at)? {
-        at = line.end;
-        close(&mut blocks, &line)?;
-        let (mut column, mut rest) = (line.column, line.text);
-        loop {
-            let element = rest.strip_prefix("- ").or((rest == "-").then_some(""));
-            let member = if element.is_none() { key_of(rest) } else { None };
-            // `city:⏎  Paris`
-            if element.is_none()
-                && member.is_none()
-                && let Some(block) = blocks.last_mut().filter(|block| block.column < column)
-            {
-                let json = scalar(rest, guide, block.place_of_open(guide))?;
-                let key = block.open.take()?;
-                block.entries.push((key, json));
-                break;
-            }
-            let is_new = blocks.last().is_none_or(|block| {
-                block.column < column || block.open.is_some() && element.is_some() && !block.is_list
-            });
-            if is_new {
-                let place = match blocks.last() {
-                    None => Some(place),
-                    Some(parent) => parent.place_of_open(guide),
-                };
-                let is_list = element.is_some();
-                if MAX_LEVELS <= blocks.len() || blocks.is_empty() && is_list {
-                    return None;
-                }
-                blocks.push(Block { column, is_list, place, entries: Vec::new(), open: None });
-            }
-            let block = blocks.last_mut().filter(|block| block.is_list == element.is_some())?;
-            let value = match element {
-                Some(value) => {
-                    block.open = Some(String::new());
-                    value
-                }
-                None => {
-                    let (key, value) = member?;
-                    if block.entries.iter().any(|(known, _)| *known == key) {
-                        return None;
-                    }
-                    block.open = Some(key);
-                    value
-                }
-            };
-            let value = value.trim_start();
-            if value.is_empty() || value.starts_with('#') {
-                break;
-            }
-            // `- sku: A1`: a block that begins in the line of its dash.
-            if element.is_some() && (key_of(value).is_some() || value.starts_with("- ")) {
-                column += rest.len() - value.len();
-                rest = value;
-                continue;
-            }
-            let json = match value.strip_prefix(['|', '>']) {
-                Some(mode) => {
-                    let (content, end) = literal(text, at, block.column, value.starts_with('>'), mode)?;
-                    at = end;
-                    quote(&content)
-                }
-                None => scalar(value, guide, block.place_of_open(guide))?,
-            };
-            let key = block.open.take()?;
-            block.entries.push((key, json));
-            break;
+    let mut reader = Reader { text, at: 0, guide };
+    let Some(first) = line_at(text, 0)? else { return Some("{}".to_owned()) };
+    let json = if first.is_element() { None } else { reader.block(first, Some(place), 0) }?;
+    line_at(text, reader.at)?.is_none().then_some(json)
+}
+
+impl<'t> Reader<'t, '_> {
+    /// The JSON of the block whose first entry is `line`, for a value at `place`.
+    fn block(&mut self, mut line: Line<'t>, place: Option<Place>, level: usize) -> Option<String> {
+        if level == MAX_LEVELS {
+            return None;
         }
+        let (column, is_list) = (line.column, line.is_element());
+        // The members, or the elements with empty keys.
+        let mut entries: Vec<(String, String)> = Vec::new();
+        loop {
+            self.at = line.end;
+            let (key, value) = match is_list {
+                true => (String::new(), line.text.get(1..)?),
+                false => key_of(line.text)?,
+            };
+            if !is_list && entries.iter().any(|(known, _)| *known == key) {
+                return None;
+            }
+            let place = place.and_then(|place| match is_list {
+                true => Some(self.guide.element(place, entries.len())),
+                false => place_of(self.guide, place, &key),
+            });
+            let value = value.trim_start();
+            let json = if value.is_empty() || value.starts_with('#') {
+                match line_at(self.text, self.at)?.filter(|next| next.is_inside(column, is_list)) {
+                    // What has no value when the next entry comes is nothing.
+                    None => "null".to_owned(),
+                    Some(next) if next.is_entry() => self.block(next, place, level + 1)?,
+                    // `city:⏎  Paris`
+                    Some(next) => {
+                        self.at = next.end;
+                        scalar(next.text, self.guide, place)?
+                    }
+                }
+            } else if is_list && (value.starts_with("- ") || key_of(value).is_some()) {
+                // `- sku: A1`: a block that begins in the line of its dash.
+                let column = column + line.text.len() - value.len();
+                self.block(Line { column, text: value, ..line }, place, level + 1)?
+            } else if let Some(mode) = value.strip_prefix(['|', '>']) {
+                let (content, end) = literal(self.text, self.at, column, value.starts_with('>'), mode)?;
+                self.at = end;
+                quote(&content)
+            } else {
+                scalar(value, self.guide, place)?
+            };
+            entries.push((key, json));
+            match line_at(self.text, self.at)? {
+                Some(next) if column < next.column => return None,
+                Some(next) if next.column == column && next.is_element() == is_list => line = next,
+                Some(_) | None => break,
+            }
+        }
+        let entries = entries.iter().map(|(key, json)| (key.as_str(), json));
+        Some(if is_list { list_of(entries.map(|(_, json)| json)) } else { object_of(entries) })
     }
-    let end = Line { column: 0, text: "", end: text.len() };
-    close(&mut blocks, &end)?;
-    while 1 < blocks.len() {
-        fold(&mut blocks)?;
+}
+
+impl Line<'_> {
+    fn is_element(&self) -> bool {
+        self.text.starts_with("- ") || self.text == "-"
     }
-    match blocks.pop() {
-        Some(block) => block.json(),
-        None => Some("{}".to_owned()),
+
+    fn is_entry(&self) -> bool {
+        self.is_element() || key_of(self.text).is_some()
+    }
+
+    /// Does it belong to the value of an entry at `column`? The elements of a member may stand below its key.
+    fn is_inside(&self, column: usize, is_list: bool) -> bool {
+        column < self.column || column == self.column && !is_list && self.is_element()
     }
 }
 
@@ -138,66 +131,6 @@ fn line_at(text: &str, mut from: usize) -> Option<Option<Line<'_>>> {
             return None;
         }
         return Some(Some(Line { column: line.len() - said.len(), text: said, end }));
-    }
-}
-
-/// Ends the blocks that `line` does not belong to.
-fn close(blocks: &mut Vec<Block>, line: &Line<'_>) -> Option<()> {
-    let is_element = line.text.starts_with("- ") || line.text == "-";
-    while let Some(block) = blocks.last_mut() {
-        // What has no value when the next entry comes is nothing.
-        let goes_deeper =
-            block.column < line.column || is_element && !block.is_list && block.column == line.column;
-        if (line.text.is_empty() || !goes_deeper)
-            && let Some(key) = block.open.take()
-        {
-            block.entries.push((key, "null".to_owned()));
-        }
-        if line.text.is_empty() {
-            return Some(());
-        }
-        let is_here = block.column == line.column && (block.is_list == is_element || is_element);
-        if is_here || block.column < line.column {
-            return (is_here || block.open.is_some()).then_some(());
-        }
-        if blocks.len() < 2 {
-            return None;
-        }
-        fold(blocks)?;
-    }
-    Some(())
-}
-
-/// Makes the innermost block the value of the one around it.
-fn fold(blocks: &mut Vec<Block>) -> Option<()> {
-    let json = blocks.pop()?.json()?;
-    let parent = blocks.last_mut()?;
-    let key = parent.open.take()?;
-    parent.entries.push((key, json));
-    Some(())
-}
-
-impl Block {
-    /// Where the value that is to come stands.
-    fn place_of_open(&self, guide: &dyn Guide) -> Option<Place> {
-        let (place, key) = (self.place?, self.open.as_deref()?);
-        if self.is_list {
-            Some(guide.element(place, self.entries.len()))
-        } else {
-            place_of(guide, place, key)
-        }
-    }
-
-    fn json(self) -> Option<String> {
-        if self.open.is_some() {
-            return None;
-        }
-        let entries: Vec<String> = match self.is_list {
-            true => self.entries.into_iter().map(|(_, json)| json).collect(),
-            false => self.entries.iter().map(|(key, json)| format!("{}: {json}", quote(key))).collect(),
-        };
-        let inside = entries.join(", ");
-        Some(if self.is_list { format!("[{inside}]") } else { format!("{{{inside}}}") })
     }
 }
 

@@ -9,8 +9,8 @@ pub(crate) mod tagged;
 pub(crate) mod value;
 
 use callwright_json::{
-    AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_prefix,
-    read_with,
+    AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, apply,
+    read_prefix, read_with,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -97,16 +97,15 @@ pub(crate) fn are_signs(text: &str) -> bool {
 
 /// Moves all places in `parse` by `base`, where the text that it was read from begins.
 fn shift(parse: &mut Parse<'_>, base: usize) {
-    let shifted = |at: Span| Span::new(base + at.start as usize, base + at.end as usize);
     for reading in &mut parse.readings {
-        reading.span = shifted(reading.span);
-        for repair in &mut reading.repairs {
-            repair.at = shifted(repair.at);
-        }
+        reading.span = moved(reading.span, base);
+        reading.repairs.iter_mut().for_each(|repair| repair.at = moved(repair.at, base));
     }
-    for diagnostic in &mut parse.diagnostics {
-        diagnostic.at = shifted(diagnostic.at);
-    }
+    parse.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.at = moved(diagnostic.at, base));
+}
+
+fn moved(at: Span, base: usize) -> Span {
+    Span::new(base + at.start as usize, base + at.end as usize)
 }
 
 /// Like [`read_arguments_at`], for the piece `from..end` of a text in which Markdown's backslashes stand:
@@ -118,37 +117,24 @@ pub(crate) fn read_escaped_arguments(
     guide: &dyn Guide,
 ) -> Option<(String, Vec<Repair>)> {
     let piece = text.get(from..end)?;
-    let mut plain = String::with_capacity(piece.len());
-    // Where the backslashes stood: in `plain`, and in `text`.
-    let mut dropped: Vec<(usize, usize)> = Vec::new();
-    let mut chars = piece.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        match chars.peek() {
-            Some((_, '_' | '*' | '[' | ']' | '#' | '<' | '>')) if c == '\\' => {
-                dropped.push((plain.len(), from + at))
-            }
-            _ => plain.push(c),
-        }
-    }
+    let is_escape = |pair: &[u8]| pair[0] == b'\\' && b"_*[]#<>".contains(&pair[1]);
+    let escapes = piece.as_bytes().windows(2).enumerate().filter(|(_, pair)| is_escape(pair));
+    let mut drops: Vec<Repair> = escapes
+        .map(|(at, _)| Repair { kind: RepairKind::DropBackslash, at: Span::new(at, at + 1), put: "".into() })
+        .collect();
+    let plain = apply(piece, &drops);
+    // Where the backslashes stood in `plain`.
+    let dropped: Vec<usize> = drops.iter().enumerate().map(|(n, drop)| drop.at.start as usize - n).collect();
     let payload = read_arguments_at(&plain, 0, guide, false);
     let reading = settled_object(&payload.parse)?;
-    let before = |at: u32| dropped.partition_point(|(plain_at, _)| *plain_at < at as usize);
-    let place = |at: u32| from + at as usize + before(at);
-    let mut repairs: Vec<Repair> = reading
-        .repairs
-        .iter()
-        .map(|r| Repair {
-            kind: r.kind,
-            at: Span::new(place(r.at.start), place(r.at.end)),
-            put: r.put.clone(),
-        })
-        .collect();
-    let outside = |at: usize| !repairs.iter().any(|r| r.at.range().contains(&at));
-    let drops: Vec<Repair> = dropped
-        .iter()
-        .filter(|(_, at)| outside(*at))
-        .map(|(_, at)| Repair { kind: RepairKind::DropBackslash, at: Span::new(*at, at + 1), put: "".into() })
-        .collect();
+    let place = |at: u32| from + at as usize + dropped.partition_point(|dropped| *dropped < at as usize);
+    let placed = |repair: &Repair| Repair {
+        at: Span::new(place(repair.at.start), place(repair.at.end)),
+        ..repair.clone()
+    };
+    let mut repairs: Vec<Repair> = reading.repairs.iter().map(placed).collect();
+    drops.iter_mut().for_each(|drop| drop.at = moved(drop.at, from));
+    drops.retain(|drop| !repairs.iter().any(|repair| repair.at.range().contains(&drop.at.range().start)));
     repairs.extend(drops);
     repairs.sort_by_key(|r| r.at);
     Some((reading.value().raw().to_owned(), repairs))

@@ -45,20 +45,9 @@ impl Braces {
     /// For the object whose brace stands at `from`, with strings between two of `mark`, of a call that begins with `open`
     /// and ends with one of `close`.
     pub(crate) fn new(from: usize, mark: Arc<str>, open: &str, close: Vec<Text>) -> Braces {
-        let (open, inside) = (open.into(), Inside::Nothing);
-        Braces {
-            mark,
-            close,
-            open,
-            from,
-            at: from,
-            levels: 0,
-            is_list: false,
-            inside,
-            piece: from,
-            holds_marks: false,
-            torn: None,
-        }
+        let (open, at, piece, inside) = (open.into(), from, from, Inside::Nothing);
+        let (levels, is_list, holds_marks, torn) = (0, false, false, None);
+        Braces { mark, close, open, from, at, levels, is_list, inside, piece, holds_marks, torn }
     }
 
     /// Goes on from where the last call stopped: where the object ends, if that is there by now.

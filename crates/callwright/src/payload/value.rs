@@ -56,11 +56,8 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
         Typing::Json => return json(plain, guide, place).unwrap_or_else(|| quote(raw)),
         Typing::Schema => {}
     }
-    // An element with nothing in it holds no members, or no elements.
-    match kinds {
-        Kinds::OBJECT if plain.is_empty() => return "{}".to_owned(),
-        Kinds::ARRAY if plain.is_empty() => return "[]".to_owned(),
-        _ => {}
+    if let Some(empty) = empty_of(kinds).filter(|_| plain.is_empty()) {
+        return empty.to_owned();
     }
     let nested = || {
         let may_hold = kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY));
@@ -102,6 +99,29 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
         Err(_) if kinds == Kinds::ANY => of_python(plain).unwrap_or_else(|| quote(raw)),
         _ => quote(raw),
     }
+}
+
+/// The JSON of an element with nothing in it where no text may stand: an object without members, or a list without elements.
+pub(super) fn empty_of(kinds: Kinds) -> Option<&'static str> {
+    match (kinds.meets(Kinds::OBJECT), kinds.meets(Kinds::ARRAY)) {
+        _ if kinds.meets(Kinds::STRING) => None,
+        (true, false) => Some("{}"),
+        (false, true) => Some("[]"),
+        (true, true) | (false, false) => None,
+    }
+}
+
+/// The JSON of an object with these members, whose values are JSON.
+pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<str>)>) -> String {
+    let members: Vec<String> =
+        members.map(|(key, json)| format!("{}: {}", quote(key), json.as_ref())).collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+/// The JSON of a list of these elements, which are JSON.
+pub(super) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let elements: Vec<String> = elements.map(|json| json.as_ref().to_owned()).collect();
+    format!("[{}]", elements.join(", "))
 }
 
 /// `-007` → `-7`

@@ -89,6 +89,10 @@ enum Object<'v, 't> {
     Data,
 }
 
+fn wrong<'v, 't>(written: Option<Cow<'v, str>>, error: ShapeError) -> Object<'v, 't> {
+    Object::Call(Shaped::Wrong { written, error })
+}
+
 fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Object<'v, 't> {
     // What marks say is a call is no schema that is said back.
     if !is_marked && is_echo(value, names) {
@@ -107,15 +111,13 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
             && let Some((key, _)) = member(value, keys::WRAPPERS, is_list)
             && !tool.declares(key)
         {
-            let error = ShapeError::BesideArguments(key.to_owned());
-            return Object::Call(Shaped::Wrong { written: Some(written), error });
+            return wrong(Some(written), ShapeError::BesideArguments(key.to_owned()));
         }
         if let Some(tool) = crowded
             && let Some(key) =
                 twice(value).or_else(|| renamed(value, tool, names)).filter(|key| !tool.declares(key))
         {
-            let error = ShapeError::Twice(key.into_owned());
-            return Object::Call(Shaped::Wrong { written: Some(written), error });
+            return wrong(Some(written), ShapeError::Twice(key.into_owned()));
         }
         match (tool, arguments) {
             // A tool may itself have a parameter of that name: then the object is flat.
@@ -123,15 +125,14 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
                 if let Some(tool) = crowded
                     && let Some(beside) = beside(value, tool, name_key, (key, arguments))
                 {
-                    let error = ShapeError::BesideArguments(beside.into_owned());
-                    return Object::Call(Shaped::Wrong { written: Some(written), error });
+                    return wrong(Some(written), ShapeError::BesideArguments(beside.into_owned()));
                 }
                 // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
                 let objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
                 if 1 < arguments.elements().take(2).count() && objects() {
                     return Object::Keyed(calls_of(tool, &written, arguments));
                 }
-                return Object::Call(with_arguments(tool, written, arguments));
+                return with_arguments(tool, written, arguments);
             }
             (Some(tool), None) => {
                 let rest: Vec<_> = value
@@ -159,14 +160,12 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
     if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
         if let Some(key) = twice(value) {
-            let error = ShapeError::Twice(key.into_owned());
-            return Object::Call(Shaped::Wrong { written: None, error });
+            return wrong(None, ShapeError::Twice(key.into_owned()));
         }
         // `{"tool_calls": [{"name": "f"}], "arguments": {…}}`
         let holds_some = |v: Value<'v>| v.members().next().is_some();
         if let Some((beside, _)) = member(value, keys::ARGUMENTS, holds_some) {
-            let error = ShapeError::BesideArguments(beside.to_owned());
-            return Object::Call(Shaped::Wrong { written: None, error });
+            return wrong(None, ShapeError::BesideArguments(beside.to_owned()));
         }
         // `{"type": "function", "function": {…}}` is common.
         if value.members().count() <= 4 || key == "tool_calls" {
@@ -174,17 +173,14 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
         }
     }
     // `{"tool_calsl": [{…}]}`: what is in it are calls whatever it is called.
-    let mut members = value.members();
-    if let Some((key, inside)) = members.next().filter(|_| members.next().is_none())
+    if let Some((key, inside)) = only(value)
         && inside.elements().any(|element| element.kind() == Kind::Object)
         && key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key))
     {
         return Object::Wrapper(inside);
     }
     match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
-        Some(_) if value.members().count() <= 3 => {
-            Object::Call(Shaped::Wrong { written: None, error: ShapeError::NoName })
-        }
+        Some(_) if value.members().count() <= 3 => wrong(None, ShapeError::NoName),
         _ => Object::Data,
     }
 }
@@ -195,9 +191,8 @@ fn twice(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_part = |key: &str| {
         [keys::NAME, keys::ARGUMENTS, keys::WRAPPERS].into_iter().any(|known| known.contains(&key))
     };
-    let mut members = value.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
     let is_twice = |key: &str, member: Value<'_>| value.get(key).is_some_and(|first| !first.same_as(member));
-    members.find_map(|(key, member)| (is_part(&key) && is_twice(&key, member)).then_some(key))
+    members(value).find_map(|(key, member)| (is_part(&key) && is_twice(&key, member)).then_some(key))
 }
 
 /// The key in `value`, a call of `tool`, that names another tool: `{"name": "f", "tool": "g"}`.
@@ -206,8 +201,7 @@ fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'
         let other = member.as_str().and_then(|name| names.resolve(&name));
         other.is_some_and(|other| other.name() != tool.name())
     };
-    let mut members = value.members().filter_map(|(key, member)| Some((key.as_str()?, member)));
-    members.find_map(|(key, member)| (keys::NAME.contains(&&*key) && is_other(member)).then_some(key))
+    members(value).find_map(|(key, member)| (keys::NAME.contains(&&*key) && is_other(member)).then_some(key))
 }
 
 /// The first member of `value`, a call of `tool`, that is an argument and stands beside the others, or holds some that
@@ -225,11 +219,12 @@ fn beside<'v>(
     let is_known = |key: &str| key == name_key || key == arguments_key || is_companion(key);
     // A text, or a list, of arguments may have it.
     let is_told = matches!(arguments.kind(), Kind::Object | Kind::Null);
-    let mut members = value.members().filter(|_| is_told);
-    members.find_map(|(key, member)| key.as_str().filter(|key| !is_known(key) && is_left_out(key, member)))
+    let mut members = members(value).filter(|_| is_told);
+    members.find_map(|(key, member)| (!is_known(&key) && is_left_out(&key, member)).then_some(key))
 }
 
-fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Shaped<'v, 't> {
+fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Object<'v, 't> {
+    let unfit = |written, kind| wrong(Some(written), ShapeError::ArgumentsNotObject(kind));
     let arguments = match arguments.kind() {
         Kind::Object => Arguments::Object(arguments),
         Kind::Null => Arguments::None,
@@ -238,7 +233,7 @@ fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Valu
             match text.trim_start().as_bytes().first() {
                 None => Arguments::None,
                 Some(b'{') => Arguments::Text(text),
-                Some(_) => return wrong(written, "string"),
+                Some(_) => return unfit(written, "string"),
             }
         }
         Kind::Array => {
@@ -247,16 +242,12 @@ fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Valu
                 (None, _) => Arguments::None,
                 // `"arguments": [{"a": 1}]`
                 (Some(only), None) if only.kind() == Kind::Object => Arguments::Object(only),
-                _ => return wrong(written, "array"),
+                _ => return unfit(written, "array"),
             }
         }
-        kind @ (Kind::Bool | Kind::Number) => return wrong(written, kind.name()),
+        kind @ (Kind::Bool | Kind::Number) => return unfit(written, kind.name()),
     };
-    Shaped::Call { tool, written, arguments }
-}
-
-fn wrong<'v, 't>(written: Cow<'v, str>, kind: &'static str) -> Shaped<'v, 't> {
-    Shaped::Wrong { written: Some(written), error: ShapeError::ArgumentsNotObject(kind) }
+    Object::Call(Shaped::Call { tool, written, arguments })
 }
 
 /// `{"f": {…}}`: every key names a tool, every value is an object (or a list of them).
@@ -288,8 +279,7 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
 
 /// The name in `{"f": {…}}` where no tool has it, and some tool takes such arguments.
 fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>> {
-    let mut members = value.members();
-    let (written, arguments) = members.next().filter(|_| members.next().is_none())?;
+    let (written, arguments) = only(value)?;
     let is_taken = names.tools().iter().any(|tool| takes_any(tool, arguments));
     written.as_str().filter(|written| is_taken && !keys::is_of_call(written))
 }
@@ -351,9 +341,7 @@ pub(crate) fn object_in_text(value: Value<'_>, tool: &Tool, repairs: &[Repair]) 
     let text = match value.kind() {
         Kind::String => value.as_str()?,
         Kind::Object if repairs.iter().any(|repair| repair.kind == RepairKind::AddKey) => {
-            let mut members = value.members();
-            let (_, only) = members.next().filter(|_| members.next().is_none())?;
-            only.as_str()?
+            only(value)?.1.as_str()?
         }
         _ => return None,
     };
@@ -371,7 +359,7 @@ pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
 
 /// Does the tool declare one of the keys of `arguments`?
 fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
-    arguments.members().any(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
+    members(arguments).any(|(key, _)| tool.declares(&key))
 }
 
 /// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.
@@ -411,23 +399,9 @@ fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool 
 
 /// The name of a JSON Schema or Python type.
 pub(crate) fn is_type_word(word: &str) -> bool {
-    matches!(
-        word,
-        "string"
-            | "integer"
-            | "number"
-            | "boolean"
-            | "array"
-            | "object"
-            | "float"
-            | "dict"
-            | "int"
-            | "str"
-            | "bool"
-            | "list"
-            | "tuple"
-            | "any"
-    )
+    const OF_SCHEMA: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
+    const OF_PYTHON: [&str; 8] = ["float", "dict", "int", "str", "bool", "list", "tuple", "any"];
+    OF_SCHEMA.contains(&word) || OF_PYTHON.contains(&word)
 }
 
 /// The name in `{"name": "f"}`, an object with nothing else in it but parts of a call.
@@ -458,8 +432,7 @@ fn member<'v>(
     let mut found = None;
     let mut open = keys;
     let mut seen = 0_u64;
-    for (key, v) in value.members() {
-        let Some(written) = key.as_str() else { continue };
+    for (written, v) in members(value) {
         let Some(rank) = open.iter().position(|known| *known == written) else { continue };
         let bit = 1 << rank;
         if seen & bit == 0 && fits(v) {
@@ -472,8 +445,17 @@ fn member<'v>(
 }
 
 fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'v>> {
+    let (key, only) = only(value)?;
+    key.as_str().is_some_and(|key| keys.contains(&&*key)).then_some(only)
+}
+
+/// The only member of an object.
+fn only(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
     let mut members = value.members();
-    let (key, only) = members.next()?;
-    let known = key.as_str().is_some_and(|key| keys.contains(&&*key));
-    (members.next().is_none() && known).then_some(only)
+    members.next().filter(|_| members.next().is_none())
+}
+
+/// The members of an object whose keys can be read, with these.
+fn members(value: Value<'_>) -> impl Iterator<Item = (Cow<'_, str>, Value<'_>)> {
+    value.members().filter_map(|(key, member)| Some((key.as_str()?, member)))
 }

@@ -15,6 +15,8 @@ const LONGEST: usize = 4096;
 
 /// One key with its value.
 struct Pair {
+    /// Its number among the declared ones.
+    slot: u8,
     place: Place,
     key: Span,
     value: Span,
@@ -30,34 +32,21 @@ pub(crate) fn read<'t>(text: &'t str, guide: &SchemaGuide) -> Option<Reading<'t>
         return None;
     }
     let pairs = find(text, guide)?;
-    let mut repairs = Vec::new();
-    let mut used = 0_u128;
-    for (i, pair) in pairs.iter().enumerate() {
-        if let Member::Declared(slot, _) = guide.member(guide.root(), pair.key.of(text)) {
-            used |= 1 << slot;
-        }
-        let put = format!("{}\"{}\": ", if i == 0 { "{" } else { ", " }, pair.key.of(text));
-        repairs.push(Repair {
-            kind: RepairKind::SwapSyntax,
-            at: Span::new(pair.key.range().start, pair.value.range().start),
-            put: put.into(),
-        });
-        repairs.push(Repair {
-            kind: RepairKind::QuoteValue,
-            at: pair.value,
-            put: json(pair.value.of(text), guide.kinds(pair.place))?.into(),
-        });
-        // What separates this pair from the next one goes with the next one's key.
-        let end = pair.value.range().end;
-        let next = pairs.get(i + 1).map_or(text.len(), |next| next.key.range().start);
-        repairs.push(Repair {
-            kind: RepairKind::SwapSyntax,
-            at: Span::new(end, next),
-            put: if i + 1 == pairs.len() { "}".into() } else { "".into() },
-        });
-    }
-    if guide.required(guide.root()) & !used != 0 {
+    let given = pairs.iter().fold(0_u128, |given, pair| given | 1 << pair.slot);
+    if guide.required(guide.root()) & !given != 0 {
         return None;
+    }
+    let mut repairs = Vec::new();
+    for (i, Pair { place, key, value, .. }) in pairs.iter().enumerate() {
+        let open = if i == 0 { "{" } else { ", " };
+        // What separates this pair from the next one goes with the next one's key.
+        let next = pairs.get(i + 1).map(|next| next.key.range().start);
+        let mut put = |kind, at, put: String| repairs.push(Repair { kind, at, put: put.into() });
+        let before = Span::new(key.range().start, value.range().start);
+        put(RepairKind::SwapSyntax, before, format!("{open}\"{}\": ", key.of(text)));
+        put(RepairKind::QuoteValue, *value, json(value.of(text), guide.kinds(*place))?);
+        let behind = Span::new(value.range().end, next.unwrap_or(text.len()));
+        put(RepairKind::SwapSyntax, behind, if next.is_some() { "" } else { "}" }.to_owned());
     }
     let whole = apply(text, &repairs);
     let tree = strict(&whole).ok()?;
@@ -66,40 +55,22 @@ pub(crate) fn read<'t>(text: &'t str, guide: &SchemaGuide) -> Option<Reading<'t>
 
 /// The pairs of `text`, if it is made of nothing else.
 fn find(text: &str, guide: &SchemaGuide) -> Option<Vec<Pair>> {
-    let bytes = text.as_bytes();
     let mut pairs: Vec<Pair> = Vec::new();
-    let mut at = text.len() - text.trim_start().len();
-    while at < text.len() {
-        let rest = text.get(at..)?;
-        let len = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let name = &rest[..len];
-        let sign = rest[len..].trim_start_matches(' ');
-        let is_key = matches!(sign.as_bytes().first(), Some(b'=' | b':')) && !sign.starts_with("==");
-        if is_key && let Member::Declared(_, place) = guide.member(guide.root(), name) {
-            if pairs.iter().any(|p| p.key.of(text) == name) {
-                return None;
-            }
-            close(text, &mut pairs, at);
-            let value = text.len() - sign.len() + 1;
-            let value = value + (text.len() - value - text.get(value..)?.trim_start().len());
-            pairs.push(Pair { place, key: Span::new(at, at + len), value: Span::new(value, text.len()) });
-            at = value.max(at + len + 1);
-        } else if pairs.is_empty() {
+    for (sign, _) in text.match_indices(['=', ':']).filter(|(at, _)| !text[*at..].starts_with("==")) {
+        let before = text[..sign].trim_end_matches(' ');
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || !c.is_ascii();
+        let key = Span::new(before.trim_end_matches(is_word).len(), before.len());
+        let Member::Declared(slot, place) = guide.member(guide.root(), key.of(text)) else { continue };
+        if pairs.iter().any(|pair| pair.slot == slot) {
             return None;
-        } else {
-            at += len.max(1);
         }
-        // On to the beginning of the next word.
-        while at < text.len() && (!text.is_char_boundary(at) || is_word(bytes[at - 1])) {
-            at += 1;
-        }
+        close(text, &mut pairs, key.range().start);
+        let value = text.len() - text[sign + 1..].trim_start().len();
+        pairs.push(Pair { slot, place, key, value: Span::new(value, text.len()) });
     }
     close(text, &mut pairs, text.len());
-    (!pairs.is_empty() && pairs.iter().all(|p| !p.value.is_empty())).then_some(pairs)
-}
-
-fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80
+    let begins = text.get(..pairs.first()?.key.range().start)?.trim().is_empty();
+    (begins && pairs.iter().all(|pair| !pair.value.is_empty())).then_some(pairs)
 }
 
 /// Ends the last pair's value before `end`, separators aside.

@@ -180,10 +180,15 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
     let word = if bytes.get(word_end) == Some(&b'=') { before_name(text, word) } else { word };
     let plain = Tag::new(Span::at(from), closing, role_of(word.of(text)), word);
     let mut tag = Tag { marked, ..plain };
-    let end = match attributes(text, word_end, b'>', &mut tag) {
-        Err(Incomplete) => return grows(bytes, from),
-        Ok(end) => end.filter(|end| end - from <= MAX_TAG),
-    };
+    let end = attributes(text, word_end, b'>', &mut tag);
+    up_to(text, end, tag)
+}
+
+/// `tag`, whose end is this. The text may end inside it; one that is too long is none.
+fn up_to(text: &str, end: Seen<usize>, tag: Tag) -> Seen<Tag> {
+    let from = tag.at.start as usize;
+    let Ok(end) = end else { return grows(text.as_bytes(), from) };
+    let end = end.filter(|end| end - from <= MAX_TAG);
     Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
 }
 
@@ -215,22 +220,19 @@ pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, k
 }
 
 /// Does a tag begin at `from` that opens no call, whatever it goes on with: `<a href=`, `<div class=`? Seen as soon as its
-/// word is there, and only where nothing was opened before it.
+/// word is there, and only where nothing was opened before it. Of one with bars or a mark before its word more is waited for.
 pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
     let bytes = text.as_bytes();
-    let mark = fit(bytes.get(from..).unwrap_or(&[]), MINIMAX);
-    let start = from + mark.ok().flatten().unwrap_or(0);
-    if bytes.get(start) != Some(&b'<') {
+    if bytes.get(from) != Some(&b'<') {
         return false;
     }
-    let is_closing = bytes.get(start + 1) == Some(&b'/');
-    let Ok(at) = behind_bars(bytes, start + 1 + usize::from(is_closing)) else { return false };
+    let at = from + 1 + usize::from(bytes.get(from + 1) == Some(&b'/'));
     let end = at + name_len(bytes, at);
     let word = significant(text, at, end).of(text);
     let is_of_call = || matches!(role_of(word), Role::Call | Role::Group) || names_call(word);
     match bytes.get(end) {
         // `<|im_start|>`, `<tool_call|>`
-        _ if end == at => false,
+        _ if end == at || bar(&bytes[at..]).is_some() => false,
         _ if MAX_WORD < end - at => true,
         _ if bar(&bytes[end..]).is_some() => false,
         None | Some(b'>') => false,
@@ -244,19 +246,6 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
 fn is_over(rest: &[u8]) -> bool {
     let blanks = rest.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
     matches!(rest.get(blanks..), None | Some([] | [b'>', ..] | [b'/'] | [b'/', b'>', ..]))
-}
-
-/// Where the word of a tag begins that may have `｜DSML｜` before it.
-fn behind_bars(bytes: &[u8], at: usize) -> Result<usize, Incomplete> {
-    let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) else { return Ok(at) };
-    let inner = at + len;
-    let word = inner + bytes[inner..].iter().take(MAX_TOKEN).take_while(|b| is_token_byte(**b)).count();
-    if word == bytes.len() && word < inner + MAX_TOKEN {
-        return Err(Incomplete);
-    }
-    let Some(len) = bar(&bytes[word..]) else { return Ok(at) };
-    let behind = word + len;
-    Ok(behind + usize::from(bytes.get(behind) == Some(&b' ')))
 }
 
 /// Does the word of a tag, `use_tool`, say that it is about a call?
@@ -333,13 +322,7 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
         Some(end) => Ok(fit(&bytes[end - 1..], SEP)?.map(|len| end - 1 + len)),
         None => Ok(None),
     });
-    match end {
-        Err(Incomplete) => grows(bytes, from),
-        Ok(end) => {
-            let end = end.filter(|end| end - from <= MAX_TAG);
-            Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
-        }
-    }
+    up_to(text, end, tag)
 }
 
 /// Reads up to `last` and says where it ends, if a tag goes on like this.

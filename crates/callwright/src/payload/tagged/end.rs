@@ -1,25 +1,19 @@
 //! Behind what closes a call: is it the end, or was it a value's?
 
-use super::{End, Ending, State, Walk, behind_space, ends, is_open_space};
+use super::{End, Ending, Next, State, View, Walk, ends};
 use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{Incomplete, Seen};
 
 impl Walk {
     /// Steps over the closing tags and tokens that follow. What stands on their line behind them shows whether they were meant.
-    pub(super) fn behind(&mut self, text: &str, closed: usize, end: bool) -> Seen<End> {
-        let at = behind_space(text, self.at);
-        match self.lexer.tag_at(text, at) {
-            Ok(Some(tag)) if tag.closing && matches!(tag.role, Role::Call | Role::Group) => {
-                self.at = tag.at.end as usize;
-                return Ok(None);
-            }
-            Ok(Some(tag)) if is_last(text, &tag) => {
-                self.at = tag.at.end as usize;
-                return Ok(None);
-            }
-            Err(Incomplete) if !end => return Err(Incomplete),
-            Ok(None) if !end && (at == text.len() || is_open_space(text, at)) => return Err(Incomplete),
-            _ => {}
+    pub(super) fn behind(&mut self, view: View<'_>, closed: usize) -> Seen<End> {
+        let text = view.text;
+        let closes = |tag: &Tag| tag.closing && matches!(tag.role, Role::Call | Role::Group);
+        if let (_, Next::Tag(tag)) = self.next(view, self.at)?
+            && (closes(&tag) || is_last(text, &tag))
+        {
+            self.at = tag.at.end as usize;
+            return Ok(None);
         }
         let line = text.get(self.at..).unwrap_or("").trim_start_matches([' ', '\t']);
         match line.chars().next() {
@@ -32,7 +26,7 @@ impl Walk {
     }
 
     /// Is there one more closing tag of an argument before anything is opened? Then the value may end there as well.
-    pub(super) fn suspect(&mut self, text: &str, closed: usize, end: bool) -> Seen<End> {
+    pub(super) fn suspect(&mut self, View { text, end, .. }: View<'_>, closed: usize) -> Seen<End> {
         while let Some(at) = self.lexer.next(text, self.at) {
             match self.lexer.tag_at(text, at) {
                 Err(Incomplete) if !end => {

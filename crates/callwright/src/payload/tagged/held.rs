@@ -1,13 +1,12 @@
 //! Marks of its own dialect that a value holds.
 
-use super::{Keys, Param, Style, Walk};
+use super::{Param, Style, View, Walk};
 use crate::syntax::Incomplete;
 use crate::syntax::tag::{MINIMAX, Role, Tag};
 
 /// What a value may be taken for if a mark of it is broken.
 struct Doubt<'w> {
-    text: &'w str,
-    keys: Keys<'w>,
+    view: View<'w>,
     /// The keys that have a value.
     given: Vec<&'w str>,
     /// Nothing of its own closes one of the values.
@@ -18,21 +17,23 @@ impl Walk {
     /// Could a value, or the call, end at another place as well? Where a value holds marks of its dialect that do not open
     /// and close each other, as those of a whole call in it do. A closing tag alone is what it speaks of,
     /// `print("</parameter>")`, unless what stands behind it may be another argument's, whose opening tag is missing.
-    pub(crate) fn is_doubtful(&self, text: &str, keys: Keys<'_>) -> bool {
+    pub(crate) fn is_doubtful(&self, view: View<'_>) -> bool {
+        let text = view.text;
         let given = self.params.iter().map(|param| param.key.of(text)).collect();
         let is_loose = self.params.iter().any(|param| !param.is_closed);
-        let doubt = Doubt { text, keys, given, is_loose };
+        let doubt = Doubt { view, given, is_loose };
         // What stands for an object or a list is read by its elements.
         let is_read = |param: &Param| {
             let is_marked = self.style == Style::Elements { marked: true };
-            param.is_json || is_marked && keys.takes_brackets(param.key.of(text))
+            param.is_json || is_marked && view.takes_brackets(param.key.of(text))
         };
         let is_torn = |param: &Param| !is_read(param) && !self.is_balanced(param, &doubt);
         self.doubtful || self.params.iter().any(is_torn)
     }
 
     fn is_balanced(&self, param: &Param, doubt: &Doubt<'_>) -> bool {
-        let (text, value, key) = (doubt.text, param.value, param.key.of(doubt.text));
+        let text = doubt.view.text;
+        let (value, key) = (param.value, param.key.of(text));
         let mut open: Vec<(Role, bool)> = Vec::new();
         let (mut next, mut holds_arguments) = (value.start as usize, false);
         while let Some(at) = self.lexer.next(text, next).filter(|at| *at < value.end as usize) {
@@ -45,13 +46,13 @@ impl Walk {
                 _ if text[at..].starts_with(MINIMAX) => return false,
                 Err(Incomplete) | Ok(None) => continue,
             };
-            let Some(role) = self.role_in(text, &tag, key, doubt.keys) else { continue };
+            let Some(role) = self.role_in(doubt.view, &tag, key) else { continue };
             let is_argument = !matches!(role, Role::Call | Role::Group);
             holds_arguments |= is_argument;
             match tag.closing {
                 false => {
                     let own = tag.key.unwrap_or(tag.word).of(text);
-                    let is_free = is_argument && doubt.keys.declares(own) && !doubt.given.contains(&own);
+                    let is_free = is_argument && doubt.view.declares(own) && !doubt.given.contains(&own);
                     // In no call, it may be the argument that it looks like.
                     if is_free && open.is_empty() {
                         return false;
@@ -89,12 +90,12 @@ impl Walk {
 
     /// What `tag` would be to the call, if it were one of its marks; another one where it is made of tokens, which no text
     /// spells by chance.
-    fn role_in(&self, text: &str, tag: &Tag, key: &str, keys: Keys<'_>) -> Option<Role> {
-        let word = tag.word.of(text);
+    fn role_in(&self, view: View<'_>, tag: &Tag, key: &str) -> Option<Role> {
+        let word = tag.word.of(view.text);
         match (self.style, tag.role) {
             (Style::Elements { marked }, _) if tag.marked != marked => None,
             (Style::Elements { .. }, _) if word == key => Some(Role::Param),
-            (Style::Elements { .. }, _) if keys.is_name(word) => Some(Role::Call),
+            (Style::Elements { .. }, _) if view.is_name(word) => Some(Role::Call),
             (_, Role::Call | Role::Group) => Some(tag.role),
             (Style::Elements { marked: true }, _) => Some(Role::Other),
             (Style::Words, Role::Param | Role::Key | Role::Value) => Some(tag.role),
@@ -107,13 +108,13 @@ impl Walk {
 impl Doubt<'_> {
     /// May the value from `from` on end at the closing tag from `at` to `behind`, and another argument follow it?
     fn may_end(&self, from: usize, at: usize, behind: usize) -> bool {
-        let declares_others = || self.keys.declares_others(|key| self.given.contains(&key));
-        let value = self.text.get(from..at).unwrap_or("");
+        let declares_others = || self.view.declares_others(|key| self.given.contains(&key));
+        let value = self.view.text.get(from..at).unwrap_or("");
         let looks_whole = match value.starts_with(['\r', '\n']) {
             true => value.trim_end_matches([' ', '\t']).ends_with('\n'),
             false => !value.ends_with(char::is_whitespace),
         };
-        let next = self.text.get(behind..).and_then(|rest| rest.chars().next());
+        let next = self.view.text.get(behind..).and_then(|rest| rest.chars().next());
         let is_placed = looks_whole && next.is_none_or(|c| c == '\n' || c.is_alphanumeric());
         self.is_loose || is_placed && declares_others()
     }

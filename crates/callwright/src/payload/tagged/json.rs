@@ -4,7 +4,7 @@
 //! other value does.
 
 use super::value::Open;
-use super::{End, Keys, State, Walk, behind_space, is_open_space};
+use super::{End, Next, State, View, Walk, behind_space};
 use crate::syntax::{Incomplete, Seen, Typing, at_end};
 
 /// How many values of one call are looked at twice, as they begin like JSON and end otherwise.
@@ -69,25 +69,18 @@ impl Brackets {
 
 impl Walk {
     /// Looks for the last bracket of a value, if it may be JSON and nothing else.
-    pub(super) fn brackets(
-        &mut self,
-        text: &str,
-        open: Open,
-        mut brackets: Brackets,
-        keys: Keys<'_>,
-        end: bool,
-    ) -> Seen<End> {
+    pub(super) fn brackets(&mut self, view: View<'_>, open: Open, mut brackets: Brackets) -> Seen<End> {
         let may_be_json = match open.typing {
             Typing::Text => false,
             Typing::Json => true,
-            Typing::Schema => keys.takes_brackets(open.key.of(text)),
+            Typing::Schema => view.takes_brackets(open.key.of(view.text)),
         };
         let closed = match may_be_json && self.n_no_json < MAX_RETURNS {
-            true => at_end(brackets.advance(text.as_bytes()), end),
+            true => at_end(brackets.advance(view.text.as_bytes()), view.end),
             false => Ok(None),
         };
         let is_closed = match closed {
-            Ok(Some(closed)) => self.is_closed(text, &open, closed, keys, end),
+            Ok(Some(closed)) => self.is_closed(view, open, closed),
             closed => closed.map(|_| false),
         };
         self.state = match is_closed {
@@ -102,28 +95,16 @@ impl Walk {
     }
 
     /// Does the closing tag of the value stand at `at`, and what may stand behind it? Then the value ends there.
-    fn is_closed(
-        &mut self,
-        text: &str,
-        open: &Open,
-        at: usize,
-        keys: Keys<'_>,
-        end: bool,
-    ) -> Result<bool, Incomplete> {
-        let tag_at = behind_space(text, at);
-        match self.tag_in(text, tag_at, open, keys) {
-            Ok(Some(tag)) if self.closes(text, open, &tag) => {
-                let fits = self.follows(text, tag.at.end as usize, keys, end)?;
-                if fits {
-                    let mut whole = *open;
-                    whole.is_json = true;
-                    self.close(whole, tag_at, tag.at.end as usize, true);
-                }
-                Ok(fits)
-            }
-            Err(Incomplete) if !end => Err(Incomplete),
-            Ok(None) if !end && (tag_at == text.len() || is_open_space(text, tag_at)) => Err(Incomplete),
-            _ => Ok(false),
+    fn is_closed(&mut self, view: View<'_>, mut open: Open, at: usize) -> Result<bool, Incomplete> {
+        let tag_at = behind_space(view.text, at);
+        let next = Next::of(view, tag_at, self.tag_in(view, tag_at, &open))?;
+        let Next::Tag(tag) = next else { return Ok(false) };
+        let behind = tag.at.end as usize;
+        let fits = self.closes(view.text, &open, &tag) && self.follows(view, behind)?;
+        if fits {
+            open.is_json = true;
+            self.close(open, tag_at, behind, true);
         }
+        Ok(fits)
     }
 }

@@ -2,20 +2,14 @@
 
 use callwright_json::Span;
 
-use super::{End, Ending, Keys, MAX_KEY, State, Walk, behind_space, ends, is_open_space};
+use super::{End, Ending, MAX_KEY, Next, State, View, Walk, behind_space, ends};
 use crate::syntax::tag::Role;
 use crate::syntax::{Incomplete, Seen, Typing};
 
 impl Walk {
     /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
-    pub(super) fn key(
-        &mut self,
-        text: &str,
-        from: usize,
-        looked: usize,
-        keys: Keys<'_>,
-        end: bool,
-    ) -> Seen<End> {
+    pub(super) fn key(&mut self, view: View<'_>, from: usize, looked: usize) -> Seen<End> {
+        let View { text, end, .. } = view;
         // `<arg_key><arg_key>a`
         let inner = behind_space(text, from);
         match self.lexer.tag_at(text, inner) {
@@ -36,15 +30,15 @@ impl Walk {
         loop {
             let written = rest.get(..len).unwrap_or("");
             let key = written.trim();
-            let is_key = len == first || keys.declares(key);
+            let is_key = len == first || view.declares(key);
             let behind = match self.lexer.tag_at(text, from + len) {
                 Ok(Some(tag)) if is_key && tag.closing && tag.role == Role::Key => Some(tag.at.end),
                 // Of a mark between key and value nothing but the key tells whether it stands in its place.
-                Ok(Some(tag)) if tag.is_joint(text) && !keys.declares(key) && !is_plain(key, keys) => {
+                Ok(Some(tag)) if tag.is_joint(text) && !view.declares(key) && !is_plain(key, view) => {
                     return ends(from + len, Ending::Cut);
                 }
                 Ok(Some(tag)) if !tag.closing && tag.role == Role::Value => {
-                    (is_key && tag.is_joint(text) || keys.declares(key)).then_some(tag.at.start)
+                    (is_key && tag.is_joint(text) || view.declares(key)).then_some(tag.at.start)
                 }
                 Err(Incomplete) if !end => return Err(Incomplete),
                 Err(Incomplete) => return ends(text.len(), Ending::Cut),
@@ -66,26 +60,32 @@ impl Walk {
     }
 
     /// `<arg_type>…</arg_type><arg_value>`
-    pub(super) fn keyed(
-        &mut self,
-        text: &str,
-        key: Span,
-        typing: Typing,
-        keys: Keys<'_>,
-        end: bool,
-    ) -> Seen<End> {
-        let at = behind_space(text, self.at);
-        match self.lexer.tag_at(text, at) {
-            Ok(Some(tag)) if tag.role == Role::Value && !tag.closing => {
-                self.at = tag.at.end as usize;
+    pub(super) fn keyed(&mut self, view: View<'_>, key: Span, typing: Typing) -> Seen<End> {
+        let View { text, end, .. } = view;
+        let (at, next) = self.next(view, self.at)?;
+        let tag = match next {
+            Next::Tag(tag) => tag,
+            Next::Begun => return ends(text.len(), Ending::Cut),
+            Next::End => return ends(at, Ending::Cut),
+            // `a</arg_key>x</arg_value>`
+            Next::Other if view.declares(key.of(text)) => {
+                self.at = at;
+                self.open(key, typing, true);
+                return Ok(None);
+            }
+            Next::Other => return ends(at, Ending::Broken),
+        };
+        let behind = tag.at.end as usize;
+        match (tag.role, tag.closing) {
+            (Role::Value, false) => {
+                self.at = behind;
                 self.open(key, typing, true);
                 Ok(None)
             }
-            Ok(Some(tag)) if tag.role == Role::Type && !tag.closing => {
-                let from = tag.at.end as usize;
-                let rest = text.get(from..).unwrap_or("");
+            (Role::Type, false) => {
+                let rest = text.get(behind..).unwrap_or("");
                 let word = rest.bytes().take(MAX_KEY).position(|byte| byte == b'<');
-                match word.map(|len| (len, self.lexer.tag_at(text, from + len))) {
+                match word.map(|len| (len, self.lexer.tag_at(text, behind + len))) {
                     Some((len, Ok(Some(closer)))) if closer.closing && closer.role == Role::Type => {
                         let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
                         self.at = closer.at.end as usize;
@@ -99,29 +99,19 @@ impl Walk {
                 }
             }
             // `a</arg_key></arg_key>`
-            Ok(Some(tag)) if tag.role == Role::Key && tag.closing => {
-                self.at = tag.at.end as usize;
+            (Role::Key, true) => {
+                self.at = behind;
                 Ok(None)
             }
-            Err(Incomplete) if !end => Err(Incomplete),
-            Ok(None) if !end && (at == text.len() || is_open_space(text, at)) => Err(Incomplete),
-            Err(Incomplete) => ends(text.len(), Ending::Cut),
-            Ok(None) if at == text.len() => ends(at, Ending::Cut),
-            // `a</arg_key>x</arg_value>`
-            Ok(None) if keys.declares(key.of(text)) => {
-                self.at = at;
-                self.open(key, typing, true);
-                Ok(None)
-            }
+            (Role::Other, _) => ends(at, Ending::Broken),
             // A key without a value.
-            Ok(Some(tag)) if tag.role != Role::Other => ends(at, Ending::Cut),
-            Ok(Some(_)) | Ok(None) => ends(at, Ending::Broken),
+            _ => ends(at, Ending::Cut),
         }
     }
 }
 
 /// Is `key` a word that may well be a key, though nobody declared it, and not one with its value?
-fn is_plain(key: &str, keys: Keys<'_>) -> bool {
+fn is_plain(key: &str, view: View<'_>) -> bool {
     let is_word = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    is_word && !key.is_empty() && !(1..key.len()).any(|end| keys.declares(&key[..end]))
+    is_word && !key.is_empty() && !(1..key.len()).any(|end| view.declares(&key[..end]))
 }

@@ -87,6 +87,29 @@ pub(crate) struct End {
     pub(crate) ending: Ending,
 }
 
+/// What stands behind white space, as far as the text goes.
+enum Next {
+    Tag(Tag),
+    /// The beginning of a tag, with which the text ends.
+    Begun,
+    /// The end of the text.
+    End,
+    Other,
+}
+
+impl Next {
+    /// What stands at `at`, where `tag` is.
+    fn of(View { text, end, .. }: View<'_>, at: usize, tag: Seen<Tag>) -> Result<Next, Incomplete> {
+        match tag {
+            Ok(Some(tag)) => Ok(Next::Tag(tag)),
+            Err(Incomplete) if end => Ok(Next::Begun),
+            Ok(None) if at < text.len() && !is_open_space(text, at) => Ok(Next::Other),
+            Ok(None) if end => Ok(Next::End),
+            Ok(None) | Err(Incomplete) => Err(Incomplete),
+        }
+    }
+}
+
 /// The end of the call at `at`; where a step returns none, it goes on.
 fn ends(at: usize, ending: Ending) -> Seen<End> {
     Ok(Some(End { at, ending }))
@@ -136,41 +159,47 @@ impl State {
     }
 }
 
-/// What the tool says about keys; nothing, where it is not known.
+/// The text as far as it goes, and the tool that is called in it.
 #[derive(Clone, Copy)]
-pub(crate) struct Keys<'t>(pub(crate) Option<&'t Tool>);
+pub(crate) struct View<'t> {
+    pub(crate) text: &'t str,
+    /// Nothing, where it is not known.
+    pub(crate) tool: Option<&'t Tool>,
+    /// No more text will come.
+    pub(crate) end: bool,
+}
 
-impl<'t> Keys<'t> {
-    /// Does it declare `key`?
+impl<'t> View<'t> {
+    /// Does the tool declare `key`?
     fn declares(self, key: &str) -> bool {
-        self.0.is_some_and(|tool| tool.declares(key))
+        self.tool.is_some_and(|tool| tool.declares(key))
     }
 
     /// May an element named `key` be an argument?
     fn takes(self, key: &str) -> bool {
-        self.0.is_some_and(|tool| tool.takes(key))
+        self.tool.is_some_and(|tool| tool.takes(key))
     }
 
-    /// Does it declare a key for which `is_given` says no?
+    /// Does the tool declare a key for which `is_given` says no?
     fn declares_others(self, is_given: impl Fn(&str) -> bool) -> bool {
-        self.0.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
+        self.tool.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
     }
 
-    /// Does it take objects or arrays, and no text, for `key`?
+    /// Does the tool take objects or arrays, and no text, for `key`?
     fn takes_brackets(self, key: &str) -> bool {
-        let Some(guide) = self.0.map(|tool| tool.schema().guide()) else { return false };
+        let Some(guide) = self.tool.map(|tool| tool.schema().guide()) else { return false };
         let kinds = place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
         kinds.is_some_and(|kinds| kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)) && !kinds.meets(Kinds::STRING))
     }
 
-    /// Is this its own name?
+    /// Is this the tool's own name?
     fn is_name(self, name: &str) -> bool {
-        self.0.is_some_and(|tool| tool.is_named_by_tag(name))
+        self.tool.is_some_and(|tool| tool.is_named_by_tag(name))
     }
 
     /// The tool's parameters whose names are no ordinary words of a tag: `a b`, `dc:title`, `invoke`.
     fn odd_keys(self) -> &'t [String] {
-        self.0.map_or(&[], Tool::odd_keys)
+        self.tool.map_or(&[], Tool::odd_keys)
     }
 
     /// Whether this is the word of an element that holds all arguments, and no argument.
@@ -198,20 +227,20 @@ impl Walk {
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
-    pub(crate) fn advance(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Result<End, Incomplete> {
-        self.lexer.ends(end);
+    pub(crate) fn advance(&mut self, view: View<'_>) -> Result<End, Incomplete> {
+        self.lexer.ends(view.end);
         if self.style == Style::Over {
             return Ok(End { at: self.at, ending: Ending::Closed });
         }
         loop {
             let ended = match self.state {
-                State::Between => self.between(text, keys, end),
-                State::Key { from, looked } => self.key(text, from, looked, keys, end),
-                State::Keyed(key, typing) => self.keyed(text, key, typing, keys, end),
-                State::Brackets(open, brackets) => self.brackets(text, open, brackets, keys, end),
-                State::Value(open) => self.value(text, open, keys, end),
-                State::Behind(closed) => self.behind(text, closed, end),
-                State::Suspect(closed) => self.suspect(text, closed, end),
+                State::Between => self.between(view),
+                State::Key { from, looked } => self.key(view, from, looked),
+                State::Keyed(key, typing) => self.keyed(view, key, typing),
+                State::Brackets(open, brackets) => self.brackets(view, open, brackets),
+                State::Value(open) => self.value(view, open),
+                State::Behind(closed) => self.behind(view, closed),
+                State::Suspect(closed) => self.suspect(view, closed),
             };
             if let Some(ended) = ended? {
                 return Ok(ended);
@@ -225,12 +254,14 @@ impl Walk {
         Some(open.param(self.at.max(open.from), false))
     }
 
-    /// The tag at `at` that may open an argument.
-    fn opener_at(&self, text: &str, at: usize, keys: Keys<'_>) -> Seen<Tag> {
-        match self.odd_at(text, at, false, keys.odd_keys())? {
-            Some(tag) => Ok(Some(tag)),
-            None => self.lexer.tag_at(text, at),
-        }
+    /// What stands behind the white space at `from`, where an argument may be opened, and its place.
+    fn next(&self, view: View<'_>, from: usize) -> Result<(usize, Next), Incomplete> {
+        let at = behind_space(view.text, from);
+        let tag = match self.odd_at(view.text, at, false, view.odd_keys()) {
+            Ok(None) => self.lexer.tag_at(view.text, at),
+            odd => odd,
+        };
+        Ok((at, Next::of(view, at, tag)?))
     }
 
     /// The tag at `at` that opens or closes an element named by one of `odd_keys`.
@@ -243,19 +274,17 @@ impl Walk {
         }
     }
 
-    fn between(&mut self, text: &str, keys: Keys<'_>, end: bool) -> Seen<End> {
-        let at = behind_space(text, self.at);
+    fn between(&mut self, view: View<'_>) -> Seen<End> {
+        let text = view.text;
         let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
-        let tag = match self.opener_at(text, at, keys) {
-            Ok(Some(tag)) => tag,
-            Err(Incomplete) if !end => return Err(Incomplete),
+        let (at, next) = self.next(view, self.at)?;
+        let tag = match next {
+            Next::Tag(tag) => tag,
             // What is left of the last closing tag, or of an argument.
-            Err(Incomplete) if self.lexer.is_closer_begun(text, at) => return ends(text.len(), over),
-            Err(Incomplete) => return ends(text.len(), Ending::Cut),
-            Ok(None) if at == text.len() || is_open_space(text, at) => {
-                return if end { ends(at, over) } else { Err(Incomplete) };
-            }
-            Ok(None) => return ends(at, Ending::Broken),
+            Next::Begun if self.lexer.is_closer_begun(text, at) => return ends(text.len(), over),
+            Next::Begun => return ends(text.len(), Ending::Cut),
+            Next::End => return ends(at, over),
+            Next::Other => return ends(at, Ending::Broken),
         };
         self.at = tag.at.end as usize;
         if MAX_PARAMS <= self.params.len() {
@@ -267,11 +296,7 @@ impl Walk {
             Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
                 return ends(at, Ending::Broken);
             }
-            Role::Token if self.params.is_empty() => return ends(at, Ending::Closed),
             Role::Token => self.state = State::Behind(at),
-            Role::Call | Role::Group if tag.closing && self.params.is_empty() => {
-                return ends(self.at, Ending::Closed);
-            }
             Role::Call | Role::Group if tag.closing => self.state = State::Behind(self.at),
             Role::Call | Role::Group => return ends(at, Ending::Closed),
             Role::Separator => {}
@@ -280,14 +305,14 @@ impl Walk {
                 None => return ends(at, Ending::Broken),
             },
             Role::Key if !tag.closing && self.style == Style::Words => self.state = State::key(self.at),
-            _ if tag.closing && keys.is_name(tag.word.of(text)) => {
+            _ if tag.closing && view.is_name(tag.word.of(text)) => {
                 return ends(self.at, Ending::Closed);
             }
             // `</parameters></invoke>` behind `<tool_name>f</tool_name><parameters>…`
-            _ if tag.closing && keys.holds_arguments(tag.word.of(text)) => {
+            _ if tag.closing && view.holds_arguments(tag.word.of(text)) => {
                 return ends(at, Ending::Closed);
             }
-            _ if self.is_element(text, &tag, keys) => {
+            _ if self.is_element(view, &tag) => {
                 return self.open_with(text, &tag, tag.word, Typing::Schema);
             }
             _ => return ends(at, Ending::Broken),
@@ -296,13 +321,9 @@ impl Walk {
     }
 
     /// Does `tag` open an argument that is named by it?
-    fn is_element(&self, text: &str, tag: &Tag, keys: Keys<'_>) -> bool {
-        match self.style {
-            Style::Words | Style::Over => false,
-            Style::Elements { marked } => {
-                !tag.closing && tag.marked == marked && (marked || keys.takes(tag.word.of(text)))
-            }
-        }
+    fn is_element(&self, view: View<'_>, tag: &Tag) -> bool {
+        let Style::Elements { marked } = self.style else { return false };
+        !tag.closing && tag.marked == marked && (marked || view.takes(tag.word.of(view.text)))
     }
 
     /// Opens the argument that begins with `tag`. One that is empty ends there, too: `<a/>`, `<a value="x"/>`.
@@ -311,9 +332,8 @@ impl Walk {
             (false, None) => self.open(key, typing, tag.is_of_tokens(text)),
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
-                let certain = value.end as usize;
-                let (is_json, is_closed, is_of_tokens) = (false, true, false);
-                self.params.push(Param { key, typing, value, certain, is_json, is_closed, is_of_tokens });
+                let open = Open::new(key, typing, value.start as usize);
+                self.params.push(open.param(value.end as usize, true));
             }
             // Which of both is it?
             (false, Some(_)) => return ends(tag.at.start as usize, Ending::Broken),

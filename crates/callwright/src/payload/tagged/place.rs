@@ -1,7 +1,7 @@
 //! What a tag in a value, or behind it, is to that value.
 
 use super::value::Open;
-use super::{Keys, Style, Walk, behind_space, is_open_space};
+use super::{Next, Style, View, Walk, behind_space};
 use crate::syntax::Incomplete;
 use crate::syntax::tag::{Role, Tag};
 
@@ -19,13 +19,13 @@ impl Walk {
     }
 
     /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
-    pub(super) fn may_be_next(&self, text: &str, open: &Open, tag: &Tag, keys: Keys<'_>) -> bool {
-        let word = tag.word.of(text);
+    pub(super) fn may_be_next(&self, view: View<'_>, open: &Open, tag: &Tag) -> bool {
+        let word = tag.word.of(view.text);
         self.style != Style::Words
             && open.nested == 0
-            && keys.declares(word)
-            && self.is_element(text, tag, keys)
-            && self.is_new(text, open, word)
+            && view.declares(word)
+            && self.is_element(view, tag)
+            && self.is_new(view.text, open, word)
     }
 
     /// Has `key` no value yet?
@@ -34,9 +34,9 @@ impl Walk {
     }
 
     /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
-    pub(super) fn is_around(&self, text: &str, tag: &Tag, keys: Keys<'_>) -> bool {
-        let word = tag.word.of(text);
-        self.style != Style::Words && tag.closing && (keys.is_name(word) || keys.holds_arguments(word))
+    pub(super) fn is_around(&self, view: View<'_>, tag: &Tag) -> bool {
+        let word = tag.word.of(view.text);
+        self.style != Style::Words && tag.closing && (view.is_name(word) || view.holds_arguments(word))
     }
 
     /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
@@ -56,44 +56,37 @@ impl Walk {
     }
 
     /// Is what stands behind a closing tag what may stand behind an argument?
-    pub(super) fn follows(
-        &self,
-        text: &str,
-        from: usize,
-        keys: Keys<'_>,
-        end: bool,
-    ) -> Result<bool, Incomplete> {
-        let at = behind_space(text, from);
-        if at == text.len() || is_open_space(text, at) {
-            return if end { Ok(true) } else { Err(Incomplete) };
-        }
-        let tag = match self.opener_at(text, at, keys) {
-            Err(Incomplete) if end => return Ok(self.lexer.is_closer_begun(text, at)),
-            tag => tag?,
+    pub(super) fn follows(&self, view: View<'_>, from: usize) -> Result<bool, Incomplete> {
+        let (at, next) = self.next(view, from)?;
+        let tag = match next {
+            Next::Tag(tag) => tag,
+            Next::Begun => return Ok(at == view.text.len() || self.lexer.is_closer_begun(view.text, at)),
+            Next::End => return Ok(true),
+            Next::Other => return Ok(false),
         };
-        let Some(tag) = tag else { return Ok(false) };
+        let word = tag.word.of(view.text);
         Ok(match self.style {
             Style::Words => match tag.role {
                 Role::Param | Role::Key => !tag.closing,
                 Role::Call | Role::Group | Role::Token => true,
                 // `<arguments><param name="a">x</param></arguments>`
-                Role::Other => tag.closing && keys.holds_arguments(tag.word.of(text)),
+                Role::Other => tag.closing && view.holds_arguments(word),
                 Role::Type | Role::Value | Role::Separator => false,
             },
             Style::Over => false,
             Style::Elements { .. } => {
-                let word = tag.word.of(text);
                 let is_end = matches!(tag.role, Role::Call | Role::Group)
-                    || keys.is_name(word)
-                    || keys.holds_arguments(word);
-                self.is_element(text, &tag, keys) || tag.closing && is_end
+                    || view.is_name(word)
+                    || view.holds_arguments(word);
+                self.is_element(view, &tag) || tag.closing && is_end
             }
         })
     }
 
     /// Does `tag` open the next argument, though the value before it is not closed? Only on a line of its own, and
     /// for a declared key that has no value yet.
-    pub(super) fn begins_next(&self, text: &str, open: &Open, tag: &Tag, keys: Keys<'_>) -> bool {
+    pub(super) fn begins_next(&self, view: View<'_>, open: &Open, tag: &Tag) -> bool {
+        let text = view.text;
         let Some(key) = tag.key.map(|key| key.of(text)) else { return false };
         let before = text.get(..tag.at.start as usize).unwrap_or("").trim_end_matches([' ', '\t']);
         self.style == Style::Words
@@ -101,7 +94,7 @@ impl Walk {
             && !tag.closing
             && before.ends_with('\n')
             && self.is_new(text, open, key)
-            && keys.declares(key)
+            && view.declares(key)
     }
 
     /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag,

@@ -6,7 +6,7 @@ use std::slice;
 use callwright_json::Span;
 
 use super::json::Brackets;
-use super::{End, Ending, Keys, Param, State, Style, Walk, ends};
+use super::{End, Ending, Param, State, Style, View, Walk, ends};
 use crate::payload::may_pass;
 use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{Incomplete, Seen, Typing};
@@ -15,7 +15,7 @@ use crate::syntax::{Incomplete, Seen, Typing};
 const MAX_RETURNS: usize = 8;
 
 /// A value that is not closed yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Open {
     pub(super) key: Span,
     pub(super) typing: Typing,
@@ -24,8 +24,10 @@ pub(super) struct Open {
     pub(super) closer: Option<usize>,
     /// Another call began behind that.
     torn: bool,
-    /// How many calls and groups began in it that have not ended.
-    n_open: Begun,
+    /// How many calls began in it that have not ended.
+    n_calls: usize,
+    /// How many groups did.
+    n_groups: usize,
     /// It was opened by tokens of a vocabulary.
     is_of_tokens: bool,
     /// How many arguments began in it that have not ended.
@@ -40,36 +42,12 @@ pub(super) struct Open {
     pub(super) is_json: bool,
 }
 
-/// How many calls and groups are open.
-#[derive(Clone, Copy, Debug, Default)]
-struct Begun {
-    calls: usize,
-    groups: usize,
-}
-
-impl Begun {
-    fn of(&mut self, role: Role) -> Option<&mut usize> {
-        match role {
-            Role::Call => Some(&mut self.calls),
-            Role::Group => Some(&mut self.groups),
-            _ => None,
-        }
-    }
-
-    fn open(&mut self, role: Role) {
-        if let Some(n) = self.of(role) {
-            *n += 1;
-        }
-    }
-
-    /// Closes one; `false` where none of them is open.
-    fn close(&mut self, role: Role) -> bool {
-        let n = self.of(role).filter(|n| **n != 0);
-        n.map(|n| *n -= 1).is_some()
-    }
-}
-
 impl Open {
+    /// The value of `key` that begins at `from`.
+    pub(super) fn new(key: Span, typing: Typing, from: usize) -> Open {
+        Open { key, typing, from, ..Open::default() }
+    }
+
     /// Takes note that a tag at `at` leaves open where the value ends.
     fn doubts(&mut self, at: usize) {
         self.doubt = self.doubt.or(Some(at));
@@ -92,28 +70,15 @@ impl Open {
 impl Walk {
     /// Enters the value that begins here.
     pub(super) fn open(&mut self, key: Span, typing: Typing, is_of_tokens: bool) {
-        let from = self.at;
-        let open = Open {
-            key,
-            typing,
-            from,
-            closer: None,
-            torn: false,
-            n_open: Begun::default(),
-            is_of_tokens,
-            nested: 0,
-            first: None,
-            next: None,
-            doubt: None,
-            is_json: false,
-        };
-        self.state = State::Brackets(open, Brackets::new(from));
+        let open = Open { is_of_tokens, ..Open::new(key, typing, self.at) };
+        self.state = State::Brackets(open, Brackets::new(self.at));
     }
 
     /// Looks for the end of a value; `self.at` is how far that was done.
-    pub(super) fn value(&mut self, text: &str, mut open: Open, keys: Keys<'_>, end: bool) -> Seen<End> {
+    pub(super) fn value(&mut self, view: View<'_>, mut open: Open) -> Seen<End> {
+        let View { text, end, .. } = view;
         while let Some(at) = self.lexer.next(text, self.at) {
-            let tag = match self.tag_in(text, at, &open, keys) {
+            let tag = match self.tag_in(view, at, &open) {
                 Ok(Some(tag)) => tag,
                 Err(Incomplete) if !end => return self.waits_at(at, open),
                 Err(Incomplete) | Ok(None) => {
@@ -124,9 +89,9 @@ impl Walk {
                     continue;
                 }
             };
-            let is_next = open.next.is_none() && self.may_be_next(text, &open, &tag, keys);
+            let is_next = open.next.is_none() && self.may_be_next(view, &open, &tag);
             if self.closes(text, &open, &tag) {
-                match self.follows(text, tag.at.end as usize, keys, end) {
+                match self.follows(view, tag.at.end as usize) {
                     Err(Incomplete) => return self.waits_at(at, open),
                     // The text may hold a call with its closing tags; what is behind them tells.
                     Ok(fits) if 0 < open.nested => {
@@ -141,7 +106,7 @@ impl Walk {
                     }
                     Ok(false) => open.doubts(at),
                 }
-            } else if self.begins_next(text, &open, &tag, keys) {
+            } else if self.begins_next(view, &open, &tag) {
                 let value = text.get(open.from..at).unwrap_or("");
                 let end = open.from + without_layout(value).len();
                 self.close(open, end, tag.at.end as usize, false);
@@ -149,18 +114,22 @@ impl Walk {
                     self.open(key, tag.typing, tag.is_of_tokens(text));
                 }
                 return Ok(None);
-            } else if matches!(tag.role, Role::Call | Role::Group | Role::Token)
-                || self.is_around(text, &tag, keys)
+            } else if matches!(tag.role, Role::Call | Role::Group | Role::Token) || self.is_around(view, &tag)
             {
                 open.doubts(at);
-                match tag.closing {
-                    true if open.n_open.close(tag.role) => {}
-                    true => open.closer = open.closer.or(Some(at)),
-                    false => {
-                        open.n_open.open(tag.role);
-                        open.torn |= open.closer.is_some();
-                    }
+                let n_open = match tag.role {
+                    Role::Call => Some(&mut open.n_calls),
+                    Role::Group => Some(&mut open.n_groups),
+                    Role::Param | Role::Key | Role::Type | Role::Value => None,
+                    Role::Separator | Role::Token | Role::Other => None,
+                };
+                match n_open {
+                    Some(n_open) if !tag.closing => *n_open += 1,
+                    Some(n_open) if 0 < *n_open => *n_open -= 1,
+                    _ if tag.closing => open.closer = open.closer.or(Some(at)),
+                    Some(_) | None => {}
                 }
+                open.torn |= !tag.closing && open.closer.is_some();
             } else if self.nests(text, &open, &tag) {
                 open.doubts(at);
                 open.nested += 1;
@@ -216,9 +185,10 @@ impl Walk {
     }
 
     /// The tag at `at` in a value.
-    pub(super) fn tag_in(&self, text: &str, at: usize, open: &Open, keys: Keys<'_>) -> Seen<Tag> {
+    pub(super) fn tag_in(&self, view: View<'_>, at: usize, open: &Open) -> Seen<Tag> {
+        let text = view.text;
         let own =
-            keys.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
+            view.odd_keys().iter().find(|key| *key == open.key.of(text)).map_or(&[][..], slice::from_ref);
         for is_closing in [true, false] {
             if let Some(tag) = self.odd_at(text, at, is_closing, own)? {
                 return Ok(Some(tag));

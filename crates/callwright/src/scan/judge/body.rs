@@ -14,7 +14,7 @@ use crate::check;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
-use crate::payload::tagged::{End, Ending, Keys, Param, Style, Walk};
+use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
 use crate::shape;
@@ -102,7 +102,7 @@ impl Body {
         match self {
             Body::Tags(walk) => {
                 let tool = opener.item.name().and_then(|name| names.resolve(name.of(text)));
-                walk.advance(text, Keys(tool), end)
+                walk.advance(View { text, tool, end })
             }
             Body::Relaxed(braces) => match braces.advance(text) {
                 Some(Edge::Brace(at) | Edge::Mark(at)) => closed(at),
@@ -335,7 +335,7 @@ impl Case<'_, '_> {
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
-        let mut doubtful = walk.is_doubtful(self.text, Keys(Some(tool)));
+        let mut doubtful = walk.is_doubtful(View { text: self.text, tool: Some(tool), end: true });
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);
