@@ -1,4 +1,4 @@
-//! Texts that were encoded as a whole: entities for the signs of HTML, `%22`, `\x22`, or one mark before each line.
+//! Texts that were encoded as a whole: entities for the signs of HTML, `%22`, `\u0022`, or one mark before each line.
 //!
 //! A text is taken for encoded where its quotes stand in no other spelling. What it says then is read like any other.
 
@@ -13,7 +13,8 @@ use crate::tree::escape_at;
 type Decode = fn(&str) -> Option<(char, usize)>;
 
 /// The ways to write the quotes of JSON without one.
-const LAYERS: [Decode; 4] = [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex];
+const LAYERS: [Decode; 5] =
+    [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
 
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
@@ -24,14 +25,32 @@ pub(crate) fn decoded(text: &str) -> Vec<String> {
         return vec![plain];
     }
     if let Some(inside) = in_quotes(text) {
-        let ways = [Some(String::from(inside)), unescaped(inside)].into_iter().flatten();
-        return ways.filter(|way| inside.contains('\\') && strict(way).is_ok()).collect();
+        let ways = [Some(String::from(inside)), unescaped(inside)].into_iter().flatten().collect();
+        return if inside.contains('\\') { strict_ones(ways) } else { Vec::new() };
     }
     if text.contains('"') {
         return Vec::new();
     }
-    let decode = LAYERS.into_iter().find(|decode| begins_with_quote(text, *decode));
-    Vec::from_iter(decode.map(|decode| characters(text, decode).map(|(c, _)| c).collect()))
+    let Some(decode) = LAYERS.into_iter().find(|decode| begins_with_quote(text, *decode)) else {
+        return Vec::new();
+    };
+    let plain: String = characters(text, decode).map(|(c, _)| c).collect();
+    if plain.contains('+') && !text.contains([' ', '\n']) && !text.contains("%20") && decode("%22").is_some()
+    {
+        // In forms a plus stands for a blank, and `%2B` for itself.
+        let form = text.replace('+', " ");
+        let form: String = characters(&form, decode).map(|(c, _)| c).collect();
+        return if text.contains("%2B") { vec![form] } else { strict_ones(vec![plain, form]) };
+    }
+    // With its quotes the whole text may have been escaped, as a string of JSON is.
+    let mut ways = vec![plain];
+    ways.extend(unescaped(text).filter(|whole| *whole != ways[0] && strict(whole).is_ok()));
+    if ways.len() == 1 { ways } else { strict_ones(ways) }
+}
+
+/// Those of `ways` that are right JSON.
+fn strict_ones(ways: Vec<String>) -> Vec<String> {
+    ways.into_iter().filter(|way| strict(way).is_ok()).collect()
 }
 
 /// The character that `text` begins with, however it is spelt, and the length of that: `"`, `\"`, `&quot;`, `%22`.
@@ -127,6 +146,11 @@ fn bytes_behind(text: &str, mark: &str) -> Option<(char, usize)> {
 
 fn hex(text: &str) -> Option<(char, usize)> {
     text.starts_with("\\\\").then_some(('\\', 2)).or_else(|| bytes_behind(text, "\\x"))
+}
+
+/// A quote alone: what stands in strings stays escaped.
+fn code(text: &str) -> Option<(char, usize)> {
+    text.starts_with("\\u0022").then_some(('"', 6))
 }
 
 /// The text without what its lines begin with: the same mark, `> {`, `| {`, `+ {`, `// {`, or their numbers, `1: {`,

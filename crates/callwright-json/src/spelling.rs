@@ -47,6 +47,7 @@ pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
         [b':', b'=', ..] | [b'=', b'>' | b':', ..] | [b'-', b'>', ..] => Some(2),
         [b'=', b'=', ..] => None,
         [b':' | b'=', ..] => Some(1),
+        _ if matches!(foreign(bytes), Some('→' | '⇒')) => Some(3),
         _ => wide(bytes).filter(|(sign, _)| *sign == b':').map(|(_, len)| len),
     }
 }
