@@ -1,6 +1,6 @@
 //! One mark of a call is left out, doubled, or changes places with its neighbour, in every dialect: no argument of what
 //! goes out is missing, and none has taken in another.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and shows its figures")]
 
 mod common;
 

@@ -65,7 +65,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is mended is
+    /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is repaired is
     /// noted, where that may be done.
     fn torn_closer(&mut self, at: usize, end: bool) -> Seen<usize> {
         let is_open = self.markup.delimiters.contains(&Delimiter::Tag);
