@@ -113,13 +113,19 @@ pub(super) fn empty_of(kinds: Kinds) -> Option<&'static str> {
 
 /// The JSON of an object with these members, whose values are JSON.
 pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<str>)>) -> String {
-    let members: Vec<String> =
-        members.map(|(key, json)| format!("{}: {}", quote(key), json.as_ref())).collect();
-    format!("{{{}}}", members.join(", "))
+    let mut object = String::from("{");
+    for (key, json) in members {
+        if 1 < object.len() {
+            object.push_str(", ");
+        }
+        object.extend([&*quote(key), ": ", json.as_ref()]);
+    }
+    object.push('}');
+    object
 }
 
 /// The JSON of a list of these elements, which are JSON.
-pub(super) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
+pub(crate) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
     let elements: Vec<String> = elements.map(|json| json.as_ref().to_owned()).collect();
     format!("[{}]", elements.join(", "))
 }

@@ -228,8 +228,9 @@ impl Scanner<'_> {
         self.look_around(&opener);
         let name = opener.item.name().map(|name| name.of(&self.text).to_owned());
         let case = self.case(&opener, self.text.len());
-        let refusal = case.refuse(name, Reason::Unreadable(Vec::new()), opener.start, end);
-        self.commit(opener, Judged::Calls(vec![refusal], end), out);
+        let at = Span::new(opener.start, end);
+        let refused = case.refused(name.as_deref(), Reason::Unreadable(Vec::new()), at);
+        self.commit(opener, refused, out);
     }
 
     /// Where the marks of the call begin, behind those of the section.
@@ -305,13 +306,8 @@ impl Scanner<'_> {
         {
             let end = self.text.len();
             let name = opener.item.name().map(|name| name.of(&self.text)).filter(|name| !name.is_empty());
-            let refusal = self.case(&opener, end).refuse(
-                name.map(str::to_owned),
-                Reason::Unreadable(Vec::new()),
-                from,
-                end,
-            );
-            judged = Judged::Calls(vec![refusal], end);
+            let reason = Reason::Unreadable(Vec::new());
+            judged = self.case(&opener, end).refused(name, reason, Span::new(from, end));
         }
         if is_repaired {
             // Its marks were read to their end.
@@ -330,8 +326,8 @@ impl Case<'_, '_> {
         match decision {
             Decision::Nothing => None,
             Decision::Ambiguous { readings, name, .. } => {
-                let end = self.text.len();
-                Some(Judged::Calls(vec![self.refuse(name, Reason::Ambiguous { readings }, at, end)], end))
+                let all = Span::new(at, self.text.len());
+                Some(self.refused(name.as_deref(), Reason::Ambiguous { readings }, all))
             }
             Decision::Calls { calls, end, repaired } => {
                 let marks = repaired.iter().map(|&(from, to)| Repair {
@@ -343,7 +339,7 @@ impl Case<'_, '_> {
                     let put = arguments.clone().into();
                     let swap = Repair { kind: RepairKind::SwapSyntax, at: Span::new(at, end), put };
                     let repairs = [swap].into_iter().chain(marks.clone()).collect();
-                    self.verdict(tool, tool.name(), &arguments, repairs, at, end)
+                    self.verdict(tool, tool.name(), &arguments, repairs, Span::new(at, end))
                 };
                 let verdicts = calls.into_iter().map(verdict).collect::<Option<Vec<_>>>()?;
                 Some(Judged::Calls(verdicts, end))

@@ -43,19 +43,17 @@ impl Scanner<'_> {
         if 1 < accepted.len() {
             let readings = accepted.iter().map(|(call, _)| call.arguments.clone()).collect();
             let (_, way) = accepted.pop()?;
-            let end = self.text.len();
-            let refusal = case.refuse(None, Reason::Ambiguous { readings }, at, end);
-            return Some((Judged::Calls(vec![refusal], end), way.record));
+            let all = Span::new(at, self.text.len());
+            return Some((case.refused(None, Reason::Ambiguous { readings }, all), way.record));
         }
         if let Some((call, way)) = accepted.pop() {
             let (call, end) = self.repaired(call, &way, at);
-            return Some((Judged::Calls(vec![case.admitted(call, at, end)], end), way.record));
+            return Some((Judged::Calls(vec![case.admitted(call, Span::new(at, end))], end), way.record));
         }
         let (verdict, way) = refused?;
         let Verdict::Refused(refusal) = verdict else { return None };
-        let end = moved(refusal.span, &way, at).end as usize;
-        let verdict = case.refuse(refusal.name, refusal.reason, way.end, end);
-        Some((Judged::Calls(vec![verdict], end), way.record))
+        let all = Span { start: Span::at(way.end).start, ..moved(refusal.span, &way, at) };
+        Some((case.refused(refusal.name.as_deref(), refusal.reason, all), way.record))
     }
 
     /// The ways to read the marks at `at` with the fewest wrong letters.

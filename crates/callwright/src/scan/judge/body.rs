@@ -4,9 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callwright_json::{
-    Class, Diagnostic, Guide as _, Kind, Kinds, Member, Problem, Reading, Repair, RepairKind, Span, strict,
-};
+use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, Repair, RepairKind, Span, strict};
 
 use super::open_end;
 use super::{Case, Judged};
@@ -215,8 +213,8 @@ impl Case<'_, '_> {
         };
         let written = name.of(self.text);
         let called = Some(written).filter(|written| !written.is_empty());
-        let refused =
-            |reason| Judged::Calls(vec![self.refuse(called.map(str::to_owned), reason, at, end.at)], end.at);
+        let all = Span::new(at, end.at);
+        let refused = |reason| self.refused(called, reason, all);
         let Some(tool) = self.names.resolve(written) else {
             // `<tool_call> and </tool_call>` in a sentence.
             let is_spoken_of = !self.alone && matches!(body, Body::Tags(walk) if walk.params.is_empty());
@@ -237,9 +235,7 @@ impl Case<'_, '_> {
             return self.rows(at, end.at, is_cut);
         }
         if is_cut {
-            let last = end.at.saturating_sub(at);
-            let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };
-            return refused(Reason::Truncated(vec![diagnostic]));
+            return refused(open_end::cut(all.len()));
         }
         let is_tags = matches!(body, Body::Tags(_));
         let mut inferred = Vec::new();
@@ -253,7 +249,7 @@ impl Case<'_, '_> {
             Body::Lines(_) => self.lines(tool, at, end.at),
             Body::Block(_) => return Judged::Text(None),
             Body::Words(words) => {
-                let wrapped = self.wrapped_arguments(tool, written, at, end.at);
+                let wrapped = self.wrapped_arguments(tool, written, all);
                 match wrapped {
                     Some(judged) => return judged,
                     // In front of them, or behind them, it is explained what a call looks like.
@@ -267,7 +263,6 @@ impl Case<'_, '_> {
                 let Ok(tree) = strict(&arguments) else { return refused(Reason::Unreadable(Vec::new())) };
                 // All of it is spelt anew; what was inferred in it changes nothing more.
                 let swap = |put: &str| {
-                    let all = Span::new(at, end.at);
                     let swap = Repair { kind: RepairKind::SwapSyntax, at: all, put: put.to_owned().into() };
                     let inferred =
                         inferred.iter().map(|&kind| Repair { kind, at: Span::at(end.at), put: "".into() });
@@ -275,14 +270,14 @@ impl Case<'_, '_> {
                 };
                 let root = tree.root(&arguments);
                 let verdict = match shape::in_text_wrapper(root, tool) {
-                    Some(inner) => self.verdict(tool, written, &inner, swap(&inner), at, end.at),
-                    None => self.verdict_on(tool, written, root, swap(&arguments), at, end.at),
+                    Some(inner) => self.verdict(tool, written, &inner, swap(&inner), all),
+                    None => self.verdict_on(tool, written, root, swap(&arguments), all),
                 };
                 let verdict = match verdict {
                     // `<parameter=a>1</parameter>` and no more: another parameter could have followed.
                     Some(Verdict::Accepted(call)) if end.ending == Ending::Bare && is_tags => {
                         let open_end = open_end::is_open_object(tool, &call.arguments);
-                        Some(self.admitted(Acceptance { open_end, ..call }, at, end.at))
+                        Some(self.admitted(Acceptance { open_end, ..call }, all))
                     }
                     verdict => verdict,
                 };
@@ -296,6 +291,7 @@ impl Case<'_, '_> {
     fn block(&self, at: usize, end: End) -> Judged {
         let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
         let block = text.get(at..).unwrap_or("");
+        let all = Span::new(at, end.at);
         let guide = Expected::AnyCall(self.names.tools());
         let is_cut = self.cut && end.ending == Ending::Bare;
         let is_marked = self.opener.is_distinct();
@@ -305,18 +301,18 @@ impl Case<'_, '_> {
             value.kind() == Kind::String || !shape::calls_in(value, self.names, true).is_empty()
         };
         let reading = payload::read_whole(text, at, &guide, is_cut, may_stand).filter(is_call);
-        let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, at, end.at));
+        let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));
         if !verdicts.is_empty() {
             return Judged::Calls(verdicts, end.at);
         }
         // Marks around it, or in front of the whole answer, leave nothing else that it could be.
         let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
-        let is_told = || self.is_spelt_call(at, end.at) || is_whole && self.has_parameter(block);
+        let is_told = || self.is_spelt_call(all) || is_whole && self.has_parameter(block);
         if !is_marked || !is_told() {
             return Judged::Text(None);
         }
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };
-        Judged::Calls(vec![self.refuse(self.named_in(block), reason, at, end.at)], end.at)
+        self.refused(self.named_in(block).as_deref(), reason, all)
     }
 
     /// Something else stands where an argument or the end of the call should be.
@@ -421,7 +417,7 @@ impl Case<'_, '_> {
             let place = place.map(|place| guide.element(place, n));
             value::json_of(value.trim(), Typing::Schema, guide, place)
         });
-        format!("[{}]", elements.collect::<Vec<_>>().join(", "))
+        value::list_of(elements)
     }
 
     /// The raw texts that stand under `key`.
@@ -557,14 +553,7 @@ impl Case<'_, '_> {
 
 /// `{"a": 1}`
 fn object_of(members: &[(&str, String)]) -> String {
-    let len = members.iter().map(|(key, json)| key.len() + json.len() + 8).sum();
-    let mut object = String::with_capacity(len);
-    for (n, (key, json)) in members.iter().enumerate() {
-        object.push_str(if n == 0 { "{" } else { ", " });
-        object.extend([&*callwright_json::quote(key), ": ", json]);
-    }
-    object.push_str(if members.is_empty() { "{}" } else { "}" });
-    object
+    value::object_of(members.iter().map(|(key, json)| (*key, json)))
 }
 
 /// The style of arguments that begin with such a tag.

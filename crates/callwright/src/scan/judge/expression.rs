@@ -21,10 +21,7 @@ impl<'a> Case<'a, '_> {
         let Some(tool) = self.names.resolve(written) else {
             let is_told = || self.has_sibling || self.is_misnamed(at);
             return match self.end.filter(|_| is_told() && is_arguments(self.text, at)) {
-                Some(end) => {
-                    let refusal = self.refuse(Some(written.to_owned()), self.names.unknown(written), at, end);
-                    Judged::Calls(vec![refusal], end)
-                }
+                Some(end) => self.refused(Some(written), self.names.unknown(written), Span::new(at, end)),
                 None => Judged::Text(None),
             };
         };
@@ -37,8 +34,10 @@ impl<'a> Case<'a, '_> {
                 let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
                 let read = payload::read_arguments_at(&inner, 0, guide, false);
                 if let Some(reading) = payload::settled_object(&read.parse) {
-                    return self
-                        .one(self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end), end);
+                    return self.one(
+                        self.rewritten(tool, written, reading, RepairKind::Unwrap, Span::new(at, end)),
+                        end,
+                    );
                 }
             }
         }
@@ -46,7 +45,7 @@ impl<'a> Case<'a, '_> {
             && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
             && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide)
         {
-            return self.one(self.verdict(tool, written, &arguments, repairs, at, end), end);
+            return self.one(self.verdict(tool, written, &arguments, repairs, Span::new(at, end)), end);
         }
         let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
@@ -72,7 +71,7 @@ impl<'a> Case<'a, '_> {
             }
             let end = self.end.unwrap_or(payload.end).max(payload.end);
             let reason = Reason::Shape(ShapeError::Expression);
-            return Judged::Calls(vec![self.refuse(Some(tool.name().to_owned()), reason, at, end)], end);
+            return self.refused(Some(tool.name()), reason, Span::new(at, end));
         }
         if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {
             return judged;
@@ -122,7 +121,7 @@ impl<'a> Case<'a, '_> {
         let judged = |source: &str, kind, end| {
             let read = payload::read_arguments_at(source, 0, guide, false);
             let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
-            Some(self.one(self.rewritten(tool, written, reading, kind, at, end), end))
+            Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
         };
         if let Some(end) = self.end
             && let Some(source) = listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool)
@@ -151,9 +150,9 @@ impl<'a> Case<'a, '_> {
         let source = listed::as_call(arguments, tool);
         let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), false);
         let Some(reading) = payload::settled_object(&read.parse) else {
-            return self.broken(at, end, Some(written), &Parse::default());
+            return self.broken(Span::new(at, end), Some(written), &Parse::default());
         };
-        self.one(self.rewritten(tool, written, reading, RepairKind::SwapSyntax, at, end), end)
+        self.one(self.rewritten(tool, written, reading, RepairKind::SwapSyntax, Span::new(at, end)), end)
     }
 
     /// A call whose arguments were read from a text that is not the answer's own.
@@ -163,12 +162,11 @@ impl<'a> Case<'a, '_> {
         written: &str,
         reading: &Reading<'_>,
         kind: RepairKind,
-        at: usize,
-        end: usize,
+        at: Span,
     ) -> Option<Verdict> {
         let put = reading.value().raw().to_owned();
-        let repairs = vec![Repair { kind, at: Span::new(at, end), put: put.clone().into() }];
-        self.verdict(tool, written, &put, repairs, at, end)
+        let repairs = vec![Repair { kind, at, put: put.clone().into() }];
+        self.verdict(tool, written, &put, repairs, at)
     }
 
     /// Is what was read as an argument without a key one whose key has a slip in it: `f(p"th="x")`, `f(path""x")`?

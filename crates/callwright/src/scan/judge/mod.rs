@@ -97,14 +97,15 @@ impl<'a, 't> Case<'a, 't> {
     fn value(&self, at: usize) -> Judged {
         let payload = self.read_call(at);
         let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let all = Span::new(at, end);
         let mut first: Option<Vec<Verdict>> = None;
         let mut is_data = false;
         for reading in &payload.parse.readings {
-            let verdicts = self.shaped(reading, at, payload.end);
+            let verdicts = self.shaped(reading, Span::new(at, payload.end));
             is_data |= verdicts.is_empty();
             let good = !verdicts.is_empty() && verdicts.iter().all(|v| matches!(v, Verdict::Accepted(_)));
             if good && payload.parse.readings.len() > 1 && first.is_some() {
-                return self.broken(at, end, None, &payload.parse);
+                return self.broken(all, None, &payload.parse);
             }
             if good || (payload.parse.readings.len() == 1 && !verdicts.is_empty()) {
                 first = Some(verdicts);
@@ -115,39 +116,37 @@ impl<'a, 't> Case<'a, 't> {
                 if self.leaves_out(payload.end)
                     || payload.parse.readings.iter().any(|reading| self.overruns(reading)) =>
             {
-                self.broken(at, end, None, &payload.parse)
+                self.broken(all, None, &payload.parse)
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
-            None if self.opener.is_distinct() && self.is_said_again(at, end) => {
-                Judged::Calls(Vec::new(), end)
-            }
+            None if self.opener.is_distinct() && self.is_said_again(all) => Judged::Calls(Vec::new(), end),
             None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
-            None if let Some(judged) = self.wrapped(&payload.parse, at, end) => judged,
-            None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(at, end)) => {
+            None if let Some(judged) = self.wrapped(&payload.parse, all) => judged,
+            None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(all)) => {
                 // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
                 let own = self.end.filter(|_| !self.opener.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
-            None => self.broken(at, end, None, &payload.parse),
+            None => self.broken(all, None, &payload.parse),
         }
     }
 
     /// The calls in a payload between marks that is no value from its first sign on: `Result: {"name": "f", …}`.
-    fn wrapped(&self, parse: &Parse<'_>, at: usize, end: usize) -> Option<Judged> {
+    fn wrapped(&self, parse: &Parse<'_>, at: Span) -> Option<Judged> {
         if !self.may_be_wrapped(parse) {
             return None;
         }
-        let reading = self.whole(at, end, &Expected::AnyCall(self.names.tools()))?;
-        let verdicts = self.shaped(&reading, at, end);
+        let reading = self.whole(at, &Expected::AnyCall(self.names.tools()))?;
+        let verdicts = self.shaped(&reading, at);
         let is_good =
             !verdicts.is_empty() && verdicts.iter().all(|verdict| matches!(verdict, Verdict::Accepted(_)));
-        is_good.then_some(Judged::Calls(verdicts, end))
+        is_good.then_some(Judged::Calls(verdicts, at.end as usize))
     }
 
     /// Does what stands between marks name a tool and its arguments, however badly it is written?
-    fn is_spelt_call(&self, at: usize, end: usize) -> bool {
-        let block = self.text.get(at..end).unwrap_or("");
+    fn is_spelt_call(&self, at: Span) -> bool {
+        let block = at.of(self.text);
         has_argument_key(block) && self.named_in(block).is_some()
     }
 
@@ -160,10 +159,10 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// All of a payload between marks as one text, once it is known how far that goes.
-    pub(super) fn whole(&self, at: usize, end: usize, guide: &dyn Guide) -> Option<Reading<'a>> {
+    pub(super) fn whole(&self, at: Span, guide: &dyn Guide) -> Option<Reading<'a>> {
         let is_last = self.last || matches!(self.opener.item, Item::Words { .. } | Item::Tagged { .. });
-        let text = self.text.get(..end).filter(|_| is_last && self.opener.is_distinct())?;
-        payload::read_whole(text, at, guide, self.cut, payload::are_words)
+        let text = self.text.get(..at.end as usize).filter(|_| is_last && self.opener.is_distinct())?;
+        payload::read_whole(text, at.start as usize, guide, self.cut, payload::are_words)
     }
 
     /// Is what a payload between marks begins with, by `parse`, no object and no list: `"name": "f", …`?
@@ -190,15 +189,15 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    fn shaped(&self, reading: &Reading<'_>, at: usize, end: usize) -> Vec<Verdict> {
+    fn shaped(&self, reading: &Reading<'_>, at: Span) -> Vec<Verdict> {
         let value = reading.value();
         if value.kind() == Kind::String {
-            return self.source(value, at, end);
+            return self.source(value, at);
         }
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.opener.is_distinct());
         let may_lack_name = self.opener.is_distinct() || self.opener.is_fenced() || self.alone;
-        if shaped.is_empty() && may_lack_name && !self.is_said_again(at, end) {
+        if shaped.is_empty() && may_lack_name && !self.is_said_again(at) {
             shaped.extend(self.arguments_alone(value));
         }
         // `[{"name": "f", "a": 1}, {"name": "g", "b": 2}]`
@@ -212,31 +211,25 @@ impl<'a, 't> Case<'a, 't> {
             match shaped {
                 // `The entry is {"name": "list_files"}.`, `{"name": "list-files", "version": "1.0"}`
                 Shaped::Call { tool, ref arguments, .. } if self.is_record(tool, value, arguments) => {}
-                Shaped::Source(value) => verdicts.extend(self.source(value, at, end)),
-                shaped => verdicts.extend(self.verdict_of(shaped, &reading.repairs, at, end)),
+                Shaped::Source(value) => verdicts.extend(self.source(value, at)),
+                shaped => verdicts.extend(self.verdict_of(shaped, &reading.repairs, at)),
             }
         }
         verdicts
     }
 
     /// The verdict on a call that was found in a value.
-    fn verdict_of(
-        &self,
-        shaped: Shaped<'_, '_>,
-        repairs: &[Repair],
-        at: usize,
-        end: usize,
-    ) -> Option<Verdict> {
+    fn verdict_of(&self, shaped: Shaped<'_, '_>, repairs: &[Repair], at: Span) -> Option<Verdict> {
         match shaped {
             Shaped::Call { tool, written, arguments } => {
-                self.shaped_call(tool, &written, arguments, repairs, at, end)
+                self.shaped_call(tool, &written, arguments, repairs, at)
             }
             Shaped::Unknown { written } => {
                 let reason = self.names.unknown(&written);
-                Some(self.refuse(Some(written.into_owned()), reason, at, end))
+                Some(self.refuse(Some(written.into_owned()), reason, at))
             }
             Shaped::Wrong { written, error } => {
-                Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at, end))
+                Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at))
             }
             Shaped::Source(_) | Shaped::Echo => None,
         }
@@ -276,9 +269,9 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// Does the same text stand right in front of it: `[ARGS]{"a": 1}{"a": 1}`? Without a name it makes no second call.
-    fn is_said_again(&self, at: usize, end: usize) -> bool {
-        let (before, text) = (self.text.get(..self.opener.start), self.text.get(at..end));
-        before.zip(text).is_some_and(|(before, text)| before.trim_end().ends_with(text))
+    fn is_said_again(&self, at: Span) -> bool {
+        let before = self.text.get(..self.opener.start).unwrap_or("");
+        before.trim_end().ends_with(at.of(self.text))
     }
 
     /// Arguments without a name belong to the one tool that takes them.
@@ -314,14 +307,13 @@ impl<'a, 't> Case<'a, 't> {
         written: &str,
         arguments: Arguments<'_>,
         repairs: &[Repair],
-        at: usize,
-        end: usize,
+        at: Span,
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
             Arguments::Object(value) => {
                 let value = shape::without_wrapper(value, tool);
-                return self.verdict_on(tool, written, value, repairs, at, end);
+                return self.verdict_on(tool, written, value, repairs, at);
             }
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
@@ -330,7 +322,7 @@ impl<'a, 't> Case<'a, 't> {
                 if !keys.clone().any(|key| tool.takes(&key)) {
                     let key = keys.next().unwrap_or_default().into_owned();
                     let reason = Reason::Shape(ShapeError::BesideArguments(key));
-                    return Some(self.refuse(Some(written.to_owned()), reason, at, end));
+                    return Some(self.refuse(Some(written.to_owned()), reason, at));
                 }
                 let members: Vec<String> =
                     members.iter().map(|(key, value)| format!("{}: {}", key.raw(), value.raw())).collect();
@@ -340,55 +332,51 @@ impl<'a, 't> Case<'a, 't> {
                 let inner = payload::read_json_at(&text, 0, tool.schema().guide(), false);
                 let Some(reading) = payload::settled_object(&inner.parse) else {
                     let reason = Reason::Unreadable(inner.parse.diagnostics);
-                    return Some(self.refuse(Some(written.to_owned()), reason, at, end));
+                    return Some(self.refuse(Some(written.to_owned()), reason, at));
                 };
                 if !reading.is_whole(&text) {
                     let reason = Reason::Unreadable(Vec::new());
-                    return Some(self.refuse(Some(written.to_owned()), reason, at, end));
+                    return Some(self.refuse(Some(written.to_owned()), reason, at));
                 }
                 let put = reading.value().raw().to_owned();
                 // The whole payload is spelt anew: the edit of a string inside it cannot be told apart from it.
                 if repairs.is_empty() {
-                    repairs.push(Repair {
-                        kind: RepairKind::Unwrap,
-                        at: Span::new(at, end),
-                        put: put.clone().into(),
-                    });
+                    repairs.push(Repair { kind: RepairKind::Unwrap, at, put: put.clone().into() });
                 }
                 put
             }
         };
-        self.verdict(tool, written, &text, repairs, at, end)
+        self.verdict(tool, written, &text, repairs, at)
     }
 
     /// Calls as text inside a string: `["f(a=1)"]`, `["{\"name\": \"f\", …}"]`.
-    fn source(&self, value: Value<'_>, at: usize, end: usize) -> Vec<Verdict> {
+    fn source(&self, value: Value<'_>, at: Span) -> Vec<Verdict> {
         let Some(source) = value.as_str() else { return Vec::new() };
         let source = source.trim();
         match source.starts_with('{') {
-            true => self.source_in_json(source, at, end),
-            false => self.source_of_call(source, at, end).into_iter().collect(),
+            true => self.source_in_json(source, at),
+            false => self.source_of_call(source, at).into_iter().collect(),
         }
     }
 
-    fn source_in_json(&self, source: &str, at: usize, end: usize) -> Vec<Verdict> {
+    fn source_in_json(&self, source: &str, at: Span) -> Vec<Verdict> {
         let guide = Expected::AnyCall(self.names.tools());
         let Some(reading) = payload::read_whole(source, 0, &guide, false, payload::are_signs) else {
             return Vec::new();
         };
         let put = reading.value().raw().to_owned().into();
-        let repairs = [Repair { kind: RepairKind::Unwrap, at: Span::new(at, end), put }];
+        let repairs = [Repair { kind: RepairKind::Unwrap, at, put }];
         let shaped = shape::calls_in(reading.value(), self.names, self.opener.is_distinct());
-        shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at, end)).collect()
+        shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at)).collect()
     }
 
-    fn source_of_call(&self, source: &str, at: usize, end: usize) -> Option<Verdict> {
+    fn source_of_call(&self, source: &str, at: Span) -> Option<Verdict> {
         let paren = source.find('(')?;
         let written = source.get(..paren)?;
         let tool = self.names.resolve(written)?;
         let inner = payload::read_arguments_at(source, paren, tool.schema().guide(), false);
         let reading = payload::settled_object(&inner.parse)?;
-        self.rewritten(tool, written, reading, RepairKind::Unwrap, at, end)
+        self.rewritten(tool, written, reading, RepairKind::Unwrap, at)
     }
 
     fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
@@ -399,8 +387,8 @@ impl<'a, 't> Case<'a, 't> {
     }
 
     /// A payload that has no reading, or several.
-    fn broken(&self, at: usize, end: usize, written: Option<&str>, parse: &Parse<'_>) -> Judged {
-        let block = self.text.get(at..end).unwrap_or("");
+    fn broken(&self, at: Span, written: Option<&str>, parse: &Parse<'_>) -> Judged {
+        let block = at.of(self.text);
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         let plausible = match self.opener.item {
             Item::Call { .. } | Item::Listed { .. } => self.set_off,
@@ -428,9 +416,9 @@ impl<'a, 't> Case<'a, 't> {
             return Judged::Text(None);
         }
         let from = |diagnostic: &Diagnostic| {
-            let shift = |n: u32| (n as usize).saturating_sub(at);
-            let span = Span::new(shift(diagnostic.at.start), shift(diagnostic.at.end));
-            Diagnostic { problem: diagnostic.problem, at: span }
+            let shift = |n: u32| n.saturating_sub(at.start);
+            let at = Span { start: shift(diagnostic.at.start), end: shift(diagnostic.at.end) };
+            Diagnostic { problem: diagnostic.problem, at }
         };
         let diagnostics: Vec<Diagnostic> = parse.diagnostics.iter().map(from).collect();
         let reason = if 1 < parse.readings.len() {
@@ -442,7 +430,7 @@ impl<'a, 't> Case<'a, 't> {
         } else {
             Reason::Unreadable(diagnostics)
         };
-        Judged::Calls(vec![self.refuse(name, reason, at, end)], end)
+        self.refused(name.as_deref(), reason, at)
     }
 
     /// Does `block` begin with a parameter, where arguments may stand without a name?
@@ -467,11 +455,10 @@ impl<'a, 't> Case<'a, 't> {
         written: &str,
         arguments: &str,
         repairs: Vec<Repair>,
-        at: usize,
-        end: usize,
+        at: Span,
     ) -> Option<Verdict> {
         let tree = strict(arguments).ok()?;
-        self.verdict_on(tool, written, tree.root(arguments), repairs, at, end)
+        self.verdict_on(tool, written, tree.root(arguments), repairs, at)
     }
 
     /// The verdict on arguments that were read.
@@ -481,8 +468,7 @@ impl<'a, 't> Case<'a, 't> {
         written: &str,
         value: Value<'_>,
         repairs: Vec<Repair>,
-        at: usize,
-        end: usize,
+        at: Span,
     ) -> Option<Verdict> {
         // What its marks, or the form of the answer, say is a call is one whatever its values look like.
         if !self.opener.is_distinct() && !self.is_constrained && has_placeholder(tool, value) {
@@ -490,14 +476,15 @@ impl<'a, 't> Case<'a, 't> {
         }
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions }) => {
-                let source = self.text.get(at..).filter(|_| self.at_end).unwrap_or("");
+                let from = at.start as usize;
+                let source = self.text.get(from..).filter(|_| self.at_end).unwrap_or("");
                 let ending = match self.at_end {
-                    true => open_end::ending(tool, &arguments, (source, at), &repairs, self.around),
+                    true => open_end::ending(tool, &arguments, (source, from), &repairs, self.around),
                     false => Ending::Whole,
                 };
                 if ending == Ending::Cut {
-                    let reason = open_end::cut(end.saturating_sub(at));
-                    return Some(self.refuse(Some(tool.name().to_owned()), reason, at, end));
+                    let reason = open_end::cut(at.len());
+                    return Some(self.refuse(Some(tool.name().to_owned()), reason, at));
                 }
                 // Dialects that name the tool in their marks put all tools in one namespace: `to=functions.f`.
                 let is_named = self.opener.is_distinct() && matches!(self.opener.item, Item::Named { .. });
@@ -507,7 +494,7 @@ impl<'a, 't> Case<'a, 't> {
                     name: tool.name().to_owned(),
                     arguments,
                     dialect: self.dialect(),
-                    span: Span::new(self.opener.start, end),
+                    span: Span { start: Span::at(self.opener.start).start, ..at },
                     repairs,
                     renamed_from: (own_name != tool.name()).then(|| written.to_owned()),
                     coercions,
@@ -515,7 +502,7 @@ impl<'a, 't> Case<'a, 't> {
                     unsure: false,
                     open_end: ending == Ending::Open,
                 };
-                Some(self.admitted(call, at, end))
+                Some(self.admitted(call, at))
             }
             Err(violations) => {
                 // `f()` in prose speaks of the tool.
@@ -523,27 +510,32 @@ impl<'a, 't> Case<'a, 't> {
                 if mention {
                     return None;
                 }
-                Some(self.refuse(Some(tool.name().to_owned()), Reason::Invalid(violations), at, end))
+                Some(self.refuse(Some(tool.name().to_owned()), Reason::Invalid(violations), at))
             }
         }
     }
 
     /// A right call, unless it may not pass.
-    pub(super) fn admitted(&self, call: Acceptance, at: usize, end: usize) -> Verdict {
+    pub(super) fn admitted(&self, call: Acceptance, at: Span) -> Verdict {
         match self.admission.objection(&call) {
-            Some(reason) => self.refuse(Some(call.name), reason, at, end),
+            Some(reason) => self.refuse(Some(call.name), reason, at),
             None => Verdict::Accepted(call),
         }
     }
 
-    pub(super) fn refuse(&self, name: Option<String>, reason: Reason, at: usize, end: usize) -> Verdict {
+    /// A payload that comes to one refused call.
+    pub(super) fn refused(&self, name: Option<&str>, reason: Reason, at: Span) -> Judged {
+        Judged::Calls(vec![self.refuse(name.map(str::to_owned), reason, at)], at.end as usize)
+    }
+
+    pub(super) fn refuse(&self, name: Option<String>, reason: Reason, at: Span) -> Verdict {
         Verdict::Refused(Refusal {
             id: None,
             name,
             dialect: self.dialect(),
             number: 0,
-            span: Span::new(self.opener.start, end),
-            block: self.text.get(at..end).unwrap_or("").to_owned(),
+            span: Span { start: Span::at(self.opener.start).start, ..at },
+            block: at.of(self.text).to_owned(),
             reason,
         })
     }

@@ -30,7 +30,7 @@ impl Case<'_, '_> {
                 return Judged::Calls(calls, end);
             }
             let reason = self.names.unknown(written);
-            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
+            return self.refused(Some(written), reason, Span::new(at, end));
         };
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
@@ -61,10 +61,10 @@ impl Case<'_, '_> {
                 _ => false,
             };
             if is_whole_call && is_torn(reading) || is_call && self.overruns(reading) {
-                return self.broken(at, end, Some(written), &Parse::default());
+                return self.broken(Span::new(at, end), Some(written), &Parse::default());
             }
             if is_call {
-                return Judged::Calls(self.shaped(reading, at, payload.end), end);
+                return Judged::Calls(self.shaped(reading, Span::new(at, payload.end)), end);
             }
         }
         self.arguments(tool, written, payload, at)
@@ -77,7 +77,7 @@ impl Case<'_, '_> {
             payload.parse.settled().filter(|_| self.dialects.is(&self.opener.record, Known::Inkling))?;
         let calls = shape::calls_in(reading.value(), self.names, false);
         let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
-        Some(self.shaped(reading, at, payload.end)).filter(|calls| !calls.is_empty())
+        Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())
     }
 
     /// Does the object at `at` begin with the name of the call, `{"name": "f", "arguments": {…}}`, and not with an argument?
@@ -91,6 +91,7 @@ impl Case<'_, '_> {
 
     pub(super) fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {
         let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let (read, all) = (Span::new(at, payload.end), Span::new(at, end));
         let good = |reading: &&Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
         let reading = payload.parse.settled().or_else(|| {
             let mut fitting = payload.parse.readings.iter().filter(good);
@@ -100,43 +101,36 @@ impl Case<'_, '_> {
         let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
             let is_object = |reading: &Reading<'_>| reading.value().kind() == Kind::Object;
             let has_object = payload.parse.readings.iter().any(is_object);
-            let wrapped = if has_object { None } else { self.wrapped_arguments(tool, written, at, end) };
-            return wrapped.unwrap_or_else(|| self.broken(at, end, Some(written), &payload.parse));
+            let wrapped = if has_object { None } else { self.wrapped_arguments(tool, written, all) };
+            return wrapped.unwrap_or_else(|| self.broken(all, Some(written), &payload.parse));
         };
         let value = shape::without_wrapper(reading.value(), tool);
         if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
-            let at_payload = Span::new(at, payload.end);
-            let unwrap = Repair { kind: RepairKind::Unwrap, at: at_payload, put: inner.clone().into() };
-            return self.one(self.verdict(tool, written, &inner, vec![unwrap], at, payload.end), end);
+            let unwrap = Repair { kind: RepairKind::Unwrap, at: read, put: inner.clone().into() };
+            return self.one(self.verdict(tool, written, &inner, vec![unwrap], read), end);
         }
         if value.kind() != Kind::Object {
             if self.opener.is_distinct() && !self.last {
                 return Judged::Unclear;
             }
-            if let Some(judged) = self.wrapped_arguments(tool, written, at, end) {
+            if let Some(judged) = self.wrapped_arguments(tool, written, all) {
                 return judged;
             }
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
-            return Judged::Calls(vec![self.refuse(Some(written.to_owned()), reason, at, end)], end);
+            return self.refused(Some(written), reason, all);
         }
-        self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), at, payload.end), end)
+        self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), read), end)
     }
 
     /// The arguments in a payload between marks that is no value from its first sign on: `{&quot;a&quot;: 1}`.
-    pub(super) fn wrapped_arguments(
-        &self,
-        tool: &Tool,
-        written: &str,
-        at: usize,
-        end: usize,
-    ) -> Option<Judged> {
-        let reading = self.whole(at, end, tool.schema().guide())?;
+    pub(super) fn wrapped_arguments(&self, tool: &Tool, written: &str, at: Span) -> Option<Judged> {
+        let reading = self.whole(at, tool.schema().guide())?;
         let value = shape::without_wrapper(reading.value(), tool);
         if value.kind() != Kind::Object {
             return None;
         }
-        let verdict = self.verdict_on(tool, written, value, reading.repairs.clone(), at, end)?;
-        matches!(verdict, Verdict::Accepted(_)).then(|| Judged::Calls(vec![verdict], end))
+        let verdict = self.verdict_on(tool, written, value, reading.repairs.clone(), at)?;
+        matches!(verdict, Verdict::Accepted(_)).then(|| Judged::Calls(vec![verdict], at.end as usize))
     }
 
     /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?

@@ -2,9 +2,9 @@
 //!
 //! In goes the whole list, out comes a verdict for each of its elements.
 
-use callwright_json::{Diagnostic, Guide, Problem, Repair, RepairKind, Span, strict};
+use callwright_json::{Guide, Repair, RepairKind, Span, strict};
 
-use super::{Case, Judged};
+use super::{Case, Judged, open_end};
 use crate::payload::lines;
 use crate::shape;
 use crate::verdict::{Reason, Verdict};
@@ -18,10 +18,9 @@ impl Case<'_, '_> {
         for (n, &(from, to)) in rows.iter().enumerate() {
             let name =
                 || self.opener.item.name().filter(|_| n == 0).map(|name| name.of(self.text).to_owned());
+            let at = Span::new(from, to);
             if is_cut && n + 1 == rows.len() {
-                let last = to.saturating_sub(from);
-                let diagnostic = Diagnostic { problem: Problem::Truncated, at: Span::new(last, last) };
-                verdicts.push(self.refuse(name(), Reason::Truncated(vec![diagnostic]), from, to));
+                verdicts.push(self.refuse(name(), open_end::cut(at.len()), at));
                 continue;
             }
             let column = column_of(self.text, from);
@@ -30,7 +29,7 @@ impl Case<'_, '_> {
             let row = format!("{} {row}", " ".repeat(column));
             let json = lines::json_of(&row, guide, guide.root());
             let Some((json, tree)) = json.and_then(|json| strict(&json).ok().map(|tree| (json, tree))) else {
-                verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), from, to));
+                verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), at));
                 continue;
             };
             let shaped = shape::calls_in(tree.root(&json), self.names, self.opener.is_distinct());
@@ -38,12 +37,8 @@ impl Case<'_, '_> {
                 return Judged::Text(None);
             }
             for shaped in shaped {
-                let repair = Repair {
-                    kind: RepairKind::SwapSyntax,
-                    at: Span::new(from, to),
-                    put: json.clone().into(),
-                };
-                verdicts.extend(self.verdict_of(shaped, &[repair], from, to));
+                let repair = Repair { kind: RepairKind::SwapSyntax, at, put: json.clone().into() };
+                verdicts.extend(self.verdict_of(shaped, &[repair], at));
             }
         }
         Judged::Calls(verdicts, end)

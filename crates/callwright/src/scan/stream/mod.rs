@@ -216,7 +216,7 @@ impl<'a> Scanner<'a> {
         let end = end.unwrap_or(self.text.len()).min(self.text.len());
         let case: Case<'_, '_> = self.case(opener, self.text.len());
         let reason = Reason::Unreadable(Vec::new());
-        Judged::Calls(vec![case.refuse(Some(tool.into()), reason, opener.item.at(), end)], end)
+        case.refused(Some(&tool), reason, Span::new(opener.item.at(), end))
     }
 }
 
