@@ -181,12 +181,18 @@ fn begins_call(
     record.form.as_ref().map_or(Ok(false), |form| begins(text, form, tool_set, end))
 }
 
-/// Is `head`, or its beginning, what `text` may begin with, though letters are wrong?
+/// Is `head`, or its beginning, what `text` may begin with, though letters are wrong? Of few letters none may be, or every word
+/// would be one.
 pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
     let head = &head[..head.len().min(HEAD)];
+    let most = match head.len() {
+        HEAD.. => edit::MOST,
+        lexemes::ONE_EDIT.. => 1,
+        _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
+    };
     let text: Vec<char> = text.chars().take(HEAD + edit::MOST).map(fold::fold).collect();
-    !edit::ends_within(head, &text, edit::MOST).is_empty()
-        || text.len() < HEAD && !edit::ends_within(&text, head, edit::MOST).is_empty()
+    !edit::ends_within(head, &text, most).is_empty()
+        || text.len() < HEAD && !edit::ends_within(&text, head, most).is_empty()
 }
 
 /// Does `text` begin with `head` as it should be, and is that long enough to be told from others?
