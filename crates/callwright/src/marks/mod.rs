@@ -191,6 +191,16 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
         _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
     };
     let text: Vec<char> = text.chars().take(HEAD + edit::MOST).map(fold::fold).collect();
+    let is_in_word = |letter: &&char| letter.is_alphanumeric();
+    // `A text` is no `action:`: where a word is over, all of it tells.
+    let word = text.iter().take_while(is_in_word).count();
+    let own = head.iter().take_while(is_in_word).count();
+    let is_other = 0 < own
+        && word < text.len()
+        && !edit::ends_within(&head[..own], &text[..word], most).iter().any(|(end, _)| *end == word);
+    if is_other {
+        return false;
+    }
     !edit::ends_within(head, &text, most).is_empty()
         || text.len() < HEAD && !edit::ends_within(&text, head, most).is_empty()
 }
