@@ -40,11 +40,12 @@ impl Record {
     pub(super) fn new(id: u16, kin: u16, dialect: &Dialect, markup: Option<Arc<Markup>>) -> Record {
         // What has place holders in it ends nothing.
         let close = dialect.call.close.iter().chain(&dialect.section.close).cloned();
+        // Most have no example but a call as it is spoken.
         let spoken = dialect.speech.as_ref().map(|speech| speech.calls.example());
-        let examples = [dialect.example.clone(), spoken.unwrap_or_default().into()];
+        let spoken = spoken.filter(|spoken| dialect.example != *spoken);
+        let examples = [&*dialect.example].into_iter().chain(spoken.as_deref());
         let mut frames: Vec<Frame> =
-            examples.iter().filter_map(|example| Frame::of(example, dialect.arguments)).collect();
-        frames.dedup();
+            examples.filter_map(|example| Frame::of(example, dialect.arguments)).collect();
         if dialect.example.is_empty() && !dialect.arguments.is_tagged() {
             frames.extend(Frame::of_marks(dialect));
         }

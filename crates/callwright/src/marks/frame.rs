@@ -6,7 +6,7 @@
 use super::edit::{MOST, ends_within};
 use super::fold::Folded;
 use super::form::{NAME, folded, marks, named, word_at};
-use super::lexemes::{ONE_EDIT, TWO_EDITS};
+use super::lexemes::most_edits;
 use crate::dialect::{Dialect, Grammar};
 use crate::syntax::Text;
 
@@ -169,8 +169,7 @@ impl Frame {
 /// For each end in `text`, how many edits make what stands from `from` up to there of `whole`, whatever blanks stand between
 /// its marks.
 pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
-    let len = whole.chars().count();
-    let most = if TWO_EDITS <= len { 2 } else { usize::from(ONE_EDIT <= len) };
+    let most = most_edits(whole.chars().count());
     let mut ends = vec![(from, 0)];
     for mark in marks(whole) {
         let mark = folded(&mark);

@@ -55,7 +55,17 @@ pub(super) enum Make {
 
 /// The shortest mark that is known with one edit in it, and with two.
 pub(super) const ONE_EDIT: usize = 5;
-pub(super) const TWO_EDITS: usize = 10;
+const TWO_EDITS: usize = 10;
+
+/// With how many edits in it a mark of so many letters is known.
+pub(super) fn most_edits(len: usize) -> usize {
+    match len {
+        TWO_EDITS.. => 2,
+        ONE_EDIT.. => 1,
+        _ => 0,
+    }
+}
+
 /// So many letters of a closer's word are a sign of it.
 const SHORTEST_WORD: usize = 4;
 
@@ -354,11 +364,10 @@ impl<'t> Index<'t> {
     /// Where the mark of `pattern` stands with an edit in it, or two.
     fn torn(&self, pattern: &Pattern) -> Vec<Lexeme> {
         let len: usize = pattern.segments.iter().map(Vec::len).sum();
-        let most = match len {
-            TWO_EDITS.. => 2,
-            ONE_EDIT.. => 1,
-            _ => return Vec::new(),
-        };
+        let most = most_edits(len);
+        if most == 0 {
+            return Vec::new();
+        }
         // Blanks between two marks of one opener: none, or a line break.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();
@@ -379,8 +388,8 @@ impl<'t> Index<'t> {
             let (all_signs, all_breaks) = (signs(&mark), breaks(&mark));
             // `]<]minimax[>[<to>`: what all marks begin with tells none from another.
             let tag = mark.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &mark[at + 1..]);
-            let short_tag = tag.filter(|tag| tag.len() < ONE_EDIT);
-            let most = if tag.is_some_and(|tag| tag.len() < TWO_EDITS) { 1 } else { most };
+            let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0);
+            let most = tag.map_or(most, |tag| most_edits(tag.len()).max(1));
             // Where it is whole, it is not torn as well.
             for at in self.find(&mark).collect::<Vec<_>>() {
                 starts.retain(|from| *from + most < at || at + most < *from);

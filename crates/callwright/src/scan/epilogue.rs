@@ -27,7 +27,7 @@ impl Scanner<'_> {
                 Flow::Wait
             }
             Tail::Ended(at) => {
-                match self.torn_closer(at, end) {
+                match self.goes_on_at(at, end) {
                     Ok(None) => {}
                     Err(Incomplete) => {
                         self.at = at;
@@ -35,22 +35,9 @@ impl Scanner<'_> {
                         return Flow::Wait;
                     }
                     Ok(Some(to)) => {
-                        tail::close_tag(&mut self.markup.delimiters);
                         self.at = to;
                         self.mode = Mode::Tail(to);
                         return Flow::On;
-                    }
-                }
-                match beside(&self.text, at, end, |key| self.is_left_out(key)) {
-                    Ok(None) => {}
-                    Err(Incomplete) => {
-                        self.at = at;
-                        self.mode = Mode::Tail(at);
-                        return Flow::Wait;
-                    }
-                    Ok(Some(key)) => {
-                        let key = key.to_owned();
-                        self.refuse_last(key, at);
                     }
                 }
                 self.at = at;
@@ -63,6 +50,19 @@ impl Scanner<'_> {
                 Flow::On
             }
         }
+    }
+
+    /// The place behind the broken mark at `at` that closes the last call. An argument there, which that call lacks, has it
+    /// refused.
+    fn goes_on_at(&mut self, at: usize, end: bool) -> Seen<usize> {
+        let torn = self.torn_closer(at, end)?;
+        if torn.is_some() {
+            tail::close_tag(&mut self.markup.delimiters);
+        } else if let Some(key) = beside(&self.text, at, end, |key| self.is_left_out(key))? {
+            let key = key.to_owned();
+            self.refuse_last(key, at);
+        }
+        Ok(torn)
     }
 
     /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is repaired is

@@ -87,16 +87,12 @@ impl Scanner<'_> {
 
     /// The call where it stands in the text, with the repairs of its marks, and where it ends.
     fn repaired(&self, mut call: Acceptance, way: &Way, at: usize) -> (Acceptance, usize) {
-        let mark = |from: usize, to: usize| Repair {
-            kind: RepairKind::MendMark,
-            at: Span::new(from, to),
-            put: "".into(),
-        };
         let end = moved(call.span, way, at).end as usize;
         for repair in &mut call.repairs {
             repair.at = moved(repair.at, way, at);
         }
-        call.repairs.insert(0, Repair { put: way.front.whole.clone().into(), ..mark(at, way.end) });
+        let put = way.front.whole.clone().into();
+        call.repairs.insert(0, Repair { kind: RepairKind::MendMark, at: Span::new(at, way.end), put });
         call.span = Span::new(at, end);
         (call, end)
     }

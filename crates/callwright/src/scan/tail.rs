@@ -60,10 +60,10 @@ pub(crate) fn tail(
                 closer => closer.map(|closer| closer.map(|len| next + len)),
             },
             // `<use_tool name="f" arguments='{…}' />`
-            b'>' if space == 0 && close(delimiters, |g| *g == Delimiter::Tag) => Ok(Some(next + 1)),
+            b'>' if space == 0 && close_tag(delimiters) => Ok(Some(next + 1)),
             b'/' if matches!(&bytes[at..next], b"" | b" ") && delimiters.contains(&Delimiter::Tag) => {
                 match &bytes[next..] {
-                    [b'/', b'>', ..] => Ok(close(delimiters, |g| *g == Delimiter::Tag).then_some(next + 2)),
+                    [b'/', b'>', ..] => Ok(close_tag(delimiters).then_some(next + 2)),
                     [b'/'] if !place.end => Err(Incomplete),
                     _ => annotation(bytes, next, delimiters, place.end),
                 }
@@ -100,7 +100,7 @@ fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Pla
     let Some(own) = place.dialects.markers() else { return Ok(None) };
     match own.closer(text, at, place.end) {
         Ok(Some(end)) => {
-            close(delimiters, |g| *g == Delimiter::Tag);
+            close_tag(delimiters);
             Ok(Some(end))
         }
         // What is left of the last closing mark.
@@ -156,7 +156,7 @@ fn marked_tag(
         Err(Incomplete) if !place.end => Err(Incomplete),
         Err(Incomplete) if 1 < text.len() - at => Ok(Some(text.len())),
         Ok(Some(tag)) => Ok(tag.closing.then(|| {
-            close(delimiters, |g| *g == Delimiter::Tag);
+            close_tag(delimiters);
             tag.at.end as usize
         })),
         _ => Ok(closer(text.as_bytes(), at, space, delimiters)),
@@ -189,7 +189,7 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         return Ok(None);
     }
     if tag.closing && tag.role != Role::Token {
-        close(delimiters, |g| *g == Delimiter::Tag);
+        close_tag(delimiters);
         return Ok(Some(end));
     }
     // A result or a turn that the model makes up is no markup of its call.
@@ -207,7 +207,7 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     }
     // `<end_function_call>⏎Then:⏎<start_function_call>…` belongs to the call before it.
     if is_closer() && place.dialects.opener_at(text, at).is_none() {
-        close(delimiters, |g| *g == Delimiter::Tag);
+        close_tag(delimiters);
         return Ok(Some(end));
     }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
@@ -215,7 +215,7 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         Look::Found(_) => None,
         // `<g/>` closes nothing.
         Look::Nothing | Look::TooMany(_) if tag.empty => None,
-        Look::Nothing | Look::TooMany(_) => close(delimiters, |g| *g == Delimiter::Tag).then_some(end),
+        Look::Nothing | Look::TooMany(_) => close_tag(delimiters).then_some(end),
     })
 }
 
@@ -242,13 +242,13 @@ fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
 /// Takes from `delimiters` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.
 pub(crate) fn close_at(text: &str, end: usize, delimiters: &mut Vec<Delimiter>) {
     if text.get(..end).and_then(last_tag).is_some_and(|tag| tag.closing) {
-        close(delimiters, |g| *g == Delimiter::Tag);
+        close_tag(delimiters);
     }
 }
 
 /// Closes the innermost tag of `delimiters`.
-pub(crate) fn close_tag(delimiters: &mut Vec<Delimiter>) {
-    close(delimiters, |g| *g == Delimiter::Tag);
+pub(crate) fn close_tag(delimiters: &mut Vec<Delimiter>) -> bool {
+    close(delimiters, |g| *g == Delimiter::Tag)
 }
 
 /// Closes the innermost of `delimiters` that `fits`, and all that was opened inside it.
