@@ -105,6 +105,12 @@ impl Form {
         folded(&format!("{}{name}{}", self.call.head, self.call.tail()))
     }
 
+    /// The token that an opener begins with, and the closers with another one like it: `<|open|>` of `<|open|>argument key="`.
+    pub(super) fn token(&self) -> Option<&str> {
+        let head = &self.argument.head;
+        head.find('>').map(|end| &head[..=end]).filter(|token| token.len() < head.len())
+    }
+
     pub(super) fn section_open(&self) -> Vec<char> {
         self.section.as_ref().map_or_else(Vec::new, |(open, _)| folded(open))
     }
@@ -169,11 +175,17 @@ pub(super) fn named(mark: &str, letter: char) -> String {
     }
 }
 
-/// `" string="true">`, and also `" string="false">` and `">`.
+/// `" string="true">`, and also `" string="false">` and `">`; `" type="string">`, and also each other type of JSON.
 fn tails(tail: String) -> Vec<String> {
+    const TYPES: [&str; 6] = ["number", "integer", "boolean", "array", "object", "null"];
     let mut tails = vec![tail.clone()];
-    if tail.contains("\"true\"") {
-        tails.push(tail.replace("\"true\"", "\"false\""));
+    let of_others: [(&str, &[&str]); 2] = [("\"true\"", &["false"]), ("\"string\"", &TYPES)];
+    for (own, others) in of_others.iter().filter(|(own, _)| tail.contains(own)) {
+        tails.extend(others.iter().map(|other| tail.replace(own, &format!("\"{other}\""))));
+    }
+    if tail.contains("\"string\"") {
+        let others = ["number", "integer", "boolean", "array", "object", "null"];
+        tails.extend(others.map(|other| tail.replace("string", other)));
     }
     if let (Some(attribute), Some(end)) = (tail.find("\" "), tail.rfind('"'))
         && attribute < end

@@ -43,7 +43,8 @@ pub(super) enum Kind {
     CloseAndArgument(Option<usize>, usize),
     ArgumentClose(Option<usize>),
     /// The first piece of an opener, alone.
-    Piece,
+    CallPiece,
+    ArgumentPiece,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,8 +98,14 @@ impl Kind {
                 | Kind::SectionClose
                 | Kind::CallClose(_)
                 | Kind::ArgumentClose(_)
-                | Kind::Piece
+                | Kind::CallPiece
+                | Kind::ArgumentPiece
         )
+    }
+
+    /// Whether it is the first piece of an opener, alone.
+    pub(super) fn is_piece(self) -> bool {
+        matches!(self, Kind::CallPiece | Kind::ArgumentPiece)
     }
 }
 
@@ -114,8 +121,8 @@ pub(super) fn find(text: &Folded, form: &Form, tools: &[&Tool], keys: &[&str]) -
     marks.extend(index.marks(&Patterns::of_arguments(form, &called, &keys)));
     let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
     let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
-    marks.retain(|mark| mark.kind != Kind::Piece || !is_inside(mark));
-    let is_standing = |mark: &&Lexeme| mark.make == Make::Whole || mark.kind == Kind::Piece;
+    marks.retain(|mark| !mark.kind.is_piece() || !is_inside(mark));
+    let is_standing = |mark: &&Lexeme| mark.make == Make::Whole || mark.kind.is_piece();
     let stands: Vec<Lexeme> = marks.iter().filter(is_standing).copied().collect();
     marks.retain(|mark| mark.make != Make::Torn || stands.iter().all(|other| may_stand(mark, other)));
     marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
@@ -146,8 +153,8 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     }
     match (torn.kind, whole.kind) {
         // A closer without its slash is an opener.
-        (Kind::ArgumentClose(_), Kind::Piece | Kind::Argument(_)) => true,
-        (own, Kind::Piece) => own.is_named_opener(),
+        (Kind::ArgumentClose(_), Kind::Argument(_)) => true,
+        (own, whole) if whole.is_piece() => own.is_named_opener() || matches!(own, Kind::ArgumentClose(_)),
         _ => false,
     }
 }
@@ -194,7 +201,7 @@ impl Patterns {
         if !form.call_close.contains(NAME) {
             all.closer(&form.call_close, Kind::CallClose(None));
         }
-        all.piece(&form.call.head);
+        all.piece(Kind::CallPiece, &form.call.head);
         all
     }
 
@@ -236,13 +243,16 @@ impl Patterns {
         if !is_named {
             all.closer(&form.argument_close, Kind::ArgumentClose(None));
         }
-        all.piece(head);
+        all.piece(Kind::ArgumentPiece, head);
+        if let Some(token) = form.token() {
+            all.piece(Kind::ArgumentPiece, token);
+        }
         all
     }
 
-    fn piece(&mut self, head: &str) {
+    fn piece(&mut self, kind: Kind, head: &str) {
         if ONE_EDIT <= head.chars().count() {
-            self.add(Kind::Piece, Make::Half, 0, 0, &[head], ANYWHERE);
+            self.add(kind, Make::Half, 0, 0, &[head], ANYWHERE);
         }
     }
 

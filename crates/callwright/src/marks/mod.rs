@@ -11,6 +11,8 @@ mod lexemes;
 mod parse;
 mod prices;
 
+use callwright_json::Span;
+
 use self::fold::Folded;
 pub(crate) use self::form::Form;
 pub(crate) use self::frame::{Frame, Front};
@@ -54,7 +56,9 @@ pub(crate) fn read<'t>(
     let raw = text.get(from..).unwrap_or("");
     let folded = Folded::of(raw, from);
     let tools: Vec<&Tool> = tool_set.iter().collect();
-    let readings = readings(&folded, raw, form, trim, &tools, cut);
+    let (marks, keys) = marks_of(&folded, form, &tools);
+    let parser = Parser { text: &folded, raw, form, tools: &tools, keys: &keys, marks: &marks, trim, cut };
+    let readings = parser.cheapest();
     let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };
     if rest.is_empty() {
         let calls =
@@ -75,8 +79,51 @@ pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet) 
     let form = Form { section: None, ..form.clone() };
     let tools: Vec<&Tool> = tool_set.iter().collect();
     let folded = Folded::of(call, 0);
-    let readings = readings(&folded, call, &form, trim, &tools, false);
+    let (marks, keys) = marks_of(&folded, &form, &tools);
+    let parser = Parser {
+        text: &folded,
+        raw: call,
+        form: &form,
+        tools: &tools,
+        keys: &keys,
+        marks: &marks,
+        trim,
+        cut: false,
+    };
+    let readings = parser.cheapest();
     readings.len() == 1 && readings[0].cost == 0
+}
+
+/// Does one of the `values` in `call`, each a key and its place, hold marks of `form` that it would hardly hold: those of another
+/// argument, or of half a call?
+pub(crate) fn is_torn(
+    call: &str,
+    form: &Form,
+    trim: Trim,
+    tool: &Tool,
+    values: &[(&str, Span)],
+    tool_set: &ToolSet,
+) -> bool {
+    let tools: Vec<&Tool> = tool_set.iter().collect();
+    let folded = Folded::of(call, 0);
+    let (marks, keys) = marks_of(&folded, form, &tools);
+    let parser = Parser {
+        text: &folded,
+        raw: call,
+        form,
+        tools: &tools,
+        keys: &keys,
+        marks: &marks,
+        trim,
+        cut: false,
+    };
+    let Some(tool) = tools.iter().position(|own| own.name() == tool.name()) else { return false };
+    let number = |key: &str| keys.iter().position(|own| *own == key);
+    let given: Vec<usize> = values.iter().filter_map(|(key, _)| number(key)).collect();
+    values.iter().any(|(key, at)| {
+        let (from, to) = (folded.letter(at.start as usize), folded.letter(at.end as usize));
+        number(key).is_some_and(|key| parser.is_torn(tool, key, &given, (from, to)))
+    })
 }
 
 /// Does `text` begin with the marks of `form` in front of a declared tool, whole or broken? At its `end`, no more will come.
@@ -253,14 +300,4 @@ fn marks_of<'t>(folded: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme
     keys.sort_unstable();
     keys.dedup();
     (lexemes::find(folded, form, tools, &keys), keys)
-}
-
-/// The readings that cost hardly more than the cheapest one.
-fn readings(folded: &Folded, raw: &str, form: &Form, trim: Trim, tools: &[&Tool], cut: bool) -> Vec<Reading> {
-    let (marks, keys) = marks_of(folded, form, tools);
-    let parser = Parser { text: folded, raw, form, tools, keys: &keys, marks: &marks, trim, cut };
-    let mut readings = parser.readings().unwrap_or_default();
-    let limit = readings.first().map_or(0, |best| best.cost + prices::MARGIN);
-    readings.retain(|reading| reading.cost < limit);
-    readings
 }

@@ -55,7 +55,7 @@ pub(super) struct Parser<'a, 't> {
     pub(super) cut: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Node {
     cost: u32,
     at: usize,
@@ -74,9 +74,10 @@ impl Node {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum State {
     /// Before the first mark.
+    #[default]
     Start,
     /// Between calls.
     Calls,
@@ -97,19 +98,10 @@ struct Value {
 impl Parser<'_, '_> {
     /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
     /// `None` where there are too many ways.
-    pub(super) fn readings(&self) -> Option<Vec<Reading>> {
+    fn readings(&self) -> Option<Vec<Reading>> {
         let mut found: Vec<Reading> = Vec::new();
         let mut open = BinaryHeap::new();
-        let mut nodes = vec![Node {
-            cost: 0,
-            at: 0,
-            state: State::Start,
-            tool: 0,
-            arguments: Vec::new(),
-            calls: Vec::new(),
-            repaired: Vec::new(),
-            is_in_section: false,
-        }];
+        let mut nodes = vec![Node::default()];
         let mut seen: HashMap<_, u32> = HashMap::new();
         open.push(Reverse((0, 0)));
         let mut left = STEPS + STEPS_PER_MARK * self.marks.len();
@@ -138,6 +130,14 @@ impl Parser<'_, '_> {
         Some(found)
     }
 
+    /// The readings that cost hardly more than the cheapest one.
+    pub(super) fn cheapest(&self) -> Vec<Reading> {
+        let mut readings = self.readings().unwrap_or_default();
+        let limit = readings.first().map_or(0, |best| best.cost + prices::MARGIN);
+        readings.retain(|reading| reading.cost < limit);
+        readings
+    }
+
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {
         let cost = node.cost + self.left_behind(node.at);
         let is_known = found.iter().any(|other| other.calls == node.calls);
@@ -148,10 +148,15 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// What it costs that whole marks behind `at` belong to no call that was read.
+    /// What it costs that whole marks behind `at` belong to no call that was read. Those of another call, behind something
+    /// else, belong to that.
     fn left_behind(&self, at: usize) -> u32 {
         let behind = self.marks.iter().skip(self.marks.partition_point(|mark| mark.from < at));
-        let prices = behind.filter(|mark| mark.make == Make::Whole).map(|mark| {
+        let next = self.text.behind_blanks(at);
+        let is_next_call =
+            |mark: &&Lexeme| next < mark.from && matches!(mark.kind, Kind::SectionOpen | Kind::Call(_));
+        let whole = behind.filter(|mark| mark.make == Make::Whole).take_while(|mark| !is_next_call(mark));
+        let prices = whole.map(|mark| {
             let is_named = mark.kind.is_named_opener();
             if is_named { prices::NEVER } else { prices::STRAY }
         });
@@ -199,7 +204,15 @@ impl Parser<'_, '_> {
     }
 
     fn is_stray(&self, mark: &Lexeme) -> bool {
-        mark.make == Make::Whole && !mark.kind.is_named_opener() || mark.kind == Kind::Piece
+        mark.make == Make::Whole && !mark.kind.is_named_opener() || mark.kind.is_piece()
+    }
+
+    /// Is the last mark of an opener of several missing: `<arg_key>a</arg_key>⏎x`? The break is that before it.
+    fn lacks_end(&self, opener: &Lexeme) -> bool {
+        let tail = self.form.argument.tails.get(opener.tail).map_or("", String::as_str);
+        let Some((_, last)) = tail.rsplit_once(BLANKS) else { return false };
+        let before = self.text.folded.get(..opener.to).unwrap_or(&[]);
+        opener.make == Make::Half && !before.ends_with(&folded(last))
     }
 
     /// `node` behind `mark`, which costs its own price and this.
@@ -238,7 +251,7 @@ impl Parser<'_, '_> {
                     next.push(Node { state, ..begun(tool, no_section) });
                 }
                 Kind::SectionClose if !is_start && !node.calls.is_empty() => {
-                    next.push(Node { state: State::Done, ..self.over(node, mark, 0) });
+                    next.push(Node { is_in_section: false, ..self.over(node, mark, 0) });
                 }
                 _ => {}
             }
@@ -258,7 +271,9 @@ impl Parser<'_, '_> {
                 Kind::Argument(key) | Kind::ArgumentUpToEnd(key) if self.declares(node.tool, key) => {
                     let state = State::Value(Value { key, opener: n });
                     let price = if node.has(key) { prices::REPEATED } else { 0 };
-                    next.push(Node { state, ..self.over(node, mark, price) });
+                    let over = self.over(node, mark, price);
+                    let at = if self.lacks_end(mark) { self.text.behind_blanks(over.at) } else { over.at };
+                    next.push(Node { state, at, ..over });
                 }
                 Kind::CallClose(tool) if tool.is_none_or(|tool| tool == node.tool) => {
                     next.extend(self.called(self.over(node, mark, 0)));
@@ -288,7 +303,7 @@ impl Parser<'_, '_> {
         let mut free = self.keys_of(node.tool).filter(left);
         let only = free.next().filter(|_| free.next().is_none());
         let only = only.filter(|key| is_required(tool, self.keys[*key]));
-        let close = self.marks.iter().find(|mark| at < mark.from && !matches!(mark.kind, Kind::Piece));
+        let close = self.marks.iter().find(|mark| at < mark.from && !mark.kind.is_piece());
         let Some(close) = close else { return };
         let key = match close.kind {
             Kind::ArgumentClose(Some(key)) if self.declares(node.tool, key) && left(&key) => Some(key),
@@ -342,7 +357,8 @@ impl Parser<'_, '_> {
                 }
                 !is_held
             });
-            if prices::CEILING + prices::MARGIN < node.cost + held.price {
+            if prices::CEILING + prices::MARGIN < node.cost + held.least() && !self.takes_brackets(node, own)
+            {
                 break;
             }
             if !is_up_to_end {
@@ -369,8 +385,7 @@ impl Parser<'_, '_> {
         };
         if let Some(state) = state {
             let mut over = self.over(node, mark, self.edges(opener, node.at, mark));
-            over.cost += held;
-            if over.cost <= prices::CEILING && self.take(&mut over, node, own, mark.from) {
+            if self.take(&mut over, node, own, mark.from, held) {
                 next.push(Node { state, ..over });
             }
         }
@@ -394,12 +409,15 @@ impl Parser<'_, '_> {
         if may_end && !is_before_call && !self.ends_in_remnant(node.at, mark.from, own.key) {
             let has_closers = self.marks.iter().any(|mark| matches!(mark.kind, Kind::ArgumentClose(_)));
             let price = if has_closers { prices::NO_ARGUMENT_CLOSE } else { prices::NO_CLOSERS };
-            let cost = node.cost + held + price + self.edges_of_opener(opener, node.at);
+            let cost = node.cost + price + self.edges_of_opener(opener, node.at);
             let mut open = Node { cost, at: mark.from, ..node.clone() };
             open.repaired.push((mark.from, mark.from));
             let to = self.before_break(node.at, mark.from);
             let is_empty = self.letters(node.at, to).is_none_or(|text| text.trim().is_empty());
-            if cost <= prices::CEILING && !is_empty && self.take(&mut open, node, own, to) {
+            // Without a closer, elements may be those of the call.
+            let is_json = strict(self.letters(node.at, to).unwrap_or("").trim()).is_ok();
+            open.cost += if is_json { 0 } else { held };
+            if !is_empty && self.take(&mut open, node, own, to, 0) {
                 next.push(Node { state: State::Arguments, ..open });
             }
         }
@@ -440,11 +458,21 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Gives `over` the value of `own` that ends at `to`; `false` if it can be none.
-    fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize) -> bool {
+    /// Gives `over` the value of `own` that ends at `to`; `false` if it can be none. What a text holds costs `held`; what is read
+    /// as JSON, or by its elements, holds nothing else.
+    fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
+        if prices::CEILING < over.cost + held && !self.takes_brackets(node, own) {
+            return false;
+        }
         let Some(text) = self.letters(node.at, to) else { return false };
         let tail = self.marks[own.opener].tail;
         let Some(json) = self.json(node.tool, own.key, tail, text, node.at) else { return false };
+        if !self.is_read(text, &json) {
+            over.cost += held;
+        }
+        if prices::CEILING < over.cost {
+            return false;
+        }
         match over.arguments.iter().find(|(key, _)| *key == own.key) {
             Some((_, known)) => **known == *json,
             None => {
@@ -452,6 +480,44 @@ impl Parser<'_, '_> {
                 true
             }
         }
+    }
+
+    /// Does the text of the argument `key` of `tool`, from `from` to `to`, hold marks that it would hardly hold? `given` are the
+    /// keys that have a value.
+    pub(super) fn is_torn(
+        &self,
+        tool: usize,
+        key: usize,
+        given: &[usize],
+        (from, to): (usize, usize),
+    ) -> bool {
+        let arguments = given.iter().map(|key| (*key, "".into())).collect();
+        let node = Node { at: from, tool, arguments, ..Node::default() };
+        let own = Value { key, opener: 0 };
+        let mut held = Held::default();
+        let first = self.marks.partition_point(|mark| mark.from < from);
+        for mark in self.marks.iter().skip(first).take_while(|mark| mark.to <= to) {
+            held.take(self, &node, own, mark);
+        }
+        let text = self.letters(from, to).unwrap_or("");
+        let json = || self.json(tool, key, 0, text, from);
+        let is_last = held.closer.is_some_and(|(level, end)| {
+            matches!(level, Level::Argument(_)) && to <= self.text.behind_blanks(end)
+        });
+        (is_last || prices::CEILING < held.price) && !json().is_some_and(|json| self.is_read(text, &json))
+    }
+
+    /// Is `text`, the value `json`, read as JSON or by its elements, so that it holds nothing else?
+    fn is_read(&self, text: &str, json: &str) -> bool {
+        let is_elements = || self.form.argument_close.contains(NAME);
+        json.starts_with(['{', '[']) && (is_elements() || strict(text.trim()).is_ok())
+    }
+
+    /// May the value of `own` be an object or a list?
+    fn takes_brackets(&self, node: &Node, own: Value) -> bool {
+        let guide = self.tools[node.tool].schema().guide();
+        let place = value::place_of(guide, guide.root(), self.keys[own.key]);
+        place.is_some_and(|place| guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
     }
 
     /// The JSON of `text`, which stands at `at`, as the value of a key, if it has a type that may stand there.
@@ -497,7 +563,7 @@ impl Parser<'_, '_> {
     /// What it costs that the edges of a value are explained better by a neighbouring mark.
     fn edges(&self, opener: &Lexeme, from: usize, closer: &Lexeme) -> u32 {
         let mut price = self.edges_of_opener(opener, from);
-        if self.begins_line(from) && !self.begins_line(closer.from) {
+        if self.begins_line(from) && !self.begins_line(closer.from) && !self.lacks_end(opener) {
             price += prices::HELD_IN_LINE;
         }
         let value = &self.text.folded[from..closer.from.max(from)];
@@ -556,7 +622,8 @@ impl Parser<'_, '_> {
         let rest = self.text.folded.get(from..).unwrap_or(&[]);
         // A part of its end: `<arg_key>a</arg_key>` and a value.
         let marks = self.form.argument.tails.iter().flat_map(|tail| tail.split(BLANKS)).map(folded);
-        let starts_with_part = |mark: Vec<char>| mark.len() < tail.len() && rest.starts_with(&mark);
+        let solid = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
+        let starts_with_part = |mark: Vec<char>| mark.len() < tail.len() && solid.starts_with(&mark);
         if opener.make != Make::Whole && marks.filter(|mark| !mark.is_empty()).any(starts_with_part) {
             return prices::NEVER;
         }
@@ -611,56 +678,124 @@ struct Held {
     price: u32,
     n: u32,
     to: usize,
-    /// A whole closer was the last mark, which ended here.
-    closer: Option<usize>,
+    /// What began in it and has not ended, with what that costs until it does.
+    open: Vec<(Level, u32)>,
+    /// A whole closer of nothing in it was the last mark, which ended here.
+    closer: Option<(Level, usize)>,
+}
+
+/// What a mark opens or closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Section,
+    Call,
+    Argument(Option<usize>),
+}
+
+impl Kind {
+    /// What it opens or closes, and whether it opens it.
+    fn level(self, is_named: bool) -> (Level, bool) {
+        match self {
+            Kind::Argument(key) | Kind::ArgumentUpToEnd(key) | Kind::CloseAndArgument(_, key) => {
+                (Level::Argument(is_named.then_some(key)), true)
+            }
+            Kind::ArgumentClose(key) => (Level::Argument(key), false),
+            Kind::ArgumentPiece => (Level::Argument(None), true),
+            Kind::SectionOpen => (Level::Section, true),
+            Kind::SectionClose => (Level::Section, false),
+            Kind::CallClose(_) => (Level::Call, false),
+            Kind::Call(_) | Kind::CallPiece | Kind::SectionAndCall(_) | Kind::CallAndArgument(..) => {
+                (Level::Call, true)
+            }
+        }
+    }
 }
 
 impl Held {
+    /// What it costs if all that began in the value ends in it.
+    fn least(&self) -> u32 {
+        self.price - self.open.iter().map(|(_, price)| price).sum::<u32>()
+    }
+
     fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, own: Value, mark: &Lexeme) {
-        if mark.make == Make::Half && mark.kind != Kind::Piece || mark.from < self.to {
+        if mark.from < self.to {
             return;
         }
+        if mark.make == Make::Half && !mark.kind.is_piece() {
+            // Behind another mark, half an opener is none by chance.
+            if matches!(mark.kind, Kind::Argument(key) if 0 < self.n && parser.is_free(node, own, key)) {
+                self.price += mark.price;
+                self.to = mark.to;
+            }
+            return;
+        }
+        let (level, opens) = mark.kind.level(parser.form.argument_close.contains(NAME));
+        let is_argument = matches!(level, Level::Argument(_));
+        let call = self.open.iter_mut().rev().find(|(open, _)| *open == Level::Call);
+        let is_in_call = call.is_some();
+        // A call that nothing ends, with arguments, is none that a text speaks of.
+        if let Some((_, price)) = call.filter(|(_, price)| *price < prices::NEVER && is_argument && opens) {
+            *price += prices::NEVER;
+            self.price += prices::NEVER;
+        }
         let is_of_tool = match mark.kind {
-            Kind::Argument(key) => parser.declares(node.tool, key),
-            Kind::ArgumentClose(Some(key)) => parser.declares(node.tool, key),
+            Kind::Argument(key) | Kind::ArgumentClose(Some(key)) => parser.declares(node.tool, key),
             _ => true,
         };
-        if !is_of_tool {
+        if !is_of_tool && !is_in_call {
             return;
         }
         let is_whole = mark.make != Make::Torn;
+        self.to = mark.to;
+        // What began in the value ends in it.
+        if is_whole && !opens && self.open.last().is_some_and(|(open, _)| *open == level) {
+            let (_, price) = self.open.pop().unwrap_or((level, 0));
+            self.price -= price;
+            self.closer = None;
+            return;
+        }
         // In a value on lines of its own, a closer stands on one as well.
         let is_closer = matches!(mark.kind, Kind::ArgumentClose(_));
         if is_closer && parser.begins_line(node.at) && !parser.begins_line(mark.from) {
             self.price += prices::HELD_IN_LINE;
-            self.to = mark.to;
             return;
         }
-        self.price += match (self.n, is_whole) {
-            (0, true) => prices::HELD,
-            (0, false) if mark.len < 8 => prices::HELD_SHORT,
-            (0, false) => prices::HELD_TORN,
-            _ => prices::HELD_NEXT,
-        };
+        let is_first = self.n == 0;
         self.n += 1;
-        // A closer and then another mark, or an opener whose key is free, are no text.
-        let follows_closer = self.closer.is_some_and(|to| parser.text.behind_blanks(to) == mark.from);
-        let opens_free = is_whole
-            && matches!(mark.kind, Kind::Argument(key) if parser.is_free(node, own, key) || key == own.key);
-        if follows_closer || opens_free {
-            self.price += prices::NEVER;
+        self.price += match (is_first, is_whole) {
+            (true, true) => prices::HELD,
+            (true, false) if mark.len < 8 => prices::HELD_SHORT,
+            (true, false) => prices::HELD_TORN,
+            (false, _) => 0,
+        };
+        let mut until_closed = if is_first { 0 } else { prices::HELD_NEXT };
+        // A closer and then another mark is no text, nor is an opener whose key is free.
+        let follows = |closer: (Level, usize)| parser.text.behind_blanks(closer.1) == mark.from;
+        if self
+            .closer
+            .is_some_and(|closer| follows(closer) && (!opens || matches!(closer.0, Level::Argument(_))))
+        {
+            until_closed += prices::NEVER;
         }
-        self.closer = (is_whole && is_closer).then_some(mark.to);
+        if let (Kind::Argument(key), true) = (mark.kind, is_whole) {
+            let is_free = parser.is_free(node, own, key) && !is_in_call;
+            self.price += if is_free { prices::NEVER } else { 0 };
+            until_closed += if key == own.key { prices::NEVER } else { 0 };
+        }
+        self.price += until_closed;
+        if is_whole && opens {
+            self.open.push((level, until_closed));
+        }
+        self.closer = (is_whole && !opens).then_some((level, mark.to));
         // Where it would stand, it may be what it looks like, and the text behind it another argument without its opener.
-        if let Some(to) = self.closer {
-            let next = parser.text.letters.get(to);
+        if is_whole && is_closer {
+            let next = parser.text.letters.get(mark.to);
             let is_placed = next.is_none_or(|c| *c == '\n' || c.is_alphanumeric());
             let has_free = parser.keys_of(node.tool).any(|key| parser.is_free(node, own, key));
             if is_placed && has_free {
                 self.price += prices::NEVER;
             }
         }
-        self.to = mark.to;
     }
 }
 

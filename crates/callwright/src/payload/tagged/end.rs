@@ -35,7 +35,7 @@ impl Walk {
                 }
                 Ok(Some(tag)) => match tag.role {
                     Role::Param | Role::Value if tag.closing => {
-                        self.doubtful = true;
+                        self.is_doubtful = true;
                         return ends(tag.at.end as usize, Ending::Closed);
                     }
                     Role::Param | Role::Key | Role::Call | Role::Group if !tag.closing => {

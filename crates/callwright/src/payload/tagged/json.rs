@@ -95,15 +95,14 @@ impl Walk {
     }
 
     /// Does the closing tag of the value stand at `at`, and what may stand behind it? Then the value ends there.
-    fn is_closed(&mut self, view: View<'_>, mut open: Open, at: usize) -> Result<bool, Incomplete> {
+    fn is_closed(&mut self, view: View<'_>, open: Open, at: usize) -> Result<bool, Incomplete> {
         let tag_at = behind_space(view.text, at);
         let next = Next::of(view, tag_at, self.tag_in(view, tag_at, &open))?;
         let Next::Tag(tag) = next else { return Ok(false) };
         let behind = tag.at.end as usize;
         let fits = self.closes(view.text, &open, &tag) && self.follows(view, behind)?;
         if fits {
-            open.is_json = true;
-            self.close(open, tag_at, behind, true);
+            self.close(open, tag_at, behind);
         }
         Ok(fits)
     }

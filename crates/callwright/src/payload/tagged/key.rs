@@ -2,24 +2,14 @@
 
 use callwright_json::Span;
 
-use super::{End, Ending, MAX_KEY, Next, State, View, Walk, behind_space, ends};
+use super::{End, Ending, MAX_KEY, Next, State, View, Walk, ends};
 use crate::syntax::tag::Role;
 use crate::syntax::{Incomplete, Seen, Typing};
 
 impl Walk {
-    /// `a</arg_key>`, `a<arg_value>`; a declared key may look like a tag: `list<int></arg_key>`.
+    /// `a</arg_key>`; a declared key may look like a tag: `list<int></arg_key>`.
     pub(super) fn key(&mut self, view: View<'_>, from: usize, looked: usize) -> Seen<End> {
         let View { text, end, .. } = view;
-        // `<arg_key><arg_key>a`
-        let inner = behind_space(text, from);
-        match self.lexer.tag_at(text, inner) {
-            Ok(Some(tag)) if tag.role == Role::Key && !tag.closing => {
-                self.state = State::key(tag.at.end as usize);
-                return Ok(None);
-            }
-            Err(Incomplete) if !end => return Err(Incomplete),
-            _ => {}
-        }
         let rest = text.get(from..).unwrap_or("");
         let Some(first) = memchr::memchr(b'<', &text.as_bytes()[looked..]).map(|len| looked + len - from)
         else {
@@ -37,8 +27,8 @@ impl Walk {
                 Ok(Some(tag)) if tag.is_joint(text) && !view.declares(key) && !is_plain(key, view) => {
                     return ends(from + len, Ending::Cut);
                 }
-                Ok(Some(tag)) if !tag.closing && tag.role == Role::Value => {
-                    (is_key && tag.is_joint(text) || view.declares(key)).then_some(tag.at.start)
+                Ok(Some(tag)) if is_key && !tag.closing && tag.role == Role::Value => {
+                    tag.is_joint(text).then_some(tag.at.start)
                 }
                 Err(Incomplete) if !end => return Err(Incomplete),
                 Err(Incomplete) => return ends(text.len(), Ending::Cut),
@@ -67,12 +57,6 @@ impl Walk {
             Next::Tag(tag) => tag,
             Next::Begun => return ends(text.len(), Ending::Cut),
             Next::End => return ends(at, Ending::Cut),
-            // `a</arg_key>x</arg_value>`
-            Next::Other if view.declares(key.of(text)) => {
-                self.at = at;
-                self.open(key, typing, true);
-                return Ok(None);
-            }
             Next::Other => return ends(at, Ending::Broken),
         };
         let behind = tag.at.end as usize;
@@ -97,11 +81,6 @@ impl Walk {
                     Some((_, Err(Incomplete))) if !end => Err(Incomplete),
                     _ => ends(at, if end { Ending::Cut } else { Ending::Broken }),
                 }
-            }
-            // `a</arg_key></arg_key>`
-            (Role::Key, true) => {
-                self.at = behind;
-                Ok(None)
             }
             (Role::Other, _) => ends(at, Ending::Broken),
             // A key without a value.

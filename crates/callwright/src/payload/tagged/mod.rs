@@ -9,7 +9,6 @@ mod end;
 mod json;
 mod key;
 mod place;
-mod held;
 mod value;
 
 use callwright_json::{Guide, Kinds, Span};
@@ -57,10 +56,6 @@ pub(crate) struct Param {
     pub(crate) value: Span,
     /// Up to here it is text whatever follows.
     pub(crate) certain: usize,
-    /// It ended behind its last bracket: marks in it are those of its strings.
-    is_json: bool,
-    /// Its own closing tag ended it.
-    is_closed: bool,
     /// It was opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>`, `<|open|>argument key="a"<|sep|>`.
     pub(crate) is_of_tokens: bool,
 }
@@ -125,7 +120,7 @@ pub(crate) struct Walk {
     /// What was read so far.
     pub(crate) params: Vec<Param>,
     /// The call could end at another place as well.
-    doubtful: bool,
+    pub(crate) is_doubtful: bool,
     /// How often the end of a value was looked for up to the end of the text, in vain.
     n_returns: usize,
     /// Bytes in which it was looked for in vain, in this answer.
@@ -180,11 +175,6 @@ impl<'t> View<'t> {
         self.tool.is_some_and(|tool| tool.takes(key))
     }
 
-    /// Does the tool declare a key for which `is_given` says no?
-    fn declares_others(self, is_given: impl Fn(&str) -> bool) -> bool {
-        self.tool.is_some_and(|tool| tool.parameters().any(|key| !is_given(key)))
-    }
-
     /// Does the tool take objects or arrays, and no text, for `key`?
     fn takes_brackets(self, key: &str) -> bool {
         let Some(guide) = self.tool.map(|tool| tool.schema().guide()) else { return false };
@@ -219,7 +209,7 @@ impl Walk {
             at: from,
             state,
             params: Vec::new(),
-            doubtful: false,
+            is_doubtful: false,
             n_returns: 0,
             passed,
             n_no_json: 0,
@@ -251,7 +241,7 @@ impl Walk {
     /// The argument that has not ended.
     pub(crate) fn open_param(&self) -> Option<Param> {
         let State::Value(open) = self.state else { return None };
-        Some(open.param(self.at.max(open.from), false))
+        Some(open.param(self.at.max(open.from)))
     }
 
     /// What stands behind the white space at `from`, where an argument may be opened, and its place.
@@ -333,7 +323,7 @@ impl Walk {
             (true, value) => {
                 let value = value.unwrap_or(Span::at(self.at));
                 let open = Open::new(key, typing, value.start as usize);
-                self.params.push(open.param(value.end as usize, true));
+                self.params.push(open.param(value.end as usize));
             }
             // Which of both is it?
             (false, Some(_)) => return ends(tag.at.start as usize, Ending::Broken),

@@ -1,7 +1,7 @@
 //! What a tag in a value, or behind it, is to that value.
 
 use super::value::Open;
-use super::{Next, Style, View, Walk, behind_space};
+use super::{Next, Style, View, Walk};
 use crate::syntax::Incomplete;
 use crate::syntax::tag::{Role, Tag};
 
@@ -83,39 +83,12 @@ impl Walk {
         })
     }
 
-    /// Does `tag` open the next argument, though the value before it is not closed? Only on a line of its own, and
-    /// for a declared key that has no value yet.
-    pub(super) fn begins_next(&self, view: View<'_>, open: &Open, tag: &Tag) -> bool {
-        let text = view.text;
-        let Some(key) = tag.key.map(|key| key.of(text)) else { return false };
-        let before = text.get(..tag.at.start as usize).unwrap_or("").trim_end_matches([' ', '\t']);
-        self.style == Style::Words
-            && tag.role == Role::Param
-            && !tag.closing
-            && before.ends_with('\n')
-            && self.is_new(text, open, key)
-            && view.declares(key)
-    }
-
     /// The place behind the first byte of what began at `at` and is no tag that matters. A mark before a tag and the tag,
     /// and the tokens around one, are looked at once.
     pub(super) fn past(&self, text: &str, at: usize) -> usize {
         match self.lexer.tag_at(text, at) {
             Ok(Some(tag)) if tag.marked || tag.by_tokens => tag.at.end as usize,
             _ => at + 1,
-        }
-    }
-
-    /// Is there nothing but closing tags from `at` on?
-    pub(super) fn only_closers(&self, text: &str, at: usize) -> bool {
-        let mut at = at;
-        loop {
-            at = behind_space(text, at);
-            match self.lexer.tag_at(text, at) {
-                Ok(Some(tag)) if tag.closing => at = tag.at.end as usize,
-                Err(Incomplete) => return self.lexer.is_closer_begun(text, at),
-                Ok(Some(_)) | Ok(None) => return at == text.len(),
-            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::slice;
 use callwright_json::Span;
 
 use super::json::Brackets;
-use super::{End, Ending, Param, State, Style, View, Walk, ends};
+use super::{End, Ending, Param, State, View, Walk, ends};
 use crate::payload::may_pass;
 use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{Incomplete, Seen, Typing};
@@ -20,26 +20,18 @@ pub(super) struct Open {
     pub(super) key: Span,
     pub(super) typing: Typing,
     pub(super) from: usize,
-    /// The first closing tag of the call in it: there it ends if no closing tag of its own comes.
-    pub(super) closer: Option<usize>,
-    /// Another call began behind that.
-    torn: bool,
-    /// How many calls began in it that have not ended.
-    n_calls: usize,
-    /// How many groups did.
-    n_groups: usize,
     /// It was opened by tokens of a vocabulary.
     is_of_tokens: bool,
+    /// Where such tokens closed the call in it.
+    closer: Option<usize>,
+    /// Another call began behind that.
+    is_torn: bool,
     /// How many arguments began in it that have not ended.
     pub(super) nested: usize,
     /// The first closing tag that may be one of theirs, and the place behind it.
     first: Option<(usize, usize)>,
-    /// Where the first element begins in it that may be the next argument.
-    next: Option<usize>,
     /// The first tag in it that leaves open where it ends.
     doubt: Option<usize>,
-    /// It ended behind its last bracket.
-    pub(super) is_json: bool,
 }
 
 impl Open {
@@ -53,15 +45,13 @@ impl Open {
         self.doubt = self.doubt.or(Some(at));
     }
 
-    /// The argument with this value, which ends at `end`; `is_closed` by its own tag.
-    pub(super) fn param(&self, end: usize, is_closed: bool) -> Param {
+    /// The argument with this value, which ends at `end`.
+    pub(super) fn param(&self, end: usize) -> Param {
         Param {
             key: self.key,
             typing: self.typing,
             value: Span::new(self.from, end),
             certain: self.doubt.map_or(end, |doubt| doubt.min(end)),
-            is_json: self.is_json,
-            is_closed,
             is_of_tokens: self.is_of_tokens,
         }
     }
@@ -89,7 +79,12 @@ impl Walk {
                     continue;
                 }
             };
-            let is_next = open.next.is_none() && self.may_be_next(view, &open, &tag);
+            if open.is_of_tokens && matches!(tag.role, Role::Call | Role::Group) {
+                match tag.closing {
+                    true => open.closer = open.closer.or(Some(at)),
+                    false => open.is_torn |= open.closer.is_some(),
+                }
+            }
             if self.closes(text, &open, &tag) {
                 match self.follows(view, tag.at.end as usize) {
                     Err(Incomplete) => return self.waits_at(at, open),
@@ -101,44 +96,19 @@ impl Walk {
                         }
                     }
                     Ok(true) => {
-                        self.close(open, at, tag.at.end as usize, true);
+                        self.close(open, at, tag.at.end as usize);
                         return Ok(None);
                     }
                     Ok(false) => open.doubts(at),
                 }
-            } else if self.begins_next(view, &open, &tag) {
-                let value = text.get(open.from..at).unwrap_or("");
-                let end = open.from + without_layout(value).len();
-                self.close(open, end, tag.at.end as usize, false);
-                if let Some(key) = tag.key {
-                    self.open(key, tag.typing, tag.is_of_tokens(text));
-                }
-                return Ok(None);
-            } else if matches!(tag.role, Role::Call | Role::Group | Role::Token) || self.is_around(view, &tag)
-            {
-                open.doubts(at);
-                let n_open = match tag.role {
-                    Role::Call => Some(&mut open.n_calls),
-                    Role::Group => Some(&mut open.n_groups),
-                    Role::Param | Role::Key | Role::Type | Role::Value => None,
-                    Role::Separator | Role::Token | Role::Other => None,
-                };
-                match n_open {
-                    Some(n_open) if !tag.closing => *n_open += 1,
-                    Some(n_open) if 0 < *n_open => *n_open -= 1,
-                    _ if tag.closing => open.closer = open.closer.or(Some(at)),
-                    Some(_) | None => {}
-                }
-                open.torn |= !tag.closing && open.closer.is_some();
             } else if self.nests(text, &open, &tag) {
                 open.doubts(at);
                 open.nested += 1;
-            } else if tag.role != Role::Other || is_drifted(text, at) {
+            } else if tag.role != Role::Other
+                || self.may_be_next(view, &open, &tag)
+                || self.is_around(view, &tag)
+            {
                 open.doubts(at);
-            }
-            if is_next {
-                open.doubts(at);
-                open.next = Some(at);
             }
             self.at = self.past(text, at);
         }
@@ -150,32 +120,19 @@ impl Walk {
             && self.may_return(text, behind)
         {
             self.n_returns += 1;
-            self.doubtful |= MAX_RETURNS <= self.n_returns;
-            self.close(open, at, behind, false);
+            self.is_doubtful |= MAX_RETURNS <= self.n_returns;
+            self.close(open, at, behind);
             return Ok(None);
         }
-        // Only its own closing tag is missing, if nothing but closing tags is left.
-        match open.closer {
-            Some(closer) if self.only_closers(text, closer) && self.may_return(text, closer) => {
-                // Other arguments follow: they begin where the first of them does.
-                let closer = open.next.filter(|_| self.n_returns < MAX_RETURNS).unwrap_or(closer);
-                self.n_returns += usize::from(open.next.is_some());
-                // The blanks in front of it are those of its own line.
-                let value = text.get(open.from..closer).unwrap_or("");
-                let value = if self.style == Style::Words { without_layout(value) } else { value.trim_end() };
-                self.close(open, open.from + value.len(), closer, false);
-                Ok(None)
-            }
-            // Tags that no text spells by chance closed it, and another call began.
-            Some(closer) if open.torn && open.is_of_tokens && self.may_return(text, closer) => {
-                ends(closer, Ending::Cut)
-            }
-            _ => {
-                self.at = text.len();
-                self.state = State::Value(open);
-                ends(text.len(), Ending::Cut)
-            }
+        // Tags that no text spells by chance closed its call, and another one began.
+        if let Some(closer) = open.closer.filter(|_| open.is_torn)
+            && self.may_return(text, closer)
+        {
+            return ends(closer, Ending::Cut);
         }
+        self.at = text.len();
+        self.state = State::Value(open);
+        ends(text.len(), Ending::Cut)
     }
 
     /// Goes back to `at` from the end of the text, unless too much was looked at more than once.
@@ -205,8 +162,8 @@ impl Walk {
     }
 
     /// Ends the value at `end`; the call goes on at `behind`.
-    pub(super) fn close(&mut self, open: Open, end: usize, behind: usize, is_closed: bool) {
-        self.params.push(open.param(end, is_closed));
+    pub(super) fn close(&mut self, open: Open, end: usize, behind: usize) {
+        self.params.push(open.param(end));
         self.state = State::Between;
         self.at = behind;
     }
@@ -215,14 +172,4 @@ impl Walk {
 /// Does a closing tag begin at `at` that is meant to be an argument's, and is not: `</parameter1>`, `</parameter⏎`?
 fn is_drifted(text: &str, at: usize) -> bool {
     text.get(at..).is_some_and(|rest| rest.starts_with("</param"))
-}
-
-/// A value that has no closing tag, without the layout behind it. If it begins on the line of its tag, the line break
-/// before the next tag is layout: `<a>x⏎<b>` → `x`. If it begins on a line of its own, it stays as it is.
-fn without_layout(value: &str) -> &str {
-    let line = value.trim_end_matches([' ', '\t']);
-    match value.starts_with(['\r', '\n']) || !line.ends_with('\n') {
-        true => value,
-        false => line.trim_end(),
-    }
 }

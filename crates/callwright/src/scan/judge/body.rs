@@ -9,6 +9,7 @@ use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, Repair, R
 use super::open_end;
 use super::{Case, Judged};
 use crate::check;
+use crate::marks;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain, Said};
 use crate::payload::relaxed::{self, Braces, Edge};
@@ -17,7 +18,7 @@ use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
 use crate::shape;
 use crate::syntax::lexer::Lexer;
-use crate::syntax::marks;
+use crate::syntax::marks as spellings;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{Incomplete, Typing};
 use crate::tools::names::Names;
@@ -122,7 +123,7 @@ impl Body {
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at();
-                if let Some(len) = marks::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
+                if let Some(len) = spellings::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
                     return closed(*looked + len);
                 }
                 let is_named = |text: &str| names.tools().iter().any(|tool| text.contains(tool.name()));
@@ -161,7 +162,7 @@ impl Words {
             }
             let behind = text.get(self.looked..).unwrap_or("");
             let closers = opener.record.close.iter().chain(&opener.dialect.close);
-            let closer = marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
+            let closer = spellings::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
             let closed = Ok(End { at: self.looked, ending: Ending::Closed });
             let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
             match (tag_at(text, self.looked), closer) {
@@ -331,7 +332,7 @@ impl Case<'_, '_> {
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut slots: HashMap<&str, usize> = HashMap::new();
-        let mut doubtful = walk.is_doubtful(View { text: self.text, tool: Some(tool), end: true });
+        let mut doubtful = walk.is_doubtful || self.holds_marks(tool, walk);
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);
@@ -365,6 +366,21 @@ impl Case<'_, '_> {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
+    }
+
+    /// Does a value hold marks of its dialect that it would hardly hold, so that it could as well end elsewhere?
+    fn holds_marks(&self, tool: &Tool, walk: &Walk) -> bool {
+        let forms = [&self.opener.dialect, &self.opener.record].into_iter();
+        let Some(form) = forms.filter_map(|record| record.form.as_ref()).next() else { return false };
+        let (from, to) = (self.opener.start, walk.params.last().map_or(0, |param| param.value.end as usize));
+        let call = self.text.get(from..to).unwrap_or("");
+        let value = |param: &Param| {
+            let at = Span::new(param.value.start as usize - from, param.value.end as usize - from);
+            (param.key.of(self.text), at)
+        };
+        let values: Vec<(&str, Span)> = walk.params.iter().map(value).collect();
+        values.iter().any(|(_, at)| at.of(call).contains(['<', ']']))
+            && marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools())
     }
 
     /// The arguments with some values that could be texts as well taken for texts, where only so they fit:

@@ -72,7 +72,8 @@ impl<'a> OpenerParser<'a, '_> {
         let is_own = |record: &&Arc<Record>| {
             record.grammar.is_tagged() && !(is_function && record.name_at == NameAt::Header)
         };
-        if let Some(record) = self.record.filter(is_own) {
+        // The next call in a section is of the first one's dialect.
+        if let Some(record) = self.record.or(self.place.inside).filter(is_own) {
             return record;
         }
         self.known(match tag.word.of(self.text) {
