@@ -45,6 +45,8 @@ pub(super) enum Kind {
     /// The first piece of an opener, alone.
     CallPiece,
     ArgumentPiece,
+    /// The token that all marks begin with, alone.
+    Token,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,12 +102,13 @@ impl Kind {
                 | Kind::ArgumentClose(_)
                 | Kind::CallPiece
                 | Kind::ArgumentPiece
+                | Kind::Token
         )
     }
 
-    /// Whether it is the first piece of an opener, alone.
+    /// Whether it is the beginning of a mark, alone.
     pub(super) fn is_piece(self) -> bool {
-        matches!(self, Kind::CallPiece | Kind::ArgumentPiece)
+        matches!(self, Kind::CallPiece | Kind::ArgumentPiece | Kind::Token)
     }
 }
 
@@ -153,7 +156,7 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     }
     match (torn.kind, whole.kind) {
         // A closer without its slash is an opener.
-        (Kind::ArgumentClose(_), Kind::Argument(_)) => true,
+        (Kind::ArgumentClose(_), Kind::Argument(_)) | (_, Kind::Token) => true,
         (own, whole) if whole.is_piece() => own.is_named_opener() || matches!(own, Kind::ArgumentClose(_)),
         _ => false,
     }
@@ -245,7 +248,7 @@ impl Patterns {
         }
         all.piece(Kind::ArgumentPiece, head);
         if let Some(token) = form.token() {
-            all.piece(Kind::ArgumentPiece, token);
+            all.piece(Kind::Token, token);
         }
         all
     }

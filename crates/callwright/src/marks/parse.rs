@@ -700,7 +700,7 @@ impl Kind {
                 (Level::Argument(is_named.then_some(key)), true)
             }
             Kind::ArgumentClose(key) => (Level::Argument(key), false),
-            Kind::ArgumentPiece => (Level::Argument(None), true),
+            Kind::ArgumentPiece | Kind::Token => (Level::Argument(None), true),
             Kind::SectionOpen => (Level::Section, true),
             Kind::SectionClose => (Level::Section, false),
             Kind::CallClose(_) => (Level::Call, false),
