@@ -20,13 +20,24 @@ use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, T
 use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rule, SchemaGuide};
 use super::message::{Held, pointer_to, way};
-use super::{Coercion, Schema, number};
+use super::{Schema, number};
 use crate::tools::Expected;
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;
 /// The most coercions of one value.
 const MAX_COERCIONS: usize = 256;
+
+/// A value that got the type its schema asks for, without loss: `"5"` → `5`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coercion {
+    /// A JSON pointer into the arguments: `/limit`.
+    pub pointer: String,
+    /// The JSON text before.
+    pub from: String,
+    /// The JSON text after.
+    pub to: String,
+}
 
 /// A value that fits after coercions.
 #[derive(Clone, Debug)]

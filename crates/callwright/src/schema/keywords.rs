@@ -77,8 +77,8 @@ pub(crate) fn speaks_of_same(keyword: &str) -> bool {
 }
 
 /// The schemas directly inside `schema`, each with the keyword that holds it.
-pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (&str, &Value)> {
-    schema.iter().flat_map(|(keyword, held)| {
+pub(crate) fn inside(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    schema.as_object().into_iter().flatten().flat_map(|(keyword, held)| {
         let found: Vec<&Value> = match (holds(keyword), held) {
             (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => vec![held],
             (Holds::List | Holds::SchemaOrList, Value::Array(list)) => list.iter().collect(),
@@ -92,14 +92,12 @@ pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (&str, &Value)> {
 /// `root`, and all schemas inside it that are objects.
 pub(crate) fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
     let mut todo = vec![root];
-    std::iter::from_fn(move || {
-        loop {
-            let value = todo.pop()?;
-            let Value::Object(schema) = value else { continue };
-            todo.extend(inside(schema).map(|(_, held)| held));
-            return Some(value);
-        }
-    })
+    let all = std::iter::from_fn(move || {
+        let schema = todo.pop()?;
+        todo.extend(inside(schema).map(|(_, held)| held));
+        Some(schema)
+    });
+    all.filter(|schema| schema.is_object())
 }
 
 /// The schemas directly inside `schema`, to be changed, each with its place as a JSON pointer.

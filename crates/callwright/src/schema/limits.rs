@@ -1,10 +1,15 @@
 //! Limits that hold before a schema is compiled: nothing here does more work than the schema is long, times a
 //! constant, and nothing recurses.
 
+#[cfg(feature = "full-schemas")]
+use std::collections::{HashMap, HashSet};
+
 use crate::value::Value;
 
 use super::SchemaError;
 use super::keywords::inside;
+#[cfg(feature = "full-schemas")]
+use super::references::children;
 use super::references::reached;
 use super::unchecked::{Unchecked, pointer_step};
 
@@ -16,6 +21,9 @@ pub const MAX_NESTING: usize = 128;
 pub const MAX_NODES: usize = 10_000;
 /// The most subschemas of one schema once every `$ref` is replaced by what it names.
 pub const MAX_EXPANDED: usize = 100_000;
+/// The deepest nesting of those.
+#[cfg(feature = "full-schemas")]
+const MAX_EXPANDED_DEPTH: usize = 128;
 
 /// What a value takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,15 +72,14 @@ pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
         found.push(Unchecked { pointer, reason });
     };
     for (pointer, schema) in reached(root) {
-        let Value::Object(keywords) = schema else { continue };
         let depth = 1 + pointer.matches('/').count();
         // Of a schema, at least one keyword must have room.
         if MAX_DEPTH <= depth {
             tell(pointer);
             continue;
         }
-        for (keyword, held) in keywords {
-            let holds_schemas = inside(keywords).any(|(by, _)| by == keyword);
+        for (keyword, held) in schema.as_object().into_iter().flatten() {
+            let holds_schemas = inside(schema).any(|(by, _)| by == keyword);
             let is_deep = measure(held, MAX_NODES).is_ok_and(|inner| MAX_DEPTH < depth + inner.depth);
             if is_deep && !holds_schemas {
                 tell(format!("{pointer}/{}", pointer_step(keyword)));
@@ -80,4 +87,31 @@ pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
         }
     }
     found
+}
+
+/// Is `root` small enough for a validator that follows every `$ref` when it compiles? No reference leads back to itself
+/// without going into the value.
+#[cfg(feature = "full-schemas")]
+pub(super) fn is_bounded(root: &Value) -> bool {
+    // How many schemas each one becomes, and how deep they are.
+    let mut done: HashMap<*const Value, (usize, usize)> = HashMap::new();
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    // Each step is taken twice: on the way down to find what is inside, on the way up to add it.
+    let mut steps = vec![(root, false)];
+    while let Some((schema, inside_done)) = steps.pop() {
+        let inside = children(root, schema);
+        if inside_done {
+            // A reference back to a schema that is not done is not expanded again.
+            let sizes = inside.map(|child| done.get(&std::ptr::from_ref(child)).unwrap_or(&(1, 1)));
+            let sum = sizes.fold((1, 1), |(size, depth): (usize, usize), (inner, levels)| {
+                (size.saturating_add(*inner), depth.max(levels + 1))
+            });
+            done.insert(schema, sum);
+        } else if seen.insert(schema) {
+            steps.push((schema, true));
+            steps.extend(inside.map(|child| (child, false)));
+        }
+    }
+    let whole = done.get(&std::ptr::from_ref(root));
+    whole.is_none_or(|(size, depth)| *size <= MAX_EXPANDED && *depth <= MAX_EXPANDED_DEPTH)
 }

@@ -6,12 +6,9 @@
 mod check;
 mod coerce;
 mod compile;
-#[cfg(feature = "full-schemas")]
-mod expanded;
 mod guide;
 mod keywords;
 mod limits;
-mod member;
 mod message;
 mod normal;
 mod number;
@@ -19,13 +16,13 @@ mod references;
 mod unchecked;
 #[cfg(feature = "full-schemas")]
 mod validator;
-mod violation;
 
 use std::fmt;
 
 use crate::value::Value;
 
-pub use coerce::Coerced;
+pub use check::Violation;
+pub use coerce::{Coerced, Coercion};
 pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, inside_mut, local_pointer, required, schemas};
@@ -38,7 +35,6 @@ use unchecked::leave_out;
 pub(crate) use unchecked::pointer_step;
 #[cfg(feature = "full-schemas")]
 use validator::Validator;
-pub use violation::{Coercion, Violation};
 
 /// A compiled JSON Schema.
 #[derive(Debug)]

@@ -44,10 +44,11 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
         if let Some(Value::Array(names)) = schema.get_mut("required") {
             let mut seen = HashSet::new();
             names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
+            // Draft 4 does not allow an empty list, and it says nothing.
+            if names.is_empty() {
+                schema.remove("required");
+            }
         }
-        // Draft 4 does not allow an empty list, and it says nothing.
-        schema
-            .retain(|keyword, value| keyword != "required" || value.as_array().is_none_or(|n| !n.is_empty()));
         if let Some(Value::Object(members)) = schema.get_mut("properties") {
             members.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
         }
@@ -78,10 +79,7 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
     let mut seen: HashSet<*const Value> = HashSet::new();
     let mut todo: Vec<&Value> = vec![root];
     while let Some(value) = todo.pop() {
-        let Value::Object(schema) = value else { continue };
-        if !seen.insert(value) {
-            continue;
-        }
+        let Some(schema) = value.as_object().filter(|_| seen.insert(value)) else { continue };
         let is_root = std::ptr::eq(value, root);
         let has_other_names = |keyword: &String| {
             matches!(keyword.as_str(), "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveRef")
@@ -90,7 +88,7 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
         if schema.keys().any(has_other_names) {
             return None;
         }
-        todo.extend(inside(schema).filter(|(by, _)| !DEFINITIONS.contains(by)).map(|(_, held)| held));
+        todo.extend(inside(value).filter(|(by, _)| !DEFINITIONS.contains(by)).map(|(_, held)| held));
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { continue };
         // An address, `https://example.com/a#foo`, may be that of a definition.
         let pointer = local_pointer(reference)?;

@@ -53,9 +53,8 @@ pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unche
 }
 
 /// The schemas inside `schema` and the one that its `$ref` names by a pointer.
-pub(crate) fn children<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
-    let Value::Object(keywords) = schema else { return Vec::new() };
-    inside(keywords).map(|(_, held)| held).chain(target(root, schema)).collect()
+pub(super) fn children<'s>(root: &'s Value, schema: &'s Value) -> impl Iterator<Item = &'s Value> {
+    inside(schema).map(|(_, held)| held).chain(target(root, schema))
 }
 
 /// Does a part of the document, other than the whole, have an identity of its own?
@@ -105,8 +104,7 @@ fn broken(root: &Value) -> HashSet<*const Value> {
             } else if seen.insert(key) {
                 open.insert(key);
                 steps.push(Step { schema, last, is_done: true });
-                let Value::Object(keywords) = schema else { continue };
-                for (keyword, child) in inside(keywords) {
+                for (keyword, child) in inside(schema) {
                     match speaks_of_same(keyword) {
                         true => steps.push(Step { schema: child, last, is_done: false }),
                         false => starts.push(child),
@@ -135,14 +133,12 @@ struct Step<'s> {
 
 /// The names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.
 fn anchors(root: &Value) -> HashSet<&str> {
+    let names_of = |schema| {
+        let text = move |keyword: &str| Value::get(schema, keyword).and_then(Value::as_str);
+        let anchors = ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text);
+        anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
+    };
     within(root).flat_map(names_of).collect()
-}
-
-/// The names that `schema` itself has for `#name`.
-fn names_of(schema: &Value) -> impl Iterator<Item = &str> {
-    let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
-    let anchors = ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text);
-    anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
 }
 
 /// The schemas that `root` leads to and their places, as [`with_pointers`] has them: what is data may look like one.

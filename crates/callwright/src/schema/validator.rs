@@ -12,15 +12,14 @@ use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationOptions};
 use serde_json::Value as Lossy;
 
-use super::check::{bits, keeps};
+use super::check::{bits, is_unique, keeps};
 use super::compile::{Ruling, kinds_named, rule};
-use super::expanded::is_bounded;
 use super::guide::{LIMITS, Rule};
-use super::keywords::{Draft, Holds, holds};
-use super::limits::MAX_EXPANDED;
+use super::keywords::{Draft, Holds, holds, inside};
+use super::limits::{MAX_EXPANDED, is_bounded};
 use super::message::{demand, missing_message, must, show, subject, types, unknown_message};
 use super::number::is_whole;
-use super::references::{reached, to_elsewhere};
+use super::references::{identity, reached, to_elsewhere};
 use super::unchecked::{Unchecked, pointer_step};
 use super::{SchemaError, Violation};
 use crate::value::{Map, Value};
@@ -120,32 +119,22 @@ impl Fault {
     }
 }
 
-/// The patterns of `schema` that no engine here takes: all at once, as each costs the schema another compilation.
-fn strange_patterns(schema: &Value) -> Vec<Unchecked> {
-    let told = |(pointer, pattern): (String, &str)| {
-        let alone = serde_json::json!({ "pattern": pattern });
-        build_with_patterns(Options::default, &alone).is_err().then(|| Unchecked {
-            pointer,
-            reason: format!("{} is no regular expression that can be tried here", quote(pattern)),
-        })
-    };
-    patterns(schema).into_iter().filter_map(told).collect()
-}
-
-/// The patterns of the schemas that `root` leads to, each with its place as a JSON pointer.
-fn patterns(root: &Value) -> Vec<(String, &str)> {
-    let mut found = Vec::new();
-    for (pointer, schema) in reached(root) {
-        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
-            found.push((format!("{pointer}/pattern"), pattern));
+/// The patterns in `root` that no engine here takes: all at once, as each costs the schema another compilation.
+fn strange_patterns(root: &Value) -> Vec<Unchecked> {
+    let mut strange = Vec::new();
+    for (at, schema) in reached(root) {
+        let own = schema.get("pattern").and_then(Value::as_str).map(|own| (format!("{at}/pattern"), own));
+        let names =
+            schema.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        let names = names.map(|name| (format!("{at}/patternProperties/{}", pointer_step(name)), &**name));
+        for (pointer, pattern) in own.into_iter().chain(names) {
+            if build_with_patterns(Options::default, &serde_json::json!({ "pattern": pattern })).is_err() {
+                let reason = format!("{} is no regular expression that can be tried here", quote(pattern));
+                strange.push(Unchecked { pointer, reason });
+            }
         }
-        let names = schema.get("patternProperties").and_then(Value::as_object);
-        found.extend(names.into_iter().flat_map(|names| {
-            let place = |name: &String| format!("{pointer}/patternProperties/{}", pointer_step(name));
-            names.keys().map(move |name| (place(name), name.as_str()))
-        }));
     }
-    found
+    strange
 }
 
 fn build_with_patterns<'r>(options: impl Fn() -> Options<'r>, schema: &Lossy) -> Result<Validator, Fault> {
@@ -360,8 +349,7 @@ impl<'a> Array<'a, Written> for View<'a> {
     }
 
     fn is_unique(&self) -> bool {
-        let mut seen = HashSet::new();
-        View::elements(*self).all(|element| seen.insert(element.canonical()))
+        is_unique(*self)
     }
 }
 
@@ -396,16 +384,18 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
     let pointer = error.instance_path().as_str().to_owned();
     let subject = subject(root, &pointer);
     let must = |demand: &str| must(&subject, demand);
+    let unknown = |names: &[String]| unknown_message(&pointer, &names.join(", "), &[]);
+    let must_fit = |one: &str| must(&format!("fit {one} of the forms that its schema allows"));
     let (keyword, message) = match error.kind() {
         ValidationErrorKind::Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
         ValidationErrorKind::Required { property } => {
             ("required", missing_message(&pointer, property.as_str().into_iter()))
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            ("additionalProperties", unknown_message(&pointer, &unexpected.join(", "), &[]))
+            ("additionalProperties", unknown(unexpected))
         }
         ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            ("unevaluatedProperties", unknown_message(&pointer, &unexpected.join(", "), &[]))
+            ("unevaluatedProperties", unknown(unexpected))
         }
         ValidationErrorKind::Custom { keyword, message } => {
             let keyword = keyword.strip_prefix(OURS).unwrap_or(keyword);
@@ -424,13 +414,9 @@ fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
         }
         ValidationErrorKind::UnevaluatedItems { .. } => ("unevaluatedItems", must("have fewer elements")),
         ValidationErrorKind::Contains => ("contains", must("contain an element that its schema asks for")),
-        ValidationErrorKind::AnyOf { .. } => ("anyOf", must("fit one of the forms that its schema allows")),
-        ValidationErrorKind::OneOfNotValid { .. } => {
-            ("oneOf", must("fit one of the forms that its schema allows"))
-        }
-        ValidationErrorKind::OneOfMultipleValid { .. } => {
-            ("oneOf", must("fit only one of the forms that its schema allows"))
-        }
+        ValidationErrorKind::AnyOf { .. } => ("anyOf", must_fit("one")),
+        ValidationErrorKind::OneOfNotValid { .. } => ("oneOf", must_fit("one")),
+        ValidationErrorKind::OneOfMultipleValid { .. } => ("oneOf", must_fit("only one")),
         ValidationErrorKind::Not { .. } => ("not", must("not have the form that its schema forbids")),
         ValidationErrorKind::FalseSchema => ("not", format!("{subject} must not be given")),
         ValidationErrorKind::PropertyNames { .. } => {
@@ -458,9 +444,8 @@ fn shared_id(root: &Value) -> Option<&str> {
 
     let mut seen: HashSet<Uri<String>> = HashSet::new();
     let mut todo = vec![(root, Arc::new(uri::from_str("").ok()?))];
-    while let Some((value, base)) = todo.pop() {
-        let Value::Object(schema) = value else { continue };
-        let id = super::references::identity(value);
+    while let Some((schema, base)) = todo.pop() {
+        let id = identity(schema);
         // What is no address is the validator's to refuse.
         let own = id.and_then(|id| uri::resolve_against(&base.borrow(), id.trim_end_matches('#')).ok());
         if own.as_ref().is_some_and(|own| !seen.insert(own.clone())) {
@@ -469,7 +454,7 @@ fn shared_id(root: &Value) -> Option<&str> {
         // A name alone, as the older drafts have it, is no base.
         let own = own.filter(|_| id.is_some_and(|id| !id.starts_with('#')));
         let base = own.map_or(base, Arc::new);
-        todo.extend(super::keywords::inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
+        todo.extend(inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
     }
     None
 }
