@@ -115,34 +115,23 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 
 /// `Qwen/Qwen2.5-7B-Instruct` → ` qwen qwen 2.5 7 b instruct`; `llama-v3p1` → ` llama v 3.1`
 fn words(model: &str) -> String {
-    #[derive(PartialEq)]
-    enum Last {
-        Gap,
-        Letter,
-        Digit,
-    }
     let mut words = String::with_capacity(model.len() + 8);
-    let mut last = Last::Gap;
     let mut chars = model.chars().map(|c| c.to_ascii_lowercase()).peekable();
+    // Is the word that goes on one of digits? `None` in a gap.
+    let mut in_digits = None;
     while let Some(c) = chars.next() {
-        let is_digit_next = chars.peek().is_some_and(char::is_ascii_digit);
-        let now = match c {
-            '0'..='9' => Last::Digit,
-            // A point between digits is one of a version, and so is the `p` that stands for it.
-            '.' | 'p' if last == Last::Digit && is_digit_next => {
-                words.push('.');
-                continue;
-            }
-            c if c.is_alphanumeric() => Last::Letter,
-            _ => Last::Gap,
-        };
-        if now != Last::Gap {
-            if now != last {
-                words.push(' ');
-            }
-            words.push(c);
+        // A point between digits is one of a version, and so is the `p` that stands for it.
+        if matches!(c, '.' | 'p') && in_digits == Some(true) && chars.peek().is_some_and(char::is_ascii_digit)
+        {
+            words.push('.');
+            continue;
         }
-        last = now;
+        let is_digit = c.is_alphanumeric().then(|| c.is_ascii_digit());
+        if is_digit.is_some() && is_digit != in_digits {
+            words.push(' ');
+        }
+        words.extend(is_digit.map(|_| c));
+        in_digits = is_digit;
     }
     words
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use super::Dialect;
-use super::error::DialectProblem;
+use super::check::DialectProblem;
 use crate::prompt::speech::Results;
 use crate::prompt::template::pieces;
+use crate::syntax::marks::wide;
 use crate::syntax::pattern::{Found, Pattern, Slot};
 use crate::syntax::tag::{self, Role, Tag};
 use crate::syntax::{Incomplete, Seen, Text, Typing};
@@ -34,15 +35,9 @@ struct First(Vec<u8>);
 
 impl First {
     fn add(&mut self, marker: &str) {
-        for byte in marker.bytes().take(1) {
-            let wide = match byte {
-                // The first bytes of `｜` and `▁`.
-                b'|' => 0xEF,
-                b'_' => 0xE2,
-                byte => byte,
-            };
-            self.0.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]);
-        }
+        let Some(&byte) = marker.as_bytes().first() else { return };
+        self.0.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
+        self.0.extend(wide(byte).first());
     }
 
     fn has(&self, byte: u8) -> bool {
@@ -165,30 +160,24 @@ impl Markup {
 
     /// The openers or the closers of calls and of sections of them.
     fn around(&self, closing: bool) -> impl Iterator<Item = &Pattern> {
-        let is_around =
-            move |(_, role, closes): &&(Pattern, Role, bool)| *role != Role::Param && *closes == closing;
-        self.marks.iter().filter(is_around).map(|(pattern, ..)| pattern)
+        let marks = self.marks.iter().filter(move |(.., closes)| *closes == closing);
+        marks.filter(|(_, role, _)| *role != Role::Param).map(|(pattern, ..)| pattern)
     }
 
     /// The tag that begins at `from`. With `end`, no more text will come.
     pub(crate) fn tag_at(&self, text: &str, from: usize, end: bool) -> Seen<Tag> {
         let marks = self.marks.iter();
         let met = marks.map(|(pattern, role, closing)| (pattern.at(text, from), pattern, (*role, *closing)));
-        match longest(met, end)? {
-            Some((found, _, (role, closing))) => Ok(Some(self.tag(text, from, found, role, closing))),
-            None if self.takes_others => tag::tag_at(text, from),
-            None => Ok(None),
-        }
-    }
-
-    fn tag(&self, text: &str, from: usize, found: Found, role: Role, closing: bool) -> Tag {
+        let Some((found, _, (role, closing))) = longest(met, end)? else {
+            return if self.takes_others { tag::tag_at(text, from) } else { Ok(None) };
+        };
         let typing = match found.kind.map(|kind| kind.of(text).trim_matches(['"', '\''])) {
             Some("string" | "str" | "text" | "true") => Typing::Text,
             Some("") | None => self.typing,
             Some(_) => Typing::Json,
         };
         let plain = Tag::new(Span::new(from, found.end), closing, role, Span::at(from));
-        Tag { key: found.key.or(found.name), typing, ..plain }
+        Ok(Some(Tag { key: found.key.or(found.name), typing, ..plain }))
     }
 
     /// Where the next tag may begin.
@@ -201,10 +190,8 @@ impl Markup {
 
     /// Does a closing tag begin at `at`, where the text ends inside one?
     pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
-        let grows = |(pattern, _, closing): &(Pattern, Role, bool)| {
-            *closing && pattern.at(text, at) == Err(Incomplete)
-        };
-        at < text.len() && self.marks.iter().any(grows)
+        let mut closers = self.marks.iter().filter(|(.., closing)| *closing);
+        at < text.len() && closers.any(|(pattern, ..)| pattern.at(text, at) == Err(Incomplete))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::check::check;
-use super::error::{DialectError, DialectProblem};
+use super::check::{DialectError, DialectProblem, check};
 use super::family::fits;
 use super::own::{self, Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, family};
-use crate::marks;
+use crate::marks::{self, Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
 use crate::tools::ToolSet;
@@ -125,14 +124,12 @@ impl Dialects {
         let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
-        let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
-        let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
-        let frames =
-            records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame.head(), record.id)));
-        let mut in_order: Vec<(Vec<char>, u16)> = Vec::new();
-        for head in heads.chain(frames) {
-            in_order.insert(in_order.partition_point(|other| *other <= head), head);
-        }
+        let heads = records.iter().flat_map(|record| {
+            let heads = record.form.iter().flat_map(Form::heads).chain(record.frames.iter().map(Frame::head));
+            heads.map(|head| (head, record.id))
+        });
+        let mut heads: Vec<(Vec<char>, u16)> = heads.collect();
+        heads.sort_unstable();
         let mut own = Own::default();
         for (dialect, record) in dialects.iter().zip(&records) {
             let counts = only.is_none_or(|only| only == record.id);
@@ -142,7 +139,7 @@ impl Dialects {
         }
         Dialects(Arc::new(Compiled {
             n_built_in,
-            heads: in_order,
+            heads,
             known,
             openers: Table::new(openers),
             closers: Table::new(closers),
