@@ -93,14 +93,12 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
         // `function` is a name, or the whole call; a call may be a string.
         add(key, if key == "function" { &call } else { &name });
     }
-    for &key in keys::ARGUMENTS {
-        add(key, &arguments);
-    }
-    for key in ["function_call", "tool_call", "tool_calls"] {
-        add(key, &call);
-    }
-    for key in ["type", "id"] {
-        add(key, &text);
+    for (keys, schema) in [
+        (keys::ARGUMENTS, &arguments),
+        (&["function_call", "tool_call", "tool_calls"], &call),
+        (&["type", "id"], &text),
+    ] {
+        keys.iter().for_each(|key| add(key, schema));
     }
     for (n, (name, _)) in tools.iter().enumerate() {
         add(name, &json!({"anyOf": [tool(n), text]}));

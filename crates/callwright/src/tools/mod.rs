@@ -286,8 +286,7 @@ impl Tool {
             Some(Value::String(description)) => description.clone(),
             Some(_) => return Err(ToolProblem::DescriptionNotAString),
         };
-        let parameters = SCHEMA.iter().find_map(|key| function.get(key));
-        let schema = match parameters {
+        let schema = match parameters(definition) {
             None | Some(Value::Null) => {
                 Schema::compile(&json!({"type": "object", "properties": {}, "additionalProperties": false}))
             }
@@ -444,18 +443,14 @@ const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"
 /// # Errors
 /// When it holds none, or too many.
 pub(crate) fn listed(value: &Value) -> Result<Vec<&Value>, ToolSetError> {
+    let is_tool =
+        || ["name", "type", "function"].iter().chain(&DECLARATIONS).any(|key| value.get(key).is_some());
     let list = match (value, value.get("result"), value.get("tools")) {
         (_, Some(result @ Value::Object(_)), None) => return listed(result),
         (_, None, Some(Value::Array(list))) | (Value::Array(list), ..) => {
             list.iter().flat_map(declared).collect()
         }
-        _ if ["name", "type", "function"]
-            .iter()
-            .chain(&DECLARATIONS)
-            .any(|key| value.get(*key).is_some()) =>
-        {
-            declared(value)
-        }
+        _ if is_tool() => declared(value),
         _ => return Err(ToolSetError::NoTools),
     };
     if MAX_TOOLS < list.len() { Err(ToolSetError::TooMany(list.len())) } else { Ok(list) }

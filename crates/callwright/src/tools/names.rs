@@ -90,6 +90,7 @@ impl<'a> Names<'a> {
 
     /// The tool that `written` names; `None` where no tool does, or more than one.
     pub(crate) fn resolve(&self, written: &str) -> Option<&Tool> {
+        let is_namespace = |word: &str| NAMESPACES.iter().any(|known| known.eq_ignore_ascii_case(word));
         let written = written.trim_ascii();
         if written.is_empty() || MAX_NAME < written.len() {
             return None;
@@ -109,25 +110,22 @@ impl<'a> Names<'a> {
         // Look-alike, zero-width and bidirectional characters never resolve, but for a name to the letter.
         if !written.is_ascii() {
             let (head, tail) = written.split_once(['.', ':', '/'])?;
-            let is_known = NAMESPACES.iter().any(|namespace| namespace.eq_ignore_ascii_case(head));
-            return self.tools().get(tail).filter(|_| is_known);
+            return self.tools().get(tail).filter(|_| is_namespace(head));
         }
         let written = without_token(written);
         if is_path(&written) {
             return None;
         }
-        let whole = self.variant(&written);
-        if whole.is_some() {
-            return whole;
+        if let Some(tool) = self.variant(&written) {
+            return Some(tool);
         }
         let mut rest: &str = &written;
         while let Some((head, tail)) = rest.split_once(['.', ':', '/']) {
-            if !head.is_empty() && !NAMESPACES.iter().any(|known| known.eq_ignore_ascii_case(head)) {
+            if !head.is_empty() && !is_namespace(head) {
                 return None;
             }
-            let found = self.tools().get(tail).or_else(|| self.variant(tail));
-            if found.is_some() {
-                return found;
+            if let Some(tool) = self.tools().get(tail).or_else(|| self.variant(tail)) {
+                return Some(tool);
             }
             rest = tail;
         }
