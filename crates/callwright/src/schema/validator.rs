@@ -431,7 +431,7 @@ fn kinds(kind: &TypeKind) -> Kinds {
     match kind {
         TypeKind::Single(kind) => kinds_named(kind.as_str()),
         TypeKind::Multiple(kinds) => {
-            kinds.iter().fold(Kinds(0), |all, kind| all.or(kinds_named(kind.as_str())))
+            kinds.iter().map(|kind| kinds_named(kind.as_str())).fold(Kinds(0), Kinds::or)
         }
     }
 }
