@@ -22,6 +22,8 @@
 
 use std::collections::HashSet;
 
+use indexmap::IndexSet;
+
 use crate::json;
 use crate::value::{Map, Value};
 
@@ -130,12 +132,9 @@ fn repair_types(schema: &mut Map) {
         None => return,
         Some(Value::String(word)) => standard_type(word).map(Value::from),
         Some(Value::Array(words)) => {
-            let words: Option<Vec<&str>> = words.iter().map(|w| w.as_str().and_then(standard_type)).collect();
-            words.filter(|words| !words.is_empty()).map(|mut words| {
-                let mut seen = HashSet::new();
-                words.retain(|word| seen.insert(*word));
-                Value::from(words)
-            })
+            let words = words.iter().map(|word| word.as_str().and_then(standard_type));
+            let words: Option<IndexSet<&str>> = words.collect();
+            words.filter(|words| !words.is_empty()).map(|words| Value::from(Vec::from_iter(words)))
         }
         Some(_) => None,
     };

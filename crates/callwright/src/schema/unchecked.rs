@@ -93,8 +93,9 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
             parts.iter().filter_map(move |part| part.pointer.strip_prefix(&*keyword))
         };
         let is_touched = |keywords: &Map, keyword: &str| {
-            let refers = || keywords.get(keyword).is_some_and(|held| within(held).any(refers));
-            inside(keyword).next().is_some() || refers()
+            let mut held = keywords.get(keyword).into_iter().flat_map(within);
+            inside(keyword).next().is_some()
+                || held.any(|value| REFERENCES.iter().any(|keyword| value.get(keyword).is_some()))
         };
         let mut gone: Vec<&str> =
             CONTRARY.into_iter().filter(|keyword| is_touched(keywords, keyword)).collect();
@@ -126,8 +127,4 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
         todo.extend(inside_mut(keywords).map(|(at, held)| (held, format!("{pointer}{at}"))));
     }
     along
-}
-
-fn refers(value: &Value) -> bool {
-    REFERENCES.iter().any(|keyword| value.get(*keyword).is_some())
 }
