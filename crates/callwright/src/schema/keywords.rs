@@ -28,10 +28,14 @@ impl Draft {
         }
     }
 
-    /// The draft of a whole schema document; the newest one where it does not say.
+    /// The draft of a whole schema document, the newest one where it does not say; `None` where it is in another language.
+    pub(crate) fn known(schema: &Value) -> Option<Draft> {
+        schema.get("$schema").and_then(Value::as_str).map_or(Some(Draft::D2020), Draft::named)
+    }
+
+    /// The draft by which a whole schema document is read.
     pub(crate) fn of(schema: &Value) -> Draft {
-        let named = schema.get("$schema").and_then(Value::as_str);
-        named.and_then(Draft::named).unwrap_or(Draft::D2020)
+        Draft::known(schema).unwrap_or(Draft::D2020)
     }
 }
 

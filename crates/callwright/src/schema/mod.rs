@@ -96,15 +96,19 @@ impl Schema {
         let draft = Draft::of(&value);
         normal::normalise(&mut value, draft);
         normal::without_unused(&mut value);
-        drop_unknown_language(&mut value, resources);
+        let language = value.get("$schema").and_then(Value::as_str);
+        let is_given = language.is_some_and(|language| resources.iter().any(|(uri, _)| uri == language));
+        if let (false, None, Some(schema)) = (is_given, Draft::known(&value), value.as_object_mut()) {
+            // The validator would look for it: it is read as the newest draft.
+            schema.remove("$schema");
+        }
         let broken = references::without_target(&value);
         if leave_out(&mut value, broken, &mut unchecked) {
             // Only they referred to some.
             normal::without_unused(&mut value);
         }
         // The tables know the vocabulary of the drafts only, not that of another language.
-        let is_known =
-            value.get("$schema").and_then(Value::as_str).is_none_or(|uri| Draft::named(uri).is_some());
+        let is_known = Draft::known(&value).is_some();
         let tables = |value: &Value| {
             let (guide, is_exact) = compile_documents(&[Document::new(value)]);
             (guide, is_exact && is_known)
@@ -172,16 +176,6 @@ impl Schema {
     /// The schema in its normal form, as JSON.
     pub fn value(&self) -> &Value {
         &self.value
-    }
-}
-
-/// A `$schema` that nobody knows would make the validator look for it: the newest draft is taken instead.
-fn drop_unknown_language(value: &mut Value, resources: &[(String, Value)]) {
-    let Some(schema) = value.as_object_mut() else { return };
-    let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return };
-    let is_known = Draft::named(uri).is_some() || resources.iter().any(|(known, _)| known == uri);
-    if !is_known {
-        schema.remove("$schema");
     }
 }
 

@@ -52,7 +52,11 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
             }
         }
         if let Some(Value::Object(members)) = schema.get_mut("properties") {
-            members.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
+            for member in members.values_mut().filter(|member| !is_schema(member)) {
+                // A description in another form, `"name": "string"`, stands for a schema.
+                let word = member.as_str().and_then(standard_type);
+                *member = word.map_or_else(|| json!({}), |word| json!({"type": word}));
+            }
         }
         for keyword in DEFINITIONS {
             if let Some(Value::Object(definitions)) = schema.get_mut(keyword) {
@@ -105,14 +109,6 @@ fn is_schema(value: &Value) -> bool {
     value.is_object() || value.is_boolean()
 }
 
-/// The schema that a member's description in another form stands for: `"name": "string"`.
-fn member(written: &Value) -> Value {
-    match written.as_str().and_then(standard_type) {
-        Some(word) => json!({"type": word}),
-        None => json!({}),
-    }
-}
-
 /// The standard word for the type that `word` names; `None` where it names none, and anything fits.
 pub(crate) fn standard_type(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
@@ -146,10 +142,10 @@ fn repair_types(schema: &mut Map) {
 
 /// `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`
 fn repair_nullable(schema: &mut Map) {
-    match schema.get("nullable") {
-        Some(Value::Bool(is_nullable)) if *is_nullable => drop(schema.remove("nullable")),
-        _ => return,
+    if schema.get("nullable").and_then(Value::as_bool) != Some(true) {
+        return;
     }
+    schema.remove("nullable");
     match schema.get_mut("type") {
         Some(Value::String(word)) if word != "null" => {
             let types = json!([std::mem::take(word), "null"]);
@@ -203,13 +199,11 @@ fn fits_keyword(keyword: &str, value: &Value) -> bool {
         "$ref" | "$id" | "$anchor" | "$comment" | "title" | "description" | "format" | "pattern" => {
             value.is_string()
         }
-        "enum" | "required" => value.is_array(),
-        "minimum" | "maximum" | "multipleOf" => value.is_number(),
+        "enum" | "required" | "examples" => value.is_array(),
         "exclusiveMinimum" | "exclusiveMaximum" => value.is_number() || value.is_boolean(),
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
-        | "minContains" | "maxContains" => value.is_number(),
+        "minimum" | "maximum" | "multipleOf" | "minLength" | "maxLength" | "minItems" | "maxItems"
+        | "minProperties" | "maxProperties" | "minContains" | "maxContains" => value.is_number(),
         "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
-        "examples" => value.is_array(),
         _ => match holds(keyword) {
             Holds::Nothing => true,
             Holds::Schema => is_schema(value),

@@ -167,9 +167,7 @@ fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
 /// The schema as the validator takes it, with our names for what speaks of numbers.
 fn ours(schema: &Value) -> Lossy {
     // In a language of one's own, a keyword may mean nothing.
-    let named = schema.get("$schema").and_then(Value::as_str);
-    let is_known = named.is_none_or(|uri| Draft::named(uri).is_some());
-    lossy(schema, is_known.then(|| Draft::of(schema)))
+    lossy(schema, Draft::known(schema))
 }
 
 /// The value with doubles for what 64 bits cannot hold, `null` where there is none; a schema of `draft` with our names.
