@@ -105,12 +105,9 @@ impl Dialects {
         }
         let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
         let built_in = || dialects.iter().zip(&records).take(n_built_in);
-        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin)).flat_map(
-            |(dialect, record)| {
-                let openers = dialect.section.open.iter().chain(&dialect.call.open);
-                openers.map(|open| (open.clone(), record.id))
-            },
-        );
+        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin));
+        let openers =
+            openers.flat_map(|(dialect, record)| dialect.openers().map(|open| (open.clone(), record.id)));
         let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
         let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
         let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
@@ -121,7 +118,7 @@ impl Dialects {
         blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));
         let own_blocks = dialects.iter().flat_map(|dialect| &dialect.reasoning);
         blocks.extend(own_blocks.map(|block| (block.open.clone(), Held::Thought, block.close.clone())));
-        let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
+        let words = dialects.iter().flat_map(Dialect::openers);
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
         let heads = records.iter().flat_map(|record| {
@@ -339,6 +336,11 @@ fn of(dialect: &Dialect) -> impl Fn((&'static str, DialectProblem)) -> DialectEr
 }
 
 impl Dialect {
+    /// What opens a section of its calls, or one call.
+    fn openers(&self) -> impl Iterator<Item = &Text> {
+        self.section.open.iter().chain(&self.call.open)
+    }
+
     /// Is this its name, or one of its aliases?
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
@@ -353,7 +355,7 @@ mod tests {
     fn every_opener_is_found_and_may_be_waited_for() {
         let dialects = Dialects::default();
         for dialect in dialects.iter() {
-            for open in dialect.section.open.iter().chain(&dialect.call.open) {
+            for open in dialect.openers() {
                 let found = dialects.opener_at(open, 0).map(|(_, len)| len);
                 assert_eq!(found, Some(open.len()), "{open}");
                 for cut in 1..open.len() {

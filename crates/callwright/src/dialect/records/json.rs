@@ -36,33 +36,10 @@ pub(super) fn all() -> Vec<Dialect> {
             Distinct,
             "Hermes 2 and 3, the dense Qwen 2.5 and 3, QwQ, SmolLM 3, Granite 4, xLAM, and most fine-tunes",
         )
-        .call(
-            &[
-                "<tool_call>",
-                "<tool-call>",
-                "<tool_code>",
-                "<tools>",
-                "<tool>",
-                "<tool_use>",
-                "<tool_request>",
-                "<fn_call>",
-                "<api_call>",
-                "<execute_tool>",
-            ],
-            &[
-                "</tool_call>",
-                "</tool_calls>",
-                "</tool-call>",
-                "</toolcall>",
-                "</tool_code>",
-                "</tools>",
-                "</tool>",
-                "</tool_use>",
-                "</tool_request>",
-                "</fn_call>",
-                "</api_call>",
-                "</execute_tool>",
-            ],
+        .elements_of(
+            "tool_call tool-call tool_code tools tool tool_use tool_request fn_call api_call execute_tool",
+            "tool_call tool_calls tool-call toolcall tool_code tools tool tool_use tool_request fn_call api_call \
+             execute_tool",
         )
         .trained(
             "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with \
@@ -109,9 +86,9 @@ pub(super) fn all() -> Vec<Dialect> {
             .writes(CALL, ",\n")
             .within("<tool_calls>[\n", "\n]</tool_calls>"),
         record("function_json", Payload, Distinct, "small instruct models under a prompt that asks for it")
-            .call(
-                &["<function>", "<functions>", "<function_calls>", "<functioncall>"],
-                &["</function>", "</functions>", "</function_call>", "</function_calls>", "</functioncall>"],
+            .elements_of(
+                "function functions function_calls functioncall",
+                "function functions function_call function_calls functioncall",
             )
             .aliases(&["function-tag"])
             .taught(

@@ -53,6 +53,13 @@ impl Dialect {
         Dialect { call: Marks { open: texts(open), close: texts(close) }, ..self }
     }
 
+    /// Each call is an element: the names that open one, and those that close one.
+    fn elements_of(self, open: &str, close: &str) -> Dialect {
+        let open = open.split(' ').map(|name| format!("<{name}>").into()).collect();
+        let close = close.split(' ').map(|name| format!("</{name}>").into()).collect();
+        Dialect { call: Marks { open, close }, ..self }
+    }
+
     fn trim(self, trim: Trim) -> Dialect {
         Dialect { trim, ..self }
     }
