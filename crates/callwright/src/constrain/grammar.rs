@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 32;
 const MIN_OPENER: usize = 4;
 
 /// How a dialect spells calls whose arguments are JSON.
-struct Spelling<'s> {
+pub(super) struct Spelling<'s> {
     /// What only calls begin with.
     open: String,
     /// What stands between that and the name in the first call.
@@ -48,7 +48,7 @@ struct Spelling<'s> {
 }
 
 /// `None` for a dialect whose arguments are not JSON, or whose calls begin with nothing that prose can do without.
-fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
+pub(super) fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
     let calls = &dialect.speech().calls;
     if calls.arguments != Arguments::Json {
         return None;
@@ -68,11 +68,6 @@ fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
         close: &calls.close,
         call,
     })
-}
-
-/// Is there a grammar for calls in `dialect`?
-pub(super) fn is_for(dialect: &PromptDialect) -> bool {
-    spelling(dialect).is_some()
 }
 
 /// The grammar that an answer in `dialect` to a request for `choice` must follow; `None` where there is no tool to
@@ -102,12 +97,11 @@ pub fn grammar(
         ways.push(call(spelling.call, name, &arguments)?);
     }
     grammar.rule("call", ways.join(" | "));
-    let more = match parallel {
-        true => format!(" ({} call){{0,{}}}", literal(&spelling.between), MAX_CALLS - 1),
-        false => String::new(),
-    };
-    grammar.rule("calls", format!("{} call{more} {}", literal(&spelling.begin), literal(spelling.close)));
-    let called = format!("{} calls", literal(&spelling.open));
+    let [open, begin, between, close] =
+        [&*spelling.open, &spelling.begin, &spelling.between, spelling.close].map(literal);
+    let more = if parallel { format!(" ({between} call){{0,{}}}", MAX_CALLS - 1) } else { String::new() };
+    grammar.rule("calls", format!("{begin} call{more} {close}"));
+    let called = format!("{open} calls");
     let root = match (choice.is_required(), dialect.is_json()) {
         (true, _) => called,
         (false, true) => {

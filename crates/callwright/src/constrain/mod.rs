@@ -38,7 +38,7 @@ impl Constraint {
     pub fn is_for(self, dialect: &PromptDialect) -> bool {
         match (self, dialect) {
             (Constraint::Schema, dialect) => dialect.is_json(),
-            (Constraint::Grammar, dialect) => grammar::is_for(dialect),
+            (Constraint::Grammar, dialect) => grammar::spelling(dialect).is_some(),
         }
     }
 }
