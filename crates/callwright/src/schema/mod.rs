@@ -195,15 +195,12 @@ pub enum SchemaError {
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use SchemaError::{NotASchema, Resource, TooDeep, TooLarge};
         match self {
-            SchemaError::NotASchema => f.write_str("the schema is neither an object nor a boolean"),
-            SchemaError::TooDeep => {
-                write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON")
-            }
-            SchemaError::TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
-            SchemaError::Resource(why) => {
-                write!(f, "what the schema may refer to has no valid address: {why}")
-            }
+            NotASchema => f.write_str("the schema is neither an object nor a boolean"),
+            TooDeep => write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON"),
+            TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
+            Resource(why) => write!(f, "what the schema may refer to has no valid address: {why}"),
         }
     }
 }

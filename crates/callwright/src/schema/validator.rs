@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use callwright_json::{Kind, Kinds, Value as View, quote, strict};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
-use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationOptions};
+use jsonschema::{JsonType, Keyword, PatternOptions, ReferencingError, ValidationError, ValidationOptions};
 use serde_json::Value as Lossy;
 
 use super::check::{bits, is_unique, keeps};
@@ -62,12 +62,12 @@ impl Validator {
         }
         let resources: Vec<(&str, Lossy)> =
             resources.iter().map(|(uri, resource)| (uri.as_str(), ours(resource))).collect();
+        let no_uri = |error: ReferencingError| SchemaError::Resource(error.to_string());
         let mut registry = jsonschema::Registry::new();
         for (uri, resource) in &resources {
-            registry =
-                registry.add(*uri, resource).map_err(|error| SchemaError::Resource(error.to_string()))?;
+            registry = registry.add(*uri, resource).map_err(no_uri)?;
         }
-        let registry = registry.prepare().map_err(|error| SchemaError::Resource(error.to_string()))?;
+        let registry = registry.prepare().map_err(no_uri)?;
         let options = || {
             let options: Options<'_> = jsonschema::options_for::<Written>().should_validate_formats(false);
             our_keywords().fold(options.with_registry(&registry), |options, keyword| {
@@ -153,13 +153,13 @@ fn build_with_patterns<'r>(options: impl Fn() -> Options<'r>, schema: &Lossy) ->
 }
 
 fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
-    options.build(schema).map(Validator).map_err(|error| match error.kind() {
-        ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: At::Reference },
-        // Not by the schema of schemas, but by the engine that it is given to.
-        ValidationErrorKind::Format { .. } => Fault { reason: error.masked().to_string(), at: At::Pattern },
-        _ => {
-            let part = error.instance_path().as_str().to_owned();
-            Fault { reason: error.masked().to_string(), at: At::Part(part) }
+    options.build(schema).map(Validator).map_err(|error| {
+        let reason = error.masked().to_string();
+        match error.kind() {
+            ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: At::Reference },
+            // Not by the schema of schemas, but by the engine that it is given to.
+            ValidationErrorKind::Format { .. } => Fault { reason, at: At::Pattern },
+            _ => Fault { reason, at: At::Part(error.instance_path().as_str().to_owned()) },
         }
     })
 }
@@ -379,47 +379,39 @@ impl JsonNumber for Digits<'_> {
 
 /// The violation for an error about `root`.
 fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
+    use ValidationErrorKind::{
+        AdditionalItems, AdditionalProperties, AnyOf, BacktrackLimitExceeded, Contains, Custom, FalseSchema,
+        Not, OneOfMultipleValid, OneOfNotValid, Pattern, PropertyNames, RegexEngineFailure, Required, Type,
+        UnevaluatedItems, UnevaluatedProperties,
+    };
     let pointer = error.instance_path().as_str().to_owned();
     let subject = subject(root, &pointer);
     let must = |demand: &str| must(&subject, demand);
     let unknown = |names: &[String]| unknown_message(&pointer, &names.join(", "), &[]);
     let must_fit = |one: &str| must(&format!("fit {one} of the forms that its schema allows"));
     let (keyword, message) = match error.kind() {
-        ValidationErrorKind::Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
-        ValidationErrorKind::Required { property } => {
-            ("required", missing_message(&pointer, property.as_str().into_iter()))
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            ("additionalProperties", unknown(unexpected))
-        }
-        ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            ("unevaluatedProperties", unknown(unexpected))
-        }
-        ValidationErrorKind::Custom { keyword, message } => {
+        Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
+        Required { property } => ("required", missing_message(&pointer, property.as_str().into_iter())),
+        AdditionalProperties { unexpected } => ("additionalProperties", unknown(unexpected)),
+        UnevaluatedProperties { unexpected } => ("unevaluatedProperties", unknown(unexpected)),
+        Custom { keyword, message } => {
             let keyword = keyword.strip_prefix(OURS).unwrap_or(keyword);
             let known = our_keywords().find(|known| *known == keyword);
             (known.unwrap_or("schema"), must(message))
         }
-        ValidationErrorKind::Pattern { pattern } => {
-            ("pattern", must(&format!("match the pattern {}", show(pattern))))
-        }
-        ValidationErrorKind::BacktrackLimitExceeded { .. }
-        | ValidationErrorKind::RegexEngineFailure { .. } => {
+        Pattern { pattern } => ("pattern", must(&format!("match the pattern {}", show(pattern)))),
+        BacktrackLimitExceeded { .. } | RegexEngineFailure { .. } => {
             ("pattern", must("match a pattern that is too costly to try on it"))
         }
-        ValidationErrorKind::AdditionalItems { limit } => {
-            ("items", must(&format!("have at most {limit} elements")))
-        }
-        ValidationErrorKind::UnevaluatedItems { .. } => ("unevaluatedItems", must("have fewer elements")),
-        ValidationErrorKind::Contains => ("contains", must("contain an element that its schema asks for")),
-        ValidationErrorKind::AnyOf { .. } => ("anyOf", must_fit("one")),
-        ValidationErrorKind::OneOfNotValid { .. } => ("oneOf", must_fit("one")),
-        ValidationErrorKind::OneOfMultipleValid { .. } => ("oneOf", must_fit("only one")),
-        ValidationErrorKind::Not { .. } => ("not", must("not have the form that its schema forbids")),
-        ValidationErrorKind::FalseSchema => ("not", format!("{subject} must not be given")),
-        ValidationErrorKind::PropertyNames { .. } => {
-            ("propertyNames", format!("{subject} has a key that its schema forbids"))
-        }
+        AdditionalItems { limit } => ("items", must(&format!("have at most {limit} elements"))),
+        UnevaluatedItems { .. } => ("unevaluatedItems", must("have fewer elements")),
+        Contains => ("contains", must("contain an element that its schema asks for")),
+        AnyOf { .. } => ("anyOf", must_fit("one")),
+        OneOfNotValid { .. } => ("oneOf", must_fit("one")),
+        OneOfMultipleValid { .. } => ("oneOf", must_fit("only one")),
+        Not { .. } => ("not", must("not have the form that its schema forbids")),
+        FalseSchema => ("not", format!("{subject} must not be given")),
+        PropertyNames { .. } => ("propertyNames", format!("{subject} has a key that its schema forbids")),
         _ => ("schema", error.masked_with(&subject).to_string()),
     };
     Violation { pointer, keyword, message }
