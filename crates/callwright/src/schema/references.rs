@@ -93,27 +93,30 @@ fn broken(root: &Value) -> HashSet<*const Value> {
     while let Some(start) = starts.pop() {
         // The schemas on the way from `start` that speak about the same value.
         let mut open: HashSet<*const Value> = HashSet::new();
-        let mut steps = vec![Step { schema: start, last: start, is_done: false }];
-        while let Some(Step { schema, last, is_done }) = steps.pop() {
+        // Each with the schema whose `$ref` was the last one on the way to it; without one once all inside has been looked at.
+        let mut steps = vec![(start, Some(start))];
+        while let Some((schema, last)) = steps.pop() {
             let key: *const Value = schema;
-            if is_done {
+            let Some(last) = last else {
                 open.remove(&key);
-            } else if open.contains(&key) {
+                continue;
+            };
+            if open.contains(&key) {
                 // Only a reference leads up, so the way back to here has one, and `last` is the latest.
                 broken.insert(std::ptr::from_ref(last));
             } else if seen.insert(key) {
                 open.insert(key);
-                steps.push(Step { schema, last, is_done: true });
+                steps.push((schema, None));
                 for (keyword, child) in inside(schema) {
                     match speaks_of_same(keyword) {
-                        true => steps.push(Step { schema: child, last, is_done: false }),
+                        true => steps.push((child, Some(last))),
                         false => starts.push(child),
                     }
                 }
                 let name = reference(schema).and_then(|reference| reference.strip_prefix('#'));
                 let Some(name) = name.filter(|_| !elsewhere.contains(&key)) else { continue };
                 match target(root, schema) {
-                    Some(named) => steps.push(Step { schema: named, last: schema, is_done: false }),
+                    Some(named) => steps.push((named, Some(schema))),
                     None if anchors.contains(name) => {}
                     None => drop(broken.insert(key)),
                 }
@@ -121,14 +124,6 @@ fn broken(root: &Value) -> HashSet<*const Value> {
         }
     }
     broken
-}
-
-struct Step<'s> {
-    schema: &'s Value,
-    /// The schema whose `$ref` was the last one on the way here.
-    last: &'s Value,
-    /// All that is inside has been looked at.
-    is_done: bool,
 }
 
 /// The names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.

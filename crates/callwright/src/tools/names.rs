@@ -31,7 +31,10 @@ pub(crate) struct Names<'a>(Declared<'a>);
 /// What is known of the names of a tool set. Tools are known by their numbers in it.
 #[derive(Debug)]
 pub(crate) struct NameIndex {
-    ends: Ends,
+    /// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
+    /// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter
+    /// name, its last byte alone.
+    ends: BTreeSet<[Option<u8>; 3]>,
     /// Declared names of more than one word, `server/tool`, each with the length of its first word.
     joined: Vec<(usize, usize)>,
     /// The longest word that may be a name in prose.
@@ -50,9 +53,23 @@ impl NameIndex {
         let words = |name: &str| name.bytes().position(|byte| !is_name_byte(byte));
         let joined =
             tools.iter().enumerate().filter_map(|(n, tool)| Some((n, words(tool.name())?))).collect();
+        let ends = |tool: &Tool| match folded_ends(tool.name()) {
+            ends @ [.., Some(_)] => ends,
+            [last, ..] => [last, None, None],
+        };
         let folded = index(tools, |name| Some(name));
         let tails = index(tools, |name| Some(name.rsplit_once('.')?.1));
-        NameIndex { ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
+        let ends = tools.iter().map(ends).collect();
+        NameIndex { ends, joined, longest: longest.min(MAX_NAME), folded, tails }
+    }
+
+    /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
+    fn may_have(&self, written: &str) -> bool {
+        let ends @ [last, ..] = folded_ends(written);
+        // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
+        written.contains('<')
+            || last.is_none()
+            || [ends, [last, None, None]].iter().any(|ends| self.ends.contains(ends))
     }
 }
 
@@ -101,7 +118,7 @@ impl<'a> Names<'a> {
         {
             return Some(tool);
         }
-        if !self.index().ends.may_have(written) {
+        if !self.index().may_have(written) {
             return None;
         }
         if let Some(tool) = self.tools().get(written) {
@@ -170,31 +187,6 @@ impl<'a> Names<'a> {
         let declared = || self.tools().iter().map(Tool::name);
         let nearest = nearest(written, declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
-    }
-}
-
-/// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
-/// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter name,
-/// its last byte alone.
-#[derive(Debug)]
-struct Ends(BTreeSet<[Option<u8>; 3]>);
-
-impl Ends {
-    fn of(tools: &ToolSet) -> Ends {
-        let ends = |tool: &Tool| match folded_ends(tool.name()) {
-            ends @ [.., Some(_)] => ends,
-            [last, ..] => [last, None, None],
-        };
-        Ends(tools.iter().map(ends).collect())
-    }
-
-    /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
-    fn may_have(&self, written: &str) -> bool {
-        let ends @ [last, ..] = folded_ends(written);
-        // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
-        written.contains('<')
-            || last.is_none()
-            || [ends, [last, None, None]].iter().any(|ends| self.0.contains(ends))
     }
 }
 
