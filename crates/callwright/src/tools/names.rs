@@ -226,27 +226,3 @@ fn index(tools: &ToolSet, part: impl Fn(&str) -> Option<&str>) -> HashMap<String
     }
     map
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::value::Value;
-
-    #[test]
-    fn a_tool_of_a_server_is_declared_under_both_names_or_its_own() {
-        for (declared, expected) in [
-            (&["weather__get"][..], Some("weather__get")),
-            (&["mcp__weather__get"], Some("mcp__weather__get")),
-            (&["weather.get"], Some("weather.get")),
-            (&["get"], Some("get")),
-            (&["get", "weather__get"], Some("weather__get")),
-            (&["news__get"], None),
-            (&["weather"], None),
-        ] {
-            let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
-            let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
-            let found = Names::new(&tool_set).resolve_of("weather", "get").map(|tool| tool.name().to_owned());
-            assert_eq!(found.as_deref(), expected, "{declared:?}");
-        }
-    }
-}
