@@ -18,7 +18,8 @@ use crate::syntax::{Incomplete, Seen, Text, Typing};
 pub(crate) struct Own {
     /// Each with its dialect's place in the set.
     markups: Vec<(u16, Arc<Markup>)>,
-    begins: First,
+    /// The bytes that they begin with.
+    begins: Vec<u8>,
 }
 
 /// An opener that was found.
@@ -29,43 +30,34 @@ pub(crate) struct Opened {
     pub(crate) found: Found,
 }
 
-/// The bytes that markers begin with.
-#[derive(Debug, Default)]
-struct First(Vec<u8>);
-
-impl First {
-    fn add(&mut self, marker: &str) {
-        let Some(&byte) = marker.as_bytes().first() else { return };
-        self.0.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
-        self.0.extend(wide(byte).first());
-    }
-
-    fn has(&self, byte: u8) -> bool {
-        self.0.contains(&byte)
-    }
+/// Adds the bytes that `marker` may begin with.
+fn add_beginning(begins: &mut Vec<u8>, marker: &str) {
+    let Some(&byte) = marker.as_bytes().first() else { return };
+    begins.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
+    begins.extend(wide(byte).first());
 }
 
 impl Own {
     /// Takes in the markers of `dialect`, which stands at `record` of its set.
     pub(super) fn add(&mut self, record: u16, dialect: &Dialect, markup: &Arc<Markup>) {
         for pattern in markup.around(false).chain(markup.around(true)) {
-            self.begins.add(pattern.prefix());
+            add_beginning(&mut self.begins, pattern.prefix());
         }
         for block in &dialect.reasoning {
-            self.begins.add(&block.open);
+            add_beginning(&mut self.begins, &block.open);
         }
         self.markups.push((record, Arc::clone(markup)));
     }
 
     /// May a marker begin with `byte`?
     pub(crate) fn begins_with(&self, byte: u8) -> bool {
-        self.begins.has(byte)
+        self.begins.contains(&byte)
     }
 
     /// The first place from `from` up to `to` where a marker may begin.
     pub(crate) fn next(&self, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
         let stretch = bytes.get(from..to)?;
-        stretch.iter().position(|byte| self.begins.has(*byte)).map(|found| from + found)
+        stretch.iter().position(|byte| self.begins.contains(byte)).map(|found| from + found)
     }
 
     /// The longest opener at `at`. With `end`, no more text will come.
@@ -124,7 +116,7 @@ const ARGUMENT: &[Slot] = &[Slot::Key, Slot::Type];
 #[derive(Debug)]
 pub(crate) struct Markup {
     marks: Vec<(Pattern, Role, bool)>,
-    begins: First,
+    begins: Vec<u8>,
     typing: Typing,
     /// Are the tags of any other dialect tags here too?
     takes_others: bool,
@@ -136,7 +128,7 @@ impl Markup {
         let (section, call, argument) = (&dialect.section, &dialect.call, dialect.argument.as_ref());
         let open = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.open));
         let close = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.close));
-        let (mut marks, mut begins) = (Vec::new(), First::default());
+        let (mut marks, mut begins) = (Vec::new(), Vec::new());
         for (member, texts, slots, role, closing) in [
             ("section.open", &*section.open, SECTION, Role::Group, false),
             ("section.close", &section.close, &[], Role::Group, true),
@@ -147,7 +139,7 @@ impl Markup {
         ] {
             for text in texts {
                 let pattern = Pattern::new(text, slots).map_err(|problem| (member, problem))?;
-                begins.add(pattern.prefix());
+                add_beginning(&mut begins, pattern.prefix());
                 marks.push((pattern, role, closing));
             }
         }
@@ -183,7 +175,8 @@ impl Markup {
     /// Where the next tag may begin.
     pub(crate) fn next(&self, text: &str, from: usize) -> Option<usize> {
         let rest = text.as_bytes().get(from..)?;
-        let begins = |byte: &u8| self.begins.has(*byte) || self.takes_others && matches!(byte, b'<' | b']');
+        let begins =
+            |byte: &u8| self.begins.contains(byte) || self.takes_others && matches!(byte, b'<' | b']');
         // A marker's first byte is no byte inside a character.
         rest.iter().position(begins).map(|found| from + found)
     }
@@ -197,7 +190,7 @@ impl Markup {
 
 /// What the marks of `dialect` begin with, up to their first place holder or blank, and what stands around its results:
 /// texts by which a result or a description would be taken for something else.
-pub(super) fn heads(dialect: &Dialect) -> Vec<String> {
+pub(crate) fn heads(dialect: &Dialect) -> Vec<String> {
     let (section, call) = (&dialect.section, &dialect.call);
     let calls = section.open.iter().chain(&section.close).chain(&call.open).chain(&call.close);
     let arguments = dialect.argument.iter().flat_map(|argument| [&argument.open, &argument.close]);

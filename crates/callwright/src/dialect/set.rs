@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::check::{DialectError, DialectProblem, check};
 use super::family::fits;
-use super::own::{self, Markup, Own};
+use super::own::{Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, family};
@@ -178,11 +178,6 @@ impl Dialects {
         };
         let own = self.own().filter(|dialect| closeness(dialect).is_some()).max_by_key(closeness);
         own.or_else(|| self.get(family::dialect_of(model)?))
-    }
-
-    /// What the marks of the caller's own begin with.
-    pub(crate) fn own_heads(&self) -> impl Iterator<Item = String> {
-        self.own().flat_map(own::heads)
     }
 
     fn find(&self, name: &str) -> Option<usize> {

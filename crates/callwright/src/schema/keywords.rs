@@ -108,7 +108,7 @@ pub(crate) fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
 pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
     schema.iter_mut().flat_map(|(keyword, held)| {
         let at = format!("/{}", pointer_step(keyword));
-        let found: Vec<(String, &mut Value)> = match (holds(keyword), held) {
+        match (holds(keyword), held) {
             (Holds::Schema | Holds::SchemaOrList, held @ (Value::Object(_) | Value::Bool(_))) => {
                 vec![(at, held)]
             }
@@ -119,8 +119,7 @@ pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut
                 map.iter_mut().map(|(name, held)| (format!("{at}/{}", pointer_step(name)), held)).collect()
             }
             _ => Vec::new(),
-        };
-        found
+        }
     })
 }
 
