@@ -214,10 +214,7 @@ impl ToolSet {
     ///
     /// Compiled at the first use.
     pub fn call_guide(&self) -> &SchemaGuide {
-        self.call_guide.get_or_init(|| {
-            let tools: Vec<(&str, &Schema)> = self.iter().map(|tool| (tool.name(), &tool.schema)).collect();
-            envelope::guide(&tools, None)
-        })
+        self.call_guide.get_or_init(|| envelope::guide(&self.iter().collect::<Vec<_>>(), None))
     }
 }
 
@@ -323,7 +320,7 @@ impl Tool {
 
     /// Like [`ToolSet::call_guide`], where it is known that this is the tool.
     pub fn call_guide(&self) -> &SchemaGuide {
-        self.call_guide.get_or_init(|| envelope::guide(&[(self.name(), &self.schema)], Some(&[self.name()])))
+        self.call_guide.get_or_init(|| envelope::guide(&[self], Some(self)))
     }
 }
 
