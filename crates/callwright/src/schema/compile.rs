@@ -209,26 +209,21 @@ impl<'s> Compiler<'s> {
                 return vec![Alternative { nodes: Vec::new(), is_loose: true }];
             }
             // The first one is taken from the stack first, so that members keep their order of declaration.
-            for node in choice.into_iter().rev() {
-                let mut way = way.clone();
-                if self.go(&mut way, node) {
-                    open.push(way);
-                }
-            }
+            open.extend(choice.into_iter().rev().filter_map(|node| self.go(way.clone(), node)));
         }
         done
     }
 
-    /// Takes in what `node` says about the value; false where it admits none.
-    fn go(&self, way: &mut Way<'s>, node: Node<'s>) -> bool {
+    /// The way on with what `node` says about the value; `None` where it admits none.
+    fn go(&self, mut way: Way<'s>, node: Node<'s>) -> Option<Way<'s>> {
         if way.seen.contains(&node.key()) {
-            return true;
+            return Some(way);
         }
         way.seen.push(node.key());
         let schema = match node.schema {
-            Value::Bool(false) => return false,
+            Value::Bool(false) => return None,
             Value::Object(schema) => schema,
-            _ => return true,
+            _ => return Some(way),
         };
         if let Some(Value::String(reference)) = schema.get("$ref") {
             match self.resolve(node, reference) {
@@ -236,7 +231,7 @@ impl<'s> Compiler<'s> {
                 None => way.found.is_loose = true,
             }
             if node.draft() <= Draft::D7 {
-                return true;
+                return Some(way);
             }
         }
         way.found.is_loose |= schema.keys().any(|keyword| demand(keyword) == Demand::Beyond);
@@ -257,7 +252,7 @@ impl<'s> Compiler<'s> {
             let branch = |keyword: &str| node.at(schema.get(keyword).unwrap_or(TRUE));
             way.pending.push(vec![branch("then"), branch("else")]);
         }
-        true
+        Some(way)
     }
 
     fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {

@@ -154,10 +154,7 @@ pub(super) fn all() -> Vec<Dialect> {
         .lists(Definition::Json, "{tool}", ", ")
         .writes(CALL, ", ")
         .within("[TOOL_CALLS] [", "]")
-        .result(
-            "tool",
-            "[TOOL_RESULTS] {\"name\": {json_name}, \"content\": {json_content}}[/TOOL_RESULTS]",
-        ),
+        .result("tool", r#"[TOOL_RESULTS] {"name": {json_name}, "content": {json_content}}[/TOOL_RESULTS]"#),
         record("phi4mini", Payload, Weak, "Phi 4 mini, FireFunction 2")
             .aliases(&["firefunction"])
             .trained(
