@@ -84,8 +84,7 @@ pub(super) fn check(
 ) -> Result<(), (&'static str, DialectProblem)> {
     use DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
     let is_name = |name: &str| {
-        let is_letter =
-            |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.');
+        let is_letter = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.');
         !name.is_empty() && name.len() <= 64 && name.bytes().all(is_letter)
     };
     let aliases = dialect.aliases.iter().map(|alias| ("aliases", alias));

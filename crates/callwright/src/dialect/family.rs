@@ -82,8 +82,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
 /// The name of the dialect that the model of this name was trained on, if its family is known and was taught one.
 pub(super) fn dialect_of(model: &str) -> Option<&'static str> {
     let name = words(model);
-    let from_each_word: Vec<&str> = name.match_indices(' ').map(|(at, _)| &name[at + 1..]).collect();
-    let fits = |family: &&str| from_each_word.iter().any(|words| words.starts_with(family));
+    let fits = |family: &&str| name.contains(&format!(" {family}"));
     let line = FAMILIES.iter().find(|(_, families)| families.iter().any(fits));
     line.map(|(dialect, _)| *dialect).filter(|dialect| *dialect != NONE)
 }
