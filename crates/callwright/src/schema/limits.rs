@@ -1,15 +1,10 @@
 //! Limits that hold before a schema is compiled: nothing here does more work than the schema is long, times a
 //! constant, and nothing recurses.
 
-#[cfg(feature = "full-schemas")]
-use std::collections::{HashMap, HashSet};
-
 use crate::value::Value;
 
 use super::SchemaError;
 use super::keywords::inside;
-#[cfg(feature = "full-schemas")]
-use super::references::children;
 use super::references::reached;
 use super::unchecked::{Unchecked, pointer_step};
 
@@ -21,9 +16,6 @@ pub const MAX_NESTING: usize = 128;
 pub const MAX_NODES: usize = 10_000;
 /// The most subschemas of one schema once every `$ref` is replaced by what it names.
 pub const MAX_EXPANDED: usize = 100_000;
-/// The deepest nesting of those.
-#[cfg(feature = "full-schemas")]
-const MAX_EXPANDED_DEPTH: usize = 128;
 
 /// What a value takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,31 +74,4 @@ pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
     }
     let reason = format!("it is nested deeper than {MAX_DEPTH} levels of JSON");
     found.into_iter().map(|pointer| Unchecked { pointer, reason: reason.clone() }).collect()
-}
-
-/// Is `root` small enough for a validator that follows every `$ref` when it compiles? No reference leads back to itself
-/// without going into the value.
-#[cfg(feature = "full-schemas")]
-pub(super) fn is_bounded(root: &Value) -> bool {
-    // How many schemas each one becomes, and how deep they are.
-    let mut done: HashMap<*const Value, (usize, usize)> = HashMap::new();
-    let mut seen: HashSet<*const Value> = HashSet::new();
-    // Each step is taken twice: on the way down to find what is inside, on the way up to add it.
-    let mut steps = vec![(root, false)];
-    while let Some((schema, inside_done)) = steps.pop() {
-        let inside = children(root, schema);
-        if inside_done {
-            // A reference back to a schema that is not done is not expanded again.
-            let sizes = inside.map(|child| done.get(&std::ptr::from_ref(child)).unwrap_or(&(1, 1)));
-            let sum = sizes.fold((1, 1), |(size, depth): (usize, usize), (inner, levels)| {
-                (size.saturating_add(*inner), depth.max(levels + 1))
-            });
-            done.insert(schema, sum);
-        } else if seen.insert(schema) {
-            steps.push((schema, true));
-            steps.extend(inside.map(|child| (child, false)));
-        }
-    }
-    let whole = done.get(&std::ptr::from_ref(root));
-    whole.is_none_or(|(size, depth)| *size <= MAX_EXPANDED && *depth <= MAX_EXPANDED_DEPTH)
 }

@@ -4,7 +4,7 @@
 //! under which our own rule stands, so that thirty digits and `1e400` are compared by value also inside of `not` and `oneOf`.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use callwright_json::{Kind, Kinds, Value as View, quote, strict};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -16,16 +16,18 @@ use super::check::{bits, is_unique, keeps};
 use super::compile::{Ruling, kinds_named, rule};
 use super::guide::{LIMITS, Rule};
 use super::keywords::{Draft, Holds, holds, inside};
-use super::limits::{MAX_EXPANDED, is_bounded};
+use super::limits::MAX_EXPANDED;
 use super::message::{demand, missing_message, must, show, subject, types, unknown_message};
 use super::number::is_whole;
-use super::references::{identity, reached, to_elsewhere};
+use super::references::{children, identity, reached, to_elsewhere};
 use super::unchecked::{Unchecked, pointer_step};
 use super::{SchemaError, Violation};
 use crate::value::{Map, Value};
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;
+/// The deepest nesting of subschemas once every `$ref` is replaced by what it names.
+const MAX_EXPANDED_DEPTH: usize = 128;
 /// The steps back that a `pattern` with look-around may take on one string.
 const MAX_BACKTRACKING: usize = 20_000;
 
@@ -447,4 +449,30 @@ fn shared_id(root: &Value) -> Option<&str> {
         todo.extend(inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
     }
     None
+}
+
+/// Is `root` small enough for a validator that follows every `$ref` when it compiles? No reference leads back to itself
+/// without going into the value.
+fn is_bounded(root: &Value) -> bool {
+    // How many schemas each one becomes, and how deep they are.
+    let mut done: HashMap<*const Value, (usize, usize)> = HashMap::new();
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    // Each step is taken twice: on the way down to find what is inside, on the way up to add it.
+    let mut steps = vec![(root, false)];
+    while let Some((schema, inside_done)) = steps.pop() {
+        let inside = children(root, schema);
+        if inside_done {
+            // A reference back to a schema that is not done is not expanded again.
+            let sizes = inside.map(|child| done.get(&std::ptr::from_ref(child)).unwrap_or(&(1, 1)));
+            let sum = sizes.fold((1, 1), |(size, depth): (usize, usize), (inner, levels)| {
+                (size.saturating_add(*inner), depth.max(levels + 1))
+            });
+            done.insert(schema, sum);
+        } else if seen.insert(schema) {
+            steps.push((schema, true));
+            steps.extend(inside.map(|child| (child, false)));
+        }
+    }
+    let whole = done.get(&std::ptr::from_ref(root));
+    whole.is_none_or(|(size, depth)| *size <= MAX_EXPANDED && *depth <= MAX_EXPANDED_DEPTH)
 }
