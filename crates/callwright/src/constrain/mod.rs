@@ -61,9 +61,6 @@ pub fn field(
             let format = json!({"name": "answer", "strict": true, "schema": schema});
             Some(("response_format", json!({"type": "json_schema", "json_schema": format})))
         }
-        Constraint::Grammar => {
-            let grammar = grammar(dialect, tool_set, choice, parallel)?;
-            Some(("grammar", Value::from(grammar)))
-        }
+        Constraint::Grammar => Some(("grammar", grammar(dialect, tool_set, choice, parallel)?.into())),
     }
 }

@@ -250,11 +250,8 @@ impl Tool {
     /// Is there a parameter of this name, or does the schema name none, and takes any?
     pub(crate) fn takes(&self, parameter: &str) -> bool {
         let guide = self.schema.guide();
-        match guide.member(guide.root(), parameter) {
-            Member::Declared(..) => true,
-            Member::Open(_) => guide.names(guide.root()).next().is_none(),
-            Member::Forbidden => false,
-        }
+        let is_open = || matches!(guide.member(guide.root(), parameter), Member::Open(_));
+        self.declares(parameter) || self.parameters().next().is_none() && is_open()
     }
 
     /// Is `word`, of the tag of an element, its whole name: `f`, `functions.f`, `getWeather` for `get_weather`? Of
