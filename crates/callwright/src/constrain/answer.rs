@@ -160,18 +160,14 @@ fn decode(inside: &str) -> (String, usize, bool) {
         if inside[at..].starts_with('"') {
             return (text, at, true);
         }
-        match escape(&inside.as_bytes()[at..]) {
-            Ok(Some(Escape { len, letter })) => {
-                text.push(letter.unwrap_or(char::REPLACEMENT_CHARACTER));
-                at += len;
-            }
+        let (letter, len) = match escape(&inside.as_bytes()[at..]) {
+            Ok(Some(Escape { len, letter })) => (letter.unwrap_or(char::REPLACEMENT_CHARACTER), len),
             // What is no escape is a backslash.
-            Ok(None) => {
-                text.push('\\');
-                at += 1;
-            }
+            Ok(None) => ('\\', 1),
             Err(Incomplete) => return (text, at, false),
-        }
+        };
+        text.push(letter);
+        at += len;
     }
     text.push_str(&inside[at..]);
     (text, inside.len(), false)

@@ -10,7 +10,7 @@
 //! A call is spelt as its dialect spells it: the names are exact, the arguments follow the tool's schema with members
 //! in the order of their declaration. `pattern`, `format` and bounds of numbers are left to the check behind it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use callwright_json::quote;
@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 32;
 const MIN_OPENER: usize = 4;
 
 /// How a dialect spells calls whose arguments are JSON.
-struct Spelling<'s> {
+pub(super) struct Spelling<'s> {
     /// What only calls begin with.
     open: String,
     /// What stands between that and the name in the first call.
@@ -48,7 +48,7 @@ struct Spelling<'s> {
 }
 
 /// `None` for a dialect whose arguments are not JSON, or whose calls begin with nothing that prose can do without.
-fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
+pub(super) fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
     let calls = &dialect.speech().calls;
     if calls.arguments != Arguments::Json {
         return None;
@@ -68,11 +68,6 @@ fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
         close: &calls.close,
         call,
     })
-}
-
-/// Is there a grammar for calls in `dialect`?
-pub(super) fn is_for(dialect: &PromptDialect) -> bool {
-    spelling(dialect).is_some()
 }
 
 /// The grammar that an answer in `dialect` to a request for `choice` must follow; `None` where there is no tool to
@@ -102,12 +97,11 @@ pub fn grammar(
         ways.push(call(spelling.call, name, &arguments)?);
     }
     grammar.rule("call", ways.join(" | "));
-    let more = match parallel {
-        true => format!(" ({} call){{0,{}}}", literal(&spelling.between), MAX_CALLS - 1),
-        false => String::new(),
-    };
-    grammar.rule("calls", format!("{} call{more} {}", literal(&spelling.begin), literal(spelling.close)));
-    let called = format!("{} calls", literal(&spelling.open));
+    let [open, begin, between, close] =
+        [&*spelling.open, &spelling.begin, &spelling.between, spelling.close].map(literal);
+    let more = if parallel { format!(" ({between} call){{0,{}}}", MAX_CALLS - 1) } else { String::new() };
+    grammar.rule("calls", format!("{begin} call{more} {close}"));
+    let called = format!("{open} calls");
     let root = match (choice.is_required(), dialect.is_json()) {
         (true, _) => called,
         (false, true) => {
@@ -175,9 +169,7 @@ impl Grammar<'_> {
     /// goes on with the longest beginning of `open` that the text then ends with: `[[[call`.
     fn prose(&mut self, open: &str) -> String {
         let opener: Vec<char> = open.chars().collect();
-        let mut others = opener.clone();
-        others.sort_unstable();
-        others.dedup();
+        let others = BTreeSet::from_iter(opener.iter().copied());
         for (seen, &next) in opener.iter().enumerate() {
             // How much of it has been seen once `c` came as well.
             let behind = |c: char| {
@@ -200,38 +192,37 @@ impl Grammar<'_> {
 
     /// What fits `schema`, as an expression that binds tightly.
     fn expression(&mut self, schema: &Value, depth: usize) -> String {
-        let Value::Object(schema) = schema else { return "value".to_owned() };
-        if MAX_DEPTH < depth || MAX_BYTES < self.bytes {
-            return "value".to_owned();
-        }
+        let schema = schema.as_object().filter(|_| depth <= MAX_DEPTH && self.bytes <= MAX_BYTES);
+        schema.and_then(|schema| self.told(schema, depth)).unwrap_or_else(|| ANY.to_owned())
+    }
+
+    /// What fits `schema`, where it says anything.
+    fn told(&mut self, schema: &Map, depth: usize) -> Option<String> {
         if let Some(Value::String(reference)) = schema.get("$ref") {
             return self.reference(reference, depth);
         }
         let values = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice);
         if let Some(values) = values.or_else(|| schema.get("const").map(std::slice::from_ref)) {
-            let values: Vec<String> = values.iter().map(|v| literal(&spaced(v))).collect();
-            return choice_of(values);
+            return Some(choice_of(values.iter().map(|value| literal(&spaced(value))).collect()));
         }
         // An object of several schemas has the members of all of them: those of one, and any others.
         let declares = schema.contains_key("properties");
         let choices = ["anyOf", "oneOf"].iter().find_map(|k| schema.get(k)?.as_array()).filter(|_| !declares);
         if let Some(choices) = choices {
-            let choices = choices.iter().map(|choice| self.expression(choice, depth + 1)).collect();
-            return choice_of(choices);
+            let choices = choices.iter().map(|choice| self.expression(choice, depth + 1));
+            return Some(choice_of(choices.collect()));
         }
-        if let Some(all) = schema.get("allOf").and_then(Value::as_array).filter(|_| !declares)
-            && let Some(first) = all.first()
-        {
-            return self.expression(first, depth + 1);
+        let all = schema.get("allOf").and_then(Value::as_array).filter(|_| !declares);
+        if let Some(first) = all.and_then(|all| all.first()) {
+            return Some(self.expression(first, depth + 1));
         }
         match schema.get("type") {
-            Some(Value::String(kind)) => self.typed(kind, schema, depth),
+            Some(Value::String(kind)) => Some(self.typed(kind, schema, depth)),
             Some(Value::Array(kinds)) => {
-                let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
-                choice_of(kinds.into_iter().map(|kind| self.typed(kind, schema, depth)).collect())
+                let kinds = kinds.iter().filter_map(Value::as_str);
+                Some(choice_of(kinds.map(|kind| self.typed(kind, schema, depth)).collect()))
             }
-            _ if declares => self.object(schema, depth),
-            _ => "value".to_owned(),
+            _ => declares.then(|| self.object(schema, depth)),
         }
     }
 
@@ -242,25 +233,32 @@ impl Grammar<'_> {
             "string" => string(schema),
             "integer" | "number" | "boolean" => kind.to_owned(),
             "null" => "\"null\"".to_owned(),
-            _ => "value".to_owned(),
+            _ => ANY.to_owned(),
         }
     }
 
-    fn reference(&mut self, reference: &str, depth: usize) -> String {
+    fn reference(&mut self, reference: &str, depth: usize) -> Option<String> {
         if let Some(name) = self.referred.get(reference) {
-            return name.clone();
+            return Some(name.clone());
         }
-        let target = reference.strip_prefix("#/$defs/").and_then(|path| {
-            let (key, pointer) = path.split_at(path.find('/').unwrap_or(path.len()));
-            self.definitions.get(key)?.pointer(pointer)
-        });
-        let Some(target) = target else { return "value".to_owned() };
+        let path = reference.strip_prefix("#/$defs/")?;
+        let (key, pointer) = path.split_at(path.find('/').unwrap_or(path.len()));
+        let target = self.definitions.get(key)?.pointer(pointer)?;
         let name = format!("d{}", self.referred.len());
         // Known before it is made: it may refer to itself.
         self.referred.insert(reference.to_owned(), name.clone());
         let body = self.expression(target, depth + 1);
         self.rule(&name, body);
-        name
+        Some(name)
+    }
+
+    /// What fits the schema of all others that `keyword` gives; `None` where there must be none.
+    fn others(&mut self, schema: &Map, keyword: &str, depth: usize) -> Option<String> {
+        match schema.get(keyword) {
+            Some(Value::Bool(false)) => None,
+            Some(others) => Some(self.expression(others, depth + 1)),
+            None => Some(ANY.to_owned()),
+        }
     }
 
     /// Members in the order of their declaration, those that are not required left out or not.
@@ -273,20 +271,11 @@ impl Grammar<'_> {
             let key_mark = literal(&format!("{}: ", quote(key)));
             members.push((format!("{key_mark} {value}"), required.contains(&key.as_str())));
         }
-        let other = match schema.get("additionalProperties") {
-            Some(Value::Bool(false)) => None,
-            None | Some(Value::Bool(_)) => Some("string \": \" value".to_owned()),
-            Some(other) => Some(format!("string \": \" {}", self.expression(other, depth + 1))),
-        };
+        let other = self.others(schema, "additionalProperties", depth);
+        let other = other.map(|other| format!("string \": \" {other}"));
         // Required members that are not declared can only be among the others.
-        let mut rest = match &other {
-            Some(other) => format!(" (\", \" {other})*"),
-            None => String::new(),
-        };
-        let mut ways = Vec::new();
-        if let Some(other) = &other {
-            ways.push(format!("{other}{rest}"));
-        }
+        let mut rest = other.as_ref().map_or(String::new(), |other| format!(" (\", \" {other})*"));
+        let mut ways = Vec::from_iter(other.map(|other| format!("{other}{rest}")));
         ways.push("\"\"".to_owned());
         // From the last member to the first: `ways` are the members from here on with none before them, `rest` those
         // with some before.
@@ -309,13 +298,10 @@ impl Grammar<'_> {
     fn array(&mut self, schema: &Map, depth: usize) -> String {
         let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let first: Vec<String> = first.iter().map(|element| self.expression(element, depth + 1)).collect();
-        let others = match schema.get("items") {
-            Some(Value::Bool(false)) => None,
-            Some(element) => Some(self.expression(element, depth + 1)),
-            None => Some("value".to_owned()),
-        };
+        let others = self.others(schema, "items", depth);
         let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
         let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems"));
+        let behind_first = least.saturating_sub(1);
         if !first.is_empty() {
             // How many of a tuple's elements must be there is left to the check.
             let others = others.map_or(String::new(), |other| format!("(\", \" {other})*"));
@@ -328,21 +314,18 @@ impl Grammar<'_> {
         }
         let Some(element) = others.filter(|_| most != Some(0)) else { return "\"[]\"".to_owned() };
         let more = match most {
-            Some(most) => format!(
-                "{{{},{}}}",
-                least.saturating_sub(1),
-                most.saturating_sub(1).max(least.saturating_sub(1))
-            ),
-            None if least <= 1 => "*".to_owned(),
-            None => format!("{{{},}}", least - 1),
+            Some(most) => format!("{{{behind_first},{}}}", most.saturating_sub(1).max(behind_first)),
+            None if behind_first == 0 => "*".to_owned(),
+            None => format!("{{{behind_first},}}"),
         };
         let elements = format!("{element} (\", \" {element}){more}");
-        match least {
-            0 => self.named(format!("\"[\" ({elements})? \"]\"")),
-            _ => self.named(format!("\"[\" {elements} \"]\"")),
-        }
+        let elements = if least == 0 { format!("({elements})?") } else { elements };
+        self.named(format!("\"[\" {elements} \"]\""))
     }
 }
+
+/// The rule that any value fits.
+const ANY: &str = "value";
 
 /// The rules that all grammars share. Numbers have as many digits as anyone means.
 const COMMON: [(&str, &str); 9] = [
@@ -359,18 +342,19 @@ const COMMON: [(&str, &str); 9] = [
 
 fn string(schema: &Map) -> String {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
-    match (bound("minLength").unwrap_or(0), bound("maxLength")) {
-        (0, None) => "string".to_owned(),
-        (least, None) => format!("(\"\\\"\" char{{{least},}} \"\\\"\")"),
-        (least, Some(most)) => format!("(\"\\\"\" char{{{least},{}}} \"\\\"\")", most.max(least)),
+    let (least, most) = (bound("minLength").unwrap_or(0), bound("maxLength"));
+    if least == 0 && most.is_none() {
+        return "string".to_owned();
     }
+    let most = most.map_or(String::new(), |most| most.max(least).to_string());
+    format!("(\"\\\"\" char{{{least},{most}}} \"\\\"\")")
 }
 
 fn choice_of(mut ways: Vec<String>) -> String {
     ways.dedup();
     match <[String; 1]>::try_from(ways) {
         Ok([only]) => only,
-        Err(ways) if ways.is_empty() => "value".to_owned(),
+        Err(ways) if ways.is_empty() => ANY.to_owned(),
         Err(ways) => format!("({})", ways.join(" | ")),
     }
 }

@@ -38,7 +38,7 @@ impl Constraint {
     pub fn is_for(self, dialect: &PromptDialect) -> bool {
         match (self, dialect) {
             (Constraint::Schema, dialect) => dialect.is_json(),
-            (Constraint::Grammar, dialect) => grammar::is_for(dialect),
+            (Constraint::Grammar, dialect) => grammar::spelling(dialect).is_some(),
         }
     }
 }
@@ -61,9 +61,6 @@ pub fn field(
             let format = json!({"name": "answer", "strict": true, "schema": schema});
             Some(("response_format", json!({"type": "json_schema", "json_schema": format})))
         }
-        Constraint::Grammar => {
-            let grammar = grammar(dialect, tool_set, choice, parallel)?;
-            Some(("grammar", Value::from(grammar)))
-        }
+        Constraint::Grammar => Some(("grammar", grammar(dialect, tool_set, choice, parallel)?.into())),
     }
 }

@@ -29,17 +29,21 @@ pub fn schema(tool_set: &ToolSet, choice: &ToolChoice, parallel: bool) -> Option
         return None;
     }
     let (parts, definitions) = call_parts(&tools);
-    let calls: Vec<Value> = parts.into_iter().map(|(name, arguments)| call(name, arguments)).collect();
+    let calls = parts.into_iter().map(|(name, arguments)| {
+        // A list of one is understood by more servers than `const`.
+        object(json!({"name": {"type": "string", "enum": [name]}, "arguments": arguments}))
+    });
+    let calls: Vec<Value> = calls.collect();
     let call = match <[Value; 1]>::try_from(calls) {
         Ok([only]) => only,
         Err(calls) => json!({"anyOf": calls}),
     };
     let most = if parallel { MAX_CALLS } else { 1 };
-    let calls =
-        object("tool_calls", json!({"type": "array", "items": call, "minItems": 1, "maxItems": most}));
+    let calls = json!({"type": "array", "items": call, "minItems": 1, "maxItems": most});
+    let calls = object(json!({"tool_calls": calls}));
     let mut schema = match choice.is_required() {
         true => calls,
-        false => json!({"anyOf": [calls, object(PROSE_KEY, json!({"type": "string"}))]}),
+        false => json!({"anyOf": [calls, object(json!({PROSE_KEY: {"type": "string"}}))]}),
     };
     if let (false, Value::Object(schema)) = (definitions.is_empty(), &mut schema) {
         schema.insert("$defs".to_owned(), Value::Object(definitions));
@@ -47,9 +51,10 @@ pub fn schema(tool_set: &ToolSet, choice: &ToolChoice, parallel: bool) -> Option
     Some(schema)
 }
 
-/// An object with this one member.
-fn object(key: &str, member: Value) -> Value {
-    json!({"type": "object", "properties": {key: member}, "required": [key], "additionalProperties": false})
+/// An object with these members.
+fn object(members: Value) -> Value {
+    let required: Vec<String> = members.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    json!({"type": "object", "properties": members, "required": required, "additionalProperties": false})
 }
 
 /// Each tool's name and the schema of its arguments, and the definitions that these refer to as `#/$defs/…`.
@@ -57,16 +62,6 @@ pub(super) fn call_parts<'t>(tools: &[&'t Tool]) -> (Vec<(&'t str, Value)>, Map)
     let mut definitions = Map::new();
     let parts = tools.iter().map(|tool| (tool.name(), arguments(tool, &mut definitions))).collect();
     (parts, definitions)
-}
-
-fn call(name: &str, arguments: Value) -> Value {
-    json!({
-        "type": "object",
-        // A list of one is understood by more servers than `const`.
-        "properties": {"name": {"type": "string", "enum": [name]}, "arguments": arguments},
-        "required": ["name", "arguments"],
-        "additionalProperties": false,
-    })
 }
 
 /// The schema of the tool's arguments as it can stand inside another. One that refers to its own parts goes into

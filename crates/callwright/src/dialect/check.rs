@@ -1,8 +1,80 @@
 //! Holds a record against its own rules, and against the set that it joins: what cannot be used says which member is wrong.
 
-use super::error::{DialectProblem, MAX_DIALECTS, MAX_MARKS, MAX_TEXT};
+use std::fmt;
+
 use super::{Dialect, Grammar, NameAt};
 use crate::syntax::Text;
+
+/// The most dialects of a set besides those that are built in.
+pub(super) const MAX_DIALECTS: usize = 256;
+/// The most markers of one kind, models and aliases of a dialect.
+pub(super) const MAX_MARKS: usize = 64;
+/// The longest of its texts, in bytes.
+pub(crate) const MAX_TEXT: usize = 256;
+
+/// A dialect that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DialectError {
+    /// Its name.
+    pub dialect: String,
+    /// The member that is wrong, as in TOML: `call.open`.
+    pub member: &'static str,
+    /// What is wrong with it.
+    pub problem: DialectProblem,
+}
+
+/// What is wrong with a member of a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DialectProblem {
+    /// It is missing or empty.
+    Missing(&'static str),
+    /// A name with other characters than small letters, digits, `_`, `-`, `.`.
+    NotAName,
+    /// A name that another dialect has.
+    Taken(String),
+    /// No dialect has this name.
+    Unknown(String),
+    /// Too long a text, or too many of them.
+    TooLarge,
+    /// A marker that begins like any text: its first two characters must be fixed.
+    NotFixed(String),
+    /// `{…}` in a marker that is no place holder there.
+    BadSlot(String),
+    /// Two place holders with nothing between them.
+    SlotsMeet(String),
+    /// It goes with another setting only.
+    NotWith(&'static str),
+}
+
+impl fmt::Display for DialectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "dialect `{}`: {}: ", self.dialect, self.member)?;
+        match &self.problem {
+            DialectProblem::NotAName => {
+                write!(f, "a name is made of small letters, digits, `_`, `-` and `.`, at most 64 of them")
+            }
+            DialectProblem::Taken(name) => write!(f, "`{name}` is the name of another dialect"),
+            DialectProblem::Unknown(name) => write!(f, "there is no dialect `{name}`"),
+            DialectProblem::TooLarge => {
+                write!(
+                    f,
+                    "at most {MAX_MARKS} texts of at most {MAX_TEXT} bytes, and {MAX_DIALECTS} dialects"
+                )
+            }
+            DialectProblem::NotFixed(marker) => {
+                write!(f, "`{marker}` begins like any text: two or more fixed characters must come first")
+            }
+            DialectProblem::BadSlot(slot) => write!(f, "`{slot}` stands for nothing here"),
+            DialectProblem::SlotsMeet(marker) => {
+                write!(f, "in `{marker}` something fixed must stand behind each place holder but the last")
+            }
+            DialectProblem::Missing(why) | DialectProblem::NotWith(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for DialectError {}
 
 /// Holds one of the caller's own against the `others` of the set, and says where its name stands.
 pub(super) fn check(
@@ -12,13 +84,11 @@ pub(super) fn check(
 ) -> Result<(), (&'static str, DialectProblem)> {
     use DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
     let is_name = |name: &str| {
-        let is_letter =
-            |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.');
+        let is_letter = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.');
         !name.is_empty() && name.len() <= 64 && name.bytes().all(is_letter)
     };
-    for (member, name) in
-        [("name", &dialect.name)].into_iter().chain(dialect.aliases.iter().map(|alias| ("aliases", alias)))
-    {
+    let aliases = dialect.aliases.iter().map(|alias| ("aliases", alias));
+    for (member, name) in std::iter::once(("name", &dialect.name)).chain(aliases) {
         if !is_name(name) {
             return Err((member, NotAName));
         }
@@ -53,10 +123,8 @@ pub(super) fn check(
         }
         (0, _, NameAt::Opener) => return Err(("call.open", Missing("{name} must stand in it"))),
         (0, _, NameAt::Tag) => {
-            return Err((
-                "name_at",
-                NotWith("a tool's name as its tag is read without a dialect of its own"),
-            ));
+            let why = "a tool's name as its tag is read without a dialect of its own";
+            return Err(("name_at", NotWith(why)));
         }
         (0, _, NameAt::Payload | NameAt::Key | NameAt::Header) => {}
         (n, all, NameAt::Payload | NameAt::Opener) if n == all => dialect.name_at = NameAt::Opener,

@@ -4,8 +4,7 @@
 //! arguments are written. [`Dialects`] is a set of them, compiled once: those that are built in, and the caller's own.
 //! Adding a dialect is adding a record; code belongs to the payload grammars.
 
-mod check;
-pub(crate) mod error;
+pub(crate) mod check;
 mod family;
 pub(crate) mod own;
 mod record;
@@ -14,7 +13,7 @@ mod set;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use self::error::{DialectError, DialectProblem};
+pub use self::check::{DialectError, DialectProblem};
 pub use self::family::fits;
 pub(crate) use self::record::{Known, Record};
 pub(crate) use self::records::{

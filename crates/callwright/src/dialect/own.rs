@@ -5,9 +5,10 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use super::Dialect;
-use super::error::DialectProblem;
+use super::check::DialectProblem;
 use crate::prompt::speech::Results;
 use crate::prompt::template::pieces;
+use crate::syntax::marks::wide;
 use crate::syntax::pattern::{Found, Pattern, Slot};
 use crate::syntax::tag::{self, Role, Tag};
 use crate::syntax::{Incomplete, Seen, Text, Typing};
@@ -17,7 +18,8 @@ use crate::syntax::{Incomplete, Seen, Text, Typing};
 pub(crate) struct Own {
     /// Each with its dialect's place in the set.
     markups: Vec<(u16, Arc<Markup>)>,
-    begins: First,
+    /// The bytes that they begin with.
+    begins: Vec<u8>,
 }
 
 /// An opener that was found.
@@ -28,49 +30,34 @@ pub(crate) struct Opened {
     pub(crate) found: Found,
 }
 
-/// The bytes that markers begin with.
-#[derive(Debug, Default)]
-struct First(Vec<u8>);
-
-impl First {
-    fn add(&mut self, marker: &str) {
-        for byte in marker.bytes().take(1) {
-            let wide = match byte {
-                // The first bytes of `｜` and `▁`.
-                b'|' => 0xEF,
-                b'_' => 0xE2,
-                byte => byte,
-            };
-            self.0.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]);
-        }
-    }
-
-    fn has(&self, byte: u8) -> bool {
-        self.0.contains(&byte)
-    }
+/// Adds the bytes that `marker` may begin with.
+fn add_beginning(begins: &mut Vec<u8>, marker: &str) {
+    let Some(&byte) = marker.as_bytes().first() else { return };
+    begins.extend([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
+    begins.extend(wide(byte).first());
 }
 
 impl Own {
     /// Takes in the markers of `dialect`, which stands at `record` of its set.
     pub(super) fn add(&mut self, record: u16, dialect: &Dialect, markup: &Arc<Markup>) {
         for pattern in markup.around(false).chain(markup.around(true)) {
-            self.begins.add(pattern.prefix());
+            add_beginning(&mut self.begins, pattern.prefix());
         }
         for block in &dialect.reasoning {
-            self.begins.add(&block.open);
+            add_beginning(&mut self.begins, &block.open);
         }
         self.markups.push((record, Arc::clone(markup)));
     }
 
     /// May a marker begin with `byte`?
     pub(crate) fn begins_with(&self, byte: u8) -> bool {
-        self.begins.has(byte)
+        self.begins.contains(&byte)
     }
 
     /// The first place from `from` up to `to` where a marker may begin.
     pub(crate) fn next(&self, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
         let stretch = bytes.get(from..to)?;
-        stretch.iter().position(|byte| self.begins.has(*byte)).map(|found| from + found)
+        stretch.iter().position(|byte| self.begins.contains(byte)).map(|found| from + found)
     }
 
     /// The longest opener at `at`. With `end`, no more text will come.
@@ -129,7 +116,7 @@ const ARGUMENT: &[Slot] = &[Slot::Key, Slot::Type];
 #[derive(Debug)]
 pub(crate) struct Markup {
     marks: Vec<(Pattern, Role, bool)>,
-    begins: First,
+    begins: Vec<u8>,
     typing: Typing,
     /// Are the tags of any other dialect tags here too?
     takes_others: bool,
@@ -141,7 +128,7 @@ impl Markup {
         let (section, call, argument) = (&dialect.section, &dialect.call, dialect.argument.as_ref());
         let open = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.open));
         let close = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.close));
-        let (mut marks, mut begins) = (Vec::new(), First::default());
+        let (mut marks, mut begins) = (Vec::new(), Vec::new());
         for (member, texts, slots, role, closing) in [
             ("section.open", &*section.open, SECTION, Role::Group, false),
             ("section.close", &section.close, &[], Role::Group, true),
@@ -152,7 +139,7 @@ impl Markup {
         ] {
             for text in texts {
                 let pattern = Pattern::new(text, slots).map_err(|problem| (member, problem))?;
-                begins.add(pattern.prefix());
+                add_beginning(&mut begins, pattern.prefix());
                 marks.push((pattern, role, closing));
             }
         }
@@ -165,52 +152,45 @@ impl Markup {
 
     /// The openers or the closers of calls and of sections of them.
     fn around(&self, closing: bool) -> impl Iterator<Item = &Pattern> {
-        let is_around =
-            move |(_, role, closes): &&(Pattern, Role, bool)| *role != Role::Param && *closes == closing;
-        self.marks.iter().filter(is_around).map(|(pattern, ..)| pattern)
+        let marks = self.marks.iter().filter(move |(.., closes)| *closes == closing);
+        marks.filter(|(_, role, _)| *role != Role::Param).map(|(pattern, ..)| pattern)
     }
 
     /// The tag that begins at `from`. With `end`, no more text will come.
     pub(crate) fn tag_at(&self, text: &str, from: usize, end: bool) -> Seen<Tag> {
         let marks = self.marks.iter();
         let met = marks.map(|(pattern, role, closing)| (pattern.at(text, from), pattern, (*role, *closing)));
-        match longest(met, end)? {
-            Some((found, _, (role, closing))) => Ok(Some(self.tag(text, from, found, role, closing))),
-            None if self.takes_others => tag::tag_at(text, from),
-            None => Ok(None),
-        }
-    }
-
-    fn tag(&self, text: &str, from: usize, found: Found, role: Role, closing: bool) -> Tag {
+        let Some((found, _, (role, closing))) = longest(met, end)? else {
+            return if self.takes_others { tag::tag_at(text, from) } else { Ok(None) };
+        };
         let typing = match found.kind.map(|kind| kind.of(text).trim_matches(['"', '\''])) {
             Some("string" | "str" | "text" | "true") => Typing::Text,
             Some("") | None => self.typing,
             Some(_) => Typing::Json,
         };
         let plain = Tag::new(Span::new(from, found.end), closing, role, Span::at(from));
-        Tag { key: found.key.or(found.name), typing, ..plain }
+        Ok(Some(Tag { key: found.key.or(found.name), typing, ..plain }))
     }
 
     /// Where the next tag may begin.
     pub(crate) fn next(&self, text: &str, from: usize) -> Option<usize> {
         let rest = text.as_bytes().get(from..)?;
-        let begins = |byte: &u8| self.begins.has(*byte) || self.takes_others && matches!(byte, b'<' | b']');
+        let begins =
+            |byte: &u8| self.begins.contains(byte) || self.takes_others && matches!(byte, b'<' | b']');
         // A marker's first byte is no byte inside a character.
         rest.iter().position(begins).map(|found| from + found)
     }
 
     /// Does a closing tag begin at `at`, where the text ends inside one?
     pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
-        let grows = |(pattern, _, closing): &(Pattern, Role, bool)| {
-            *closing && pattern.at(text, at) == Err(Incomplete)
-        };
-        at < text.len() && self.marks.iter().any(grows)
+        let mut closers = self.marks.iter().filter(|(.., closing)| *closing);
+        at < text.len() && closers.any(|(pattern, ..)| pattern.at(text, at) == Err(Incomplete))
     }
 }
 
 /// What the marks of `dialect` begin with, up to their first place holder or blank, and what stands around its results:
 /// texts by which a result or a description would be taken for something else.
-pub(super) fn heads(dialect: &Dialect) -> Vec<String> {
+pub(crate) fn heads(dialect: &Dialect) -> Vec<String> {
     let (section, call) = (&dialect.section, &dialect.call);
     let calls = section.open.iter().chain(&section.close).chain(&call.open).chain(&call.close);
     let arguments = dialect.argument.iter().flat_map(|argument| [&argument.open, &argument.close]);

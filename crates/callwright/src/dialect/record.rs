@@ -80,8 +80,7 @@ pub(crate) enum Known {
     DeepseekV3,
     DeepseekV31,
     DeepseekV4,
-    #[serde(rename = "functiongemma")]
-    FunctionGemma,
+    Functiongemma,
     FunctionJson,
     FunctionaryV31,
     Gemma4,
@@ -98,8 +97,7 @@ pub(crate) enum Known {
     KimiK3,
     Llama3Json,
     LlamaBuiltin,
-    #[serde(rename = "minicpm5")]
-    MinicpmV5,
+    Minicpm5,
     MinimaxM3,
     MistralJson,
     MistralV11,
@@ -107,8 +105,7 @@ pub(crate) enum Known {
     Muse,
     NameLine,
     Olmo3,
-    #[serde(rename = "phi4mini")]
-    Phi4Mini,
+    Phi4mini,
     Pythonic,
     Qwen3Coder,
     React,

@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::check::check;
-use super::error::{DialectError, DialectProblem};
+use super::check::{DialectError, DialectProblem, check};
 use super::family::fits;
-use super::own::{self, Markup, Own};
+use super::own::{Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Dialect, family};
-use crate::marks;
+use crate::marks::{self, Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
 use crate::tools::ToolSet;
@@ -106,12 +105,9 @@ impl Dialects {
         }
         let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
         let built_in = || dialects.iter().zip(&records).take(n_built_in);
-        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin)).flat_map(
-            |(dialect, record)| {
-                let openers = dialect.section.open.iter().chain(&dialect.call.open);
-                openers.map(|open| (open.clone(), record.id))
-            },
-        );
+        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin));
+        let openers =
+            openers.flat_map(|(dialect, record)| dialect.openers().map(|open| (open.clone(), record.id)));
         let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
         let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
         let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
@@ -122,17 +118,15 @@ impl Dialects {
         blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));
         let own_blocks = dialects.iter().flat_map(|dialect| &dialect.reasoning);
         blocks.extend(own_blocks.map(|block| (block.open.clone(), Held::Thought, block.close.clone())));
-        let words = dialects.iter().flat_map(|dialect| dialect.section.open.iter().chain(&dialect.call.open));
+        let words = dialects.iter().flat_map(Dialect::openers);
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
-        let heads = records.iter().filter_map(|record| Some((record.form.as_ref()?, record.id)));
-        let heads = heads.flat_map(|(form, id)| form.heads().map(move |head| (head, id)));
-        let frames =
-            records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame.head(), record.id)));
-        let mut in_order: Vec<(Vec<char>, u16)> = Vec::new();
-        for head in heads.chain(frames) {
-            in_order.insert(in_order.partition_point(|other| *other <= head), head);
-        }
+        let heads = records.iter().flat_map(|record| {
+            let heads = record.form.iter().flat_map(Form::heads).chain(record.frames.iter().map(Frame::head));
+            heads.map(|head| (head, record.id))
+        });
+        let mut heads: Vec<(Vec<char>, u16)> = heads.collect();
+        heads.sort_unstable();
         let mut own = Own::default();
         for (dialect, record) in dialects.iter().zip(&records) {
             let counts = only.is_none_or(|only| only == record.id);
@@ -142,7 +136,7 @@ impl Dialects {
         }
         Dialects(Arc::new(Compiled {
             n_built_in,
-            heads: in_order,
+            heads,
             known,
             openers: Table::new(openers),
             closers: Table::new(closers),
@@ -184,11 +178,6 @@ impl Dialects {
         };
         let own = self.own().filter(|dialect| closeness(dialect).is_some()).max_by_key(closeness);
         own.or_else(|| self.get(family::dialect_of(model)?))
-    }
-
-    /// What the marks of the caller's own begin with.
-    pub(crate) fn own_heads(&self) -> impl Iterator<Item = String> {
-        self.own().flat_map(own::heads)
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -342,6 +331,11 @@ fn of(dialect: &Dialect) -> impl Fn((&'static str, DialectProblem)) -> DialectEr
 }
 
 impl Dialect {
+    /// What opens a section of its calls, or one call.
+    fn openers(&self) -> impl Iterator<Item = &Text> {
+        self.section.open.iter().chain(&self.call.open)
+    }
+
     /// Is this its name, or one of its aliases?
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
@@ -356,7 +350,7 @@ mod tests {
     fn every_opener_is_found_and_may_be_waited_for() {
         let dialects = Dialects::default();
         for dialect in dialects.iter() {
-            for open in dialect.section.open.iter().chain(&dialect.call.open) {
+            for open in dialect.openers() {
                 let found = dialects.opener_at(open, 0).map(|(_, len)| len);
                 assert_eq!(found, Some(open.len()), "{open}");
                 for cut in 1..open.len() {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::marks::{Edit, joined, neutralise, parted, rewrite};
-use crate::dialect::Dialects;
+use crate::dialect::{Dialects, own};
 use crate::syntax::marks::fit;
 
 /// What the marks of the caller's own dialects begin with: the first character, and the rest.
@@ -17,7 +17,7 @@ impl OwnMarks {
     /// Those of all own dialects of the set, and what stands around their results.
     pub(super) fn of(dialects: &Dialects) -> OwnMarks {
         let is_own = |head: &String| matches!(neutralise(head), Cow::Borrowed(_));
-        let heads = dialects.own_heads().filter(is_own).filter_map(|head| {
+        let heads = dialects.own().flat_map(own::heads).filter(is_own).filter_map(|head| {
             let head = head.replace('\\', "");
             let first = head.chars().next()?.len_utf8();
             let (first, rest) = head.split_at(first);

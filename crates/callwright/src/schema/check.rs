@@ -9,12 +9,23 @@ use callwright_json::{Kind, Kinds, MAX_SLOTS, Place, Value};
 
 use super::guide::{ANY, Entry, Rule, SchemaGuide};
 use super::number::{compare, is_multiple_of, is_whole};
-use super::{Schema, Violation, message};
+use super::{Schema, message};
 
 /// The most violations that are listed.
 const MAX_VIOLATIONS: usize = 16;
 /// Above this number of undeclared members, equal keys are found by hashing.
 const FEW: usize = 12;
+
+/// One way in which arguments do not fit a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// A JSON pointer into the arguments; empty for the whole object.
+    pub pointer: String,
+    /// The schema keyword that is violated: `required`, `type`, `enum`, ….
+    pub keyword: &'static str,
+    /// One sentence for the model, without full stop: `path must be a string`.
+    pub message: String,
+}
 
 impl Schema {
     /// The ways in which `value` does not fit; none where it fits.
@@ -27,10 +38,10 @@ impl Schema {
         let root = if self.is_by_tables { self.guide.root } else { ANY };
         let mut faults: Vec<Fault<'_, '_>> = Vec::new();
         let _ = walk(&self.guide, root, value, &mut |fault| {
-            let place = |fault: &Fault<'_, '_>| fault.value.span();
-            faults.insert(faults.partition_point(|other| place(other) <= place(&fault)), fault);
+            faults.push(fault);
             if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        faults.sort_by_key(|fault| fault.value.span());
         if !faults.is_empty() {
             return faults.iter().map(|fault| message::of_fault(value, fault)).collect();
         }
@@ -39,6 +50,28 @@ impl Schema {
             return validator.violations(value, MAX_VIOLATIONS);
         }
         Vec::new()
+    }
+}
+
+/// What can be said of one member of an object before the rest of the object is there.
+impl Schema {
+    /// Is an object that fits known by its members alone: each fits its own place, and the required ones are there?
+    /// Only then do the answers below stand whatever follows.
+    pub(crate) fn judges_members_alone(&self) -> bool {
+        let root = self.guide.entry(Place(self.guide.root));
+        self.is_exact && root.rules.iter().all(|(about, _)| !about.meets(Kinds::OBJECT))
+    }
+
+    /// Does `value`, which stands at `place`, fit as it is?
+    pub(crate) fn fits_at(&self, place: Place, value: Value<'_>) -> bool {
+        walk(&self.guide, place.0, value, &mut |_| ControlFlow::Break(())).is_continue()
+    }
+
+    /// May any string at all stand at `place`?
+    pub(crate) fn takes_any_string(&self, place: Place) -> bool {
+        let entry = self.guide.entry(place);
+        let is_free = entry.rules.iter().all(|(about, _)| !about.meets(Kinds::STRING));
+        entry.kinds.meets(Kinds::STRING) && entry.strings.is_none() && is_free
     }
 }
 
@@ -195,12 +228,15 @@ pub(super) fn keeps(value: Value<'_>, rule: &Rule) -> bool {
         }
         Rule::Size(limit, n) => (limit.keeps)(size(value).cmp(n)),
         Rule::Bound(limit, bound) => (limit.keeps)(compare(value.raw(), bound)),
-        Rule::UniqueItems => {
-            let mut seen = HashSet::new();
-            value.elements().all(|element| seen.insert(element.canonical()))
-        }
+        Rule::UniqueItems => is_unique(value),
         Rule::MultipleOf(divisor) => is_multiple_of(value.raw(), divisor),
     }
+}
+
+/// Does no element stand twice?
+pub(super) fn is_unique(array: Value<'_>) -> bool {
+    let mut seen = HashSet::new();
+    array.elements().all(|element| seen.insert(element.canonical()))
 }
 
 /// How many characters, elements or members `value` has.

@@ -20,13 +20,24 @@ use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, T
 use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rule, SchemaGuide};
 use super::message::{Held, pointer_to, way};
-use super::{Coercion, Schema, number};
+use super::{Schema, number};
 use crate::tools::Expected;
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;
 /// The most coercions of one value.
 const MAX_COERCIONS: usize = 256;
+
+/// A value that got the type its schema asks for, without loss: `"5"` → `5`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coercion {
+    /// A JSON pointer into the arguments: `/limit`.
+    pub pointer: String,
+    /// The JSON text before.
+    pub from: String,
+    /// The JSON text after.
+    pub to: String,
+}
 
 /// A value that fits after coercions.
 #[derive(Clone, Debug)]
@@ -69,8 +80,13 @@ impl Schema {
     /// Coerces every value that has a wrong type; `None` where one of them cannot be coerced, or there is none.
     fn coerce_types(&self, text: &str, tree: &Tree, coercions: &mut Vec<Coercion>) -> Option<String> {
         let root = tree.root(text);
-        let mut edits: Vec<Edit<'_>> = Vec::new();
+        let mut edits: Vec<(Span, Coercion)> = Vec::new();
         let mut dropped: Vec<Value<'_>> = Vec::new();
+        let coercion = |value: Value<'_>, to: String| Coercion {
+            pointer: pointer_to(root, value),
+            from: value.raw().to_owned(),
+            to,
+        };
         // The tables err on the permissive side: a type that they refuse is wrong, whatever else the schema says.
         let walked = walk(&self.guide, self.guide.root, root, &mut |fault| {
             let Fault { value, place, entry, sort } = fault;
@@ -78,28 +94,20 @@ impl Schema {
                 return ControlFlow::Break(());
             }
             match sort {
-                Sort::Type => {}
+                Sort::Type if has_fitting_twin(root, value, entry.kinds) => dropped.push(value),
+                Sort::Type => match converted(&self.guide, place, value, entry.kinds) {
+                    Some(to) => edits.push((value.span(), coercion(value, to))),
+                    None if value.kind() != Kind::Null || !is_optional(&self.guide, root, value) => {
+                        return ControlFlow::Break(());
+                    }
+                    None => dropped.push(value),
+                },
                 Sort::Rule(Rule::OneOf { canonical, .. }) => {
-                    let put = in_other_case(value, canonical);
-                    edits.extend(put.map(|put| Edit { value, at: value.span(), put }));
-                    return ControlFlow::Continue(());
+                    let to = in_other_case(value, canonical);
+                    edits.extend(to.map(|to| (value.span(), coercion(value, to))));
                 }
-                Sort::Rule(_)
-                | Sort::Missing(_)
-                | Sort::Unknown(_)
-                | Sort::Duplicate(_)
-                | Sort::Surrogate => {
-                    return ControlFlow::Continue(());
-                }
-            }
-            if has_fitting_twin(root, value, entry.kinds) {
-                dropped.push(value);
-            } else if let Some(put) = converted(&self.guide, place, value, entry.kinds) {
-                edits.push(Edit { value, at: value.span(), put });
-            } else if value.kind() == Kind::Null && is_optional(&self.guide, root, value) {
-                dropped.push(value);
-            } else {
-                return ControlFlow::Break(());
+                Sort::Rule(_) | Sort::Missing(_) | Sort::Unknown(_) => {}
+                Sort::Duplicate(_) | Sort::Surrogate => {}
             }
             ControlFlow::Continue(())
         });
@@ -107,34 +115,24 @@ impl Schema {
             return None;
         }
         for &value in &dropped {
-            edits.push(Edit { value, at: member_span(root, value, &dropped)?, put: String::new() });
+            edits.push((member_span(root, value, &dropped)?, coercion(value, String::new())));
         }
         if edits.is_empty() {
             return None;
         }
-        edits.sort_by_key(|edit| edit.at);
+        edits.sort_by_key(|(at, _)| *at);
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
-        for edit in &edits {
-            let at = edit.at.range();
+        for (at, coercion) in edits {
+            let at = at.range();
             out.push_str(text.get(done..at.start)?);
-            out.push_str(&edit.put);
+            out.push_str(&coercion.to);
             done = at.end;
+            coercions.push(coercion);
         }
         out.push_str(text.get(done..)?);
-        coercions.extend(edits.into_iter().map(|edit| Coercion {
-            pointer: pointer_to(root, edit.value),
-            from: edit.value.raw().to_owned(),
-            to: edit.put,
-        }));
         Some(out)
     }
-}
-
-struct Edit<'v> {
-    value: Value<'v>,
-    at: Span,
-    put: String,
 }
 
 /// The JSON text of `value` as one of `kinds`, none of which it has.
@@ -212,19 +210,14 @@ fn is_optional(guide: &SchemaGuide, root: Value<'_>, value: Value<'_>) -> bool {
 fn member_span(root: Value<'_>, value: Value<'_>, dropped: &[Value<'_>]) -> Option<Span> {
     let object = way(root, value).pop().filter(|held| held.key.is_some())?.around;
     let is_dropped = |member: Value<'_>| dropped.iter().any(|d| d.span() == member.span());
-    let mut before: Option<Value<'_>> = None;
-    let mut is_any_kept = false;
-    let mut members = object.members();
-    while let Some((key, member)) = members.next() {
-        if member.span() == value.span() {
-            return Some(match (before, members.next()) {
-                (Some(before), _) if is_any_kept => Span { start: before.span().end, end: member.span().end },
-                (_, Some((next_key, _))) => Span { start: key.span().start, end: next_key.span().start },
-                (_, None) => Span { start: key.span().start, end: member.span().end },
-            });
-        }
-        is_any_kept |= !is_dropped(member);
-        before = Some(member);
-    }
-    None
+    let members: Vec<_> = object.members().collect();
+    let at = members.iter().position(|(_, member)| member.span() == value.span())?;
+    let key = members[at].0.span();
+    let before =
+        members[..at].last().filter(|_| members[..at].iter().any(|(_, member)| !is_dropped(*member)));
+    Some(match (before, members.get(at + 1)) {
+        (Some((_, before)), _) => Span { start: before.span().end, end: value.span().end },
+        (None, Some((next, _))) => Span { start: key.start, end: next.span().start },
+        (None, None) => Span { start: key.start, end: value.span().end },
+    })
 }

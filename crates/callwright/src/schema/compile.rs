@@ -5,7 +5,7 @@
 //! to an alternative, `anyOf`, `oneOf` and `if` multiply them. Places are known by their alternatives, so schemas that refer to
 //! each other become places that point at each other, and nothing is expanded twice.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -56,10 +56,7 @@ pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
         compiler.place(vec![vec![node]])
     });
     while let Some((at, alternatives)) = compiler.todo.pop() {
-        let entry = compiler.entry(&alternatives);
-        if let Some(slot) = compiler.entries.get_mut(at as usize) {
-            *slot = entry;
-        }
+        compiler.entries[at as usize] = compiler.entry(&alternatives);
     }
     // A place that is left open for want of room is not exact.
     let is_exact = compiler.is_within_bounds() && compiler.entries.iter().all(|entry| entry.is_exact);
@@ -85,8 +82,23 @@ impl<'s> Node<'s> {
         self.document.draft
     }
 
-    fn keyword(self, keyword: &str) -> Option<&'s Value> {
-        self.schema.get(keyword)
+    /// The schema of a member that `properties` does not declare; `None` where any value may stand.
+    fn additional(self) -> Option<Node<'s>> {
+        // What a name that matches a pattern may hold is not looked at here.
+        let others = self.schema.get("additionalProperties");
+        others.filter(|_| self.schema.get("patternProperties").is_none()).map(|others| self.at(others))
+    }
+
+    /// The schemas of the first elements, and that of all others.
+    fn items(self) -> (&'s [Value], Option<&'s Value>) {
+        let of = |keyword: &str| self.schema.get(keyword);
+        match of("items") {
+            items if self.draft() == Draft::D2020 => {
+                (of("prefixItems").and_then(Value::as_array).map_or(&[], Vec::as_slice), items)
+            }
+            Some(Value::Array(first)) => (first, of("additionalItems")),
+            items => (&[], items),
+        }
     }
 }
 
@@ -127,13 +139,10 @@ impl<'s> Compiler<'s> {
     /// The number of the place where one of `choices` holds.
     fn place(&mut self, choices: Vec<Vec<Node<'s>>>) -> u32 {
         // Most places are one schema, and many of those the same one.
-        let only = match choices.as_slice() {
-            [choice] => match choice.as_slice() {
-                [] => return ANY,
-                [node] => Some(self.referred(*node).key()),
-                _ => None,
-            },
-            _ => None,
+        let only = match choices.first().filter(|_| choices.len() == 1).map(Vec::as_slice) {
+            Some([]) => return ANY,
+            Some([node]) => Some(self.referred(*node).key()),
+            Some(_) | None => None,
         };
         if let Some(&known) = only.and_then(|only| self.known_nodes.get(&only)) {
             return known;
@@ -159,21 +168,15 @@ impl<'s> Compiler<'s> {
     }
 
     fn place_of_choices(&mut self, choices: Vec<Vec<Node<'s>>>) -> u32 {
-        let mut alternatives = Vec::new();
-        for choice in choices {
-            alternatives.extend(self.expand(choice));
-        }
+        let mut alternatives: Vec<Alternative<'s>> =
+            choices.into_iter().flat_map(|choice| self.expand(choice)).collect();
         let mut seen = HashSet::new();
         alternatives.retain(|alternative| seen.insert(key(alternative)));
         if alternatives.is_empty() {
             return NEVER;
         }
-        if let [Alternative { nodes, is_loose: false }] = alternatives.as_slice()
-            && nodes.is_empty()
-        {
-            return ANY;
-        }
-        if !self.is_within_bounds() {
+        let is_any = matches!(&*alternatives, [Alternative { nodes, is_loose: false }] if nodes.is_empty());
+        if is_any || !self.is_within_bounds() {
             return ANY;
         }
         let next = u32::try_from(self.entries.len()).unwrap_or(ANY);
@@ -206,26 +209,21 @@ impl<'s> Compiler<'s> {
                 return vec![Alternative { nodes: Vec::new(), is_loose: true }];
             }
             // The first one is taken from the stack first, so that members keep their order of declaration.
-            for node in choice.into_iter().rev() {
-                let mut way = way.clone();
-                if self.go(&mut way, node) {
-                    open.push(way);
-                }
-            }
+            open.extend(choice.into_iter().rev().filter_map(|node| self.go(way.clone(), node)));
         }
         done
     }
 
-    /// Takes in what `node` says about the value; false where it admits none.
-    fn go(&self, way: &mut Way<'s>, node: Node<'s>) -> bool {
+    /// The way on with what `node` says about the value; `None` where it admits none.
+    fn go(&self, mut way: Way<'s>, node: Node<'s>) -> Option<Way<'s>> {
         if way.seen.contains(&node.key()) {
-            return true;
+            return Some(way);
         }
         way.seen.push(node.key());
         let schema = match node.schema {
-            Value::Bool(false) => return false,
+            Value::Bool(false) => return None,
             Value::Object(schema) => schema,
-            _ => return true,
+            _ => return Some(way),
         };
         if let Some(Value::String(reference)) = schema.get("$ref") {
             match self.resolve(node, reference) {
@@ -233,7 +231,7 @@ impl<'s> Compiler<'s> {
                 None => way.found.is_loose = true,
             }
             if node.draft() <= Draft::D7 {
-                return true;
+                return Some(way);
             }
         }
         way.found.is_loose |= schema.keys().any(|keyword| demand(keyword) == Demand::Beyond);
@@ -254,7 +252,7 @@ impl<'s> Compiler<'s> {
             let branch = |keyword: &str| node.at(schema.get(keyword).unwrap_or(TRUE));
             way.pending.push(vec![branch("then"), branch("else")]);
         }
-        true
+        Some(way)
     }
 
     fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {
@@ -271,32 +269,22 @@ impl<'s> Compiler<'s> {
     fn entry(&mut self, alternatives: &[Alternative<'s>]) -> Entry {
         let parts: Vec<Part<'s>> =
             alternatives.iter().map(|a| self.part(a)).filter(|p| p.kinds.0 != 0).collect();
-        let kinds = parts.iter().fold(Kinds(0), |kinds, part| kinds.or(part.kinds));
+        let kinds = parts.iter().map(|part| part.kinds).fold(Kinds(0), Kinds::or);
         let bits: u32 = parts.iter().map(|part| part.kinds.0.count_ones()).sum();
         let is_disjoint = bits == kinds.0.count_ones();
         let mut is_exact = is_disjoint && parts.iter().all(|part| part.is_exact);
         let rules = parts.iter().flat_map(|part| part.rules.iter().cloned()).collect();
 
-        let strings = parts.iter().filter(|p| p.kinds.meets(Kinds::STRING));
-        let strings: Option<Vec<&str>> =
-            strings.map(|p| p.strings.clone()).collect::<Option<Vec<_>>>().map(|s| s.concat());
+        let strings = parts.iter().filter(|p| p.kinds.meets(Kinds::STRING)).map(|p| p.strings.as_deref());
+        let strings: Option<Vec<&[&str]>> = strings.collect();
+        let strings: Option<BTreeSet<&str>> = strings.map(|strings| strings.concat().into_iter().collect());
         let longest_string = strings.iter().flatten().map(|string| string.len()).max().unwrap_or(0);
-        let strings = strings.map(|mut strings| {
-            strings.sort_unstable();
-            strings.dedup();
-            strings.into_iter().map(Box::from).collect()
-        });
 
         let arrays: Vec<&Part<'s>> = parts.iter().filter(|p| p.kinds.meets(Kinds::ARRAY)).collect();
         let longest = arrays.iter().map(|part| part.prefix.len()).max().unwrap_or(0);
-        let prefix = (0..longest)
-            .map(|i| {
-                self.place(
-                    arrays.iter().map(|part| part.prefix.get(i).unwrap_or(&part.rest).clone()).collect(),
-                )
-            })
-            .collect();
-        let element = self.place(arrays.iter().map(|part| part.rest.clone()).collect());
+        let nth = |i| arrays.iter().map(|part| part.prefix.get(i).unwrap_or(&part.rest).clone()).collect();
+        let prefix = (0..longest).map(|i| self.place(nth(i))).collect();
+        let element = self.place(nth(longest));
 
         let objects: Vec<&Part<'s>> = parts.iter().filter(|p| p.kinds.meets(Kinds::OBJECT)).collect();
         let mut values: IndexMap<&str, Vec<Vec<Node<'s>>>> = IndexMap::new();
@@ -326,7 +314,7 @@ impl<'s> Compiler<'s> {
             expects_others,
             prefix,
             element,
-            strings,
+            strings: strings.map(|strings| strings.into_iter().map(Box::from).collect()),
             longest: longest_string,
             rules,
             is_disjoint,
@@ -337,58 +325,46 @@ impl<'s> Compiler<'s> {
     /// What one alternative says, its members' and elements' schemas still uncompiled.
     fn part(&mut self, alternative: &Alternative<'s>) -> Part<'s> {
         let nodes = &alternative.nodes;
-        let kinds = nodes
-            .iter()
-            .fold(Kinds::ANY, |kinds, node| Kinds(kinds.0 & kinds_of(node.schema, node.draft()).0));
+        let kinds = nodes.iter().map(|node| kinds_of(node.schema, node.draft()));
+        let kinds = kinds.fold(Kinds::ANY, |all, kinds| Kinds(all.0 & kinds.0));
         let strings = nodes.iter().filter_map(|node| strings_of(node.schema, node.draft()));
         let strings = strings.reduce(|mut both, other| {
             both.retain(|s| other.contains(s));
             both
         });
 
-        let of = |keyword: &'static str| nodes.iter().filter_map(move |node| node.keyword(keyword));
+        let of = |keyword: &'static str| nodes.iter().filter_map(move |node| node.schema.get(keyword));
         let demanded = of("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str);
         let required: HashSet<&'s str> = demanded.clone().collect();
         let declared = of("properties").filter_map(Value::as_object).flat_map(Map::keys).map(String::as_str);
         let names: IndexSet<&'s str> = declared.chain(demanded).collect();
-        let expects_others = nodes.iter().any(|node| {
-            node.keyword("patternProperties").is_some()
-                || ["additionalProperties", "unevaluatedProperties"]
-                    .iter()
-                    .any(|more| node.keyword(more).is_some_and(|more| more != &Value::Bool(false)))
-        });
+        let is_false = |schema: &Value| schema.as_bool() == Some(false);
+        let others = || of("additionalProperties").chain(of("unevaluatedProperties"));
+        let expects_others = of("patternProperties").next().is_some() || !others().all(is_false);
         let has_open_names = alternative.is_loose || expects_others;
-        let is_closed = !has_open_names
-            && nodes.iter().any(|node| node.keyword("unevaluatedProperties") == Some(&Value::Bool(false)));
+        let is_closed = !has_open_names && of("unevaluatedProperties").any(is_false);
         self.steps += names.len() * nodes.len();
         let members = names
             .iter()
             .map(|name| {
                 let of_node = |node: &Node<'s>| {
-                    let declared = node.keyword("properties").and_then(|p| p.get(name));
-                    declared.or_else(|| additional(*node)).map(|schema| node.at(schema))
+                    let declared = node.schema.get("properties").and_then(|p| p.get(name));
+                    declared.map(|schema| node.at(schema)).or_else(|| node.additional())
                 };
                 (*name, nodes.iter().filter_map(of_node).collect())
             })
             .collect();
-        let additional = (!is_closed).then(|| {
-            nodes
-                .iter()
-                .filter_map(|node| additional(*node).map(|schema| node.at(schema)))
-                .collect::<Vec<_>>()
-        });
+        let additional = nodes.iter().filter_map(|node| node.additional());
+        let additional = (!is_closed).then(|| additional.collect());
 
-        let (mut prefix, mut rest): (Vec<Vec<Node<'s>>>, Vec<Node<'s>>) = (Vec::new(), Vec::new());
-        let tuples: Vec<(&[Value], Option<&Value>)> =
-            nodes.iter().map(|node| items(*node, node.draft())).collect();
-        let longest = tuples.iter().map(|(first, _)| first.len()).max().unwrap_or(0);
-        prefix.resize(longest, Vec::new());
-        for (node, (first, others)) in nodes.iter().zip(&tuples) {
-            for (i, slot) in prefix.iter_mut().enumerate() {
-                slot.extend(first.get(i).or(*others).map(|schema| node.at(schema)));
-            }
-            rest.extend(others.map(|schema| node.at(schema)));
-        }
+        let tuples: Vec<_> = nodes.iter().map(|node| (node, node.items())).collect();
+        let longest = tuples.iter().map(|(_, (first, _))| first.len()).max().unwrap_or(0);
+        let nth = |i: usize| {
+            let of_nodes =
+                tuples.iter().map(|(node, (first, others))| Some(node.at(first.get(i).or(*others)?)));
+            of_nodes.flatten().collect()
+        };
+        let (prefix, rest) = ((0..longest).map(nth).collect(), nth(longest));
 
         let mut rules = Vec::new();
         let mut is_exact = !alternative.is_loose && nodes.len() <= 1;
@@ -425,25 +401,6 @@ fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
     let mut keys: Vec<*const Value> = alternative.nodes.iter().map(|node| node.key()).collect();
     keys.sort_unstable();
     (keys, alternative.is_loose)
-}
-
-/// The schema of a member that `properties` does not declare; `None` where any value may stand.
-fn additional<'s>(node: Node<'s>) -> Option<&'s Value> {
-    // What a name that matches a pattern may hold is not looked at here.
-    if node.keyword("patternProperties").is_some() { None } else { node.keyword("additionalProperties") }
-}
-
-/// The schemas of the first elements, and that of all others.
-fn items<'s>(node: Node<'s>, draft: Draft) -> (&'s [Value], Option<&'s Value>) {
-    let items = node.keyword("items");
-    if draft == Draft::D2020 {
-        let first = node.keyword("prefixItems").and_then(Value::as_array);
-        return (first.map_or(&[], Vec::as_slice), items);
-    }
-    match items {
-        Some(Value::Array(first)) => (first, node.keyword("additionalItems")),
-        others => (&[], others),
-    }
 }
 
 /// What a keyword demands of the value by itself.
@@ -485,13 +442,12 @@ pub(super) fn kinds_named(word: &str) -> Kinds {
 fn kinds_of(schema: &Value, draft: Draft) -> Kinds {
     let named = |word: &Value| word.as_str().map_or(Kinds::ANY, kinds_named);
     let types = match schema.get("type") {
-        Some(Value::Array(words)) => words.iter().fold(Kinds(0), |kinds, word| kinds.or(named(word))),
+        Some(Value::Array(words)) => words.iter().map(named).fold(Kinds(0), Kinds::or),
         Some(word) => named(word),
         None => Kinds::ANY,
     };
     let values = schema.get("enum").and_then(Value::as_array);
-    let values =
-        values.map_or(Kinds::ANY, |v| v.iter().fold(Kinds(0), |kinds, v| kinds.or(kinds_of_value(v))));
+    let values = values.map_or(Kinds::ANY, |v| v.iter().map(kinds_of_value).fold(Kinds(0), Kinds::or));
     let only = schema.get("const").filter(|_| draft != Draft::D4).map_or(Kinds::ANY, kinds_of_value);
     Kinds(types.0 & values.0 & only.0)
 }
@@ -527,40 +483,19 @@ pub(super) enum Ruling {
 
 /// The rule that `keyword` makes with this value.
 pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
-    match keyword {
-        "multipleOf" => match value {
-            Value::Number(n) if compare(n.as_str(), "0").is_gt() => {
-                Ruling::Rule(Kinds::NUMBER, Rule::MultipleOf(n.as_str().into()))
-            }
-            _ => Ruling::Beyond,
-        },
-        "uniqueItems" => match value {
-            Value::Bool(true) => Ruling::Rule(Kinds::ARRAY, Rule::UniqueItems),
-            _ => Ruling::Tables,
-        },
-        "enum" => match value {
-            Value::Array(values) => one_of(values),
-            _ => Ruling::Beyond,
-        },
-        "const" => one_of(std::slice::from_ref(value)),
-        "propertyNames" => match value {
-            Value::Bool(true) => Ruling::Tables,
-            Value::Object(names)
-                if names.iter().all(|(k, v)| {
-                    demand(k) == Demand::Nothing && k != "$ref" || k == "type" && v == "string"
-                }) =>
-            {
-                Ruling::Tables
-            }
-            _ => Ruling::Beyond,
-        },
-        "pattern"
-        | "patternProperties"
-        | "contains"
-        | "minContains"
-        | "maxContains"
-        | "unevaluatedItems"
-        | "unevaluatedProperties" => Ruling::Beyond,
+    match (keyword, value) {
+        ("multipleOf", Value::Number(n)) if compare(n.as_str(), "0").is_gt() => {
+            Ruling::Rule(Kinds::NUMBER, Rule::MultipleOf(n.as_str().into()))
+        }
+        ("uniqueItems", Value::Bool(true)) => Ruling::Rule(Kinds::ARRAY, Rule::UniqueItems),
+        ("enum", Value::Array(values)) => one_of(values),
+        ("const", value) => one_of(std::slice::from_ref(value)),
+        ("uniqueItems", _) | ("propertyNames", Value::Bool(true)) => Ruling::Tables,
+        ("propertyNames", Value::Object(names)) if names.iter().all(is_true_of_names) => Ruling::Tables,
+        ("multipleOf" | "enum" | "propertyNames" | "pattern" | "patternProperties", _)
+        | ("contains" | "minContains" | "maxContains" | "unevaluatedItems" | "unevaluatedProperties", _) => {
+            Ruling::Beyond
+        }
         _ => match (LIMITS.iter().find(|limit| limit.name == keyword), value) {
             (None, _) => Ruling::Tables,
             (Some(limit), Value::Number(n)) if limit.about == Kinds::NUMBER => {
@@ -571,6 +506,11 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
             }
         },
     }
+}
+
+/// Does this keyword of `propertyNames` demand nothing of a string?
+fn is_true_of_names((keyword, value): (&String, &Value)) -> bool {
+    demand(keyword) == Demand::Nothing && keyword != "$ref" || keyword == "type" && value == "string"
 }
 
 fn one_of(values: &[Value]) -> Ruling {

@@ -121,10 +121,8 @@ impl SchemaGuide {
     /// May an object at `place` have more members than the `used` ones? Where some are declared, nobody expects others.
     pub fn takes_more_members(&self, place: Place, used: impl Fn(&str) -> bool) -> bool {
         let entry = self.entry(place);
-        match entry.members.is_empty() {
-            true => entry.additional.is_some_and(|at| at != NEVER),
-            false => entry.members.iter().any(|(name, at)| *at != NEVER && !used(name)),
-        }
+        let is_open = entry.members.is_empty() && entry.additional.is_some_and(|at| at != NEVER);
+        is_open || entry.members.iter().any(|(name, at)| *at != NEVER && !used(name))
     }
 
     /// Does the schema say that an object at `place` may have members that it does not name?
@@ -194,9 +192,7 @@ impl Guide for SchemaGuide {
     }
 
     fn admits(&self, place: Place, text: &str) -> bool {
-        match &self.entry(place).strings {
-            None => true,
-            Some(strings) => strings.binary_search_by(|s| (**s).cmp(text)).is_ok(),
-        }
+        let strings = self.entry(place).strings.as_ref();
+        strings.is_none_or(|strings| strings.binary_search_by(|s| (**s).cmp(text)).is_ok())
     }
 }

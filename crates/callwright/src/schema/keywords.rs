@@ -28,10 +28,14 @@ impl Draft {
         }
     }
 
-    /// The draft of a whole schema document; the newest one where it does not say.
+    /// The draft of a whole schema document, the newest one where it does not say; `None` where it is in another language.
+    pub(crate) fn known(schema: &Value) -> Option<Draft> {
+        schema.get("$schema").and_then(Value::as_str).map_or(Some(Draft::D2020), Draft::named)
+    }
+
+    /// The draft by which a whole schema document is read.
     pub(crate) fn of(schema: &Value) -> Draft {
-        let named = schema.get("$schema").and_then(Value::as_str);
-        named.and_then(Draft::named).unwrap_or(Draft::D2020)
+        Draft::known(schema).unwrap_or(Draft::D2020)
     }
 }
 
@@ -77,8 +81,8 @@ pub(crate) fn speaks_of_same(keyword: &str) -> bool {
 }
 
 /// The schemas directly inside `schema`, each with the keyword that holds it.
-pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (&str, &Value)> {
-    schema.iter().flat_map(|(keyword, held)| {
+pub(crate) fn inside(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    schema.as_object().into_iter().flatten().flat_map(|(keyword, held)| {
         let found: Vec<&Value> = match (holds(keyword), held) {
             (Holds::Schema | Holds::SchemaOrList, Value::Object(_) | Value::Bool(_)) => vec![held],
             (Holds::List | Holds::SchemaOrList, Value::Array(list)) => list.iter().collect(),
@@ -92,21 +96,19 @@ pub(crate) fn inside(schema: &Map) -> impl Iterator<Item = (&str, &Value)> {
 /// `root`, and all schemas inside it that are objects.
 pub(crate) fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
     let mut todo = vec![root];
-    std::iter::from_fn(move || {
-        loop {
-            let value = todo.pop()?;
-            let Value::Object(schema) = value else { continue };
-            todo.extend(inside(schema).map(|(_, held)| held));
-            return Some(value);
-        }
-    })
+    let all = std::iter::from_fn(move || {
+        let schema = todo.pop()?;
+        todo.extend(inside(schema).map(|(_, held)| held));
+        Some(schema)
+    });
+    all.filter(|schema| schema.is_object())
 }
 
 /// The schemas directly inside `schema`, to be changed, each with its place as a JSON pointer.
 pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
     schema.iter_mut().flat_map(|(keyword, held)| {
         let at = format!("/{}", pointer_step(keyword));
-        let found: Vec<(String, &mut Value)> = match (holds(keyword), held) {
+        match (holds(keyword), held) {
             (Holds::Schema | Holds::SchemaOrList, held @ (Value::Object(_) | Value::Bool(_))) => {
                 vec![(at, held)]
             }
@@ -117,8 +119,7 @@ pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut
                 map.iter_mut().map(|(name, held)| (format!("{at}/{}", pointer_step(name)), held)).collect()
             }
             _ => Vec::new(),
-        };
-        found
+        }
     })
 }
 

@@ -59,25 +59,19 @@ pub(crate) fn measure(value: &Value, max_nodes: usize) -> Result<Measure, Schema
 /// The parts of `root` that reach beyond [`MAX_DEPTH`]: schemas, and keywords that hold no schema.
 pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
     let mut found = Vec::new();
-    let mut tell = |pointer: String| {
-        let reason = format!("it is nested deeper than {MAX_DEPTH} levels of JSON");
-        found.push(Unchecked { pointer, reason });
-    };
     for (pointer, schema) in reached(root) {
-        let Value::Object(keywords) = schema else { continue };
         let depth = 1 + pointer.matches('/').count();
         // Of a schema, at least one keyword must have room.
         if MAX_DEPTH <= depth {
-            tell(pointer);
+            found.push(pointer);
             continue;
         }
-        for (keyword, held) in keywords {
-            let holds_schemas = inside(keywords).any(|(by, _)| by == keyword);
-            let is_deep = measure(held, MAX_NODES).is_ok_and(|inner| MAX_DEPTH < depth + inner.depth);
-            if is_deep && !holds_schemas {
-                tell(format!("{pointer}/{}", pointer_step(keyword)));
-            }
-        }
+        let holds_schemas = |keyword: &str| inside(schema).any(|(by, _)| by == keyword);
+        let is_deep = |held| measure(held, MAX_NODES).is_ok_and(|inner| MAX_DEPTH < depth + inner.depth);
+        let keywords = schema.as_object().into_iter().flatten();
+        let deep = keywords.filter(|(keyword, held)| is_deep(held) && !holds_schemas(keyword));
+        found.extend(deep.map(|(keyword, _)| format!("{pointer}/{}", pointer_step(keyword))));
     }
-    found
+    let reason = format!("it is nested deeper than {MAX_DEPTH} levels of JSON");
+    found.into_iter().map(|pointer| Unchecked { pointer, reason: reason.clone() }).collect()
 }

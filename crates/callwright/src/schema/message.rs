@@ -1,10 +1,10 @@
 //! What is told about a value that does not fit: one sentence for the model, with the place it is about.
 
-use callwright_json::{Kind, Kinds, Value};
+use callwright_json::{Kind, Kinds, MAX_SLOTS, Value};
 
 use super::Violation;
 use super::check::{Fault, Sort};
-use super::guide::{Entry, NEVER, Rule};
+use super::guide::{NEVER, Rule};
 use super::unchecked::{pointer_key, pointer_step};
 use crate::tools::nearest::nearest;
 
@@ -25,11 +25,13 @@ pub(super) fn of_fault(root: Value<'_>, fault: &Fault<'_, '_>) -> Violation {
             (keyword, must(&subject, &demand))
         }
         Sort::Missing(missing) => {
-            let names = names(fault.entry).enumerate().filter(|(i, _)| *i < 128 && missing >> i & 1 == 1);
-            ("required", missing_message(&pointer, names.map(|(_, name)| name)))
+            let names = fault.entry.members.keys().take(MAX_SLOTS).enumerate();
+            let names = names.filter(|(i, _)| missing >> i & 1 == 1);
+            ("required", missing_message(&pointer, names.map(|(_, name)| &**name)))
         }
         Sort::Unknown(name) => {
-            let known: Vec<&str> = declared(fault.entry).collect();
+            let known = fault.entry.members.iter().filter(|(_, at)| **at != NEVER);
+            let known: Vec<&str> = known.map(|(name, _)| &**name).collect();
             ("additionalProperties", unknown_message(parent(&pointer), name, &known))
         }
         Sort::Duplicate(name) => (
@@ -74,18 +76,13 @@ pub(super) fn missing_message<'a>(pointer: &str, names: impl Iterator<Item = &'a
 }
 
 pub(super) fn unknown_message(around: &str, name: &str, known: &[&str]) -> String {
-    let place = inside(around);
-    let name_shown = show(name);
+    let unknown = format!("unknown: {}{}", show(name), inside(around));
     if known.is_empty() {
-        return format!("unknown: {name_shown}{place}");
+        return unknown;
     }
-    let all = listed(known.iter().copied());
-    match nearest(name, known.iter().copied(), 1).first() {
-        Some(nearest) => {
-            format!("unknown: {name_shown}{place} (nearest: {}; declared: {all})", show(nearest))
-        }
-        None => format!("unknown: {name_shown}{place} (declared: {all})"),
-    }
+    let nearest = nearest(name, known.iter().copied(), 1);
+    let nearest: String = nearest.into_iter().map(|name| format!("nearest: {}; ", show(name))).collect();
+    format!("{unknown} ({nearest}declared: {})", listed(known.iter().copied()))
 }
 
 /// ` in /items/0`; nothing for the whole value.
@@ -96,14 +93,6 @@ fn inside(pointer: &str) -> String {
 /// `/items/0/name` → `/items/0`.
 fn parent(pointer: &str) -> &str {
     pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
-}
-
-fn names(entry: &Entry) -> impl Iterator<Item = &str> {
-    entry.members.keys().map(|name| &**name)
-}
-
-fn declared(entry: &Entry) -> impl Iterator<Item = &str> {
-    entry.members.iter().filter(|(_, at)| **at != NEVER).map(|(name, _)| &**name)
 }
 
 fn listed<'a>(items: impl Iterator<Item = &'a str>) -> String {
@@ -157,8 +146,9 @@ pub(super) fn types(kinds: Kinds) -> String {
 /// A value that another one holds.
 pub(super) struct Held<'v> {
     pub(super) around: Value<'v>,
-    /// Its key in an object, its number in an array.
+    /// Its key in an object.
     pub(super) key: Option<Value<'v>>,
+    /// How many stand before it.
     pub(super) number: usize,
     pub(super) value: Value<'v>,
 }
@@ -171,13 +161,11 @@ pub(super) fn way<'v>(root: Value<'v>, target: Value<'v>) -> Vec<Held<'v>> {
     };
     let (mut way, mut around) = (Vec::new(), root);
     while around.span() != target.span() {
-        let member = around.members().find(|(_, member)| holds(*member));
-        let member = member.map(|(key, value)| Held { around, key: Some(key), number: 0, value });
-        let mut elements = around.elements().enumerate().filter(|(_, element)| holds(*element));
-        let element = elements.next().map(|(number, value)| Held { around, key: None, number, value });
-        let Some(held) = member.or(element) else { break };
-        around = held.value;
-        way.push(held);
+        let members = around.members().map(|(key, value)| (Some(key), value));
+        let mut held = members.chain(around.elements().map(|value| (None, value))).enumerate();
+        let Some((number, (key, value))) = held.find(|(_, (_, value))| holds(*value)) else { break };
+        way.push(Held { around, key, number, value });
+        around = value;
     }
     way
 }

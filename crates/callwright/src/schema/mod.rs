@@ -6,12 +6,9 @@
 mod check;
 mod coerce;
 mod compile;
-#[cfg(feature = "full-schemas")]
-mod expanded;
 mod guide;
 mod keywords;
 mod limits;
-mod member;
 mod message;
 mod normal;
 mod number;
@@ -19,13 +16,13 @@ mod references;
 mod unchecked;
 #[cfg(feature = "full-schemas")]
 mod validator;
-mod violation;
 
 use std::fmt;
 
 use crate::value::Value;
 
-pub use coerce::Coerced;
+pub use check::Violation;
+pub use coerce::{Coerced, Coercion};
 pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, inside_mut, local_pointer, required, schemas};
@@ -38,7 +35,6 @@ use unchecked::leave_out;
 pub(crate) use unchecked::pointer_step;
 #[cfg(feature = "full-schemas")]
 use validator::Validator;
-pub use violation::{Coercion, Violation};
 
 /// A compiled JSON Schema.
 #[derive(Debug)]
@@ -100,15 +96,19 @@ impl Schema {
         let draft = Draft::of(&value);
         normal::normalise(&mut value, draft);
         normal::without_unused(&mut value);
-        drop_unknown_language(&mut value, resources);
+        let language = value.get("$schema").and_then(Value::as_str);
+        let is_given = language.is_some_and(|language| resources.iter().any(|(uri, _)| uri == language));
+        if let (false, None, Some(schema)) = (is_given, Draft::known(&value), value.as_object_mut()) {
+            // The validator would look for it: it is read as the newest draft.
+            schema.remove("$schema");
+        }
         let broken = references::without_target(&value);
         if leave_out(&mut value, broken, &mut unchecked) {
             // Only they referred to some.
             normal::without_unused(&mut value);
         }
         // The tables know the vocabulary of the drafts only, not that of another language.
-        let is_known =
-            value.get("$schema").and_then(Value::as_str).is_none_or(|uri| Draft::named(uri).is_some());
+        let is_known = Draft::known(&value).is_some();
         let tables = |value: &Value| {
             let (guide, is_exact) = compile_documents(&[Document::new(value)]);
             (guide, is_exact && is_known)
@@ -179,16 +179,6 @@ impl Schema {
     }
 }
 
-/// A `$schema` that nobody knows would make the validator look for it: the newest draft is taken instead.
-fn drop_unknown_language(value: &mut Value, resources: &[(String, Value)]) {
-    let Some(schema) = value.as_object_mut() else { return };
-    let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return };
-    let is_known = Draft::named(uri).is_some() || resources.iter().any(|(known, _)| known == uri);
-    if !is_known {
-        schema.remove("$schema");
-    }
-}
-
 /// Why a schema cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -205,15 +195,12 @@ pub enum SchemaError {
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use SchemaError::{NotASchema, Resource, TooDeep, TooLarge};
         match self {
-            SchemaError::NotASchema => f.write_str("the schema is neither an object nor a boolean"),
-            SchemaError::TooDeep => {
-                write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON")
-            }
-            SchemaError::TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
-            SchemaError::Resource(why) => {
-                write!(f, "what the schema may refer to has no valid address: {why}")
-            }
+            NotASchema => f.write_str("the schema is neither an object nor a boolean"),
+            TooDeep => write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON"),
+            TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
+            Resource(why) => write!(f, "what the schema may refer to has no valid address: {why}"),
         }
     }
 }

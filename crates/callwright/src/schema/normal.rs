@@ -22,6 +22,8 @@
 
 use std::collections::HashSet;
 
+use indexmap::IndexSet;
+
 use crate::json;
 use crate::value::{Map, Value};
 
@@ -44,12 +46,17 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
         if let Some(Value::Array(names)) = schema.get_mut("required") {
             let mut seen = HashSet::new();
             names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
+            // Draft 4 does not allow an empty list, and it says nothing.
+            if names.is_empty() {
+                schema.remove("required");
+            }
         }
-        // Draft 4 does not allow an empty list, and it says nothing.
-        schema
-            .retain(|keyword, value| keyword != "required" || value.as_array().is_none_or(|n| !n.is_empty()));
         if let Some(Value::Object(members)) = schema.get_mut("properties") {
-            members.values_mut().filter(|s| !is_schema(s)).for_each(|s| *s = member(s));
+            for member in members.values_mut().filter(|member| !is_schema(member)) {
+                // A description in another form, `"name": "string"`, stands for a schema.
+                let word = member.as_str().and_then(standard_type);
+                *member = word.map_or_else(|| json!({}), |word| json!({"type": word}));
+            }
         }
         for keyword in DEFINITIONS {
             if let Some(Value::Object(definitions)) = schema.get_mut(keyword) {
@@ -78,10 +85,7 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
     let mut seen: HashSet<*const Value> = HashSet::new();
     let mut todo: Vec<&Value> = vec![root];
     while let Some(value) = todo.pop() {
-        let Value::Object(schema) = value else { continue };
-        if !seen.insert(value) {
-            continue;
-        }
+        let Some(schema) = value.as_object().filter(|_| seen.insert(value)) else { continue };
         let is_root = std::ptr::eq(value, root);
         let has_other_names = |keyword: &String| {
             matches!(keyword.as_str(), "$anchor" | "$dynamicAnchor" | "$dynamicRef" | "$recursiveRef")
@@ -90,7 +94,7 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
         if schema.keys().any(has_other_names) {
             return None;
         }
-        todo.extend(inside(schema).filter(|(by, _)| !DEFINITIONS.contains(by)).map(|(_, held)| held));
+        todo.extend(inside(value).filter(|(by, _)| !DEFINITIONS.contains(by)).map(|(_, held)| held));
         let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { continue };
         // An address, `https://example.com/a#foo`, may be that of a definition.
         let pointer = local_pointer(reference)?;
@@ -103,14 +107,6 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
 
 fn is_schema(value: &Value) -> bool {
     value.is_object() || value.is_boolean()
-}
-
-/// The schema that a member's description in another form stands for: `"name": "string"`.
-fn member(written: &Value) -> Value {
-    match written.as_str().and_then(standard_type) {
-        Some(word) => json!({"type": word}),
-        None => json!({}),
-    }
 }
 
 /// The standard word for the type that `word` names; `None` where it names none, and anything fits.
@@ -132,12 +128,9 @@ fn repair_types(schema: &mut Map) {
         None => return,
         Some(Value::String(word)) => standard_type(word).map(Value::from),
         Some(Value::Array(words)) => {
-            let words: Option<Vec<&str>> = words.iter().map(|w| w.as_str().and_then(standard_type)).collect();
-            words.filter(|words| !words.is_empty()).map(|mut words| {
-                let mut seen = HashSet::new();
-                words.retain(|word| seen.insert(*word));
-                Value::from(words)
-            })
+            let words = words.iter().map(|word| word.as_str().and_then(standard_type));
+            let words: Option<IndexSet<&str>> = words.collect();
+            words.filter(|words| !words.is_empty()).map(|words| Value::from(Vec::from_iter(words)))
         }
         Some(_) => None,
     };
@@ -149,10 +142,10 @@ fn repair_types(schema: &mut Map) {
 
 /// `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`
 fn repair_nullable(schema: &mut Map) {
-    match schema.get("nullable") {
-        Some(Value::Bool(is_nullable)) if *is_nullable => drop(schema.remove("nullable")),
-        _ => return,
+    if schema.get("nullable").and_then(Value::as_bool) != Some(true) {
+        return;
     }
+    schema.remove("nullable");
     match schema.get_mut("type") {
         Some(Value::String(word)) if word != "null" => {
             let types = json!([std::mem::take(word), "null"]);
@@ -206,13 +199,11 @@ fn fits_keyword(keyword: &str, value: &Value) -> bool {
         "$ref" | "$id" | "$anchor" | "$comment" | "title" | "description" | "format" | "pattern" => {
             value.is_string()
         }
-        "enum" | "required" => value.is_array(),
-        "minimum" | "maximum" | "multipleOf" => value.is_number(),
+        "enum" | "required" | "examples" => value.is_array(),
         "exclusiveMinimum" | "exclusiveMaximum" => value.is_number() || value.is_boolean(),
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
-        | "minContains" | "maxContains" => value.is_number(),
+        "minimum" | "maximum" | "multipleOf" | "minLength" | "maxLength" | "minItems" | "maxItems"
+        | "minProperties" | "maxProperties" | "minContains" | "maxContains" => value.is_number(),
         "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
-        "examples" => value.is_array(),
         _ => match holds(keyword) {
             Holds::Nothing => true,
             Holds::Schema => is_schema(value),

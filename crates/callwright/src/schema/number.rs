@@ -17,12 +17,8 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
         return a.cmp(&b);
     }
     let (a, b) = (Decimal::new(a), Decimal::new(b));
-    let magnitude = || a.point.cmp(&b.point).then_with(|| a.digits.cmp(&b.digits));
-    match a.sign.cmp(&b.sign) {
-        Ordering::Equal if a.sign < 0 => magnitude().reverse(),
-        Ordering::Equal => magnitude(),
-        unequal => unequal,
-    }
+    let magnitude = a.point.cmp(&b.point).then_with(|| a.digits.cmp(&b.digits));
+    a.sign.cmp(&b.sign).then(if a.sign < 0 { magnitude.reverse() } else { magnitude })
 }
 
 /// Is the JSON number `raw` a whole multiple of `divisor`, which is greater than zero?
@@ -58,9 +54,7 @@ struct Decimal {
 
 impl Decimal {
     fn new(raw: &str) -> Decimal {
-        let unsigned = raw.strip_prefix('-');
-        let sign = if unsigned.is_some() { -1 } else { 1 };
-        let unsigned = unsigned.unwrap_or(raw);
+        let (sign, unsigned) = raw.strip_prefix('-').map_or((1, raw), |unsigned| (-1, unsigned));
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         // An exponent past 64 bits is as good as the largest.

@@ -53,9 +53,8 @@ pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unche
 }
 
 /// The schemas inside `schema` and the one that its `$ref` names by a pointer.
-pub(crate) fn children<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
-    let Value::Object(keywords) = schema else { return Vec::new() };
-    inside(keywords).map(|(_, held)| held).chain(target(root, schema)).collect()
+pub(super) fn children<'s>(root: &'s Value, schema: &'s Value) -> impl Iterator<Item = &'s Value> {
+    inside(schema).map(|(_, held)| held).chain(target(root, schema))
 }
 
 /// Does a part of the document, other than the whole, have an identity of its own?
@@ -94,28 +93,30 @@ fn broken(root: &Value) -> HashSet<*const Value> {
     while let Some(start) = starts.pop() {
         // The schemas on the way from `start` that speak about the same value.
         let mut open: HashSet<*const Value> = HashSet::new();
-        let mut steps = vec![Step { schema: start, last: start, is_done: false }];
-        while let Some(Step { schema, last, is_done }) = steps.pop() {
+        // Each with the schema whose `$ref` was the last one on the way to it; without one once all inside has been looked at.
+        let mut steps = vec![(start, Some(start))];
+        while let Some((schema, last)) = steps.pop() {
             let key: *const Value = schema;
-            if is_done {
+            let Some(last) = last else {
                 open.remove(&key);
-            } else if open.contains(&key) {
+                continue;
+            };
+            if open.contains(&key) {
                 // Only a reference leads up, so the way back to here has one, and `last` is the latest.
                 broken.insert(std::ptr::from_ref(last));
             } else if seen.insert(key) {
                 open.insert(key);
-                steps.push(Step { schema, last, is_done: true });
-                let Value::Object(keywords) = schema else { continue };
-                for (keyword, child) in inside(keywords) {
+                steps.push((schema, None));
+                for (keyword, child) in inside(schema) {
                     match speaks_of_same(keyword) {
-                        true => steps.push(Step { schema: child, last, is_done: false }),
+                        true => steps.push((child, Some(last))),
                         false => starts.push(child),
                     }
                 }
                 let name = reference(schema).and_then(|reference| reference.strip_prefix('#'));
                 let Some(name) = name.filter(|_| !elsewhere.contains(&key)) else { continue };
                 match target(root, schema) {
-                    Some(named) => steps.push(Step { schema: named, last: schema, is_done: false }),
+                    Some(named) => steps.push((named, Some(schema))),
                     None if anchors.contains(name) => {}
                     None => drop(broken.insert(key)),
                 }
@@ -125,24 +126,14 @@ fn broken(root: &Value) -> HashSet<*const Value> {
     broken
 }
 
-struct Step<'s> {
-    schema: &'s Value,
-    /// The schema whose `$ref` was the last one on the way here.
-    last: &'s Value,
-    /// All that is inside has been looked at.
-    is_done: bool,
-}
-
 /// The names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.
 fn anchors(root: &Value) -> HashSet<&str> {
+    let names_of = |schema| {
+        let text = move |keyword: &str| Value::get(schema, keyword).and_then(Value::as_str);
+        let anchors = ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text);
+        anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
+    };
     within(root).flat_map(names_of).collect()
-}
-
-/// The names that `schema` itself has for `#name`.
-fn names_of(schema: &Value) -> impl Iterator<Item = &str> {
-    let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
-    let anchors = ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text);
-    anchors.chain(["$id", "id"].into_iter().filter_map(move |keyword| text(keyword)?.strip_prefix('#')))
 }
 
 /// The schemas that `root` leads to and their places, as [`with_pointers`] has them: what is data may look like one.

@@ -23,16 +23,14 @@ const OF_OTHERS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "
 
 /// Leaves `parts` out of `root`, and adds them to `unchecked` with all that goes with them. Says whether there were any: a part
 /// that an earlier one took along is passed over.
-pub(super) fn leave_out(root: &mut Value, parts: Vec<Unchecked>, unchecked: &mut Vec<Unchecked>) -> bool {
-    let is_there =
-        |part: &Unchecked| cut(root, &part.pointer.split('/').skip(1).map(pointer_key).collect::<Vec<_>>());
-    let parts: Vec<Unchecked> = parts.into_iter().filter(is_there).collect();
-    if parts.is_empty() {
-        return false;
+pub(super) fn leave_out(root: &mut Value, mut parts: Vec<Unchecked>, unchecked: &mut Vec<Unchecked>) -> bool {
+    parts.retain(|part| cut(root, &part.pointer.split('/').skip(1).map(pointer_key).collect::<Vec<_>>()));
+    let is_any = !parts.is_empty();
+    if is_any {
+        parts.extend(loosen(root, &parts));
     }
-    let along = loosen(root, &parts);
-    unchecked.extend(parts.into_iter().chain(along));
-    true
+    unchecked.extend(parts);
+    is_any
 }
 
 /// Takes a keyword out of the schema it stands in, or puts one that says nothing in the place of a schema.
@@ -93,8 +91,9 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
             parts.iter().filter_map(move |part| part.pointer.strip_prefix(&*keyword))
         };
         let is_touched = |keywords: &Map, keyword: &str| {
-            let refers = || keywords.get(keyword).is_some_and(|held| within(held).any(refers));
-            inside(keyword).next().is_some() || refers()
+            let mut held = keywords.get(keyword).into_iter().flat_map(within);
+            inside(keyword).next().is_some()
+                || held.any(|value| REFERENCES.iter().any(|keyword| value.get(keyword).is_some()))
         };
         let mut gone: Vec<&str> =
             CONTRARY.into_iter().filter(|keyword| is_touched(keywords, keyword)).collect();
@@ -126,8 +125,4 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
         todo.extend(inside_mut(keywords).map(|(at, held)| (held, format!("{pointer}{at}"))));
     }
     along
-}
-
-fn refers(value: &Value) -> bool {
-    REFERENCES.iter().any(|keyword| value.get(*keyword).is_some())
 }

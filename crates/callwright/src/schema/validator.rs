@@ -4,29 +4,30 @@
 //! under which our own rule stands, so that thirty digits and `1e400` are compared by value also inside of `not` and `oneOf`.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use callwright_json::{Kind, Kinds, Value as View, quote, strict};
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
-use jsonschema::{JsonType, Keyword, PatternOptions, ValidationError, ValidationOptions};
+use jsonschema::{JsonType, Keyword, PatternOptions, ReferencingError, ValidationError, ValidationOptions};
 use serde_json::Value as Lossy;
 
-use super::check::{bits, keeps};
+use super::check::{bits, is_unique, keeps};
 use super::compile::{Ruling, kinds_named, rule};
-use super::expanded::is_bounded;
 use super::guide::{LIMITS, Rule};
-use super::keywords::{Draft, Holds, holds};
+use super::keywords::{Draft, Holds, holds, inside};
 use super::limits::MAX_EXPANDED;
 use super::message::{demand, missing_message, must, show, subject, types, unknown_message};
 use super::number::is_whole;
-use super::references::{reached, to_elsewhere};
+use super::references::{children, identity, reached, to_elsewhere};
 use super::unchecked::{Unchecked, pointer_step};
 use super::{SchemaError, Violation};
 use crate::value::{Map, Value};
 
 /// The size, in bytes, that one compiled `pattern` may take.
 const MAX_PATTERN_SIZE: usize = 1 << 18;
+/// The deepest nesting of subschemas once every `$ref` is replaced by what it names.
+const MAX_EXPANDED_DEPTH: usize = 128;
 /// The steps back that a `pattern` with look-around may take on one string.
 const MAX_BACKTRACKING: usize = 20_000;
 
@@ -63,12 +64,12 @@ impl Validator {
         }
         let resources: Vec<(&str, Lossy)> =
             resources.iter().map(|(uri, resource)| (uri.as_str(), ours(resource))).collect();
+        let no_uri = |error: ReferencingError| SchemaError::Resource(error.to_string());
         let mut registry = jsonschema::Registry::new();
         for (uri, resource) in &resources {
-            registry =
-                registry.add(*uri, resource).map_err(|error| SchemaError::Resource(error.to_string()))?;
+            registry = registry.add(*uri, resource).map_err(no_uri)?;
         }
-        let registry = registry.prepare().map_err(|error| SchemaError::Resource(error.to_string()))?;
+        let registry = registry.prepare().map_err(no_uri)?;
         let options = || {
             let options: Options<'_> = jsonschema::options_for::<Written>().should_validate_formats(false);
             our_keywords().fold(options.with_registry(&registry), |options, keyword| {
@@ -120,32 +121,22 @@ impl Fault {
     }
 }
 
-/// The patterns of `schema` that no engine here takes: all at once, as each costs the schema another compilation.
-fn strange_patterns(schema: &Value) -> Vec<Unchecked> {
-    let told = |(pointer, pattern): (String, &str)| {
-        let alone = serde_json::json!({ "pattern": pattern });
-        build_with_patterns(Options::default, &alone).is_err().then(|| Unchecked {
-            pointer,
-            reason: format!("{} is no regular expression that can be tried here", quote(pattern)),
-        })
-    };
-    patterns(schema).into_iter().filter_map(told).collect()
-}
-
-/// The patterns of the schemas that `root` leads to, each with its place as a JSON pointer.
-fn patterns(root: &Value) -> Vec<(String, &str)> {
-    let mut found = Vec::new();
-    for (pointer, schema) in reached(root) {
-        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
-            found.push((format!("{pointer}/pattern"), pattern));
+/// The patterns in `root` that no engine here takes: all at once, as each costs the schema another compilation.
+fn strange_patterns(root: &Value) -> Vec<Unchecked> {
+    let mut strange = Vec::new();
+    for (at, schema) in reached(root) {
+        let own = schema.get("pattern").and_then(Value::as_str).map(|own| (format!("{at}/pattern"), own));
+        let names =
+            schema.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        let names = names.map(|name| (format!("{at}/patternProperties/{}", pointer_step(name)), &**name));
+        for (pointer, pattern) in own.into_iter().chain(names) {
+            if build_with_patterns(Options::default, &serde_json::json!({ "pattern": pattern })).is_err() {
+                let reason = format!("{} is no regular expression that can be tried here", quote(pattern));
+                strange.push(Unchecked { pointer, reason });
+            }
         }
-        let names = schema.get("patternProperties").and_then(Value::as_object);
-        found.extend(names.into_iter().flat_map(|names| {
-            let place = |name: &String| format!("{pointer}/patternProperties/{}", pointer_step(name));
-            names.keys().map(move |name| (place(name), name.as_str()))
-        }));
     }
-    found
+    strange
 }
 
 fn build_with_patterns<'r>(options: impl Fn() -> Options<'r>, schema: &Lossy) -> Result<Validator, Fault> {
@@ -164,13 +155,13 @@ fn build_with_patterns<'r>(options: impl Fn() -> Options<'r>, schema: &Lossy) ->
 }
 
 fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
-    options.build(schema).map(Validator).map_err(|error| match error.kind() {
-        ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: At::Reference },
-        // Not by the schema of schemas, but by the engine that it is given to.
-        ValidationErrorKind::Format { .. } => Fault { reason: error.masked().to_string(), at: At::Pattern },
-        _ => {
-            let part = error.instance_path().as_str().to_owned();
-            Fault { reason: error.masked().to_string(), at: At::Part(part) }
+    options.build(schema).map(Validator).map_err(|error| {
+        let reason = error.masked().to_string();
+        match error.kind() {
+            ValidationErrorKind::Referencing(error) => Fault { reason: error.to_string(), at: At::Reference },
+            // Not by the schema of schemas, but by the engine that it is given to.
+            ValidationErrorKind::Format { .. } => Fault { reason, at: At::Pattern },
+            _ => Fault { reason, at: At::Part(error.instance_path().as_str().to_owned()) },
         }
     })
 }
@@ -178,9 +169,7 @@ fn build(options: Options<'_>, schema: &Lossy) -> Result<Validator, Fault> {
 /// The schema as the validator takes it, with our names for what speaks of numbers.
 fn ours(schema: &Value) -> Lossy {
     // In a language of one's own, a keyword may mean nothing.
-    let named = schema.get("$schema").and_then(Value::as_str);
-    let is_known = named.is_none_or(|uri| Draft::named(uri).is_some());
-    lossy(schema, is_known.then(|| Draft::of(schema)))
+    lossy(schema, Draft::known(schema))
 }
 
 /// The value with doubles for what 64 bits cannot hold, `null` where there is none; a schema of `draft` with our names.
@@ -360,8 +349,7 @@ impl<'a> Array<'a, Written> for View<'a> {
     }
 
     fn is_unique(&self) -> bool {
-        let mut seen = HashSet::new();
-        View::elements(*self).all(|element| seen.insert(element.canonical()))
+        is_unique(*self)
     }
 }
 
@@ -393,49 +381,39 @@ impl JsonNumber for Digits<'_> {
 
 /// The violation for an error about `root`.
 fn violation(root: View<'_>, error: &ValidationError<'_>) -> Violation {
+    use ValidationErrorKind::{
+        AdditionalItems, AdditionalProperties, AnyOf, BacktrackLimitExceeded, Contains, Custom, FalseSchema,
+        Not, OneOfMultipleValid, OneOfNotValid, Pattern, PropertyNames, RegexEngineFailure, Required, Type,
+        UnevaluatedItems, UnevaluatedProperties,
+    };
     let pointer = error.instance_path().as_str().to_owned();
     let subject = subject(root, &pointer);
     let must = |demand: &str| must(&subject, demand);
+    let unknown = |names: &[String]| unknown_message(&pointer, &names.join(", "), &[]);
+    let must_fit = |one: &str| must(&format!("fit {one} of the forms that its schema allows"));
     let (keyword, message) = match error.kind() {
-        ValidationErrorKind::Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
-        ValidationErrorKind::Required { property } => {
-            ("required", missing_message(&pointer, property.as_str().into_iter()))
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
-            ("additionalProperties", unknown_message(&pointer, &unexpected.join(", "), &[]))
-        }
-        ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            ("unevaluatedProperties", unknown_message(&pointer, &unexpected.join(", "), &[]))
-        }
-        ValidationErrorKind::Custom { keyword, message } => {
+        Type { kind } => ("type", must(&format!("be {}", types(kinds(kind))))),
+        Required { property } => ("required", missing_message(&pointer, property.as_str().into_iter())),
+        AdditionalProperties { unexpected } => ("additionalProperties", unknown(unexpected)),
+        UnevaluatedProperties { unexpected } => ("unevaluatedProperties", unknown(unexpected)),
+        Custom { keyword, message } => {
             let keyword = keyword.strip_prefix(OURS).unwrap_or(keyword);
             let known = our_keywords().find(|known| *known == keyword);
             (known.unwrap_or("schema"), must(message))
         }
-        ValidationErrorKind::Pattern { pattern } => {
-            ("pattern", must(&format!("match the pattern {}", show(pattern))))
-        }
-        ValidationErrorKind::BacktrackLimitExceeded { .. }
-        | ValidationErrorKind::RegexEngineFailure { .. } => {
+        Pattern { pattern } => ("pattern", must(&format!("match the pattern {}", show(pattern)))),
+        BacktrackLimitExceeded { .. } | RegexEngineFailure { .. } => {
             ("pattern", must("match a pattern that is too costly to try on it"))
         }
-        ValidationErrorKind::AdditionalItems { limit } => {
-            ("items", must(&format!("have at most {limit} elements")))
-        }
-        ValidationErrorKind::UnevaluatedItems { .. } => ("unevaluatedItems", must("have fewer elements")),
-        ValidationErrorKind::Contains => ("contains", must("contain an element that its schema asks for")),
-        ValidationErrorKind::AnyOf { .. } => ("anyOf", must("fit one of the forms that its schema allows")),
-        ValidationErrorKind::OneOfNotValid { .. } => {
-            ("oneOf", must("fit one of the forms that its schema allows"))
-        }
-        ValidationErrorKind::OneOfMultipleValid { .. } => {
-            ("oneOf", must("fit only one of the forms that its schema allows"))
-        }
-        ValidationErrorKind::Not { .. } => ("not", must("not have the form that its schema forbids")),
-        ValidationErrorKind::FalseSchema => ("not", format!("{subject} must not be given")),
-        ValidationErrorKind::PropertyNames { .. } => {
-            ("propertyNames", format!("{subject} has a key that its schema forbids"))
-        }
+        AdditionalItems { limit } => ("items", must(&format!("have at most {limit} elements"))),
+        UnevaluatedItems { .. } => ("unevaluatedItems", must("have fewer elements")),
+        Contains => ("contains", must("contain an element that its schema asks for")),
+        AnyOf { .. } => ("anyOf", must_fit("one")),
+        OneOfNotValid { .. } => ("oneOf", must_fit("one")),
+        OneOfMultipleValid { .. } => ("oneOf", must_fit("only one")),
+        Not { .. } => ("not", must("not have the form that its schema forbids")),
+        FalseSchema => ("not", format!("{subject} must not be given")),
+        PropertyNames { .. } => ("propertyNames", format!("{subject} has a key that its schema forbids")),
         _ => ("schema", error.masked_with(&subject).to_string()),
     };
     Violation { pointer, keyword, message }
@@ -445,7 +423,7 @@ fn kinds(kind: &TypeKind) -> Kinds {
     match kind {
         TypeKind::Single(kind) => kinds_named(kind.as_str()),
         TypeKind::Multiple(kinds) => {
-            kinds.iter().fold(Kinds(0), |all, kind| all.or(kinds_named(kind.as_str())))
+            kinds.iter().map(|kind| kinds_named(kind.as_str())).fold(Kinds(0), Kinds::or)
         }
     }
 }
@@ -458,9 +436,8 @@ fn shared_id(root: &Value) -> Option<&str> {
 
     let mut seen: HashSet<Uri<String>> = HashSet::new();
     let mut todo = vec![(root, Arc::new(uri::from_str("").ok()?))];
-    while let Some((value, base)) = todo.pop() {
-        let Value::Object(schema) = value else { continue };
-        let id = super::references::identity(value);
+    while let Some((schema, base)) = todo.pop() {
+        let id = identity(schema);
         // What is no address is the validator's to refuse.
         let own = id.and_then(|id| uri::resolve_against(&base.borrow(), id.trim_end_matches('#')).ok());
         if own.as_ref().is_some_and(|own| !seen.insert(own.clone())) {
@@ -469,7 +446,33 @@ fn shared_id(root: &Value) -> Option<&str> {
         // A name alone, as the older drafts have it, is no base.
         let own = own.filter(|_| id.is_some_and(|id| !id.starts_with('#')));
         let base = own.map_or(base, Arc::new);
-        todo.extend(super::keywords::inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
+        todo.extend(inside(schema).map(|(_, child)| (child, Arc::clone(&base))));
     }
     None
+}
+
+/// Is `root` small enough for a validator that follows every `$ref` when it compiles? No reference leads back to itself
+/// without going into the value.
+fn is_bounded(root: &Value) -> bool {
+    // How many schemas each one becomes, and how deep they are.
+    let mut done: HashMap<*const Value, (usize, usize)> = HashMap::new();
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    // Each step is taken twice: on the way down to find what is inside, on the way up to add it.
+    let mut steps = vec![(root, false)];
+    while let Some((schema, inside_done)) = steps.pop() {
+        let inside = children(root, schema);
+        if inside_done {
+            // A reference back to a schema that is not done is not expanded again.
+            let sizes = inside.map(|child| done.get(&std::ptr::from_ref(child)).unwrap_or(&(1, 1)));
+            let sum = sizes.fold((1, 1), |(size, depth): (usize, usize), (inner, levels)| {
+                (size.saturating_add(*inner), depth.max(levels + 1))
+            });
+            done.insert(schema, sum);
+        } else if seen.insert(schema) {
+            steps.push((schema, true));
+            steps.extend(inside.map(|child| (child, false)));
+        }
+    }
+    let whole = done.get(&std::ptr::from_ref(root));
+    whole.is_none_or(|(size, depth)| *size <= MAX_EXPANDED && *depth <= MAX_EXPANDED_DEPTH)
 }

@@ -28,7 +28,7 @@ pub(crate) fn fit_any<'m>(bytes: &[u8], markers: impl Iterator<Item = &'m str>) 
 }
 
 /// The other spelling of a byte of a marker.
-fn wide(byte: u8) -> &'static [u8] {
+pub(crate) fn wide(byte: u8) -> &'static [u8] {
     match byte {
         b'|' => "｜".as_bytes(),
         b'_' => "▁".as_bytes(),

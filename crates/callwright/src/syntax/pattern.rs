@@ -6,7 +6,7 @@
 use callwright_json::Span;
 
 use super::marks::fit;
-use crate::dialect::error::{DialectProblem, MAX_TEXT};
+use crate::dialect::check::{DialectProblem, MAX_TEXT};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 

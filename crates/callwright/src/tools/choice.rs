@@ -44,9 +44,8 @@ impl ToolChoice {
                 Some("allowed_tools") => {
                     let allowed = choice.get("allowed_tools").unwrap_or(value);
                     // What a server runs has a type in the place of a name.
-                    let is_ours = |tool: &&Value| match tool.get("type").and_then(Value::as_str) {
-                        None | Some("function") => true,
-                        Some(_) => false,
+                    let is_ours = |tool: &&Value| {
+                        tool.get("type").and_then(Value::as_str).is_none_or(|word| word == "function")
                     };
                     let names = allowed.get("tools")?.as_array()?.iter().filter(is_ours).map(|tool| {
                         let function = tool.get("function").unwrap_or(tool);

@@ -7,19 +7,19 @@ use crate::json;
 use crate::value::{Map, Value};
 
 use super::{Tool, ToolSet};
-use crate::schema::{Document, Schema, SchemaGuide, compile_documents};
+use crate::schema::{Document, SchemaGuide, compile_documents};
 use crate::shape::keys;
 
-/// The guide for a call of one of `tools`, each a name and the schema of its arguments.
+/// The guide for a call of one of `tools`.
 ///
 /// Its root admits an object `{"name": …, "arguments": …}` under any of the keys that models use, `{"f": {…}}`, the
 /// flat `{"name": "f", …}`, the wire's `{"type": "function", "function": {…}}`, `{"tool_calls": […]}` and
-/// `{"function_call": {…}}`, arguments alone, a list of any of these, and a string. `names` are the only names that a
-/// call may have; any name where there are none.
-pub(crate) fn guide(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> SchemaGuide {
-    let envelope = envelope(tools, names);
+/// `{"function_call": {…}}`, arguments alone, a list of any of these, and a string. A call may have any name, where it is
+/// not known which is the `only` tool.
+pub(crate) fn guide(tools: &[&Tool], only: Option<&Tool>) -> SchemaGuide {
+    let envelope = envelope(tools, only);
     let mut documents = vec![Document::new(&envelope)];
-    documents.extend(tools.iter().map(|(_, schema)| Document::new(schema.value())));
+    documents.extend(tools.iter().map(|tool| Document::new(tool.schema().value())));
     compile_documents(&documents).0
 }
 
@@ -80,7 +80,7 @@ impl Guide for Expected<'_> {
     }
 }
 
-fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
+fn envelope(tools: &[&Tool], only: Option<&Tool>) -> Value {
     let tool = |n: usize| json!({"$ref": format!("tool:{n}")});
     let tools_and = |other: &Value| (0..tools.len()).map(tool).chain([other.clone()]).collect::<Vec<Value>>();
     let [call, text, name, arguments] = ["#", "#/$defs/text", "#/$defs/name", "#/$defs/arguments"]
@@ -93,17 +93,15 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
         // `function` is a name, or the whole call; a call may be a string.
         add(key, if key == "function" { &call } else { &name });
     }
-    for &key in keys::ARGUMENTS {
-        add(key, &arguments);
+    for (keys, schema) in [
+        (keys::ARGUMENTS, &arguments),
+        (&["function_call", "tool_call", "tool_calls"], &call),
+        (&["type", "id"], &text),
+    ] {
+        keys.iter().for_each(|key| add(key, schema));
     }
-    for key in ["function_call", "tool_call", "tool_calls"] {
-        add(key, &call);
-    }
-    for key in ["type", "id"] {
-        add(key, &text);
-    }
-    for (n, (name, _)) in tools.iter().enumerate() {
-        add(name, &json!({"anyOf": [tool(n), text]}));
+    for (n, declared) in tools.iter().enumerate() {
+        add(declared.name(), &json!({"anyOf": [tool(n), text]}));
     }
     let members: Map = meanings
         .into_iter()
@@ -116,10 +114,7 @@ fn envelope(tools: &[(&str, &Schema)], names: Option<&[&str]>) -> Value {
     let mut forms =
         vec![json!({"type": "object", "properties": members}), json!({"type": "array", "items": call})];
     forms.extend(tools_and(&text));
-    let name = match names {
-        Some(names) => json!({"type": "string", "enum": names}),
-        None => text.clone(),
-    };
+    let name = only.map_or(text.clone(), |only| json!({"type": "string", "enum": [only.name()]}));
     json!({
         "anyOf": forms,
         "$defs": {"text": {"type": "string"}, "name": name, "arguments": {"anyOf": tools_and(&text)}},

@@ -214,10 +214,7 @@ impl ToolSet {
     ///
     /// Compiled at the first use.
     pub fn call_guide(&self) -> &SchemaGuide {
-        self.call_guide.get_or_init(|| {
-            let tools: Vec<(&str, &Schema)> = self.iter().map(|tool| (tool.name(), &tool.schema)).collect();
-            envelope::guide(&tools, None)
-        })
+        self.call_guide.get_or_init(|| envelope::guide(&self.iter().collect::<Vec<_>>(), None))
     }
 }
 
@@ -253,11 +250,8 @@ impl Tool {
     /// Is there a parameter of this name, or does the schema name none, and takes any?
     pub(crate) fn takes(&self, parameter: &str) -> bool {
         let guide = self.schema.guide();
-        match guide.member(guide.root(), parameter) {
-            Member::Declared(..) => true,
-            Member::Open(_) => guide.names(guide.root()).next().is_none(),
-            Member::Forbidden => false,
-        }
+        let is_open = || matches!(guide.member(guide.root(), parameter), Member::Open(_));
+        self.declares(parameter) || self.parameters().next().is_none() && is_open()
     }
 
     /// Is `word`, of the tag of an element, its whole name: `f`, `functions.f`, `getWeather` for `get_weather`? Of
@@ -286,8 +280,7 @@ impl Tool {
             Some(Value::String(description)) => description.clone(),
             Some(_) => return Err(ToolProblem::DescriptionNotAString),
         };
-        let parameters = SCHEMA.iter().find_map(|key| function.get(key));
-        let schema = match parameters {
+        let schema = match parameters(definition) {
             None | Some(Value::Null) => {
                 Schema::compile(&json!({"type": "object", "properties": {}, "additionalProperties": false}))
             }
@@ -324,7 +317,7 @@ impl Tool {
 
     /// Like [`ToolSet::call_guide`], where it is known that this is the tool.
     pub fn call_guide(&self) -> &SchemaGuide {
-        self.call_guide.get_or_init(|| envelope::guide(&[(self.name(), &self.schema)], Some(&[self.name()])))
+        self.call_guide.get_or_init(|| envelope::guide(&[self], Some(self)))
     }
 }
 
@@ -444,18 +437,14 @@ const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"
 /// # Errors
 /// When it holds none, or too many.
 pub(crate) fn listed(value: &Value) -> Result<Vec<&Value>, ToolSetError> {
+    let is_tool =
+        || ["name", "type", "function"].iter().chain(&DECLARATIONS).any(|key| value.get(key).is_some());
     let list = match (value, value.get("result"), value.get("tools")) {
         (_, Some(result @ Value::Object(_)), None) => return listed(result),
         (_, None, Some(Value::Array(list))) | (Value::Array(list), ..) => {
             list.iter().flat_map(declared).collect()
         }
-        _ if ["name", "type", "function"]
-            .iter()
-            .chain(&DECLARATIONS)
-            .any(|key| value.get(*key).is_some()) =>
-        {
-            declared(value)
-        }
+        _ if is_tool() => declared(value),
         _ => return Err(ToolSetError::NoTools),
     };
     if MAX_TOOLS < list.len() { Err(ToolSetError::TooMany(list.len())) } else { Ok(list) }

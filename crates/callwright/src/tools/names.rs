@@ -31,7 +31,10 @@ pub(crate) struct Names<'a>(Declared<'a>);
 /// What is known of the names of a tool set. Tools are known by their numbers in it.
 #[derive(Debug)]
 pub(crate) struct NameIndex {
-    ends: Ends,
+    /// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
+    /// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter
+    /// name, its last byte alone.
+    ends: BTreeSet<[Option<u8>; 3]>,
     /// Declared names of more than one word, `server/tool`, each with the length of its first word.
     joined: Vec<(usize, usize)>,
     /// The longest word that may be a name in prose.
@@ -50,9 +53,23 @@ impl NameIndex {
         let words = |name: &str| name.bytes().position(|byte| !is_name_byte(byte));
         let joined =
             tools.iter().enumerate().filter_map(|(n, tool)| Some((n, words(tool.name())?))).collect();
+        let ends = |tool: &Tool| match folded_ends(tool.name()) {
+            ends @ [.., Some(_)] => ends,
+            [last, ..] => [last, None, None],
+        };
         let folded = index(tools, |name| Some(name));
         let tails = index(tools, |name| Some(name.rsplit_once('.')?.1));
-        NameIndex { ends: Ends::of(tools), joined, longest: longest.min(MAX_NAME), folded, tails }
+        let ends = tools.iter().map(ends).collect();
+        NameIndex { ends, joined, longest: longest.min(MAX_NAME), folded, tails }
+    }
+
+    /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
+    fn may_have(&self, written: &str) -> bool {
+        let ends @ [last, ..] = folded_ends(written);
+        // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
+        written.contains('<')
+            || last.is_none()
+            || [ends, [last, None, None]].iter().any(|ends| self.ends.contains(ends))
     }
 }
 
@@ -90,6 +107,7 @@ impl<'a> Names<'a> {
 
     /// The tool that `written` names; `None` where no tool does, or more than one.
     pub(crate) fn resolve(&self, written: &str) -> Option<&Tool> {
+        let is_namespace = |word: &str| NAMESPACES.iter().any(|known| known.eq_ignore_ascii_case(word));
         let written = written.trim_ascii();
         if written.is_empty() || MAX_NAME < written.len() {
             return None;
@@ -100,7 +118,7 @@ impl<'a> Names<'a> {
         {
             return Some(tool);
         }
-        if !self.index().ends.may_have(written) {
+        if !self.index().may_have(written) {
             return None;
         }
         if let Some(tool) = self.tools().get(written) {
@@ -109,25 +127,22 @@ impl<'a> Names<'a> {
         // Look-alike, zero-width and bidirectional characters never resolve, but for a name to the letter.
         if !written.is_ascii() {
             let (head, tail) = written.split_once(['.', ':', '/'])?;
-            let is_known = NAMESPACES.iter().any(|namespace| namespace.eq_ignore_ascii_case(head));
-            return self.tools().get(tail).filter(|_| is_known);
+            return self.tools().get(tail).filter(|_| is_namespace(head));
         }
         let written = without_token(written);
         if is_path(&written) {
             return None;
         }
-        let whole = self.variant(&written);
-        if whole.is_some() {
-            return whole;
+        if let Some(tool) = self.variant(&written) {
+            return Some(tool);
         }
         let mut rest: &str = &written;
         while let Some((head, tail)) = rest.split_once(['.', ':', '/']) {
-            if !head.is_empty() && !NAMESPACES.iter().any(|known| known.eq_ignore_ascii_case(head)) {
+            if !head.is_empty() && !is_namespace(head) {
                 return None;
             }
-            let found = self.tools().get(tail).or_else(|| self.variant(tail));
-            if found.is_some() {
-                return found;
+            if let Some(tool) = self.tools().get(tail).or_else(|| self.variant(tail)) {
+                return Some(tool);
             }
             rest = tail;
         }
@@ -175,31 +190,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
-/// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter name,
-/// its last byte alone.
-#[derive(Debug)]
-struct Ends(BTreeSet<[Option<u8>; 3]>);
-
-impl Ends {
-    fn of(tools: &ToolSet) -> Ends {
-        let ends = |tool: &Tool| match folded_ends(tool.name()) {
-            ends @ [.., Some(_)] => ends,
-            [last, ..] => [last, None, None],
-        };
-        Ends(tools.iter().map(ends).collect())
-    }
-
-    /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
-    fn may_have(&self, written: &str) -> bool {
-        let ends @ [last, ..] = folded_ends(written);
-        // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
-        written.contains('<')
-            || last.is_none()
-            || [ends, [last, None, None]].iter().any(|ends| self.0.contains(ends))
-    }
-}
-
 /// The name that `text` begins with, `""` where none does.
 pub(crate) fn leading_name(text: &str) -> &str {
     let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
@@ -235,28 +225,4 @@ fn index(tools: &ToolSet, part: impl Fn(&str) -> Option<&str>) -> HashMap<String
         }
     }
     map
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::value::Value;
-
-    #[test]
-    fn a_tool_of_a_server_is_declared_under_both_names_or_its_own() {
-        for (declared, expected) in [
-            (&["weather__get"][..], Some("weather__get")),
-            (&["mcp__weather__get"], Some("mcp__weather__get")),
-            (&["weather.get"], Some("weather.get")),
-            (&["get"], Some("get")),
-            (&["get", "weather__get"], Some("weather__get")),
-            (&["news__get"], None),
-            (&["weather"], None),
-        ] {
-            let tools: Vec<_> = declared.iter().map(|name| crate::json!({"name": name})).collect();
-            let tool_set = ToolSet::from_value(&Value::from(tools)).unwrap();
-            let found = Names::new(&tool_set).resolve_of("weather", "get").map(|tool| tool.name().to_owned());
-            assert_eq!(found.as_deref(), expected, "{declared:?}");
-        }
-    }
 }

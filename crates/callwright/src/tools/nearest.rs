@@ -29,12 +29,10 @@ pub(crate) fn nearest<'a>(
     most: usize,
 ) -> Vec<&'a str> {
     let written = fold(written);
-    let mut near: Vec<(usize, &str)> = Vec::new();
-    for (distance, name) in declared.filter_map(|name| Some((distance(&written, &fold(name))?, name))) {
-        near.insert(near.partition_point(|(other, _)| *other <= distance), (distance, name));
-        near.truncate(most);
-    }
-    near.into_iter().map(|(_, name)| name).collect()
+    let near = declared.filter_map(|name| Some((distance(&written, &fold(name))?, name)));
+    let mut near: Vec<(usize, &str)> = near.collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
 /// How far `written` is from `name`, both folded; `None` where they have little in common.

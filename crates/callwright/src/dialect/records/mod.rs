@@ -8,7 +8,7 @@ mod other;
 mod tags;
 
 use super::{Anchor, Dialect, Grammar, Marks, NameAt, Trim, family};
-use crate::prompt::speech::{Arguments, Definition, GENERAL, Listing, PromptFormat, Results};
+use crate::prompt::speech::{Arguments, Calls, Definition, GENERAL, Listing, PromptFormat, Results};
 use crate::syntax::Text;
 
 /// All of them. Those without an opener are found by the look of their payload.
@@ -28,19 +28,13 @@ pub(super) fn all() -> Vec<Dialect> {
 
 /// A record to be filled in.
 #[inline(never)]
-fn record(name: &'static str, name_at: NameAt, anchor: Anchor) -> Dialect {
+fn record(name: &'static str, name_at: NameAt, anchor: Anchor, about: &'static str) -> Dialect {
     let speech = PromptFormat { system: GENERAL.into(), ..PromptFormat::default() };
-    Dialect { name_at, anchor, speech: Some(speech), ..Dialect::new(name) }
+    Dialect { name_at, anchor, about: about.into(), speech: Some(speech), ..Dialect::new(name) }
 }
 
 /// What is read. What many records call is not copied to where they do: all of it runs once.
 impl Dialect {
-    /// Who writes it.
-    #[inline(never)]
-    fn by(self, about: &'static str) -> Dialect {
-        Dialect { about: about.into(), ..self }
-    }
-
     fn aliases(self, aliases: &[&'static str]) -> Dialect {
         Dialect { aliases: texts(aliases), ..self }
     }
@@ -57,6 +51,13 @@ impl Dialect {
     #[inline(never)]
     fn call(self, open: &[&'static str], close: &[&'static str]) -> Dialect {
         Dialect { call: Marks { open: texts(open), close: texts(close) }, ..self }
+    }
+
+    /// Each call is an element: the names that open one, and those that close one.
+    fn elements_of(self, open: &str, close: &str) -> Dialect {
+        let open = open.split(' ').map(|name| format!("<{name}>").into()).collect();
+        let close = close.split(' ').map(|name| format!("</{name}>").into()).collect();
+        Dialect { call: Marks { open, close }, ..self }
     }
 
     fn trim(self, trim: Trim) -> Dialect {
@@ -77,6 +78,23 @@ impl Dialect {
 
     fn tags(self, template: &'static str) -> Dialect {
         self.arguments(Grammar::Tags, Arguments::Tags(template.into()))
+    }
+
+    /// A section of this name, with calls in the manner of Claude's, each of their tags behind `mark`. Who has a mark says of
+    /// each argument whether it is text.
+    fn invokes(self, section: &'static str, mark: &'static str) -> Dialect {
+        let is_text = if mark.is_empty() { "" } else { " string=\"{is_text}\"" };
+        let tags = format!("<{mark}parameter name=\"{{key}}\"{is_text}>{{value}}</{mark}parameter>\n");
+        let calls = Calls {
+            open: format!("<{section}>\n").into(),
+            call: format!("<{mark}invoke name=\"{{name}}\">\n{{arguments}}</{mark}invoke>").into(),
+            between: "\n".into(),
+            close: format!("\n</{section}>").into(),
+            arguments: Arguments::Tags(tags.into()),
+        };
+        let open = format!("<{section}>").to_lowercase().replace('｜', "|");
+        let section = Marks { open: vec![open.into()], close: Vec::new() };
+        Dialect { arguments: Grammar::Tags, section, ..self }.spoken(|speech| speech.calls = calls)
     }
 
     fn elements(self, mark: &'static str) -> Dialect {
@@ -119,25 +137,16 @@ impl Dialect {
         self.spoken(|speech| speech.listing = Listing { form, each: each.into(), between: between.into() })
     }
 
-    /// Calls, each on its own: one of them, and what stands between two.
+    /// One call, and what stands between two.
+    #[inline(never)]
     fn writes(self, call: &'static str, between: &'static str) -> Dialect {
-        self.writes_all("", call, between, "")
+        self.spoken(|speech| [speech.calls.call, speech.calls.between] = [call, between].map(Text::Borrowed))
     }
 
-    /// Calls with something around all of them.
+    /// What stands around all calls.
     #[inline(never)]
-    fn writes_all(
-        self,
-        open: &'static str,
-        call: &'static str,
-        between: &'static str,
-        close: &'static str,
-    ) -> Dialect {
-        self.spoken(|speech| {
-            let calls = &mut speech.calls;
-            [calls.open, calls.call, calls.between, calls.close] =
-                [open, call, between, close].map(Text::Borrowed);
-        })
+    fn within(self, open: &'static str, close: &'static str) -> Dialect {
+        self.spoken(|speech| [speech.calls.open, speech.calls.close] = [open, close].map(Text::Borrowed))
     }
 
     /// A result that the form itself assigns to its call: by its name, or by its place among the others.

@@ -84,7 +84,7 @@ impl<'a> OpenerParser<'a, '_> {
             _ if holds(whole, "steptml") => Known::Step3,
             _ if holds(whole, "atem") => Known::Muse,
             _ if is_function => Known::FunctionaryV31,
-            "function" => Known::MinicpmV5,
+            "function" => Known::Minicpm5,
             _ => Known::AnthropicXml,
         })
     }

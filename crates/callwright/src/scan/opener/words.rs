@@ -142,7 +142,7 @@ impl OpenerParser<'_, '_> {
             }
             b':' if word == "call" && self.is_begun() => return Ok(self.past(end + 1)),
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
-                self.record = Some(self.known(Known::Phi4Mini));
+                self.record = Some(self.known(Known::Phi4mini));
                 return Ok(self.past(end));
             }
             // A name that no tool has, where those beside it say that it is meant as one.
