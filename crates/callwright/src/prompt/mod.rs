@@ -105,7 +105,7 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
 fn shown(dialect: &PromptDialect, tool_set: &ToolSet, examples: &Examples) -> String {
     let Some(example) = examples.iter().next() else { return String::new() };
     let text = example.arguments.as_ref().map(spaced);
-    let given = text.as_deref().map_or(Given::Form(example.form()), Given::Json);
+    let given = text.as_deref().map_or(Given::Form(&example.form), Given::Json);
     calls::calls(dialect, tool_set, &[Made { name: &example.name, given }])
 }
 

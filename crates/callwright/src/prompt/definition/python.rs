@@ -4,11 +4,11 @@ use crate::value::Value;
 
 use super::super::literal::{is_identifier, python};
 use super::super::marks::{neutralise, one_line};
-use super::{description_of, listed_values, members, of_type, resolve, ways};
+use super::{Types, description_of, members, of_type, resolve};
 use crate::tools::Tool;
 
-/// How deep a parameter's type goes.
-const MAX_DEPTH: usize = 4;
+/// `list[str]`, `Literal["a", "b"]`
+const TYPES: Types = Types { depth: 4, any: "Any", values: literals, plain };
 
 /// `def name(…):` with the description and the parameters' descriptions as its docstring.
 pub(super) fn told(tool: &Tool) -> String {
@@ -26,7 +26,7 @@ pub(super) fn told(tool: &Tool) -> String {
     }
     let mut has_others = false;
     for (name, member, is_required) in members {
-        let kind = python_type(root, member, 0);
+        let kind = TYPES.of(root, member, 0);
         let description = one_line(description_of(member));
         if is_identifier(name) {
             let default = match member.get("default") {
@@ -77,19 +77,12 @@ pub(super) fn told(tool: &Tool) -> String {
     format!("def {name}({signature}):\n{body}")
 }
 
-/// The type of a parameter as Python writes it: `list[str]`, `Literal["a", "b"]`.
-fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
-    let schema = resolve(root, schema);
-    if MAX_DEPTH < depth {
-        return "Any".to_owned();
-    }
-    if let Some(values) = listed_values(schema) {
-        let values: Vec<String> = values.iter().map(|value| python(value, '"')).collect();
-        return format!("Literal[{}]", values.join(", "));
-    }
-    if let Some(ways) = ways(schema, |choice| python_type(root, choice, depth + 1)) {
-        return ways;
-    }
+fn literals(values: &[Value]) -> String {
+    let values: Vec<String> = values.iter().map(|value| python(value, '"')).collect();
+    format!("Literal[{}]", values.join(", "))
+}
+
+fn plain(root: &Value, schema: &Value, depth: usize) -> String {
     let one = |word: &str| match word {
         "string" => "str".to_owned(),
         "integer" => "int".to_owned(),
@@ -97,7 +90,7 @@ fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
         "boolean" => "bool".to_owned(),
         "null" => "None".to_owned(),
         "array" => match schema.get("items").filter(|items| items.is_object()) {
-            Some(element) => format!("list[{}]", python_type(root, element, depth + 1)),
+            Some(element) => format!("list[{}]", TYPES.of(root, element, depth + 1)),
             None => "list".to_owned(),
         },
         "object" => "dict".to_owned(),
