@@ -61,26 +61,9 @@ pub(super) fn python(value: &Value, mark: char) -> String {
 /// What JSON escapes in a string, Python reads the same way.
 fn string(text: &str, mark: char) -> String {
     let json = quote(text).replace('`', "\\u0060");
-    if mark == '"' {
-        return in_python(&json);
-    }
-    let inner = json.get(1..json.len().saturating_sub(1)).unwrap_or("");
-    let mut literal = String::with_capacity(json.len());
-    literal.push(mark);
-    let mut chars = inner.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some('"') => literal.push('"'),
-                Some(escaped) => literal.extend(['\\', escaped]),
-                None => {}
-            },
-            c if c == mark => literal.extend(['\\', c]),
-            c => literal.push(c),
-        }
-    }
-    literal.push(mark);
-    in_python(&literal)
+    // Each quote of JSON has a backslash of its own, and so has each mark then.
+    let inner = json.get(1..json.len().saturating_sub(1)).unwrap_or("").replace("\\\"", "\"");
+    in_python(&format!("{mark}{}{mark}", inner.replace(mark, &format!("\\{mark}"))))
 }
 
 /// May Python have a parameter of this name?
