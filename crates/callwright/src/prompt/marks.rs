@@ -120,7 +120,7 @@ const HEADINGS: &[&str] =
 
 /// `text` without marks: `<|im_end|>` → `<\|im_end|>`, `[INST]` → `[\INST]`, `User:` → `User\:` at the start of a line.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    rewrite(Cow::Borrowed(text), mark, parted)
+    rewrite(Cow::Borrowed(text), mark, Backslash::Put)
 }
 
 /// The text that [`neutralise`] was given.
@@ -129,7 +129,7 @@ pub fn restore(text: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn restored(text: Cow<'_, str>) -> Cow<'_, str> {
-    rewrite(text, mark, joined)
+    rewrite(text, mark, Backslash::Taken)
 }
 
 /// Text without line breaks and control characters.
@@ -176,15 +176,20 @@ pub(super) fn in_python(literal: &str) -> String {
     out
 }
 
-/// What to do at a mark: it is told where its head ends and whether a backslash follows, and says from where on to copy and what
-/// to put there.
-pub(super) type Edit = fn(usize, bool) -> (usize, Option<char>);
+/// What becomes of the backslash behind the head of a mark.
+#[derive(Clone, Copy)]
+pub(super) enum Backslash {
+    /// It is put there, and parts the mark.
+    Put,
+    /// What was put there is taken away.
+    Taken,
+}
 
 /// Goes from mark to mark: `mark` finds the end of the head of one at a place, and is told whether a line begins there.
 pub(super) fn rewrite<'t>(
     text: Cow<'t, str>,
     mark: impl Fn(&str, usize, bool) -> Option<usize>,
-    edit: Edit,
+    backslash: Backslash,
 ) -> Cow<'t, str> {
     let mut out = String::new();
     let mut from = 0;
@@ -194,9 +199,13 @@ pub(super) fn rewrite<'t>(
             && let Some(head) = mark(&text, at, line_start)
         {
             out.push_str(&text[from..head]);
-            let (next, put) = edit(head, text.as_bytes().get(head) == Some(&b'\\'));
-            out.extend(put);
-            from = next;
+            from = match backslash {
+                Backslash::Put => {
+                    out.push('\\');
+                    head
+                }
+                Backslash::Taken => head + usize::from(text.as_bytes().get(head) == Some(&b'\\')),
+            };
         }
         line_start = matches!(byte, b'\n' | b'\r') || line_start && matches!(byte, b' ' | b'\t');
     }
@@ -205,16 +214,6 @@ pub(super) fn rewrite<'t>(
     }
     out.push_str(&text[from..]);
     Cow::Owned(out)
-}
-
-/// A backslash behind the head of a mark.
-pub(super) fn parted(head: usize, _: bool) -> (usize, Option<char>) {
-    (head, Some('\\'))
-}
-
-/// What stood there before it was [`parted`].
-pub(super) fn joined(head: usize, is_parted: bool) -> (usize, Option<char>) {
-    (head + usize::from(is_parted), None)
 }
 
 /// The end of the head of the mark at `at`: where backslashes part it from its rest, or may.
