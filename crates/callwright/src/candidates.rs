@@ -101,20 +101,11 @@ fn is_noise(c: char) -> bool {
 }
 
 fn candidate(verdict: Verdict) -> Candidate {
-    match verdict {
-        Verdict::Accepted(call) => Candidate {
-            name: Some(call.name),
-            arguments: call.arguments,
-            dialect: call.dialect,
-            span: call.span,
-            problem: None,
-        },
-        Verdict::Refused(refusal) => Candidate {
-            name: refusal.name,
-            arguments: refusal.block,
-            dialect: refusal.dialect,
-            span: refusal.span,
-            problem: Some(refusal.reason),
-        },
-    }
+    let (name, dialect, span) = verdict.head();
+    let (name, dialect) = (name.map(str::to_owned), dialect.clone());
+    let (arguments, problem) = match verdict {
+        Verdict::Accepted(call) => (call.arguments, None),
+        Verdict::Refused(refusal) => (refusal.block, Some(refusal.reason)),
+    };
+    Candidate { name, arguments, dialect, span, problem }
 }

@@ -22,11 +22,15 @@ pub enum Verdict {
 impl Verdict {
     /// Was the call made natively, not found in the text?
     pub fn is_native(&self) -> bool {
-        let dialect = match self {
-            Verdict::Accepted(call) => &call.dialect,
-            Verdict::Refused(refusal) => &refusal.dialect,
-        };
-        dialect == NATIVE
+        self.head().1 == NATIVE
+    }
+
+    /// The tool that it names, as far as that can be read, its dialect, and where it stands.
+    pub(crate) fn head(&self) -> (Option<&str>, &Cow<'static, str>, Span) {
+        match self {
+            Verdict::Accepted(call) => (Some(&call.name), &call.dialect, call.span),
+            Verdict::Refused(refusal) => (refusal.name.as_deref(), &refusal.dialect, refusal.span),
+        }
     }
 }
 
@@ -126,7 +130,7 @@ impl Acceptance {
             dialect: self.dialect,
             number: 0,
             span,
-            block: text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned(),
+            block: span.of(text).to_owned(),
             reason,
         }
     }
@@ -345,11 +349,8 @@ pub struct ShownCall {
 
 impl ShownCall {
     pub(crate) fn of(verdict: &Verdict, by: ShownBy) -> ShownCall {
-        let (name, dialect, span) = match verdict {
-            Verdict::Accepted(call) => (Some(call.name.clone()), &call.dialect, call.span),
-            Verdict::Refused(refusal) => (refusal.name.clone(), &refusal.dialect, refusal.span),
-        };
-        ShownCall { name, dialect: dialect.clone(), span, by }
+        let (name, dialect, span) = verdict.head();
+        ShownCall { name: name.map(str::to_owned), dialect: dialect.clone(), span, by }
     }
 }
 
