@@ -57,25 +57,3 @@ pub(super) fn window(text: &str, from: usize, len: usize) -> (&'static str, Stri
     let shown = text.chars().skip(from).take(len).map(one_column).collect();
     (dots(from != 0), shown, dots(text.chars().nth(from + len).is_some()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_caret_stands_under_the_place() {
-        assert_eq!(draw("{\n\t\"é\": x}\n", Span::new(9, 10), "here"), "   \"é\": x}\n        ^ here");
-        assert_eq!(draw("", Span::at(0), "empty"), "  \n  ^ empty");
-        assert_eq!(draw("[1", Span::at(2), "end"), "  [1\n    ^ end");
-    }
-
-    #[test]
-    fn long_lines_are_windowed() {
-        let text = format!("{}!{}", "a".repeat(500), "b".repeat(500));
-        let drawn = draw(&text, Span::new(500, 501), "here");
-        let (line, caret) = drawn.split_once('\n').unwrap();
-        assert_eq!(line.chars().count(), 2 + 1 + WIDTH + 1);
-        let place = caret.chars().position(|c| c == '^').unwrap();
-        assert_eq!(line.chars().nth(place), Some('!'));
-    }
-}

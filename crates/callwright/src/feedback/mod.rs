@@ -146,27 +146,20 @@ impl Feedback {
         let first = diagnostics.iter().chain(&own).next();
         let problem = first.map_or(if cut { Problem::Truncated } else { Problem::Unreadable }, |d| d.problem);
         let (message, hint) = told(problem);
-        self.message = String::from(message);
-        self.at = first.map(|d| d.at);
-        self.hints = hint.map(String::from).into_iter().collect();
-        self
+        let hints = hint.map(String::from).into_iter().collect();
+        Feedback { message: String::from(message), at: first.map(|d| d.at), hints, ..self }
     }
 
     fn unknown_tool(self, nearest: &[String], declared: &[String]) -> Feedback {
         let named = self.name.as_deref().unwrap_or("");
-        let mut hints = Vec::new();
-        if let Some(nearest) = nearest.first() {
-            hints.push(format!("The nearest tool is {nearest}"));
-        }
-        hints.push(match declared {
-            [] => String::from("There are no tools: answer in words"),
-            declared if declared.len() <= TOOLS_SHOWN => format!("The tools are: {}", declared.join(", ")),
-            declared => format!(
-                "The tools are: {}, and {} more",
-                declared.iter().take(TOOLS_SHOWN).cloned().collect::<Vec<_>>().join(", "),
-                declared.len() - TOOLS_SHOWN
-            ),
-        });
+        let shown = declared.get(..TOOLS_SHOWN).unwrap_or(declared).join(", ");
+        let hint = match declared.len() {
+            0 => String::from("There are no tools: answer in words"),
+            n if n <= TOOLS_SHOWN => format!("The tools are: {shown}"),
+            n => format!("The tools are: {shown}, and {} more", n - TOOLS_SHOWN),
+        };
+        let nearest = nearest.first().map(|nearest| format!("The nearest tool is {nearest}"));
+        let hints = nearest.into_iter().chain([hint]).collect();
         Feedback { message: format!("Unknown tool: {named}"), hints, tools: declared.to_vec(), ..self }
     }
 
