@@ -1,8 +1,6 @@
 //! The door for one JSON text: native arguments, or an answer that should be JSON.
 
-use callwright_json::{
-    AnyValue, Class, Diagnostic, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with,
-};
+use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
 
 use crate::engine::is_cut;
 use crate::schema::{Coerced, Coercion, Schema};
@@ -44,12 +42,9 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
     };
     let mut parse = read_with(text, schema.guide(), &options);
     // Of several readings, the schema may admit one only.
-    if parse.readings.len() > 1 {
-        let fitting: Vec<Reading<'_>> =
-            parse.readings.iter().filter(|r| schema.check(r.value()).is_empty()).cloned().collect();
-        if let [_] = fitting.as_slice() {
-            parse.readings = fitting;
-        }
+    let fits = |reading: &Reading<'_>| schema.check(reading.value()).is_empty();
+    if 1 < parse.readings.len() && parse.readings.iter().filter(|reading| fits(reading)).count() == 1 {
+        parse.readings.retain(fits);
     }
     if parse.readings.is_empty()
         && let Some(reading) = pairs::read(text, schema.guide())
@@ -64,15 +59,11 @@ pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
     let Parse { mut readings, diagnostics } = parse;
     match readings.len() {
         1 => Ok(readings.swap_remove(0)),
-        0 => Err(broken(diagnostics)),
+        0 if diagnostics.iter().any(|d| d.problem == Problem::Truncated) => {
+            Err(Reason::Truncated(diagnostics))
+        }
+        0 => Err(Reason::Unreadable(diagnostics)),
         _ => Err(Reason::Ambiguous { readings: readings.into_iter().map(|r| r.text.into_owned()).collect() }),
-    }
-}
-
-fn broken(diagnostics: Vec<Diagnostic>) -> Reason {
-    match diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
-        true => Reason::Truncated(diagnostics),
-        false => Reason::Unreadable(diagnostics),
     }
 }
 
