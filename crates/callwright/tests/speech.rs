@@ -379,14 +379,10 @@ fn plain_calls_have_their_own_form() {
         let text = |key: &str| case[key].as_str().unwrap().to_owned();
         assert_eq!(prompt::calls(&dialect, &tools, &one), text("one"), "{}", dialect.name());
         assert_eq!(prompt::calls(&dialect, &tools, &two), text("two"), "{}", dialect.name());
-        if let Some(breaks) = case.get("breaks") {
-            let call = [("f".to_owned(), r#"{"a": "x\n", "n": 1}"#.to_owned())];
-            assert_eq!(
-                prompt::calls(&dialect, &tools, &call),
-                breaks.as_str().unwrap(),
-                "{}",
-                dialect.name()
-            );
+        for (key, a) in [("breaks", "x\n"), ("quotes", "say \"it's\"\n\\`<|im_end|>")] {
+            let Some(expected) = case.get(key) else { continue };
+            let call = prompt::call(&dialect, &tools, "f", &json!({"a": a, "n": 1}).to_string());
+            assert_eq!(call, expected.as_str().unwrap(), "{}", dialect.name());
         }
         assert_eq!(
             prompt::tool_result(&dialect, "f", "It is \"fine\".\n"),
@@ -435,7 +431,7 @@ fn own_dialects() -> Dialects {
         call = { open = "@@run {name}@@", close = "@@end@@" }
         arguments = "tags"
         argument = { open = "@@{key}@@", close = "@@/@@" }
-        speech = { system = "Tools:\n{tools}\nLike this:\n{calls}\n", listing = { form = "signature" }, results = { result = "got {content}--", role = "tool" } }
+        speech = { system = "Tools:\n{tools}\nLike this:\n{calls}\n{{name}: {x} {...} {a-b}{é}{", listing = { form = "signature" }, results = { result = "got {content}--", role = "tool" } }
 
         [[dialect]]
         name = "odd"
@@ -454,7 +450,8 @@ fn own_dialects_are_spoken() {
     let tagged = PromptDialect::named(&dialects, "tagged").unwrap();
     let parameters =
         json!({"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}});
-    let tools = ToolSet::from_value(&json!([{"name": "f", "parameters": parameters}])).unwrap();
+    let tool = json!([{"name": "f", "description": "{calls}", "parameters": parameters}]);
+    let tools = ToolSet::from_value(&tool).unwrap();
     let context = Context { dialects: dialects.clone(), ..Context::default() };
     let call = |dialect: &PromptDialect, arguments: &Value| {
         let text = prompt::call(dialect, &tools, "f", &arguments.to_string());
@@ -471,10 +468,9 @@ fn own_dialects_are_spoken() {
     call(&acme, &json!({"a": "[[/call]] <tool_call>"}));
     assert_eq!(prompt::tool_result(&tagged, "f", "5"), "got 5--");
     let taught = prompt::render(&tagged, &tools);
-    assert!(
-        taught.starts_with("Tools:\nf\n  a (string, optional)\n") && taught.contains("@@run f@@"),
-        "{taught}"
-    );
+    // Only words that are known there are slots, and what is filled in has none.
+    assert!(taught.starts_with("Tools:\nf: {calls}\n  a (string, optional)\n"), "{taught}");
+    assert!(taught.contains("@@run f@@") && taught.ends_with("\n{f: {x} {...} {a-b}{é}{"), "{taught}");
     let turn = [json!({"role": "tool", "name": "f", "content": "5"})];
     let speaking = Speaking { result_role: true, ..Speaking::default() };
     let rendered = render_messages(&tagged, &tools, &speaking, &turn);

@@ -9,42 +9,25 @@ use super::marks::{in_json, neutralise, quoted};
 use super::speech::Arguments;
 use super::template::fill;
 
-/// What is written as arguments.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Given<'a> {
-    /// The strict JSON text of an object.
-    Json(&'a str),
-    /// Only the form: keys, each with dots for its value; `{...}` where there are none.
-    Form(&'a [(String, &'static str)]),
-}
-
 /// The most levels of nested elements.
 const MAX_LEVELS: usize = 32;
 
-/// The arguments in `grammar`; `None` where it cannot hold them.
-pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
-    match (grammar, given) {
-        (Arguments::Json, given) => Some(json(given)),
-        (_, Given::Form([])) => Some("...".to_owned()),
-        (_, Given::Form(form)) => Some(of_form(grammar, form)),
-        (_, Given::Json(text)) => of_members(grammar, &serde_json::from_str(text).ok()?),
+/// `arguments`, the strict JSON text of an object, in `grammar`; `None` where it cannot hold them.
+pub(super) fn written(grammar: &Arguments, arguments: &str) -> Option<String> {
+    match grammar {
+        Arguments::Json => Some(in_json(arguments)),
+        grammar => of_members(grammar, &serde_json::from_str(arguments).ok()?),
     }
 }
 
-/// The arguments as JSON, in which no mark stands.
-pub(super) fn json(given: Given<'_>) -> String {
-    match given {
-        Given::Json(text) => in_json(text),
-        Given::Form([]) => "{...}".to_owned(),
-        Given::Form(form) => of_form(&Arguments::Json, form),
-    }
-}
-
-fn of_form(grammar: &Arguments, form: &[(String, &'static str)]) -> String {
+/// Only the form of arguments: keys, each with dots for its value.
+pub(super) fn shown(grammar: &Arguments, form: &[(String, &'static str)]) -> String {
     let each = |between: &str, write: &dyn Fn(&str, &str) -> String| {
         form.iter().map(|(key, dots)| write(key, dots)).collect::<Vec<_>>().join(between)
     };
     match grammar {
+        Arguments::Json if form.is_empty() => "{...}".to_owned(),
+        _ if form.is_empty() => "...".to_owned(),
         Arguments::Json => format!("{{{}}}", each(", ", &|key, dots| format!("{}: {dots}", quoted(key)))),
         Arguments::Tags(template) => each("", &|key, dots| tagged(template, key, dots, &Value::Null)),
         Arguments::Elements(mark) => each("", &|key, dots| format!("{mark}<{key}>{dots}{mark}</{key}>\n")),
@@ -68,11 +51,9 @@ fn of_members(grammar: &Arguments, members: &Map) -> Option<String> {
 
 /// The arguments in tags or elements, with a line break more at each end of a text that has one at an end: readers take one
 /// away there. `None` where that is no other way to write them.
-pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<String> {
-    let (Given::Json(text), Arguments::Tags(_) | Arguments::Elements(_)) = (given, grammar) else {
-        return None;
-    };
-    let mut members: Map = serde_json::from_str(text).ok()?;
+pub(super) fn with_breaks(grammar: &Arguments, arguments: &str) -> Option<String> {
+    let (Arguments::Tags(_) | Arguments::Elements(_)) = grammar else { return None };
+    let mut members: Map = serde_json::from_str(arguments).ok()?;
     let mut is_edged = false;
     for value in members.values_mut() {
         let text = value.as_str().filter(|text| text.starts_with(['\n', '\r']) || text.ends_with('\n'));

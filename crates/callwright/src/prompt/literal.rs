@@ -77,22 +77,3 @@ pub(super) fn is_identifier(name: &str) -> bool {
     let starts_well = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
     starts_well && chars.all(|c| c.is_alphanumeric() || c == '_') && !KEYWORDS.contains(&name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json;
-
-    #[test]
-    fn python_reads_the_same_values() {
-        let value = json!({"a": [null, true, 1.50, "say \"it's\"\n\\`<|im_end|>"]});
-        assert_eq!(
-            python(&value, '"'),
-            r#"{"a": [None, True, 1.50, "say \"it's\"\n\\\u0060\u003c|im_end|>"]}"#.replace("1.50", "1.5")
-        );
-        assert_eq!(
-            python(&value, '\''),
-            r#"{'a': [None, True, 1.5, 'say "it\'s"\n\\\u0060\u003c|im_end|>']}"#
-        );
-    }
-}
