@@ -222,9 +222,7 @@ fn mark(text: &str, at: usize, line_start: bool) -> Option<usize> {
     let first = *bytes.get(at)?;
     let has_bracket = |starts| {
         let rest = unparted(bytes, at + 1);
-        let is_mark =
-            begins(rest, starts) || rest.strip_prefix(b"/").is_some_and(|rest| begins(rest, starts));
-        is_mark.then_some(at + 1)
+        begins(rest.strip_prefix(b"/").unwrap_or(rest), starts).then_some(at + 1)
     };
     match first {
         b'<' => has_bracket(TAGS),

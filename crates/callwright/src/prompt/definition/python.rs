@@ -19,12 +19,10 @@ pub(super) fn told(tool: &Tool) -> String {
     let mut signature: Vec<String> = Vec::new();
     let mut documented: Vec<String> = Vec::new();
     // Python wants parameters without default first; a star lets them stand in the order of declaration.
-    let first_optional = members.iter().position(|(_, _, is_required)| !is_required);
-    let last_required = members.iter().rposition(|(_, _, is_required)| *is_required);
-    if first_optional < last_required && first_optional.is_some() {
+    if !members.is_sorted_by_key(|(.., is_required)| !is_required) {
         signature.push("*".to_owned());
     }
-    let mut has_others = false;
+    let mut others = None;
     for (name, member, is_required) in members {
         let kind = TYPES.of(root, member, 0);
         let description = one_line(description_of(member));
@@ -40,19 +38,14 @@ pub(super) fn told(tool: &Tool) -> String {
             }
         } else {
             // Not a name that Python can have for a parameter.
-            has_others = true;
+            others = Some("**others".to_owned());
             let need = if is_required { "required" } else { "optional" };
             let key = python(&Value::from(name), '"');
-            documented.push(
-                format!("**{{{key}: {kind}}} ({need}): {description}")
-                    .trim_end_matches([':', ' '])
-                    .to_owned(),
-            );
+            let told = format!("**{{{key}: {kind}}} ({need}): {description}");
+            documented.push(told.trim_end_matches([':', ' ']).to_owned());
         }
     }
-    if has_others {
-        signature.push("**others".to_owned());
-    }
+    signature.extend(others);
 
     let name = in_fence(&one_line(tool.name()));
     let mut doc: Vec<String> =
