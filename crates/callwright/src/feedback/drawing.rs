@@ -38,9 +38,8 @@ impl Position {
 ///           ^ one closing bracket too many
 /// ```
 pub(super) fn draw(text: &str, at: Span, label: &str) -> String {
-    let column = Position::of(text, at.range().start).column - 1;
-    let line_start = text.get(..at.range().start).unwrap_or(text).rfind('\n').map_or(0, |n| n + 1);
-    let line = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
+    let Position { line, column, .. } = Position::of(text, at.range().start);
+    let (line, column) = (text.lines().nth(line - 1).unwrap_or(""), column - 1);
     let from = if line.chars().nth(WIDTH).is_none() { 0 } else { column.saturating_sub(BEFORE) };
     let indent = column - from + usize::from(from != 0);
     let width = at.of(text).lines().next().unwrap_or("").chars().count().clamp(1, WIDTH);

@@ -218,43 +218,31 @@ impl Stop<'_> {
         self.string = self.at;
         self.at += 1;
         loop {
-            match self.peek() {
-                Some(b'"') => {
+            match self.text.as_bytes().get(self.at..).unwrap_or(&[]) {
+                [] | [b'\\'] => {
+                    self.at = self.string;
+                    return Err(Complaint::Unterminated);
+                }
+                [b'"', ..] => {
                     self.at += 1;
                     self.before = Token::String(Span::new(self.string, self.at));
                     return Ok(());
                 }
-                Some(b'\\') => self.escape()?,
-                Some(0..0x20) => return Err(Complaint::Control),
-                Some(_) => self.at += 1,
-                None => {
-                    self.at = self.string;
-                    return Err(Complaint::Unterminated);
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
+                // CPython wants something behind the digits: a text that ends there is a bad escape, not an
+                // unterminated string.
+                [b'\\', b'u', a, b, c, d, _, ..] if [a, b, c, d].iter().all(|b| b.is_ascii_hexdigit()) => {
+                    self.at += 6;
                 }
+                [b'\\', b'u', ..] => {
+                    self.at += 1;
+                    return Err(Complaint::UnicodeEscape);
+                }
+                [b'\\', ..] => return Err(Complaint::Escape),
+                [0..0x20, ..] => return Err(Complaint::Control),
+                [_, ..] => self.at += 1,
             }
         }
-    }
-
-    fn escape(&mut self) -> Result<(), Complaint> {
-        match self.text.as_bytes().get(self.at + 1..).unwrap_or(&[]) {
-            [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
-            // CPython wants something behind the digits: a text that ends there is a bad escape, not an unterminated string.
-            [b'u', digits @ .., _]
-                if digits.iter().take(4).filter(|b| b.is_ascii_hexdigit()).count() == 4 =>
-            {
-                self.at += 6;
-            }
-            [b'u', ..] => {
-                self.at += 1;
-                return Err(Complaint::UnicodeEscape);
-            }
-            [_, ..] => return Err(Complaint::Escape),
-            [] => {
-                self.at = self.string;
-                return Err(Complaint::Unterminated);
-            }
-        }
-        Ok(())
     }
 
     fn peek(&self) -> Option<u8> {

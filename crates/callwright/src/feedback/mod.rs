@@ -26,7 +26,6 @@ pub use trouble::Trouble;
 
 use crate::dialect::NATIVE;
 use crate::prompt::spaced;
-use crate::schema::Violation;
 use crate::shape::keys;
 use crate::value::Value;
 use crate::verdict::{Reason, Refusal, ShapeError};
@@ -103,8 +102,8 @@ impl Refusal {
         };
         match &self.reason {
             Reason::Unreadable(diagnostics) => blank.unreadable(diagnostics, false),
-            Reason::Truncated(diagnostics) => blank.unreadable(diagnostics, true).cut_short(),
-            Reason::OpenEnd(_) => blank.unreadable(&[], true).cut_short(),
+            Reason::Truncated(diagnostics) => blank.unreadable(diagnostics, true),
+            Reason::OpenEnd(_) => blank.unreadable(&[], true),
             Reason::UnknownTool { nearest, declared } => blank.unknown_tool(nearest, declared),
             Reason::Ambiguous { readings } => Feedback {
                 message: match readings.len() {
@@ -117,37 +116,39 @@ impl Refusal {
                 ..blank
             },
             Reason::Shape(error) => blank.shape(error),
-            Reason::Invalid(violations) => blank.invalid(violations),
+            Reason::Invalid(_) => {
+                let name = self.name.as_deref().unwrap_or("the tool");
+                let hints = vec![format!("Call {name} again with arguments that fit its schema")];
+                Feedback { message: self.reason.to_string(), hints, ..blank }
+            }
         }
     }
 }
 
 impl Feedback {
-    fn cut_short(mut self) -> Feedback {
-        self.hints.push(String::from(
-            "The call ends too early: send it again in full, shorter or in several parts",
-        ));
-        self
-    }
-
     fn unreadable(mut self, diagnostics: &[Diagnostic], cut: bool) -> Feedback {
-        let found = if is_meant_as_json(&self.block) { diagnose(&self.block, cut) } else { None };
-        if let Some(found) = found {
+        let is_json = is_meant_as_json(&self.block);
+        if let Some(found) = is_json.then(|| diagnose(&self.block, cut)).flatten() {
             self.hints = found.hints(&self.block);
             self.message = String::from(found.error.message);
             self.json_error = Some(found.error);
             self.trouble = Some(found.trouble);
             self.at = Some(found.at);
             self.fix = found.fix;
-            return self;
+        } else {
+            // `json.loads` takes the block, or it is written in another language.
+            let own =
+                if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
+            let first = diagnostics.first().or(own.first());
+            let problem = if cut { Problem::Truncated } else { Problem::Unreadable };
+            let (message, hint) = told(first.map_or(problem, |diagnostic| diagnostic.problem));
+            self.message = String::from(message);
+            self.at = first.map(|diagnostic| diagnostic.at);
+            self.hints.extend(hint.map(String::from));
         }
-        // `json.loads` takes the block, or it is written in another language.
-        let own = if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
-        let first = diagnostics.iter().chain(&own).next();
-        let problem = first.map_or(if cut { Problem::Truncated } else { Problem::Unreadable }, |d| d.problem);
-        let (message, hint) = told(problem);
-        let hints = hint.map(String::from).into_iter().collect();
-        Feedback { message: String::from(message), at: first.map(|d| d.at), hints, ..self }
+        let advice = "The call ends too early: send it again in full, shorter or in several parts";
+        self.hints.extend(cut.then(|| String::from(advice)));
+        self
     }
 
     fn unknown_tool(self, nearest: &[String], declared: &[String]) -> Feedback {
@@ -197,16 +198,6 @@ impl Feedback {
         };
         let at = arguments_span(&self.block).filter(|_| matches!(error, ShapeError::ArgumentsNotObject(_)));
         Feedback { message, hints: vec![hint], at, ..self }
-    }
-
-    fn invalid(self, violations: &[Violation]) -> Feedback {
-        let messages: Vec<&str> = violations.iter().map(|v| v.message.as_str()).collect();
-        let name = self.name.as_deref().unwrap_or("the tool");
-        Feedback {
-            message: messages.join("; "),
-            hints: vec![format!("Call {name} again with arguments that fit its schema")],
-            ..self
-        }
     }
 
     /// Is the call broken as JSON, or as the JSON form of a call?
