@@ -69,6 +69,7 @@ fn read(text: &str, names: &BTreeSet<String>, context: &Context<'_>) -> Outcome 
 /// The values of keys that name a tool, and the words in front of a bracket at the beginning of a line, of a list, or of one
 /// of its elements.
 fn written_names(text: &str) -> BTreeSet<String> {
+    let is_noise = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\');
     let mut names = BTreeSet::new();
     for key in keys::NAME {
         for (at, _) in text.match_indices(key) {
@@ -94,10 +95,6 @@ fn written_names(text: &str) -> BTreeSet<String> {
     names
         .retain(|name| name.len() < MAX_NAME && name.bytes().any(|byte| is_name_byte(byte) && byte != b'\\'));
     names
-}
-
-fn is_noise(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\')
 }
 
 fn candidate(verdict: Verdict) -> Candidate {
