@@ -36,20 +36,15 @@ pub struct Healed {
 /// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
     let options = Options { cut: finish_reason.is_some_and(is_cut) };
-    let Some(schema) = schema else {
-        let parse = read_with(text, &AnyValue, &options);
-        return Ok(Healed::of(settle(parse)?));
-    };
+    let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };
     let mut parse = read_with(text, schema.guide(), &options);
     // Of several readings, the schema may admit one only.
     let fits = |reading: &Reading<'_>| schema.check(reading.value()).is_empty();
     if 1 < parse.readings.len() && parse.readings.iter().filter(|reading| fits(reading)).count() == 1 {
         parse.readings.retain(fits);
     }
-    if parse.readings.is_empty()
-        && let Some(reading) = pairs::read(text, schema.guide())
-    {
-        parse.readings.push(reading);
+    if parse.readings.is_empty() {
+        parse.readings.extend(pairs::read(text, schema.guide()));
     }
     fit(settle(parse)?, schema)
 }
@@ -73,12 +68,9 @@ pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reaso
     if violations.is_empty() {
         return Ok(Healed::of(reading));
     }
-    match schema.coerce(&reading.text, &reading.tree) {
-        Some(Coerced { text, tree, coercions }) => {
-            Ok(Healed { text, tree, repairs: reading.repairs, coercions })
-        }
-        None => Err(Reason::Invalid(violations)),
-    }
+    let coerced = schema.coerce(&reading.text, &reading.tree).ok_or(Reason::Invalid(violations))?;
+    let Coerced { text, tree, coercions } = coerced;
+    Ok(Healed { text, tree, repairs: reading.repairs, coercions })
 }
 
 impl Healed {
