@@ -22,11 +22,10 @@ impl Position {
     /// The position of byte `at` of `text`; of the end, where `at` lies behind it.
     pub fn of(text: &str, at: usize) -> Position {
         let before = text.get(..at).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
         Position {
             offset: before.chars().count(),
             line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
+            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
         }
     }
 }

@@ -4,7 +4,6 @@
 //! fields for programs and as texts for three readers: a model that writes its calls as text, a model that
 //! calls natively, and a person. Nothing here decides anything.
 
-mod confirmation;
 mod diagnosis;
 mod drawing;
 mod json_loads;
@@ -166,16 +165,15 @@ impl Feedback {
 
     fn shape(self, error: &ShapeError) -> Feedback {
         let name = self.name.as_deref().unwrap_or("…");
+        let call = |arguments: &str| format!("{{\"tool\": \"{name}\", \"arguments\": {arguments}}}");
         let (message, hint) = match error {
             ShapeError::NoName => (
                 String::from("Missing 'tool' key: the call does not say which tool it wants"),
-                format!("Name the tool beside the arguments: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
+                format!("Name the tool beside the arguments: {}", call("{…}")),
             ),
             ShapeError::ArgumentsNotObject(kind) => (
                 format!("'arguments' must be a dict/object, got {}", python_type(kind, &self.block)),
-                format!(
-                    "Give each argument under its name: {{\"tool\": \"{name}\", \"arguments\": {{\"…\": …}}}}"
-                ),
+                format!("Give each argument under its name: {}", call("{\"…\": …}")),
             ),
             ShapeError::Expression => (
                 String::from("An expression stands where a value is needed"),
@@ -193,7 +191,7 @@ impl Feedback {
             ),
             ShapeError::BesideArguments(key) => (
                 format!("'{key}' stands outside the arguments of the call"),
-                format!("Put all arguments into one object: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
+                format!("Put all arguments into one object: {}", call("{…}")),
             ),
         };
         let at = arguments_span(&self.block).filter(|_| matches!(error, ShapeError::ArgumentsNotObject(_)));
@@ -360,8 +358,7 @@ fn is_meant_as_json(block: &str) -> bool {
     let inner = block.trim_start().trim_start_matches(['[', ' ', '\n', '\r', '\t']);
     let word = inner.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
     let is_call = word.len() < inner.len() && word.starts_with('(');
-    let is_markup = inner.starts_with('<');
-    !is_call && !is_markup
+    !is_call && !inner.starts_with('<')
 }
 
 /// The name that Python has for a type of JSON Schema, as it stands in `block`.
@@ -371,11 +368,8 @@ fn python_type(kind: &str, block: &str) -> &'static str {
         "array" => "list",
         "boolean" => "bool",
         "null" => "NoneType",
-        "integer" => "int",
-        "number" => {
-            let is_float = arguments_span(block).is_some_and(|at| at.of(block).contains(['.', 'e', 'E']));
-            if is_float { "float" } else { "int" }
-        }
+        "number" if arguments_span(block).is_some_and(|at| at.of(block).contains(['.', 'e', 'E'])) => "float",
+        "integer" | "number" => "int",
         _ => "dict",
     }
 }
