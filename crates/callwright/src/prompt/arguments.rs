@@ -39,7 +39,9 @@ pub(super) fn shown(grammar: &Arguments, form: &[(String, &'static str)]) -> Str
 fn of_members(grammar: &Arguments, members: &Map) -> Option<String> {
     match grammar {
         Arguments::Json => Some(in_json(&Value::Object(members.clone()).to_string())),
-        Arguments::Tags(template) => all(members, |key, value| tag(template, key, value)),
+        Arguments::Tags(template) => all(members, |key, value| {
+            raw(value).filter(|_| is_plain(key)).map(|raw| tagged(template, key, &raw, value))
+        }),
         Arguments::Elements(mark) => {
             let end = if mark.is_empty() { "\n" } else { "" };
             all(members, |key, value| Some(element(mark, key, value, 0)? + end))
@@ -69,12 +71,7 @@ fn all(members: &Map, write: impl Fn(&str, &Value) -> Option<String>) -> Option<
     members.iter().map(|(key, value)| write(key, value)).collect()
 }
 
-/// One argument by its template; `None` where the key or a string cannot stand there raw.
-fn tag(template: &str, key: &str, value: &Value) -> Option<String> {
-    let raw = raw(value)?;
-    is_plain(key).then(|| tagged(template, key, &raw, value))
-}
-
+/// One argument by its template.
 fn tagged(template: &str, key: &str, raw: &str, value: &Value) -> String {
     let kind = match value {
         Value::Null => "null",

@@ -21,20 +21,16 @@ use crate::verdict::Acceptance;
 /// The calls of one answer, each a name and its arguments: see [`call`](super::call). Those of a tool that is not in
 /// `tool_set` have the dialect's own form, if that can be written at all.
 pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, String)]) -> String {
-    let form = &dialect.speech().calls;
-    let gives = |text: &str, calls: &[(String, String)]| gives(dialect, tool_set, text, calls);
-    let one = |(index, call): (usize, &(String, String))| {
-        written_call(form, call, index, |text| gives(text, std::slice::from_ref(call)))
-    };
-    let texts: Vec<String> = calls.iter().enumerate().map(one).collect();
-    let text = framed(form, &texts);
+    let written = |(index, call)| written_call(dialect, tool_set, index, call);
+    let texts: Vec<String> = calls.iter().enumerate().map(written).collect();
+    let text = framed(&dialect.speech().calls, &texts);
     // Two calls may be right apart and not together: a dialect may know one call per answer only.
-    if texts.len() <= 1 || gives(&text, calls) {
+    if texts.len() <= 1 || gives(dialect, tool_set, &text, calls) {
         return text;
     }
     let plain: Vec<String> = calls.iter().map(|(name, given)| plain_call(name, &in_json(given))).collect();
     let plain = plain.join("\n");
-    if gives(&plain, calls) { plain } else { text }
+    if gives(dialect, tool_set, &plain, calls) { plain } else { text }
 }
 
 /// A call of which only the form is shown.
@@ -59,21 +55,24 @@ fn framed(form: &Calls, texts: &[String]) -> String {
     format!("{}{}{}", form.open, texts.join(&form.between), form.close)
 }
 
-/// The first way to write the call that `is_read` as it.
+/// The first way to write the call that is read as it.
 fn written_call(
-    form: &Calls,
-    (name, arguments): &(String, String),
+    dialect: &PromptDialect,
+    tool_set: &ToolSet,
     index: usize,
-    is_read: impl Fn(&str) -> bool,
+    call: &(String, String),
 ) -> String {
+    let (form, (name, arguments)) = (&dialect.speech().calls, call);
     let in_frame = |arguments: String| in_frame(form, name, &arguments, index);
     let own = written(&form.arguments, arguments).and_then(in_frame);
     let wide = with_breaks(&form.arguments, arguments).and_then(in_frame);
     let json = in_json(arguments);
     let plain = plain_call(name, &json);
     let ways: Vec<String> = [own, wide, in_frame(json), Some(plain)].into_iter().flatten().collect();
-    let right = ways.iter().find(|text| is_read(&framed(form, std::slice::from_ref(*text))));
-    right.or(ways.first()).cloned().unwrap_or_default()
+    let is_read = |text: &&String| {
+        gives(dialect, tool_set, &framed(form, std::slice::from_ref(*text)), std::slice::from_ref(call))
+    };
+    ways.iter().find(is_read).or(ways.first()).cloned().unwrap_or_default()
 }
 
 /// `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
@@ -116,10 +115,8 @@ fn gives(dialect: &PromptDialect, tool_set: &ToolSet, text: &str, calls: &[(Stri
 }
 
 fn is_equal(one: &str, other: &str) -> bool {
-    match (strict(one), strict(other)) {
-        (Ok(a), Ok(b)) => a.root(one).canonical() == b.root(other).canonical(),
-        _ => false,
-    }
+    let canonical = |text: &str| strict(text).ok().map(|tree| tree.root(text).canonical());
+    canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
 
 /// May the name stand in markup as it is?

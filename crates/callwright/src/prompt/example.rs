@@ -44,13 +44,9 @@ impl Examples {
             return None;
         }
         let unsaid = shown.free.iter().find(|value| !is_said(value, messages))?;
-        Some(Violation {
-            pointer: String::new(),
-            keyword: "example",
-            message: format!(
-                "the arguments must have real values, not those of the example such as {unsaid}"
-            ),
-        })
+        let message =
+            format!("the arguments must have real values, not those of the example such as {unsaid}");
+        Some(Violation { pointer: String::new(), keyword: "example", message })
     }
 }
 
@@ -74,11 +70,9 @@ pub(super) fn examples(tools: &[&Tool]) -> Examples {
 
 /// The form of a call without values: `{"city": ..., "days": [...]}`.
 pub(super) fn forms(tools: &[&Tool]) -> Examples {
-    let form = |tool: &&Tool| Example {
-        name: tool.name().to_owned(),
-        arguments: None,
-        form: form(tool.schema().value()),
-        free: Vec::new(),
+    let form = |tool: &&Tool| {
+        let (name, form) = (tool.name().to_owned(), form(tool.schema().value()));
+        Example { name, arguments: None, form, free: Vec::new() }
     };
     Examples(tools.first().map(form))
 }
@@ -121,11 +115,8 @@ fn value(root: &Value, schema: &Value, depth: usize, free: &mut Vec<Value>) -> V
         Some("boolean") => return json!(true),
         Some("null") => return Value::Null,
         Some("array") => {
-            return schema
-                .get("items")
-                .map(|element| value(root, element, depth + 1, free))
-                .into_iter()
-                .collect();
+            let element = schema.get("items").map(|items| value(root, items, depth + 1, free));
+            return element.into_iter().collect();
         }
         Some("string") => {
             let described = schema.get("description").and_then(Value::as_str).and_then(quoted_example);
@@ -159,9 +150,8 @@ fn is_said(value: &Value, messages: &[Value]) -> bool {
     let says = |text: &str| {
         let text = text.to_lowercase();
         text.match_indices(&wanted).any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + wanted.len()..].chars().next();
-            !is_number || ![before, after].into_iter().flatten().any(|c| c.is_ascii_digit())
+            let around = [text[..at].chars().next_back(), text[at + wanted.len()..].chars().next()];
+            !is_number || !around.into_iter().flatten().any(|c| c.is_ascii_digit())
         })
     };
     let parts = |content: &Value| match content {

@@ -158,19 +158,24 @@ pub(super) fn quoted(text: &str) -> String {
 /// The literal of a Python string without marks: a character of each is escaped, its bracket, or the first one behind the
 /// place where it is parted. It says the same.
 pub(super) fn in_python(literal: &str) -> String {
+    escaped(literal, |at, byte| {
+        let head = mark(literal, at, false)?;
+        Some(if matches!(byte, b'<' | b'[') { at } else { head })
+    })
+}
+
+/// `literal` with an escape for the character at each place that `place` names: it is asked for each byte.
+pub(super) fn escaped(literal: &str, mut place: impl FnMut(usize, u8) -> Option<usize>) -> String {
     let mut out = String::with_capacity(literal.len());
     let mut from = 0;
     for (at, byte) in literal.bytes().enumerate() {
-        let Some(head) = mark(literal, at, false) else { continue };
-        let place = if matches!(byte, b'<' | b'[') { at } else { head };
-        let Some(escaped) = literal.get(place..).and_then(|rest| rest.chars().next()) else { continue };
+        let Some(place) = place(at, byte).filter(|place| from <= *place) else { continue };
         // A backslash parts it already.
-        if place < from || escaped == '\\' {
-            continue;
-        }
+        let c = literal.get(place..).and_then(|rest| rest.chars().next()).filter(|c| *c != '\\');
+        let Some(c) = c else { continue };
         out.push_str(&literal[from..place]);
-        out.push_str(&format!("\\u{:04x}", u32::from(escaped)));
-        from = place + escaped.len_utf8();
+        out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        from = place + c.len_utf8();
     }
     out.push_str(&literal[from..]);
     out

@@ -116,7 +116,11 @@ impl Turns<'_> {
             parts.extend(result.others);
         }
         let role = if self.speaking.result_role { &*self.form.role } else { "user" };
-        self.push(message(role, content_of(parts)));
+        let content = match parts.as_slice() {
+            [part] if text_of(part).is_some() => Value::from(text_of(part)),
+            _ => Value::Array(parts),
+        };
+        self.push(message(role, content));
     }
 
     fn push(&mut self, mut message: Map) {
@@ -238,14 +242,6 @@ fn result(dialect: &PromptDialect, message: &Map, made: &HashMap<&str, Made<'_>>
 
 fn text_of(part: &Value) -> Option<&str> {
     part.get("type").is_some_and(|kind| kind == "text").then(|| part.get("text")?.as_str())?
-}
-
-/// A message's content of these parts: a string where all of them are text.
-fn content_of(parts: Vec<Value>) -> Value {
-    match parts.as_slice() {
-        [part] if text_of(part).is_some() => Value::from(text_of(part)),
-        _ => Value::Array(parts),
-    }
 }
 
 /// One content of two.

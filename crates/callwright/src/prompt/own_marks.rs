@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::marks::{Backslash, neutralise, rewrite};
+use super::marks::{Backslash, escaped, neutralise, rewrite};
 use crate::dialect::Dialects;
 use crate::syntax::marks::fit;
 
@@ -41,23 +41,14 @@ impl OwnMarks {
         if self.0.is_empty() {
             return json;
         }
-        let mut out = String::with_capacity(json.len());
-        let (mut in_string, mut escaped) = (false, false);
-        for (at, c) in json.char_indices() {
-            if in_string && !escaped && !matches!(c, '"' | '\\') && self.head_at(&json, at).is_some() {
-                let mut units = [0; 2];
-                out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
-                continue;
-            }
-            match c {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '"' => in_string = !in_string,
-                _ => {}
-            }
-            out.push(c);
-        }
-        out
+        let (mut in_string, mut is_behind) = (false, false);
+        escaped(&json, |at, byte| {
+            let is_plain = in_string && !is_behind && !matches!(byte, b'"' | b'\\');
+            in_string ^= byte == b'"' && !is_behind;
+            // Behind a backslash stands a part of an escape.
+            is_behind = byte == b'\\' && !is_behind;
+            (is_plain && self.head_at(&json, at).is_some()).then_some(at)
+        })
     }
 
     fn rewrite<'t>(&self, text: Cow<'t, str>, backslash: Backslash) -> Cow<'t, str> {

@@ -33,9 +33,7 @@ pub(super) fn told(tool: &Tool) -> String {
                 None => " = None".to_owned(),
             };
             signature.push(format!("{name}: {kind}{default}"));
-            if !description.is_empty() {
-                documented.push(format!("{name}: {description}"));
-            }
+            documented.extend((!description.is_empty()).then(|| format!("{name}: {description}")));
         } else {
             // Not a name that Python can have for a parameter.
             others = Some("**others".to_owned());
@@ -51,10 +49,8 @@ pub(super) fn told(tool: &Tool) -> String {
     let mut doc: Vec<String> =
         tool.description().trim().lines().map(|line| in_docstring(&one_line(line))).collect();
     if !documented.is_empty() {
-        if !doc.is_empty() {
-            doc.push(String::new());
-        }
-        doc.push("Args:".to_owned());
+        let gap = (!doc.is_empty()).then(String::new);
+        doc.extend(gap.into_iter().chain(["Args:".to_owned()]));
         doc.extend(documented.iter().map(|line| in_docstring(&format!("    {line}"))));
     }
     let signature = in_fence(&signature.join(", "));

@@ -50,13 +50,12 @@ fn plain(root: &Value, schema: &Value, depth: usize) -> String {
         ("maxItems", "at most"),
         ("maxLength", "length at most"),
     ] {
-        match schema.get(keyword) {
-            Some(Value::String(text)) => words.push_str(&format!(", {word} {}", clean(text))),
-            Some(Value::Number(number)) if !is_end_of_integers(number) => {
-                words.push_str(&format!(", {word} {number}"));
-            }
-            _ => {}
-        }
+        let bound = match schema.get(keyword) {
+            Some(Value::String(text)) => clean(text),
+            Some(Value::Number(number)) if !is_end_of_integers(number) => number.to_string(),
+            _ => continue,
+        };
+        words.push_str(&format!(", {word} {bound}"));
     }
     words
 }

@@ -33,15 +33,11 @@ fn comment(description: &str) -> String {
 
 fn object(root: &Value, schema: &Value, depth: usize) -> String {
     let told = |(name, member, is_required): (&str, &Value, bool)| {
-        let (name, optional) = (name_in_code(name), if is_required { "" } else { "?" });
-        let kind = TYPES.of(root, member, depth + 1);
-        let default =
-            member.get("default").map(|default| format!(" // default: {}", in_json(&default.to_string())));
-        format!(
-            "{}{name}{optional}: {kind},{}\n",
-            comment(description_of(member)),
-            default.unwrap_or_default()
-        )
+        let head = comment(description_of(member)) + &name_in_code(name);
+        let (optional, kind) = (if is_required { "" } else { "?" }, TYPES.of(root, member, depth + 1));
+        let default = member.get("default").map(|value| in_json(&value.to_string()));
+        let default = default.map(|value| format!(" // default: {value}")).unwrap_or_default();
+        format!("{head}{optional}: {kind},{default}\n")
     };
     format!("{{\n{}}}", members(schema).map(told).collect::<String>())
 }
