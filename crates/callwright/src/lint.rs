@@ -190,23 +190,18 @@ fn rule(problem: &ToolProblem) -> &'static str {
 fn name(tool: &Tool, findings: &mut Findings<'_>) {
     let name = tool.name();
     let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let (severity, rule, message) = match name.chars().find(|c| !is_known(*c)) {
+    let message = match name.chars().find(|c| !is_known(*c)) {
         Some(c) if !matches!(c, '.' | ':' | '/') => {
-            (Severity::Error, "name-not-legal", format!("no server takes `{}` in a name", c.escape_debug()))
+            let message = format!("no server takes `{}` in a name", c.escape_debug());
+            return findings.add(Severity::Error, "name-not-legal", "", message);
         }
-        Some(c) => (
-            Severity::Warning,
-            "name-not-portable",
-            format!("many servers take no `{c}` in a name: letters, digits, `_` and `-` are safe"),
-        ),
-        None if MAX_NAME < name.len() => (
-            Severity::Warning,
-            "name-not-portable",
-            format!("the name has {} characters, and many servers take {MAX_NAME}", name.len()),
-        ),
+        Some(c) => format!("many servers take no `{c}` in a name: letters, digits, `_` and `-` are safe"),
+        None if MAX_NAME < name.len() => {
+            format!("the name has {} characters, and many servers take {MAX_NAME}", name.len())
+        }
         None => return,
     };
-    findings.add(severity, rule, "", message);
+    findings.add(Severity::Warning, "name-not-portable", "", message);
 }
 
 /// What the definitions cost with every request, in tokens.
@@ -220,10 +215,8 @@ pub struct Cost {
 
 /// Counts what the definitions cost, written as compact JSON; an estimate, see [`tokens`].
 pub fn cost(tool_set: &ToolSet) -> Cost {
-    let tools: Vec<(String, usize)> = tool_set
-        .iter()
-        .map(|tool| (tool.name().to_owned(), tokens(&tool.definition().to_string())))
-        .collect();
+    let cost = |tool: &Tool| (tool.name().to_owned(), tokens(&tool.definition().to_string()));
+    let tools: Vec<_> = tool_set.iter().map(cost).collect();
     let total = tools.iter().map(|(_, n)| n).sum();
     Cost { tools, total }
 }
