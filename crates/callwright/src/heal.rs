@@ -52,11 +52,10 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
 /// The reading that a parse is settled on, or the reason why there is none.
 pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
     let Parse { mut readings, diagnostics } = parse;
+    let is_cut = diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::Truncated);
     match readings.len() {
         1 => Ok(readings.swap_remove(0)),
-        0 if diagnostics.iter().any(|d| d.problem == Problem::Truncated) => {
-            Err(Reason::Truncated(diagnostics))
-        }
+        0 if is_cut => Err(Reason::Truncated(diagnostics)),
         0 => Err(Reason::Unreadable(diagnostics)),
         _ => Err(Reason::Ambiguous { readings: readings.into_iter().map(|r| r.text.into_owned()).collect() }),
     }

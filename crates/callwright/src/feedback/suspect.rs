@@ -77,9 +77,7 @@ pub(super) fn of_stop(stop: &Stop<'_>) -> (Trouble, Span) {
     let rest = text.get(at..).unwrap_or("");
     let end = text.trim_end_matches(JSON_SPACE).len();
     let here = |trouble, len: usize| (trouble, Span::new(at, at + len));
-    if let Some(string) = stop.string()
-        && has_swallowed(stop, string)
-    {
+    if let Some(string) = stop.string().filter(|string| has_swallowed(stop, *string)) {
         return unclosed(stop, string);
     }
     let Some(next) = rest.chars().next() else {

@@ -134,10 +134,8 @@ pub(super) fn restored(text: Cow<'_, str>) -> Cow<'_, str> {
 
 /// Text without line breaks and control characters.
 pub(super) fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The name as far as it can stand in a tag or a label.

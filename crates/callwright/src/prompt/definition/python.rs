@@ -16,8 +16,7 @@ pub(super) fn told(tool: &Tool) -> String {
     let schema = resolve(root, root);
     let members: Vec<_> = members(schema).collect();
 
-    let mut signature: Vec<String> = Vec::new();
-    let mut documented: Vec<String> = Vec::new();
+    let (mut signature, mut documented) = (Vec::new(), Vec::new());
     // Python wants parameters without default first; a star lets them stand in the order of declaration.
     if !members.is_sorted_by_key(|(.., is_required)| !is_required) {
         signature.push("*".to_owned());
