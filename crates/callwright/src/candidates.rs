@@ -69,6 +69,7 @@ fn read(text: &str, names: &BTreeSet<String>, context: &Context<'_>) -> Outcome 
 /// The values of keys that name a tool, and the words in front of a bracket at the beginning of a line, of a list, or of one
 /// of its elements.
 fn written_names(text: &str) -> BTreeSet<String> {
+    let is_noise = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\');
     let mut names = BTreeSet::new();
     for key in keys::NAME {
         for (at, _) in text.match_indices(key) {
@@ -96,25 +97,12 @@ fn written_names(text: &str) -> BTreeSet<String> {
     names
 }
 
-fn is_noise(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\')
-}
-
 fn candidate(verdict: Verdict) -> Candidate {
-    match verdict {
-        Verdict::Accepted(call) => Candidate {
-            name: Some(call.name),
-            arguments: call.arguments,
-            dialect: call.dialect,
-            span: call.span,
-            problem: None,
-        },
-        Verdict::Refused(refusal) => Candidate {
-            name: refusal.name,
-            arguments: refusal.block,
-            dialect: refusal.dialect,
-            span: refusal.span,
-            problem: Some(refusal.reason),
-        },
-    }
+    let (name, dialect, span) = verdict.head();
+    let (name, dialect) = (name.map(str::to_owned), dialect.clone());
+    let (arguments, problem) = match verdict {
+        Verdict::Accepted(call) => (call.arguments, None),
+        Verdict::Refused(refusal) => (refusal.block, Some(refusal.reason)),
+    };
+    Candidate { name, arguments, dialect, span, problem }
 }

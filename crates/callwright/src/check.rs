@@ -29,13 +29,9 @@ pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
     if !coercions.is_empty() && tool.schema().check(tree.root(&renamed)).is_empty() {
         return Ok(Fit { arguments: renamed, coercions });
     }
-    match tool.schema().coerce(&renamed, &tree) {
-        Some(coerced) => {
-            coercions.extend(coerced.coercions);
-            Ok(Fit { arguments: coerced.text, coercions })
-        }
-        None => Err(violations),
-    }
+    let coerced = tool.schema().coerce(&renamed, &tree).ok_or(violations)?;
+    coercions.extend(coerced.coercions);
+    Ok(Fit { arguments: coerced.text, coercions })
 }
 
 /// Like [`fit`], for arguments that were read already, and need not be once more where they are right.

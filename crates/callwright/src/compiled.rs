@@ -60,28 +60,3 @@ impl<T> Compiled<T> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_definition_is_compiled_once() {
-        let compiled = Compiled::new(|text| text.parse::<i32>().map_err(|e| e.to_string()));
-        let first = compiled.get("12");
-        assert!(Arc::ptr_eq(&first, &compiled.get("12")));
-        assert_eq!(*first, Ok(12));
-        assert!(Arc::ptr_eq(&compiled.get("x"), &compiled.get("x")));
-    }
-
-    #[test]
-    fn what_is_kept_is_bounded() {
-        let compiled = Compiled::new(|_| Ok(()));
-        for n in 0..2 * MAX_ENTRIES {
-            compiled.get(&n.to_string());
-        }
-        assert!(compiled.lock().entries.len() <= MAX_ENTRIES);
-        compiled.get(&"x".repeat(MAX_BYTES));
-        assert_eq!(compiled.lock().entries.len(), 1);
-    }
-}

@@ -1,8 +1,6 @@
 //! The door for one JSON text: native arguments, or an answer that should be JSON.
 
-use callwright_json::{
-    AnyValue, Class, Diagnostic, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with,
-};
+use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
 
 use crate::engine::is_cut;
 use crate::schema::{Coerced, Coercion, Schema};
@@ -38,23 +36,15 @@ pub struct Healed {
 /// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
     let options = Options { cut: finish_reason.is_some_and(is_cut) };
-    let Some(schema) = schema else {
-        let parse = read_with(text, &AnyValue, &options);
-        return Ok(Healed::of(settle(parse)?));
-    };
+    let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };
     let mut parse = read_with(text, schema.guide(), &options);
     // Of several readings, the schema may admit one only.
-    if parse.readings.len() > 1 {
-        let fitting: Vec<Reading<'_>> =
-            parse.readings.iter().filter(|r| schema.check(r.value()).is_empty()).cloned().collect();
-        if let [_] = fitting.as_slice() {
-            parse.readings = fitting;
-        }
+    let fits = |reading: &Reading<'_>| schema.check(reading.value()).is_empty();
+    if 1 < parse.readings.len() && parse.readings.iter().filter(|reading| fits(reading)).count() == 1 {
+        parse.readings.retain(fits);
     }
-    if parse.readings.is_empty()
-        && let Some(reading) = pairs::read(text, schema.guide())
-    {
-        parse.readings.push(reading);
+    if parse.readings.is_empty() {
+        parse.readings.extend(pairs::read(text, schema.guide()));
     }
     fit(settle(parse)?, schema)
 }
@@ -62,17 +52,12 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
 /// The reading that a parse is settled on, or the reason why there is none.
 pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
     let Parse { mut readings, diagnostics } = parse;
+    let is_cut = diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::Truncated);
     match readings.len() {
         1 => Ok(readings.swap_remove(0)),
-        0 => Err(broken(diagnostics)),
+        0 if is_cut => Err(Reason::Truncated(diagnostics)),
+        0 => Err(Reason::Unreadable(diagnostics)),
         _ => Err(Reason::Ambiguous { readings: readings.into_iter().map(|r| r.text.into_owned()).collect() }),
-    }
-}
-
-fn broken(diagnostics: Vec<Diagnostic>) -> Reason {
-    match diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
-        true => Reason::Truncated(diagnostics),
-        false => Reason::Unreadable(diagnostics),
     }
 }
 
@@ -82,12 +67,9 @@ pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reaso
     if violations.is_empty() {
         return Ok(Healed::of(reading));
     }
-    match schema.coerce(&reading.text, &reading.tree) {
-        Some(Coerced { text, tree, coercions }) => {
-            Ok(Healed { text, tree, repairs: reading.repairs, coercions })
-        }
-        None => Err(Reason::Invalid(violations)),
-    }
+    let coerced = schema.coerce(&reading.text, &reading.tree).ok_or(Reason::Invalid(violations))?;
+    let Coerced { text, tree, coercions } = coerced;
+    Ok(Healed { text, tree, repairs: reading.repairs, coercions })
 }
 
 impl Healed {

@@ -95,11 +95,14 @@ impl fmt::Display for Finding {
 /// Looks at every definition, in the order of declaration.
 pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
     let has_choice = 1 < tool_set.len();
-    let mut findings: Vec<Finding> = tool_set.iter().flat_map(|tool| of_tool(tool, has_choice)).collect();
-    for (tool, unchecked) in tool_set.unchecked() {
-        Findings { tool, all: &mut findings }.not_checked(unchecked);
+    let mut all = Vec::new();
+    for tool in tool_set.iter() {
+        Findings { tool: tool.name(), all: &mut all }.of_tool(tool, has_choice);
     }
-    findings
+    for (tool, unchecked) in tool_set.unchecked() {
+        Findings { tool, all: &mut all }.not_checked(unchecked);
+    }
+    all
 }
 
 /// What is found about one tool.
@@ -112,6 +115,12 @@ impl Findings<'_> {
     fn add(&mut self, severity: Severity, rule: &'static str, pointer: &str, message: impl Into<String>) {
         let (tool, pointer, message) = (self.tool.to_owned(), pointer.to_owned(), message.into());
         self.all.push(Finding { severity, rule, tool, pointer, message });
+    }
+
+    fn of_tool(&mut self, tool: &Tool, has_choice: bool) {
+        name(tool, self);
+        description(tool, has_choice, self);
+        arguments(tool, self);
     }
 
     /// What nothing is held against.
@@ -143,37 +152,26 @@ where
     let definitions = Value::from(definitions);
     let definitions = tools::listed(&definitions)?;
     let has_choice = 1 < definitions.len();
-    let mut names: HashSet<String> = HashSet::new();
-    let mut findings = Vec::new();
+    let (mut names, mut all) = (HashSet::new(), Vec::new());
     for (number, definition) in (1..).zip(definitions) {
         match ToolSet::from_value::<Value>(&Value::Array(vec![definition.clone()])) {
             Ok(tool_set) => {
                 let Some(tool) = tool_set.iter().next() else { continue };
-                findings.extend(of_tool(tool, has_choice));
+                let mut findings = Findings { tool: tool.name(), all: &mut all };
+                findings.of_tool(tool, has_choice);
                 let is_new = names.insert(tool.name().to_owned());
-                let doubled = if is_new { None } else { Some(tools::doubled(number)) };
-                for unchecked in tool.schema().unchecked().iter().chain(&doubled) {
-                    Findings { tool: tool.name(), all: &mut findings }.not_checked(unchecked);
-                }
+                let doubled = (!is_new).then(|| tools::doubled(number));
+                tool.schema().unchecked().iter().chain(&doubled).for_each(|one| findings.not_checked(one));
             }
             Err(ToolSetError::Tool { problem, .. }) => {
                 let name = tools::name_of(definition).unwrap_or_else(|| format!("tool {number}"));
-                let mut of_tool = Findings { tool: &name, all: &mut findings };
-                of_tool.add(Severity::Error, rule(&problem), "", problem.to_string());
+                let mut findings = Findings { tool: &name, all: &mut all };
+                findings.add(Severity::Error, rule(&problem), "", problem.to_string());
             }
             Err(other) => return Err(other),
         }
     }
-    Ok(findings)
-}
-
-fn of_tool(tool: &Tool, has_choice: bool) -> Vec<Finding> {
-    let mut all = Vec::new();
-    let mut findings = Findings { tool: tool.name(), all: &mut all };
-    name(tool, &mut findings);
-    description(tool, has_choice, &mut findings);
-    arguments(tool, &mut findings);
-    all
+    Ok(all)
 }
 
 /// The name of the rule that a definition breaks which cannot be compiled.
@@ -192,23 +190,18 @@ fn rule(problem: &ToolProblem) -> &'static str {
 fn name(tool: &Tool, findings: &mut Findings<'_>) {
     let name = tool.name();
     let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let (severity, rule, message) = match name.chars().find(|c| !is_known(*c)) {
+    let message = match name.chars().find(|c| !is_known(*c)) {
         Some(c) if !matches!(c, '.' | ':' | '/') => {
-            (Severity::Error, "name-not-legal", format!("no server takes `{}` in a name", c.escape_debug()))
+            let message = format!("no server takes `{}` in a name", c.escape_debug());
+            return findings.add(Severity::Error, "name-not-legal", "", message);
         }
-        Some(c) => (
-            Severity::Warning,
-            "name-not-portable",
-            format!("many servers take no `{c}` in a name: letters, digits, `_` and `-` are safe"),
-        ),
-        None if MAX_NAME < name.len() => (
-            Severity::Warning,
-            "name-not-portable",
-            format!("the name has {} characters, and many servers take {MAX_NAME}", name.len()),
-        ),
+        Some(c) => format!("many servers take no `{c}` in a name: letters, digits, `_` and `-` are safe"),
+        None if MAX_NAME < name.len() => {
+            format!("the name has {} characters, and many servers take {MAX_NAME}", name.len())
+        }
         None => return,
     };
-    findings.add(severity, rule, "", message);
+    findings.add(Severity::Warning, "name-not-portable", "", message);
 }
 
 /// What the definitions cost with every request, in tokens.
@@ -222,10 +215,8 @@ pub struct Cost {
 
 /// Counts what the definitions cost, written as compact JSON; an estimate, see [`tokens`].
 pub fn cost(tool_set: &ToolSet) -> Cost {
-    let tools: Vec<(String, usize)> = tool_set
-        .iter()
-        .map(|tool| (tool.name().to_owned(), tokens(&tool.definition().to_string())))
-        .collect();
+    let cost = |tool: &Tool| (tool.name().to_owned(), tokens(&tool.definition().to_string()));
+    let tools: Vec<_> = tool_set.iter().map(cost).collect();
     let total = tools.iter().map(|(_, n)| n).sum();
     Cost { tools, total }
 }
@@ -236,23 +227,15 @@ pub fn cost(tool_set: &ToolSet) -> Cost {
 /// digits go by three, other ASCII characters by two of the same sort, any other character counts for itself, and single
 /// spaces belong to the word that follows. For English prose and JSON this comes within some 20 % of the truth.
 pub fn tokens(text: &str) -> usize {
-    let mut tokens = 0;
-    let mut rest = text.chars().peekable();
-    while let Some(first) = rest.next() {
-        let sort = Sort::of(first);
-        let mut length = 1;
-        while sort != Sort::Other && rest.next_if(|next| Sort::of(*next) == sort).is_some() {
-            length += 1;
-        }
-        tokens += match sort {
-            Sort::Letter => usize::div_ceil(length, 7),
-            Sort::Digit => usize::div_ceil(length, 3),
-            Sort::Mark => usize::div_ceil(length, 2),
-            Sort::Space => usize::from(1 < length),
-            Sort::Other => 1,
-        };
-    }
-    tokens
+    let sorts: Vec<Sort> = text.chars().map(Sort::of).collect();
+    let of_run = |run: &[Sort]| match run.first() {
+        Some(Sort::Letter) => run.len().div_ceil(7),
+        Some(Sort::Digit) => run.len().div_ceil(3),
+        Some(Sort::Mark) => run.len().div_ceil(2),
+        Some(Sort::Space) => usize::from(1 < run.len()),
+        Some(Sort::Other) | None => run.len(),
+    };
+    sorts.chunk_by(|one, next| one == next).map(of_run).sum()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -317,8 +300,8 @@ fn arguments(tool: &Tool, findings: &mut Findings<'_>) {
     // The nesting of a schema is bounded, so the pointers stay short.
     let mut todo = vec![(String::new(), given)];
     while let Some((pointer, schema)) = todo.pop() {
-        let no_type = schema.get("type").and_then(Value::as_str).filter(|word| !names_type(word));
-        if let Some(word) = no_type {
+        let is_type = |word: &str| word.eq_ignore_ascii_case("any") || standard_type(word).is_some();
+        if let Some(word) = schema.get("type").and_then(Value::as_str).filter(|word| !is_type(word)) {
             let message = format!("`{word}` is no type of JSON Schema, so any value is taken: name one");
             findings.add(Severity::Error, "no-type", &pointer, message);
         }
@@ -332,10 +315,6 @@ fn arguments(tool: &Tool, findings: &mut Findings<'_>) {
             todo.push((at, member));
         }
     }
-}
-
-fn names_type(word: &str) -> bool {
-    word.eq_ignore_ascii_case("any") || standard_type(word).is_some()
 }
 
 fn parameter(at: &str, name: &str, schema: &Value, findings: &mut Findings<'_>) {

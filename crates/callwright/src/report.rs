@@ -223,82 +223,17 @@ impl<'a> Report<'a> {
                     for (kind, n) in tally(&call.repairs) {
                         *repair_counts.entry(kind.code()).or_default() += n;
                     }
-                    repairs.extend(call.repairs.iter().map(|repair| CallRepairReport {
-                        call: at + 1,
-                        repair: RepairReport::of(repair, source),
-                    }));
-                    calls.push(CallReport::of(call, at + 1, source));
+                    let of_one =
+                        |repair| CallRepairReport { call: at + 1, repair: of_repair(repair, source) };
+                    repairs.extend(call.repairs.iter().map(of_one));
+                    calls.push(of_call(call, at + 1, source));
                 }
-                Verdict::Refused(refusal) => refusals.push(RefusalReport::of(refusal)),
+                Verdict::Refused(refusal) => refusals.push(of_refusal(refusal)),
             }
         }
         let (text, reasoning) = (outcome.text.as_str(), outcome.reasoning.as_str());
-        let shown = outcome.shown.iter().map(ShownReport::of).collect();
+        let shown = outcome.shown.iter().map(of_shown).collect();
         Report { version: VERSION, calls, refusals, shown, text, reasoning, repairs, repair_counts }
-    }
-}
-
-impl<'a> CallReport<'a> {
-    fn of(call: &'a Acceptance, number: usize, source: &'a str) -> CallReport<'a> {
-        CallReport {
-            number,
-            id: call.id.as_deref(),
-            name: &call.name,
-            arguments: value(&call.arguments),
-            dialect: &call.dialect,
-            class: call.class().code(),
-            span: pair(call.span),
-            repairs: call.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
-            coercions: call.coercions.iter().map(CoercionReport::of).collect(),
-            renamed_from: call.renamed_from.as_deref(),
-            beside_prose: call.beside_prose.map(BesideProse::name),
-            unsure: call.unsure,
-            open_end: call.open_end,
-        }
-    }
-}
-
-impl<'a> ShownReport<'a> {
-    fn of(shown: &'a ShownCall) -> ShownReport<'a> {
-        ShownReport {
-            name: shown.name.as_deref(),
-            dialect: &shown.dialect,
-            span: pair(shown.span),
-            by: shown.by.name(),
-            message: shown.by.to_string(),
-        }
-    }
-}
-
-impl<'a> RepairReport<'a> {
-    fn of(repair: &'a Repair, source: &'a str) -> RepairReport<'a> {
-        RepairReport {
-            kind: repair.kind.code(),
-            class: repair.kind.class().code(),
-            at: pair(repair.at),
-            before: repair.at.of(source),
-            put: &repair.put,
-        }
-    }
-}
-
-impl<'a> CoercionReport<'a> {
-    fn of(coercion: &'a Coercion) -> CoercionReport<'a> {
-        CoercionReport { pointer: &coercion.pointer, from: &coercion.from, to: &coercion.to }
-    }
-}
-
-impl<'a> RefusalReport<'a> {
-    fn of(refusal: &'a Refusal) -> RefusalReport<'a> {
-        RefusalReport {
-            number: refusal.number,
-            id: refusal.id.as_deref(),
-            name: refusal.name.as_deref(),
-            dialect: &refusal.dialect,
-            span: pair(refusal.span),
-            block: &refusal.block,
-            why: WhyReport::of(refusal),
-        }
     }
 }
 
@@ -324,20 +259,11 @@ impl<'a> WhyReport<'a> {
         match &refusal.reason {
             Reason::UnknownTool { nearest, .. } => why.nearest = nearest,
             Reason::Unreadable(diagnostics) | Reason::Truncated(diagnostics) => {
-                let report =
-                    |d: &Diagnostic| DiagnosticReport { problem: problem_code(d.problem), at: pair(d.at) };
-                why.diagnostics = diagnostics.iter().map(report).collect();
+                why.diagnostics = diagnostics.iter().map(of_diagnostic).collect();
             }
             Reason::Ambiguous { readings } => why.readings = readings,
             Reason::Shape(_) | Reason::OpenEnd(_) => {}
-            Reason::Invalid(violations) => {
-                let report = |v: &'a Violation| ViolationReport {
-                    pointer: &v.pointer,
-                    keyword: v.keyword,
-                    message: &v.message,
-                };
-                why.violations = violations.iter().map(report).collect();
-            }
+            Reason::Invalid(violations) => why.violations = violations.iter().map(of_violation).collect(),
         }
         why
     }
@@ -399,8 +325,8 @@ impl<'a> HealReport<'a> {
                 version: VERSION,
                 output_text: &healed.text,
                 class: healed.class().code(),
-                repairs: healed.repairs.iter().map(|r| RepairReport::of(r, source)).collect(),
-                coercions: healed.coercions.iter().map(CoercionReport::of).collect(),
+                repairs: healed.repairs.iter().map(|repair| of_repair(repair, source)).collect(),
+                coercions: healed.coercions.iter().map(of_coercion).collect(),
             }),
             Err(reason) => {
                 let refusal = Refusal::of_text(source, reason.clone());
@@ -418,6 +344,58 @@ impl<'a> HealReport<'a> {
                 })
             }
         }
+    }
+}
+
+fn of_call<'a>(call: &'a Acceptance, number: usize, source: &'a str) -> CallReport<'a> {
+    CallReport {
+        number,
+        id: call.id.as_deref(),
+        name: &call.name,
+        arguments: value(&call.arguments),
+        dialect: &call.dialect,
+        class: call.class().code(),
+        span: pair(call.span),
+        repairs: call.repairs.iter().map(|repair| of_repair(repair, source)).collect(),
+        coercions: call.coercions.iter().map(of_coercion).collect(),
+        renamed_from: call.renamed_from.as_deref(),
+        beside_prose: call.beside_prose.map(BesideProse::name),
+        unsure: call.unsure,
+        open_end: call.open_end,
+    }
+}
+
+fn of_shown(shown: &ShownCall) -> ShownReport<'_> {
+    let (by, message) = (shown.by.name(), shown.by.to_string());
+    ShownReport { name: shown.name.as_deref(), dialect: &shown.dialect, span: pair(shown.span), by, message }
+}
+
+fn of_repair<'a>(repair: &'a Repair, source: &'a str) -> RepairReport<'a> {
+    let (kind, class) = (repair.kind.code(), repair.kind.class().code());
+    RepairReport { kind, class, at: pair(repair.at), before: repair.at.of(source), put: &repair.put }
+}
+
+fn of_coercion(Coercion { pointer, from, to }: &Coercion) -> CoercionReport<'_> {
+    CoercionReport { pointer, from, to }
+}
+
+fn of_diagnostic(diagnostic: &Diagnostic) -> DiagnosticReport {
+    DiagnosticReport { problem: problem_code(diagnostic.problem), at: pair(diagnostic.at) }
+}
+
+fn of_violation(Violation { pointer, keyword, message }: &Violation) -> ViolationReport<'_> {
+    ViolationReport { pointer, keyword, message }
+}
+
+fn of_refusal(refusal: &Refusal) -> RefusalReport<'_> {
+    RefusalReport {
+        number: refusal.number,
+        id: refusal.id.as_deref(),
+        name: refusal.name.as_deref(),
+        dialect: &refusal.dialect,
+        span: pair(refusal.span),
+        block: &refusal.block,
+        why: WhyReport::of(refusal),
     }
 }
 

@@ -22,11 +22,15 @@ pub enum Verdict {
 impl Verdict {
     /// Was the call made natively, not found in the text?
     pub fn is_native(&self) -> bool {
-        let dialect = match self {
-            Verdict::Accepted(call) => &call.dialect,
-            Verdict::Refused(refusal) => &refusal.dialect,
-        };
-        dialect == NATIVE
+        self.head().1 == NATIVE
+    }
+
+    /// The tool that it names, as far as that can be read, its dialect, and where it stands.
+    pub(crate) fn head(&self) -> (Option<&str>, &Cow<'static, str>, Span) {
+        match self {
+            Verdict::Accepted(call) => (Some(&call.name), &call.dialect, call.span),
+            Verdict::Refused(refusal) => (refusal.name.as_deref(), &refusal.dialect, refusal.span),
+        }
     }
 }
 
@@ -126,7 +130,7 @@ impl Acceptance {
             dialect: self.dialect,
             number: 0,
             span,
-            block: text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned(),
+            block: span.of(text).to_owned(),
             reason,
         }
     }
@@ -139,20 +143,14 @@ impl Acceptance {
 
     /// The arguments without whitespace between tokens, otherwise as they stand: `{"a": 1}` → `{"a":1}`.
     pub fn compact_arguments(&self) -> String {
-        let mut out = String::with_capacity(self.arguments.len());
-        let (mut in_string, mut escaped) = (false, false);
-        for c in self.arguments.chars() {
-            if in_string {
-                in_string = escaped || c != '"';
-                escaped = !escaped && c == '\\';
-            } else if matches!(c, ' ' | '\n' | '\r' | '\t') {
-                continue;
-            } else {
-                in_string = c == '"';
-            }
-            out.push(c);
-        }
-        out
+        let (mut in_string, mut is_escaped) = (false, false);
+        let is_kept = |c: &char| {
+            let is_blank = !in_string && matches!(c, ' ' | '\n' | '\r' | '\t');
+            in_string ^= *c == '"' && !is_escaped;
+            is_escaped = *c == '\\' && !is_escaped;
+            !is_blank
+        };
+        self.arguments.chars().filter(is_kept).collect()
     }
 
     /// The worst class of all that was done to the call.
@@ -257,11 +255,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::UnknownTool { nearest, .. } => {
-                f.write_str("no tool of this name is declared")?;
-                match nearest.first() {
-                    Some(nearest) => write!(f, "; the nearest is `{}`", nearest.escape_debug()),
-                    None => Ok(()),
-                }
+                let nearest =
+                    nearest.first().map(|name| format!("; the nearest is `{}`", name.escape_debug()));
+                write!(f, "no tool of this name is declared{}", nearest.unwrap_or_default())
             }
             Reason::Unreadable(why) if is_too_long(why) => f.write_str(TOO_LONG),
             Reason::Unreadable(_) => f.write_str("it cannot be read in exactly one way"),
@@ -345,11 +341,8 @@ pub struct ShownCall {
 
 impl ShownCall {
     pub(crate) fn of(verdict: &Verdict, by: ShownBy) -> ShownCall {
-        let (name, dialect, span) = match verdict {
-            Verdict::Accepted(call) => (Some(call.name.clone()), &call.dialect, call.span),
-            Verdict::Refused(refusal) => (refusal.name.clone(), &refusal.dialect, refusal.span),
-        };
-        ShownCall { name, dialect: dialect.clone(), span, by }
+        let (name, dialect, span) = verdict.head();
+        ShownCall { name: name.map(str::to_owned), dialect: dialect.clone(), span, by }
     }
 }
 

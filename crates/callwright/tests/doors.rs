@@ -1,8 +1,10 @@
 //! The doors from outside: native calls whole and streamed, and the loop that gives errors back.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::sync::Arc;
+
 use callwright::{
-    CallDelta, Context, Delta, NativeCall, Outcome, Policy, Scanner, ToolSet, parse, prompt,
+    CallDelta, Compiled, Context, Delta, NativeCall, Outcome, Policy, Scanner, ToolSet, parse, prompt,
     prompt_tool_calls,
 };
 
@@ -30,6 +32,23 @@ fn native_arguments_are_healed() {
     assert_eq!(call.repairs.len(), 1);
     assert!(native("").calls().next().is_none(), "`{{}}` never stands in for what is required");
     assert!(native(r#"{"path": "test.py", "content": "pri"#).calls().next().is_none(), "a cut string");
+}
+
+/// What a definition comes to is kept, an error too, until there are too many of them or too much text.
+#[test]
+fn a_definition_is_compiled_once() {
+    let compiled = Compiled::new(|text| text.parse::<i32>().map_err(|error| error.to_string()));
+    let (number, error) = (compiled.get("12"), compiled.get("x"));
+    assert_eq!(*number, Ok(12));
+    for n in 2..4096 {
+        compiled.get(&format!("another {n}"));
+    }
+    assert!(Arc::ptr_eq(&number, &compiled.get("12")) && Arc::ptr_eq(&error, &compiled.get("x")));
+    compiled.get("one more");
+    assert!(!Arc::ptr_eq(&number, &compiled.get("12")));
+    let number = compiled.get("12");
+    compiled.get(&"x".repeat(16 << 20));
+    assert!(!Arc::ptr_eq(&number, &compiled.get("12")));
 }
 
 /// S0-45: however a malformed stream is cut, the healed call is the same.

@@ -5,8 +5,8 @@ mod broken_texts;
 
 use broken_texts::broken_texts;
 use callwright::{
-    Acceptance, Coercion, Feedback, Outcome, Policy, Reason, Refusal, ShapeError, Trouble, Verdict,
-    Violation, calls_or_error, diagnose,
+    Acceptance, Coercion, Diagnosis, Feedback, Outcome, Policy, Reason, Refusal, ShapeError, Trouble,
+    Verdict, Violation, calls_or_error, diagnose,
 };
 use callwright_json::{Diagnostic, Problem, Repair, RepairKind, Span};
 
@@ -357,6 +357,20 @@ fn a_person_sees_the_place() {
         "tool call 1 (`run_code`, toolname_tag): not valid JSON at line 1, column 10\n  \
          {\"code\": \"print(1)}\n           ^ this string is never closed"
     );
+}
+
+/// Tabs do not move the caret, and a long line is shown around the place.
+#[test]
+fn the_caret_stands_under_the_place() {
+    let found = diagnose("[1", false).unwrap();
+    let drawn = |text: &str, at| Diagnosis { at, ..found.clone() }.drawing(text);
+    assert_eq!(drawn("{\n\t\"é\": x}\n", Span::new(9, 10)), "   \"é\": x}\n        ^ `]` is missing here");
+    assert_eq!(drawn("", Span::at(0)), "  \n  ^ `]` is missing here");
+    assert_eq!(drawn("[1", Span::at(2)), "  [1\n    ^ `]` is missing here");
+    let long = drawn(&format!("{}!{}", "a".repeat(500), "b".repeat(500)), Span::new(500, 501));
+    let (line, caret) = long.split_once('\n').unwrap();
+    assert_eq!(line.chars().count(), "  …".chars().count() + 100 + 1);
+    assert_eq!(line.chars().nth(caret.find('^').unwrap()), Some('!'));
 }
 
 #[test]

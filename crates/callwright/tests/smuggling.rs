@@ -54,6 +54,34 @@ fn nothing_that_is_not_the_models_own_call_becomes_one() {
 }
 
 /// A small model says its prompt back. Every call in it is known for the echo of an example.
+/// Without marks, arguments that only stand for values make no call; where the schema says more than a type, they are values.
+#[test]
+fn placeholders_stand_for_no_value() {
+    let tools = r#"[{"name": "f", "parameters": {"properties": {"kind": {"enum": ["int", "kind"]}}}}]"#;
+    let tools = ToolSet::from_json(tools).unwrap();
+    for (arguments, calls) in [
+        (r#"{"a": 1, "city": "your_city"}"#, 0),
+        (r#"{"city": "<city>"}"#, 0),
+        (r#"{"city": "<name of the city>"}"#, 0),
+        (r#"{"file_name": "file_name"}"#, 0),
+        (r#"{"x": "int"}"#, 0),
+        (r#"{"city": "Paris"}"#, 1),
+        (r#"{"html": "<b>x</b>"}"#, 1),
+        (r#"{"code": "a < b"}"#, 1),
+        (r#"{"n": 5}"#, 1),
+        ("{}", 1),
+        (r#"{"mark": "<|call|>"}"#, 1),
+        (r#"{"xml": "<![CDATA[x]]>"}"#, 1),
+        (r#"{"sort_by": "value"}"#, 1),
+        (r#"{"kind": "int"}"#, 1),
+        (r#"{"kind": "kind"}"#, 1),
+    ] {
+        let text = format!("{{\"name\": \"f\", \"arguments\": {arguments}}}");
+        let outcome = parse(&tools, &text, &[], &Context::default());
+        assert_eq!(outcome.calls().count(), calls, "{arguments}");
+    }
+}
+
 #[test]
 fn the_prompts_own_example_said_back_is_known() {
     let table = read(&folder().join("echo/prompts.toml"));

@@ -22,11 +22,10 @@ impl Position {
     /// The position of byte `at` of `text`; of the end, where `at` lies behind it.
     pub fn of(text: &str, at: usize) -> Position {
         let before = text.get(..at).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
         Position {
             offset: before.chars().count(),
             line: before.matches('\n').count() + 1,
-            column: before.get(line_start..).unwrap_or("").chars().count() + 1,
+            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
         }
     }
 }
@@ -38,9 +37,8 @@ impl Position {
 ///           ^ one closing bracket too many
 /// ```
 pub(super) fn draw(text: &str, at: Span, label: &str) -> String {
-    let column = Position::of(text, at.range().start).column - 1;
-    let line_start = text.get(..at.range().start).unwrap_or(text).rfind('\n').map_or(0, |n| n + 1);
-    let line = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
+    let Position { line, column, .. } = Position::of(text, at.range().start);
+    let (line, column) = (text.lines().nth(line - 1).unwrap_or(""), column - 1);
     let from = if line.chars().nth(WIDTH).is_none() { 0 } else { column.saturating_sub(BEFORE) };
     let indent = column - from + usize::from(from != 0);
     let width = at.of(text).lines().next().unwrap_or("").chars().count().clamp(1, WIDTH);
@@ -56,26 +54,4 @@ pub(super) fn window(text: &str, from: usize, len: usize) -> (&'static str, Stri
     let one_column = |c: char| if c.is_control() { ' ' } else { c };
     let shown = text.chars().skip(from).take(len).map(one_column).collect();
     (dots(from != 0), shown, dots(text.chars().nth(from + len).is_some()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_caret_stands_under_the_place() {
-        assert_eq!(draw("{\n\t\"é\": x}\n", Span::new(9, 10), "here"), "   \"é\": x}\n        ^ here");
-        assert_eq!(draw("", Span::at(0), "empty"), "  \n  ^ empty");
-        assert_eq!(draw("[1", Span::at(2), "end"), "  [1\n    ^ end");
-    }
-
-    #[test]
-    fn long_lines_are_windowed() {
-        let text = format!("{}!{}", "a".repeat(500), "b".repeat(500));
-        let drawn = draw(&text, Span::new(500, 501), "here");
-        let (line, caret) = drawn.split_once('\n').unwrap();
-        assert_eq!(line.chars().count(), 2 + 1 + WIDTH + 1);
-        let place = caret.chars().position(|c| c == '^').unwrap();
-        assert_eq!(line.chars().nth(place), Some('!'));
-    }
 }

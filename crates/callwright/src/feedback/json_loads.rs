@@ -151,33 +151,25 @@ impl Stop<'_> {
         self.space();
         loop {
             self.value()?;
+            self.space();
             // A value is complete, or a container was just opened.
-            loop {
-                let Some(&closer) = self.open.last() else {
-                    self.space();
-                    return if self.at == self.text.len() { Ok(()) } else { Err(Complaint::ExtraData) };
-                };
+            while self.open.last().is_some_and(|&closer| self.peek() == Some(closer)) {
+                self.open.pop();
+                self.step(Token::Value);
                 self.space();
-                let fresh = self.before == Token::Opener;
-                match self.peek() {
-                    Some(b) if b == closer => {
-                        self.before = Token::Value;
-                        self.at += 1;
-                        self.open.pop();
-                        continue;
-                    }
-                    _ if fresh => {}
-                    Some(b',') => {
-                        self.before = Token::Comma(self.at);
-                        self.at += 1;
-                        self.space();
-                    }
-                    _ => return Err(Complaint::Comma),
+            }
+            match (self.open.last(), self.peek()) {
+                (None, None) => return Ok(()),
+                (None, Some(_)) => return Err(Complaint::ExtraData),
+                (Some(_), _) if self.before == Token::Opener => {}
+                (Some(_), Some(b',')) => {
+                    self.step(Token::Comma(self.at));
+                    self.space();
                 }
-                if closer == b'}' {
-                    self.key()?;
-                }
-                break;
+                (Some(_), _) => return Err(Complaint::Comma),
+            }
+            if self.is_in_object() {
+                self.key()?;
             }
         }
     }
@@ -186,8 +178,10 @@ impl Stop<'_> {
     fn value(&mut self) -> Result<(), Complaint> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
         match rest.first() {
-            Some(b'{') => self.opener(b'}'),
-            Some(b'[') => self.opener(b']'),
+            Some(bracket @ (b'{' | b'[')) => {
+                self.open.push(if *bracket == b'{' { b'}' } else { b']' });
+                self.step(Token::Opener);
+            }
             Some(b'"') => return self.read_string(),
             _ => {
                 const WORDS: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
@@ -199,9 +193,9 @@ impl Stop<'_> {
         Ok(())
     }
 
-    fn opener(&mut self, closer: u8) {
-        self.open.push(closer);
-        self.before = Token::Opener;
+    /// Goes over a token of one byte.
+    fn step(&mut self, token: Token) {
+        self.before = token;
         self.at += 1;
     }
 
@@ -215,8 +209,7 @@ impl Stop<'_> {
         if self.peek() != Some(b':') {
             return Err(Complaint::Colon);
         }
-        self.before = Token::Colon;
-        self.at += 1;
+        self.step(Token::Colon);
         self.space();
         Ok(())
     }
@@ -225,44 +218,31 @@ impl Stop<'_> {
         self.string = self.at;
         self.at += 1;
         loop {
-            match self.peek() {
-                Some(b'"') => {
+            match self.text.as_bytes().get(self.at..).unwrap_or(&[]) {
+                [] | [b'\\'] => {
+                    self.at = self.string;
+                    return Err(Complaint::Unterminated);
+                }
+                [b'"', ..] => {
                     self.at += 1;
                     self.before = Token::String(Span::new(self.string, self.at));
                     return Ok(());
                 }
-                Some(b'\\') => self.escape()?,
-                Some(0..0x20) => return Err(Complaint::Control),
-                Some(_) => self.at += 1,
-                None => {
-                    self.at = self.string;
-                    return Err(Complaint::Unterminated);
-                }
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<(), Complaint> {
-        match self.text.as_bytes().get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
-            Some(b'u') => {
-                let digits = self.text.as_bytes().get(self.at + 2..self.at + 6);
-                let four = digits.is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit));
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
                 // CPython wants something behind the digits: a text that ends there is a bad escape, not an
                 // unterminated string.
-                if !four || self.text.len() <= self.at + 6 {
+                [b'\\', b'u', a, b, c, d, _, ..] if [a, b, c, d].iter().all(|b| b.is_ascii_hexdigit()) => {
+                    self.at += 6;
+                }
+                [b'\\', b'u', ..] => {
                     self.at += 1;
                     return Err(Complaint::UnicodeEscape);
                 }
-                self.at += 6;
-            }
-            Some(_) => return Err(Complaint::Escape),
-            None => {
-                self.at = self.string;
-                return Err(Complaint::Unterminated);
+                [b'\\', ..] => return Err(Complaint::Escape),
+                [0..0x20, ..] => return Err(Complaint::Control),
+                [_, ..] => self.at += 1,
             }
         }
-        Ok(())
     }
 
     fn peek(&self) -> Option<u8> {

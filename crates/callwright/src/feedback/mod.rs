@@ -4,7 +4,6 @@
 //! fields for programs and as texts for three readers: a model that writes its calls as text, a model that
 //! calls natively, and a person. Nothing here decides anything.
 
-mod confirmation;
 mod diagnosis;
 mod drawing;
 mod json_loads;
@@ -26,7 +25,6 @@ pub use trouble::Trouble;
 
 use crate::dialect::NATIVE;
 use crate::prompt::spaced;
-use crate::schema::Violation;
 use crate::shape::keys;
 use crate::value::Value;
 use crate::verdict::{Reason, Refusal, ShapeError};
@@ -103,8 +101,8 @@ impl Refusal {
         };
         match &self.reason {
             Reason::Unreadable(diagnostics) => blank.unreadable(diagnostics, false),
-            Reason::Truncated(diagnostics) => blank.unreadable(diagnostics, true).cut_short(),
-            Reason::OpenEnd(_) => blank.unreadable(&[], true).cut_short(),
+            Reason::Truncated(diagnostics) => blank.unreadable(diagnostics, true),
+            Reason::OpenEnd(_) => blank.unreadable(&[], true),
             Reason::UnknownTool { nearest, declared } => blank.unknown_tool(nearest, declared),
             Reason::Ambiguous { readings } => Feedback {
                 message: match readings.len() {
@@ -117,71 +115,65 @@ impl Refusal {
                 ..blank
             },
             Reason::Shape(error) => blank.shape(error),
-            Reason::Invalid(violations) => blank.invalid(violations),
+            Reason::Invalid(_) => {
+                let name = self.name.as_deref().unwrap_or("the tool");
+                let hints = vec![format!("Call {name} again with arguments that fit its schema")];
+                Feedback { message: self.reason.to_string(), hints, ..blank }
+            }
         }
     }
 }
 
 impl Feedback {
-    fn cut_short(mut self) -> Feedback {
-        self.hints.push(String::from(
-            "The call ends too early: send it again in full, shorter or in several parts",
-        ));
-        self
-    }
-
     fn unreadable(mut self, diagnostics: &[Diagnostic], cut: bool) -> Feedback {
-        let found = if is_meant_as_json(&self.block) { diagnose(&self.block, cut) } else { None };
-        if let Some(found) = found {
+        let is_json = is_meant_as_json(&self.block);
+        if let Some(found) = is_json.then(|| diagnose(&self.block, cut)).flatten() {
             self.hints = found.hints(&self.block);
             self.message = String::from(found.error.message);
             self.json_error = Some(found.error);
             self.trouble = Some(found.trouble);
             self.at = Some(found.at);
             self.fix = found.fix;
-            return self;
+        } else {
+            // `json.loads` takes the block, or it is written in another language.
+            let own =
+                if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
+            let first = diagnostics.first().or(own.first());
+            let problem = if cut { Problem::Truncated } else { Problem::Unreadable };
+            let (message, hint) = told(first.map_or(problem, |diagnostic| diagnostic.problem));
+            self.message = String::from(message);
+            self.at = first.map(|diagnostic| diagnostic.at);
+            self.hints.extend(hint.map(String::from));
         }
-        // `json.loads` takes the block, or it is written in another language.
-        let own = if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
-        let first = diagnostics.iter().chain(&own).next();
-        let problem = first.map_or(if cut { Problem::Truncated } else { Problem::Unreadable }, |d| d.problem);
-        let (message, hint) = told(problem);
-        self.message = String::from(message);
-        self.at = first.map(|d| d.at);
-        self.hints = hint.map(String::from).into_iter().collect();
+        let advice = "The call ends too early: send it again in full, shorter or in several parts";
+        self.hints.extend(cut.then(|| String::from(advice)));
         self
     }
 
     fn unknown_tool(self, nearest: &[String], declared: &[String]) -> Feedback {
         let named = self.name.as_deref().unwrap_or("");
-        let mut hints = Vec::new();
-        if let Some(nearest) = nearest.first() {
-            hints.push(format!("The nearest tool is {nearest}"));
-        }
-        hints.push(match declared {
-            [] => String::from("There are no tools: answer in words"),
-            declared if declared.len() <= TOOLS_SHOWN => format!("The tools are: {}", declared.join(", ")),
-            declared => format!(
-                "The tools are: {}, and {} more",
-                declared.iter().take(TOOLS_SHOWN).cloned().collect::<Vec<_>>().join(", "),
-                declared.len() - TOOLS_SHOWN
-            ),
-        });
+        let shown = declared.get(..TOOLS_SHOWN).unwrap_or(declared).join(", ");
+        let hint = match declared.len() {
+            0 => String::from("There are no tools: answer in words"),
+            n if n <= TOOLS_SHOWN => format!("The tools are: {shown}"),
+            n => format!("The tools are: {shown}, and {} more", n - TOOLS_SHOWN),
+        };
+        let nearest = nearest.first().map(|nearest| format!("The nearest tool is {nearest}"));
+        let hints = nearest.into_iter().chain([hint]).collect();
         Feedback { message: format!("Unknown tool: {named}"), hints, tools: declared.to_vec(), ..self }
     }
 
     fn shape(self, error: &ShapeError) -> Feedback {
         let name = self.name.as_deref().unwrap_or("…");
+        let call = |arguments: &str| format!("{{\"tool\": \"{name}\", \"arguments\": {arguments}}}");
         let (message, hint) = match error {
             ShapeError::NoName => (
                 String::from("Missing 'tool' key: the call does not say which tool it wants"),
-                format!("Name the tool beside the arguments: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
+                format!("Name the tool beside the arguments: {}", call("{…}")),
             ),
             ShapeError::ArgumentsNotObject(kind) => (
                 format!("'arguments' must be a dict/object, got {}", python_type(kind, &self.block)),
-                format!(
-                    "Give each argument under its name: {{\"tool\": \"{name}\", \"arguments\": {{\"…\": …}}}}"
-                ),
+                format!("Give each argument under its name: {}", call("{\"…\": …}")),
             ),
             ShapeError::Expression => (
                 String::from("An expression stands where a value is needed"),
@@ -199,21 +191,11 @@ impl Feedback {
             ),
             ShapeError::BesideArguments(key) => (
                 format!("'{key}' stands outside the arguments of the call"),
-                format!("Put all arguments into one object: {{\"tool\": \"{name}\", \"arguments\": {{…}}}}"),
+                format!("Put all arguments into one object: {}", call("{…}")),
             ),
         };
         let at = arguments_span(&self.block).filter(|_| matches!(error, ShapeError::ArgumentsNotObject(_)));
         Feedback { message, hints: vec![hint], at, ..self }
-    }
-
-    fn invalid(self, violations: &[Violation]) -> Feedback {
-        let messages: Vec<&str> = violations.iter().map(|v| v.message.as_str()).collect();
-        let name = self.name.as_deref().unwrap_or("the tool");
-        Feedback {
-            message: messages.join("; "),
-            hints: vec![format!("Call {name} again with arguments that fit its schema")],
-            ..self
-        }
     }
 
     /// Is the call broken as JSON, or as the JSON form of a call?
@@ -376,8 +358,7 @@ fn is_meant_as_json(block: &str) -> bool {
     let inner = block.trim_start().trim_start_matches(['[', ' ', '\n', '\r', '\t']);
     let word = inner.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
     let is_call = word.len() < inner.len() && word.starts_with('(');
-    let is_markup = inner.starts_with('<');
-    !is_call && !is_markup
+    !is_call && !inner.starts_with('<')
 }
 
 /// The name that Python has for a type of JSON Schema, as it stands in `block`.
@@ -387,11 +368,8 @@ fn python_type(kind: &str, block: &str) -> &'static str {
         "array" => "list",
         "boolean" => "bool",
         "null" => "NoneType",
-        "integer" => "int",
-        "number" => {
-            let is_float = arguments_span(block).is_some_and(|at| at.of(block).contains(['.', 'e', 'E']));
-            if is_float { "float" } else { "int" }
-        }
+        "number" if arguments_span(block).is_some_and(|at| at.of(block).contains(['.', 'e', 'E'])) => "float",
+        "integer" | "number" => "int",
         _ => "dict",
     }
 }

@@ -6,7 +6,7 @@ use super::Feedback;
 use crate::engine::{Context, parse};
 use crate::policy::Policy;
 use crate::tools::ToolSet;
-use crate::verdict::{Acceptance, Outcome, Refusal, Verdict};
+use crate::verdict::{Acceptance, Outcome, Verdict};
 
 /// Finds the tool calls in `text`, and tests each before any is run: what is not well formed is an error that
 /// teaches the model, never a guess.
@@ -22,15 +22,13 @@ pub fn prompt_tool_calls(tools: &ToolSet, text: &str) -> (Vec<Acceptance>, Optio
 
 /// The calls of an outcome, and the error to give back to the model, as [`prompt_tool_calls`] has them.
 pub fn calls_or_error(outcome: Outcome) -> (Vec<Acceptance>, Option<PromptError>) {
-    let feedback: Vec<Feedback> = outcome.refusals().map(Refusal::feedback).collect();
-    let calls: Vec<Acceptance> = outcome
-        .verdicts
-        .into_iter()
-        .filter_map(|verdict| match verdict {
-            Verdict::Accepted(call) => Some(call),
-            Verdict::Refused(_) => None,
-        })
-        .collect();
+    let (mut calls, mut feedback) = (Vec::new(), Vec::new());
+    for verdict in outcome.verdicts {
+        match verdict {
+            Verdict::Accepted(call) => calls.push(call),
+            Verdict::Refused(refusal) => feedback.push(refusal.feedback()),
+        }
+    }
     let none_right = calls.is_empty();
     let error = (!feedback.is_empty()).then_some(PromptError { feedback, none_right });
     (calls, error)
@@ -71,12 +69,9 @@ impl fmt::Display for PromptError {
 /// An error in the frame that tells the model what to do with it. Braces are not what is wrong with a call
 /// that is right as JSON.
 pub(super) fn framed(error: &str, is_about_json: bool) -> String {
-    if is_about_json {
-        format!(
-            "⚠️ Tool Call JSON Error:\n{error}\n\n\
-             Please fix the JSON and try again. Ensure proper brace matching: {{ and }}"
-        )
-    } else {
-        format!("⚠️ Tool Call Error:\n{error}\n\nPlease fix the call and try again.")
-    }
+    let (kind, what, how) = match is_about_json {
+        true => (" JSON", "JSON", " Ensure proper brace matching: { and }"),
+        false => ("", "call", ""),
+    };
+    format!("⚠️ Tool Call{kind} Error:\n{error}\n\nPlease fix the {what} and try again.{how}")
 }

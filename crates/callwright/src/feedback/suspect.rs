@@ -77,9 +77,7 @@ pub(super) fn of_stop(stop: &Stop<'_>) -> (Trouble, Span) {
     let rest = text.get(at..).unwrap_or("");
     let end = text.trim_end_matches(JSON_SPACE).len();
     let here = |trouble, len: usize| (trouble, Span::new(at, at + len));
-    if let Some(string) = stop.string()
-        && has_swallowed(stop, string)
-    {
+    if let Some(string) = stop.string().filter(|string| has_swallowed(stop, *string)) {
         return unclosed(stop, string);
     }
     let Some(next) = rest.chars().next() else {
@@ -153,22 +151,18 @@ fn has_swallowed(stop: &Stop<'_>, string: Span) -> bool {
 
 /// A closing bracket that does not belong to the innermost open one.
 fn of_closer(stop: &Stop<'_>, closer: char) -> (Trouble, Span) {
-    let closers = stop.closers();
+    let (closers, at) = (stop.closers(), stop.at);
     match closers.split_once(closer) {
         // {"a": [1, 2}: an outer one is closed, so the inner ones are not.
-        Some((inner, _)) => (Trouble::MissingClosers(inner.to_owned()), Span::at(stop.at)),
-        None => {
-            (Trouble::WrongCloser(closers.chars().next().unwrap_or('}')), Span::new(stop.at, stop.at + 1))
-        }
+        Some((inner, _)) => (Trouble::MissingClosers(inner.to_owned()), Span::at(at)),
+        None => (Trouble::WrongCloser(closers.chars().next().unwrap_or('}')), Span::new(at, at + 1)),
     }
 }
 
 /// `string` has no end.
 fn unclosed(stop: &Stop<'_>, string: Span) -> (Trouble, Span) {
-    let missing = match stop.complaint {
-        Complaint::Unterminated => before_closers(stop).1,
-        _ => String::new(),
-    };
+    let is_open = stop.complaint == Complaint::Unterminated;
+    let missing = if is_open { before_closers(stop).1 } else { String::new() };
     (Trouble::UnclosedString(missing), Span { end: string.start + 1, ..string })
 }
 

@@ -9,45 +9,42 @@ use super::marks::{in_json, neutralise, quoted};
 use super::speech::Arguments;
 use super::template::fill;
 
-/// What is written as arguments.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Given<'a> {
-    /// The strict JSON text of an object.
-    Json(&'a str),
-    /// Only the form: keys, each with dots for its value; `{...}` where there are none.
-    Form(&'a [(String, &'static str)]),
-}
-
 /// The most levels of nested elements.
 const MAX_LEVELS: usize = 32;
 
-/// The arguments in `grammar`; `None` where it cannot hold them.
-pub(super) fn written(grammar: &Arguments, given: Given<'_>) -> Option<String> {
-    match (grammar, given) {
-        (Arguments::Json, given) => Some(json(given)),
-        (_, Given::Form([])) => Some("...".to_owned()),
-        (Arguments::Tags(template), Given::Form(form)) => {
-            Some(form.iter().map(|(key, dots)| tagged(template, key, dots, &Value::Null)).collect())
-        }
-        (Arguments::Elements(mark), Given::Form(form)) => {
-            let element = |(key, dots): &(String, &str)| format!("{mark}<{key}>{dots}{mark}</{key}>\n");
-            Some(form.iter().map(element).collect())
-        }
-        (Arguments::Python(_), Given::Form(form)) => Some(joined(form, "=", ", ")),
-        (Arguments::Relaxed(_), Given::Form(form)) => Some(format!("{{{}}}", joined(form, ":", ","))),
-        (grammar, Given::Json(text)) => of_members(grammar, &serde_json::from_str(text).ok()?),
+/// `arguments`, the strict JSON text of an object, in `grammar`; `None` where it cannot hold them.
+pub(super) fn written(grammar: &Arguments, arguments: &str) -> Option<String> {
+    match grammar {
+        Arguments::Json => Some(in_json(arguments)),
+        grammar => of_members(grammar, &serde_json::from_str(arguments).ok()?),
+    }
+}
+
+/// Only the form of arguments: keys, each with dots for its value.
+pub(super) fn shown(grammar: &Arguments, form: &[(String, &'static str)]) -> String {
+    let each = |between: &str, write: &dyn Fn(&str, &str) -> String| {
+        form.iter().map(|(key, dots)| write(key, dots)).collect::<Vec<_>>().join(between)
+    };
+    match grammar {
+        Arguments::Json if form.is_empty() => "{...}".to_owned(),
+        _ if form.is_empty() => "...".to_owned(),
+        Arguments::Json => format!("{{{}}}", each(", ", &|key, dots| format!("{}: {dots}", quoted(key)))),
+        Arguments::Tags(template) => each("", &|key, dots| tagged(template, key, dots, &Value::Null)),
+        Arguments::Elements(mark) => each("", &|key, dots| format!("{mark}<{key}>{dots}{mark}</{key}>\n")),
+        Arguments::Python(_) => each(", ", &|key, dots| format!("{key}={dots}")),
+        Arguments::Relaxed(_) => format!("{{{}}}", each(",", &|key, dots| format!("{key}:{dots}"))),
     }
 }
 
 fn of_members(grammar: &Arguments, members: &Map) -> Option<String> {
     match grammar {
         Arguments::Json => Some(in_json(&Value::Object(members.clone()).to_string())),
-        Arguments::Tags(template) => all(members, |key, value| tag(template, key, value)),
+        Arguments::Tags(template) => all(members, |key, value| {
+            raw(value).filter(|_| is_plain(key)).map(|raw| tagged(template, key, &raw, value))
+        }),
         Arguments::Elements(mark) => {
-            let top = |key: &str, value: &Value| {
-                Some(element(mark, key, value, 0)? + if mark.is_empty() { "\n" } else { "" })
-            };
-            all(members, top)
+            let end = if mark.is_empty() { "\n" } else { "" };
+            all(members, |key, value| Some(element(mark, key, value, 0)? + end))
         }
         Arguments::Python(quote) => Some(keywords(members, *quote)),
         Arguments::Relaxed(mark) => Some(relaxed(members, mark)),
@@ -56,9 +53,9 @@ fn of_members(grammar: &Arguments, members: &Map) -> Option<String> {
 
 /// The arguments in tags or elements, with a line break more at each end of a text that has one at an end: readers take one
 /// away there. `None` where that is no other way to write them.
-pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<String> {
-    let Given::Json(text) = given else { return None };
-    let mut members: Map = serde_json::from_str(text).ok()?;
+pub(super) fn with_breaks(grammar: &Arguments, arguments: &str) -> Option<String> {
+    let (Arguments::Tags(_) | Arguments::Elements(_)) = grammar else { return None };
+    let mut members: Map = serde_json::from_str(arguments).ok()?;
     let mut is_edged = false;
     for value in members.values_mut() {
         let text = value.as_str().filter(|text| text.starts_with(['\n', '\r']) || text.ends_with('\n'));
@@ -67,36 +64,14 @@ pub(super) fn with_breaks(grammar: &Arguments, given: Given<'_>) -> Option<Strin
             is_edged = true;
         }
     }
-    let is_raw = matches!(grammar, Arguments::Tags(_) | Arguments::Elements(_));
-    (is_edged && is_raw).then(|| of_members(grammar, &members)).flatten()
-}
-
-/// The arguments as JSON, in which no mark stands.
-pub(super) fn json(given: Given<'_>) -> String {
-    match given {
-        Given::Json(text) => in_json(text),
-        Given::Form([]) => "{...}".to_owned(),
-        Given::Form(form) => {
-            let member = |(key, dots): &(String, &str)| format!("{}: {dots}", quoted(key));
-            format!("{{{}}}", form.iter().map(member).collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
-fn joined(form: &[(String, &'static str)], sign: &str, between: &str) -> String {
-    form.iter().map(|(key, dots)| format!("{key}{sign}{dots}")).collect::<Vec<_>>().join(between)
+    is_edged.then(|| of_members(grammar, &members)).flatten()
 }
 
 fn all(members: &Map, write: impl Fn(&str, &Value) -> Option<String>) -> Option<String> {
     members.iter().map(|(key, value)| write(key, value)).collect()
 }
 
-/// One argument by its template; `None` where the key or a string cannot stand there raw.
-fn tag(template: &str, key: &str, value: &Value) -> Option<String> {
-    let raw = raw(value)?;
-    is_plain(key).then(|| tagged(template, key, &raw, value))
-}
-
+/// One argument by its template.
 fn tagged(template: &str, key: &str, raw: &str, value: &Value) -> String {
     let kind = match value {
         Value::Null => "null",
@@ -133,14 +108,12 @@ fn element(mark: &str, key: &str, value: &Value, level: usize) -> Option<String>
     if !is_tag || MAX_LEVELS <= level {
         return None;
     }
-    let content: String = match value {
-        Value::Object(members) if !members.is_empty() => {
-            all(members, |key, value| element(mark, key, value, level + 1))?
+    let inner = |key: &str, value: &Value| element(mark, key, value, level + 1);
+    let content = match value {
+        Value::Object(members) if !members.is_empty() => all(members, inner)?,
+        Value::Array(elements) if !elements.is_empty() => {
+            elements.iter().map(|value| inner("item", value)).collect::<Option<_>>()?
         }
-        Value::Array(elements) if !elements.is_empty() => elements
-            .iter()
-            .map(|value| element(mark, "item", value, level + 1))
-            .collect::<Option<String>>()?,
         other => raw(other)?.into_owned(),
     };
     Some(format!("{mark}<{key}>{content}{mark}</{key}>"))

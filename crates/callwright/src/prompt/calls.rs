@@ -10,44 +10,41 @@ use std::borrow::Cow;
 use callwright_json::strict;
 
 use super::PromptDialect;
-use super::arguments::{Given, json, with_breaks, written};
-use super::marks::{neutralise, one_line, quoted};
-use super::speech::Calls;
+use super::arguments::{self, with_breaks, written};
+use super::marks::{in_json, neutralise, one_line, quoted};
+use super::speech::{Arguments, Calls};
 use super::template::fill;
 use crate::engine::{Context, parse};
 use crate::tools::ToolSet;
+use crate::verdict::Acceptance;
 
-/// One call: its tool and its arguments.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Made<'a> {
-    pub(super) name: &'a str,
-    pub(super) given: Given<'a>,
-}
-
-/// The calls of one answer. They are read back with `tool_set`; a call of a tool that is not in it has the dialect's own
-/// form, if that can be written at all.
-pub(super) fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[Made<'_>]) -> String {
-    let form = &dialect.speech().calls;
-    let gives = |text: &str, calls: &[Made<'_>]| gives(dialect, tool_set, text, calls);
-    let one = |(index, call): (usize, &Made<'_>)| {
-        written_call(form, *call, index, |text| gives(text, std::slice::from_ref(call)))
-    };
-    let texts: Vec<String> = calls.iter().enumerate().map(one).collect();
-    let text = framed(form, &texts);
+/// The calls of one answer, each a name and its arguments: see [`call`](super::call). Those of a tool that is not in
+/// `tool_set` have the dialect's own form, if that can be written at all.
+pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, String)]) -> String {
+    let written = |(index, call)| written_call(dialect, tool_set, index, call);
+    let texts: Vec<String> = calls.iter().enumerate().map(written).collect();
+    let text = framed(&dialect.speech().calls, &texts);
     // Two calls may be right apart and not together: a dialect may know one call per answer only.
-    if texts.len() <= 1 || gives(&text, calls) {
+    if texts.len() <= 1 || gives(dialect, tool_set, &text, calls) {
         return text;
     }
-    let plain: Vec<String> = calls.iter().map(|call| plain_call(*call)).collect();
+    let plain: Vec<String> = calls.iter().map(|(name, given)| plain_call(name, &in_json(given))).collect();
     let plain = plain.join("\n");
-    if gives(&plain, calls) { plain } else { text }
+    if gives(dialect, tool_set, &plain, calls) { plain } else { text }
+}
+
+/// A call of which only the form is shown.
+pub(super) fn shown(dialect: &PromptDialect, name: &str, form: &[(String, &'static str)]) -> String {
+    let calls = &dialect.speech().calls;
+    let call = in_frame(calls, name, &arguments::shown(&calls.arguments, form), 0);
+    framed(calls, &[call.unwrap_or_else(|| plain_call(name, &arguments::shown(&Arguments::Json, form)))])
 }
 
 impl Calls {
     /// A call of the tool `f` with the argument `a`, whose value is `x`.
     pub(crate) fn example(&self) -> String {
-        let arguments = written(&self.arguments, Given::Json("{\"a\": \"x\"}")).unwrap_or_default();
-        framed(self, &[filled(&self.call, "f", &arguments, 0)])
+        let arguments = written(&self.arguments, "{\"a\": \"x\"}").unwrap_or_default();
+        framed(self, in_frame(self, "f", &arguments, 0).as_slice())
     }
 }
 
@@ -58,32 +55,40 @@ fn framed(form: &Calls, texts: &[String]) -> String {
     format!("{}{}{}", form.open, texts.join(&form.between), form.close)
 }
 
-/// The first way to write the call that `is_read` as it.
-fn written_call(form: &Calls, call: Made<'_>, index: usize, is_read: impl Fn(&str) -> bool) -> String {
-    let is_named_raw = form.call.contains("{name}");
-    let in_frame = |arguments: String| {
-        let is_held = !is_named_raw || is_plain_name(call.name);
-        is_held.then(|| filled(&form.call, call.name, &arguments, index))
+/// The first way to write the call that is read as it.
+fn written_call(
+    dialect: &PromptDialect,
+    tool_set: &ToolSet,
+    index: usize,
+    call: &(String, String),
+) -> String {
+    let (form, (name, arguments)) = (&dialect.speech().calls, call);
+    let in_frame = |arguments: String| in_frame(form, name, &arguments, index);
+    let own = written(&form.arguments, arguments).and_then(in_frame);
+    let wide = with_breaks(&form.arguments, arguments).and_then(in_frame);
+    let json = in_json(arguments);
+    let plain = plain_call(name, &json);
+    let ways: Vec<String> = [own, wide, in_frame(json), Some(plain)].into_iter().flatten().collect();
+    let is_read = |text: &&String| {
+        gives(dialect, tool_set, &framed(form, std::slice::from_ref(*text)), std::slice::from_ref(call))
     };
-    let own = written(&form.arguments, call.given).and_then(in_frame);
-    let wide = with_breaks(&form.arguments, call.given).and_then(in_frame);
-    let ways = [own, wide, in_frame(json(call.given)), Some(plain_call(call))];
-    let ways: Vec<String> = ways.into_iter().flatten().collect();
-    let right = ways.iter().find(|text| is_read(&framed(form, std::slice::from_ref(*text))));
-    right.or(ways.first()).cloned().unwrap_or_default()
+    ways.iter().find(is_read).or(ways.first()).cloned().unwrap_or_default()
 }
 
 /// `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
-fn plain_call(call: Made<'_>) -> String {
-    let (name, arguments) = (quoted(call.name), json(call.given));
-    format!("<tool_call>\n{{\"name\": {name}, \"arguments\": {arguments}}}\n</tool_call>")
+fn plain_call(name: &str, arguments: &str) -> String {
+    format!("<tool_call>\n{{\"name\": {}, \"arguments\": {arguments}}}\n</tool_call>", quoted(name))
 }
 
-fn filled(template: &str, name: &str, arguments: &str, index: usize) -> String {
-    fill(template, |slot| match slot {
-        "arguments" => Some(Cow::Borrowed(arguments)),
-        _ => naming(slot, name, index),
-    })
+/// The call as its dialect writes it; `None` where its name cannot stand there.
+fn in_frame(form: &Calls, name: &str, arguments: &str, index: usize) -> Option<String> {
+    let filled = || {
+        fill(&form.call, |slot| match slot {
+            "arguments" => Some(Cow::Borrowed(arguments)),
+            _ => naming(slot, name, index),
+        })
+    };
+    (!form.call.contains("{name}") || is_plain_name(name)).then(filled)
 }
 
 /// What stands for the slots that say which call is meant.
@@ -98,22 +103,20 @@ pub(super) fn naming(slot: &str, name: &str, index: usize) -> Option<Cow<'static
 }
 
 /// Does reading `text` give these calls and nothing else?
-fn gives(dialect: &PromptDialect, tool_set: &ToolSet, text: &str, calls: &[Made<'_>]) -> bool {
+fn gives(dialect: &PromptDialect, tool_set: &ToolSet, text: &str, calls: &[(String, String)]) -> bool {
     let context = Context { dialects: dialect.dialects().clone(), ..Context::default() };
     let outcome = parse(tool_set, text, &[], &context);
-    let mut read = outcome.calls();
-    let is_same = |call: &Made<'_>| {
-        let Given::Json(arguments) = call.given else { return false };
-        read.next().is_some_and(|read| read.name == call.name && is_equal(&read.arguments, arguments))
+    let is_same = |(read, (name, arguments)): &(&Acceptance, &(String, String))| {
+        read.name == *name && is_equal(&read.arguments, arguments)
     };
-    outcome.verdicts.len() == calls.len() && outcome.text.trim().is_empty() && calls.iter().all(is_same)
+    outcome.verdicts.len() == calls.len()
+        && outcome.text.trim().is_empty()
+        && outcome.calls().zip(calls).filter(is_same).count() == calls.len()
 }
 
 fn is_equal(one: &str, other: &str) -> bool {
-    match (strict(one), strict(other)) {
-        (Ok(a), Ok(b)) => a.root(one).canonical() == b.root(other).canonical(),
-        _ => false,
-    }
+    let canonical = |text: &str| strict(text).ok().map(|tree| tree.root(text).canonical());
+    canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
 
 /// May the name stand in markup as it is?

@@ -40,9 +40,8 @@ impl PromptDialect {
 
     /// The one that the model of this name is best taught: its family's, else the one that small models do best with.
     pub fn for_model(dialects: &Dialects, model: &str) -> PromptDialect {
-        dialects
-            .for_model(model)
-            .map_or_else(PromptDialect::json, |dialect| PromptDialect::of(dialects, dialect))
+        let dialect = dialects.for_model(model);
+        dialect.map_or_else(PromptDialect::json, |dialect| PromptDialect::of(dialects, dialect))
     }
 
     /// All of `dialects`.

@@ -4,7 +4,7 @@ use crate::json;
 use crate::value::Value;
 use callwright_json::strict;
 
-use super::definition::members;
+use super::definition::{members, referred};
 use crate::schema::Violation;
 use crate::tools::Tool;
 
@@ -24,7 +24,7 @@ pub struct Example {
     /// The arguments; `None` where only the form is shown, or none could be made that fit the tool's schema.
     pub arguments: Option<Value>,
     /// The keys that stand for them then, each with dots for its value.
-    form: Vec<(String, &'static str)>,
+    pub(super) form: Vec<(String, &'static str)>,
     /// The strings and numbers in it that the schema leaves free, and that a call would have from elsewhere.
     free: Vec<Value>,
 }
@@ -39,19 +39,14 @@ impl Examples {
     /// example, and when something in it that the schema leaves free was never said in `messages`, the conversation
     /// that was rendered. The violation is one to refuse it with.
     pub fn echoed(&self, name: &str, arguments: &str, messages: &[Value]) -> Option<Violation> {
-        let is_same =
-            |shown: &Value| serde_json::from_str(arguments).is_ok_and(|value: Value| value == *shown);
-        let is_shown =
-            |example: &&Example| example.name == name && example.arguments.as_ref().is_some_and(is_same);
-        let shown = self.0.as_ref().filter(is_shown)?;
+        let shown = self.0.as_ref().filter(|example| example.name == name)?;
+        if serde_json::from_str::<Value>(arguments).ok()? != *shown.arguments.as_ref()? {
+            return None;
+        }
         let unsaid = shown.free.iter().find(|value| !is_said(value, messages))?;
-        Some(Violation {
-            pointer: String::new(),
-            keyword: "example",
-            message: format!(
-                "the arguments must have real values, not those of the example such as {unsaid}"
-            ),
-        })
+        let message =
+            format!("the arguments must have real values, not those of the example such as {unsaid}");
+        Some(Violation { pointer: String::new(), keyword: "example", message })
     }
 }
 
@@ -67,23 +62,17 @@ pub(super) fn examples(tools: &[&Tool]) -> Examples {
         fits.then(|| Example { name: tool.name().to_owned(), arguments: Some(value), form: Vec::new(), free })
     };
     let has_arguments = |example: &Example| example.arguments.as_ref().is_some_and(|a| *a != json!({}));
-    let mut calls = tools.iter().filter_map(fitting);
-    let first = calls.next();
+    let calls = || tools.iter().filter_map(fitting);
     // A call with arguments shows more than one without.
-    let shown = match first {
-        Some(first) if has_arguments(&first) => Some(first),
-        first => calls.find(has_arguments).or(first),
-    };
+    let shown = calls().find(has_arguments).or_else(|| calls().next());
     shown.map_or_else(|| forms(tools), |shown| Examples(Some(shown)))
 }
 
 /// The form of a call without values: `{"city": ..., "days": [...]}`.
 pub(super) fn forms(tools: &[&Tool]) -> Examples {
-    let form = |tool: &&Tool| Example {
-        name: tool.name().to_owned(),
-        arguments: None,
-        form: form(tool.schema().value()),
-        free: Vec::new(),
+    let form = |tool: &&Tool| {
+        let (name, form) = (tool.name().to_owned(), form(tool.schema().value()));
+        Example { name, arguments: None, form, free: Vec::new() }
     };
     Examples(tools.first().map(form))
 }
@@ -103,13 +92,6 @@ fn required_members(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     members(schema).filter(|(.., is_required)| *is_required).map(|(name, member, _)| (name, member))
 }
 
-impl Example {
-    /// The keys of its form, each with dots for its value.
-    pub(super) fn form(&self) -> &[(String, &'static str)] {
-        &self.form
-    }
-}
-
 /// A value that probably fits `schema`, made of what it says itself; what it leaves free goes into `free` too. At
 /// most [`MAX_DEPTH`] levels deep.
 fn value(root: &Value, schema: &Value, depth: usize, free: &mut Vec<Value>) -> Value {
@@ -121,11 +103,9 @@ fn value(root: &Value, schema: &Value, depth: usize, free: &mut Vec<Value>) -> V
     if MAX_DEPTH <= depth {
         return json!({});
     }
-    let referred =
-        schema.get("$ref").and_then(Value::as_str).and_then(|r| root.pointer(r.strip_prefix('#')?));
     let chosen =
         ["anyOf", "oneOf", "allOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array()?.first());
-    if let Some(other) = referred.or(chosen) {
+    if let Some(other) = referred(root, schema).or(chosen) {
         return value(root, other, depth + 1, free);
     }
     let types = schema.get("type");
@@ -135,10 +115,8 @@ fn value(root: &Value, schema: &Value, depth: usize, free: &mut Vec<Value>) -> V
         Some("boolean") => return json!(true),
         Some("null") => return Value::Null,
         Some("array") => {
-            return match schema.get("items") {
-                Some(element) => json!([value(root, element, depth + 1, free)]),
-                None => json!([]),
-            };
+            let element = schema.get("items").map(|items| value(root, items, depth + 1, free));
+            return element.into_iter().collect();
         }
         Some("string") => {
             let described = schema.get("description").and_then(Value::as_str).and_then(quoted_example);
@@ -172,9 +150,8 @@ fn is_said(value: &Value, messages: &[Value]) -> bool {
     let says = |text: &str| {
         let text = text.to_lowercase();
         text.match_indices(&wanted).any(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + wanted.len()..].chars().next();
-            !is_number || ![before, after].into_iter().flatten().any(|c| c.is_ascii_digit())
+            let around = [text[..at].chars().next_back(), text[at + wanted.len()..].chars().next()];
+            !is_number || !around.into_iter().flatten().any(|c| c.is_ascii_digit())
         })
     };
     let parts = |content: &Value| match content {

@@ -120,7 +120,7 @@ const HEADINGS: &[&str] =
 
 /// `text` without marks: `<|im_end|>` → `<\|im_end|>`, `[INST]` → `[\INST]`, `User:` → `User\:` at the start of a line.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
-    rewrite(Cow::Borrowed(text), mark, parted)
+    rewrite(Cow::Borrowed(text), mark, Backslash::Put)
 }
 
 /// The text that [`neutralise`] was given.
@@ -129,15 +129,13 @@ pub fn restore(text: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn restored(text: Cow<'_, str>) -> Cow<'_, str> {
-    rewrite(text, mark, joined)
+    rewrite(text, mark, Backslash::Taken)
 }
 
 /// Text without line breaks and control characters.
 pub(super) fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_whitespace() || c.is_control())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The name as far as it can stand in a tag or a label.
@@ -158,33 +156,43 @@ pub(super) fn quoted(text: &str) -> String {
 /// The literal of a Python string without marks: a character of each is escaped, its bracket, or the first one behind the
 /// place where it is parted. It says the same.
 pub(super) fn in_python(literal: &str) -> String {
+    escaped(literal, |at, byte| {
+        let head = mark(literal, at, false)?;
+        Some(if matches!(byte, b'<' | b'[') { at } else { head })
+    })
+}
+
+/// `literal` with an escape for the character at each place that `place` names: it is asked for each byte.
+pub(super) fn escaped(literal: &str, mut place: impl FnMut(usize, u8) -> Option<usize>) -> String {
     let mut out = String::with_capacity(literal.len());
     let mut from = 0;
     for (at, byte) in literal.bytes().enumerate() {
-        let Some(head) = mark(literal, at, false) else { continue };
-        let place = if matches!(byte, b'<' | b'[') { at } else { head };
-        let Some(escaped) = literal.get(place..).and_then(|rest| rest.chars().next()) else { continue };
+        let Some(place) = place(at, byte).filter(|place| from <= *place) else { continue };
         // A backslash parts it already.
-        if place < from || escaped == '\\' {
-            continue;
-        }
+        let c = literal.get(place..).and_then(|rest| rest.chars().next()).filter(|c| *c != '\\');
+        let Some(c) = c else { continue };
         out.push_str(&literal[from..place]);
-        out.push_str(&format!("\\u{:04x}", u32::from(escaped)));
-        from = place + escaped.len_utf8();
+        out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        from = place + c.len_utf8();
     }
     out.push_str(&literal[from..]);
     out
 }
 
-/// What to do at a mark: it is told where its head ends and whether a backslash follows, and says from where on to copy and what
-/// to put there.
-pub(super) type Edit = fn(usize, bool) -> (usize, Option<char>);
+/// What becomes of the backslash behind the head of a mark.
+#[derive(Clone, Copy)]
+pub(super) enum Backslash {
+    /// It is put there, and parts the mark.
+    Put,
+    /// What was put there is taken away.
+    Taken,
+}
 
 /// Goes from mark to mark: `mark` finds the end of the head of one at a place, and is told whether a line begins there.
 pub(super) fn rewrite<'t>(
     text: Cow<'t, str>,
     mark: impl Fn(&str, usize, bool) -> Option<usize>,
-    edit: Edit,
+    backslash: Backslash,
 ) -> Cow<'t, str> {
     let mut out = String::new();
     let mut from = 0;
@@ -194,9 +202,13 @@ pub(super) fn rewrite<'t>(
             && let Some(head) = mark(&text, at, line_start)
         {
             out.push_str(&text[from..head]);
-            let (next, put) = edit(head, text.as_bytes().get(head) == Some(&b'\\'));
-            out.extend(put);
-            from = next;
+            from = match backslash {
+                Backslash::Put => {
+                    out.push('\\');
+                    head
+                }
+                Backslash::Taken => head + usize::from(text.as_bytes().get(head) == Some(&b'\\')),
+            };
         }
         line_start = matches!(byte, b'\n' | b'\r') || line_start && matches!(byte, b' ' | b'\t');
     }
@@ -207,25 +219,13 @@ pub(super) fn rewrite<'t>(
     Cow::Owned(out)
 }
 
-/// A backslash behind the head of a mark.
-pub(super) fn parted(head: usize, _: bool) -> (usize, Option<char>) {
-    (head, Some('\\'))
-}
-
-/// What stood there before it was [`parted`].
-pub(super) fn joined(head: usize, is_parted: bool) -> (usize, Option<char>) {
-    (head + usize::from(is_parted), None)
-}
-
 /// The end of the head of the mark at `at`: where backslashes part it from its rest, or may.
 fn mark(text: &str, at: usize, line_start: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let first = *bytes.get(at)?;
     let has_bracket = |starts| {
         let rest = unparted(bytes, at + 1);
-        let is_mark =
-            begins(rest, starts) || rest.strip_prefix(b"/").is_some_and(|rest| begins(rest, starts));
-        is_mark.then_some(at + 1)
+        begins(rest.strip_prefix(b"/").unwrap_or(rest), starts).then_some(at + 1)
     };
     match first {
         b'<' => has_bracket(TAGS),

@@ -44,9 +44,7 @@ pub fn render_messages(
     let mut results = Vec::new();
     // The prompt waits for the first system message, which it follows.
     let mut waiting = Some(prompt.text).filter(|text| !text.is_empty());
-    if !messages.first().is_some_and(is_system)
-        && let Some(prompt) = waiting.take()
-    {
+    if let Some(prompt) = waiting.take_if(|_| !messages.first().is_some_and(is_system)) {
         turns.system(Value::from(prompt), Map::new());
     }
     for message in messages {
@@ -109,19 +107,20 @@ impl Turns<'_> {
         let mut text = self.form.open.clone().into_owned();
         for (n, result) in results.into_iter().enumerate() {
             text.push_str(&result.text);
-            let is_flushed = n == last || !result.others.is_empty();
-            if n == last {
-                text.push_str(&self.form.close);
-            } else if !is_flushed {
+            if n != last && result.others.is_empty() {
                 text.push_str(&self.form.between);
+                continue;
             }
-            if is_flushed {
-                parts.push(json!({"type": "text", "text": std::mem::take(&mut text)}));
-            }
+            text.push_str(if n == last { &self.form.close } else { "" });
+            parts.push(json!({"type": "text", "text": std::mem::take(&mut text)}));
             parts.extend(result.others);
         }
         let role = if self.speaking.result_role { &*self.form.role } else { "user" };
-        self.push(message(role, content_of(parts)));
+        let content = match parts.as_slice() {
+            [part] if text_of(part).is_some() => Value::from(text_of(part)),
+            _ => Value::Array(parts),
+        };
+        self.push(message(role, content));
     }
 
     fn push(&mut self, mut message: Map) {
@@ -189,20 +188,18 @@ fn assistant<'m>(
     made: &mut HashMap<&'m str, Made<'m>>,
 ) -> Map {
     let mut rendered = message.clone();
-    let native = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut written: Vec<(String, String)> = Vec::new();
-    for call in native {
+    for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
         let Some(function) = call.get("function") else { continue };
-        written.push(name_and_arguments(function));
-        if let (Some(id), Some(name)) = (call.get("id"), function.get("name"))
-            && let (Some(id), Some(name)) = (id.as_str(), name.as_str())
-        {
-            made.insert(id, Made { number: made.len(), index: written.len() - 1, name });
+        let (id, name) =
+            (call.get("id").and_then(Value::as_str), function.get("name").and_then(Value::as_str));
+        if let (Some(id), Some(name)) = (id, name) {
+            made.insert(id, Made { number: made.len(), index: written.len(), name });
         }
-    }
-    if let Some(function @ Value::Object(_)) = message.get("function_call") {
         written.push(name_and_arguments(function));
     }
+    let older = message.get("function_call").filter(|function| function.is_object());
+    written.extend(older.map(name_and_arguments));
     rendered.remove("tool_calls");
     rendered.remove("function_call");
     if !written.is_empty() {
@@ -216,9 +213,8 @@ fn assistant<'m>(
 fn name_and_arguments(function: &Value) -> (String, String) {
     let name = function.get("name").and_then(Value::as_str).unwrap_or("");
     let arguments = match function.get("arguments") {
-        None | Some(Value::Null) => "{}".to_owned(),
-        Some(Value::String(text)) if text.trim().is_empty() => "{}".to_owned(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) if !text.trim().is_empty() => text.clone(),
+        None | Some(Value::Null | Value::String(_)) => "{}".to_owned(),
         Some(object) => object.to_string(),
     };
     (name.to_owned(), arguments)
@@ -229,17 +225,12 @@ fn result(dialect: &PromptDialect, message: &Map, made: &HashMap<&str, Made<'_>>
     let call = message.get("tool_call_id").and_then(Value::as_str).and_then(|id| made.get(id));
     let named = || message.get("name").and_then(Value::as_str).unwrap_or("the tool");
     let name = call.map_or_else(named, |call| call.name);
-    let mut text = String::new();
-    let mut others = Vec::new();
+    let (mut text, mut others) = (String::new(), Vec::new());
     match message.get("content") {
         Some(Value::String(content)) => text.push_str(content),
         Some(Value::Array(parts)) => {
-            for part in parts {
-                match text_of(part) {
-                    Some(piece) => text.push_str(piece),
-                    None => others.push(part.clone()),
-                }
-            }
+            text.extend(parts.iter().filter_map(text_of));
+            others.extend(parts.iter().filter(|part| text_of(part).is_none()).cloned());
         }
         None | Some(Value::Null) => {}
         Some(other) => text.push_str(&other.to_string()),
@@ -251,14 +242,6 @@ fn result(dialect: &PromptDialect, message: &Map, made: &HashMap<&str, Made<'_>>
 
 fn text_of(part: &Value) -> Option<&str> {
     part.get("type").is_some_and(|kind| kind == "text").then(|| part.get("text")?.as_str())?
-}
-
-/// A message's content of these parts: a string where all of them are text.
-fn content_of(parts: Vec<Value>) -> Value {
-    match parts.as_slice() {
-        [part] if text_of(part).is_some() => Value::from(text_of(part)),
-        _ => Value::Array(parts),
-    }
 }
 
 /// One content of two.

@@ -19,6 +19,7 @@ mod results;
 mod example;
 mod messages;
 
+pub use calls::calls;
 pub(crate) use calls::is_plain_name;
 pub use dialect::{PromptDialect, UnknownDialect, dialect_for};
 pub use example::{Example, Examples};
@@ -29,8 +30,6 @@ pub use speech::{Arguments, Calls, Definition, Listing, PromptFormat, Results};
 
 use std::borrow::Cow;
 
-use self::arguments::Given;
-use self::calls::Made;
 use crate::constrain::{Constraint, PROSE_KEY};
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
@@ -104,9 +103,10 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
 /// The example as a call.
 fn shown(dialect: &PromptDialect, tool_set: &ToolSet, examples: &Examples) -> String {
     let Some(example) = examples.iter().next() else { return String::new() };
-    let text = example.arguments.as_ref().map(spaced);
-    let given = text.as_deref().map_or(Given::Form(example.form()), Given::Json);
-    calls::calls(dialect, tool_set, &[Made { name: &example.name, given }])
+    match &example.arguments {
+        Some(arguments) => call(dialect, tool_set, &example.name, &spaced(arguments)),
+        None => calls::shown(dialect, &example.name, &example.form),
+    }
 }
 
 /// What to answer where no tool helps.
@@ -158,12 +158,6 @@ pub fn render_with_user(dialect: &PromptDialect, tool_set: &ToolSet, user: &str)
 /// `tool_set` is read back as the same call, whatever its arguments hold.
 pub fn call(dialect: &PromptDialect, tool_set: &ToolSet, name: &str, arguments: &str) -> String {
     calls(dialect, tool_set, &[(name.to_owned(), arguments.to_owned())])
-}
-
-/// The calls of one answer, each a name and its arguments: see [`call`].
-pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, String)]) -> String {
-    let made = calls.iter().map(|(name, arguments)| Made { name, given: Given::Json(arguments) });
-    calls::calls(dialect, tool_set, &made.collect::<Vec<_>>())
 }
 
 /// The result of a call of `name` as the text that goes back to the model. Its marks are parted: see

@@ -116,31 +116,26 @@ impl PromptFormat {
             return Err(("speech", DialectProblem::NotWith("its texts have at most 64 KiB each")));
         }
         let has = |text: &Text, slots: &[&str]| slots.iter().any(|slot| text.contains(slot));
-        let missing = |member, what| Err((member, DialectProblem::Missing(what)));
-        if !has(&listing.each, &["{tool}"]) {
-            return missing("speech.listing.each", "{tool} must stand in it");
-        }
-        if !has(&results.result, &["{content}", "{json_content}"]) {
-            return missing("speech.results.result", "{content} or {json_content} must stand in it");
-        }
-        if !system.is_empty() && !has(system, &["{tools}"]) {
-            return missing("speech.system", "{tools} must stand in it");
-        }
-        if calls.call.is_empty() {
+        let (member, what) = if !has(&listing.each, &["{tool}"]) {
+            ("speech.listing.each", "{tool} must stand in it")
+        } else if !has(&results.result, &["{content}", "{json_content}"]) {
+            ("speech.results.result", "{content} or {json_content} must stand in it")
+        } else if !system.is_empty() && !has(system, &["{tools}"]) {
+            ("speech.system", "{tools} must stand in it")
+        } else if calls.call.is_empty() {
             return Ok(());
-        }
-        if !has(&calls.call, &["{arguments}"]) || !has(&calls.call, &["{name}", "{json_name}"]) {
-            return missing("speech.calls.call", "{arguments}, and {name} or {json_name}, must stand in it");
-        }
-        match &calls.arguments {
-            Arguments::Tags(text) if !has(text, &["{key}"]) || !has(text, &["{value}"]) => {
-                missing("speech.calls.arguments", "{key} and {value} must stand in it")
+        } else if !has(&calls.call, &["{arguments}"]) || !has(&calls.call, &["{name}", "{json_name}"]) {
+            ("speech.calls.call", "{arguments}, and {name} or {json_name}, must stand in it")
+        } else {
+            match &calls.arguments {
+                Arguments::Tags(text) if !has(text, &["{key}"]) || !has(text, &["{value}"]) => {
+                    ("speech.calls.arguments", "{key} and {value} must stand in it")
+                }
+                Arguments::Relaxed(mark) if mark.is_empty() => ("speech.calls.arguments", "it needs a mark"),
+                _ => return Ok(()),
             }
-            Arguments::Relaxed(mark) if mark.is_empty() => {
-                missing("speech.calls.arguments", "it needs a mark")
-            }
-            _ => Ok(()),
-        }
+        };
+        Err((member, DialectProblem::Missing(what)))
     }
 }
 

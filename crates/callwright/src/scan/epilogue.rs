@@ -79,11 +79,7 @@ impl Scanner<'_> {
             return Err(Incomplete);
         }
         let last = self.markup.pending.last_mut();
-        let name = match &last {
-            Some(Verdict::Accepted(call)) => Some(&*call.name),
-            Some(Verdict::Refused(refusal)) => refusal.name.as_deref(),
-            None => None,
-        };
+        let name = last.as_ref().and_then(|last| last.head().0);
         let rest = self.text.get(at..).unwrap_or("");
         let (name, tools) = (name.unwrap_or(""), self.names.tools());
         let Some(len) = marks::torn_closer(rest, dialect, name, tools, end)? else { return Ok(None) };
@@ -137,11 +133,7 @@ impl Scanner<'_> {
             self.standing.block += 1;
         }
         let spotted = verdicts.into_iter().map(|verdict| {
-            let dialect = match &verdict {
-                Verdict::Accepted(call) => call.dialect.clone(),
-                Verdict::Refused(refusal) => refusal.dialect.clone(),
-            };
-            let spot = self.last_spot(dialect);
+            let spot = self.last_spot(verdict.head().1.clone());
             (verdict, spot)
         });
         let spotted = spotted.collect();

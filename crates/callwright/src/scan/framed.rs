@@ -79,10 +79,7 @@ impl Scanner<'_> {
         let mut scanner = self.of_whole_marks();
         scanner.rules.admission = self.rules.admission;
         let outcome = scanner.read(&whole);
-        outcome.verdicts.into_iter().next().filter(|verdict| match verdict {
-            Verdict::Accepted(call) => call.span.start == 0,
-            Verdict::Refused(refusal) => refusal.span.start == 0,
-        })
+        outcome.verdicts.into_iter().next().filter(|verdict| verdict.head().2.start == 0)
     }
 
     /// The call where it stands in the text, with the repairs of its marks, and where it ends.

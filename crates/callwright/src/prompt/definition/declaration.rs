@@ -30,33 +30,24 @@ fn schema_told(root: &Value, schema: &Value, mark: &str, depth: usize) -> String
         parts.push(format!("description:{}", string(description_of(schema), mark)));
     }
     if depth < MAX_DEPTH {
-        if let Some(values) = schema.get("enum") {
-            parts.push(format!("enum:{}", value(values, mark)));
-        }
+        parts.extend(schema.get("enum").map(|values| format!("enum:{}", value(values, mark))));
+        let inner = |member: &Value| schema_told(root, member, mark, depth + 1);
         let properties: Vec<String> = members(schema)
-            .map(|(name, member, _)| {
-                format!("{}:{}", name_in_code(name), schema_told(root, member, mark, depth + 1))
-            })
+            .map(|(name, member, _)| format!("{}:{}", name_in_code(name), inner(member)))
             .collect();
         if !properties.is_empty() {
             parts.push(format!("properties:{{{}}}", properties.join(",")));
         }
-        if let Some(items) = schema.get("items") {
-            parts.push(format!("items:{}", schema_told(root, items, mark, depth + 1)));
-        }
-        if let Some(required) = schema.get("required").filter(|r| r.as_array().is_some_and(|r| !r.is_empty()))
-        {
-            parts.push(format!("required:{}", value(required, mark)));
-        }
+        parts.extend(schema.get("items").map(|items| format!("items:{}", inner(items))));
+        let required = schema.get("required").filter(|r| r.as_array().is_some_and(|r| !r.is_empty()));
+        parts.extend(required.map(|required| format!("required:{}", value(required, mark))));
     }
     let word = match schema.get("type") {
         Some(Value::String(word)) => Some(word.as_str()),
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).next(),
+        Some(Value::Array(words)) => words.iter().find_map(Value::as_str),
         _ => schema.get("properties").map(|_| "object"),
     };
-    if let Some(word) = word {
-        parts.push(format!("type:{}", string(&word.to_uppercase(), mark)));
-    }
+    parts.extend(word.map(|word| format!("type:{}", string(&word.to_uppercase(), mark))));
     format!("{{{}}}", parts.join(","))
 }
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use crate::json;
 use crate::value::Value;
 
-use super::marks::{in_json, neutralise, one_line, quoted};
+use super::marks::{in_json, neutralise, one_line, quoted, tag_name};
 use super::own_marks::OwnMarks;
 use super::speech::{Definition, Listing};
 use super::template::fill;
@@ -65,15 +65,13 @@ fn wrapped(tool: &Tool) -> Value {
 
 /// The schema that `schema` refers to, through at most a few references.
 fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
-    let mut schema = schema;
-    for _ in 0..MAX_DEPTH {
-        let reference = schema.get("$ref").and_then(Value::as_str);
-        match reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?)) {
-            Some(target) => schema = target,
-            None => break,
-        }
-    }
-    schema
+    let target = |schema: &&'s Value| referred(root, schema);
+    std::iter::successors(Some(schema), target).take(MAX_DEPTH + 1).last().unwrap_or(schema)
+}
+
+/// The schema that `schema` refers to.
+pub(super) fn referred<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
+    root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 
 /// The members of an object's schema: name, schema, and whether it is required.
@@ -83,21 +81,43 @@ pub(super) fn members(schema: &Value) -> impl Iterator<Item = (&str, &Value, boo
     members.into_iter().flatten().map(move |(name, member)| (name.as_str(), member, is_required(name)))
 }
 
-/// The values that a schema lists, or its only one.
-fn listed_values(schema: &Value) -> Option<Vec<Value>> {
-    let values = schema.get("enum").and_then(Value::as_array).cloned();
-    values.or_else(|| schema.get("const").map(|value| vec![value.clone()]))
+/// How a form tells the types of values.
+struct Types {
+    /// How deep they are followed.
+    depth: usize,
+    /// What stands for all that is deeper.
+    any: &'static str,
+    /// Tells the values that a schema lists.
+    values: fn(&[Value]) -> String,
+    /// Tells a schema, at its depth, that lists neither values nor other schemas.
+    plain: fn(&Value, &Value, usize) -> String,
 }
 
-/// What a schema says by a list: the values that there are, or the types, each as `kind` says it.
-fn ways(schema: &Value, kind: impl Fn(&Value) -> String) -> Option<String> {
-    if let Some(values) = listed_values(schema) {
-        return Some(values.iter().map(|v| in_json(&v.to_string())).collect::<Vec<_>>().join(" | "));
+impl Types {
+    /// The type of what fits `schema`, which stands so deep in `root`.
+    fn of(&self, root: &Value, schema: &Value, depth: usize) -> String {
+        let schema = resolve(root, schema);
+        if self.depth < depth {
+            return self.any.to_owned();
+        }
+        let listed = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+        if let Some(values) = listed.or_else(|| schema.get("const").map(std::slice::from_ref)) {
+            return (self.values)(values);
+        }
+        match ["anyOf", "oneOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array()) {
+            Some(choices) => {
+                let mut kinds: Vec<_> = choices.iter().map(|one| self.of(root, one, depth + 1)).collect();
+                kinds.dedup();
+                kinds.join(" | ")
+            }
+            None => (self.plain)(root, schema, depth),
+        }
     }
-    let choices = ["anyOf", "oneOf"].iter().find_map(|keyword| schema.get(keyword)?.as_array())?;
-    let mut kinds: Vec<String> = choices.iter().map(kind).collect();
-    kinds.dedup();
-    Some(kinds.join(" | "))
+}
+
+/// `"a" | "b"`
+fn alternatives(values: &[Value]) -> String {
+    values.iter().map(|value| in_json(&value.to_string())).collect::<Vec<_>>().join(" | ")
 }
 
 /// The type that a schema names, or several, each as `one` says it.
@@ -123,7 +143,5 @@ fn clean(text: &str) -> String {
 
 /// A name as it stands in code: itself, or a JSON string where it is no word.
 fn name_in_code(name: &str) -> String {
-    let is_word =
-        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-    if is_word { name.to_owned() } else { quoted(name) }
+    if !name.is_empty() && tag_name(name) == name { name.to_owned() } else { quoted(name) }
 }

@@ -4,11 +4,11 @@ use crate::value::Value;
 
 use super::super::literal::{is_identifier, python};
 use super::super::marks::{neutralise, one_line};
-use super::{description_of, listed_values, members, of_type, resolve, ways};
+use super::{Types, description_of, members, of_type, resolve};
 use crate::tools::Tool;
 
-/// How deep a parameter's type goes.
-const MAX_DEPTH: usize = 4;
+/// `list[str]`, `Literal["a", "b"]`
+const TYPES: Types = Types { depth: 4, any: "Any", values: literals, plain };
 
 /// `def name(…):` with the description and the parameters' descriptions as its docstring.
 pub(super) fn told(tool: &Tool) -> String {
@@ -16,17 +16,14 @@ pub(super) fn told(tool: &Tool) -> String {
     let schema = resolve(root, root);
     let members: Vec<_> = members(schema).collect();
 
-    let mut signature: Vec<String> = Vec::new();
-    let mut documented: Vec<String> = Vec::new();
+    let (mut signature, mut documented) = (Vec::new(), Vec::new());
     // Python wants parameters without default first; a star lets them stand in the order of declaration.
-    let first_optional = members.iter().position(|(_, _, is_required)| !is_required);
-    let last_required = members.iter().rposition(|(_, _, is_required)| *is_required);
-    if first_optional < last_required && first_optional.is_some() {
+    if !members.is_sorted_by_key(|(.., is_required)| !is_required) {
         signature.push("*".to_owned());
     }
-    let mut has_others = false;
+    let mut others = None;
     for (name, member, is_required) in members {
-        let kind = python_type(root, member, 0);
+        let kind = TYPES.of(root, member, 0);
         let description = one_line(description_of(member));
         if is_identifier(name) {
             let default = match member.get("default") {
@@ -35,33 +32,24 @@ pub(super) fn told(tool: &Tool) -> String {
                 None => " = None".to_owned(),
             };
             signature.push(format!("{name}: {kind}{default}"));
-            if !description.is_empty() {
-                documented.push(format!("{name}: {description}"));
-            }
+            documented.extend((!description.is_empty()).then(|| format!("{name}: {description}")));
         } else {
             // Not a name that Python can have for a parameter.
-            has_others = true;
+            others = Some("**others".to_owned());
             let need = if is_required { "required" } else { "optional" };
             let key = python(&Value::from(name), '"');
-            documented.push(
-                format!("**{{{key}: {kind}}} ({need}): {description}")
-                    .trim_end_matches([':', ' '])
-                    .to_owned(),
-            );
+            let told = format!("**{{{key}: {kind}}} ({need}): {description}");
+            documented.push(told.trim_end_matches([':', ' ']).to_owned());
         }
     }
-    if has_others {
-        signature.push("**others".to_owned());
-    }
+    signature.extend(others);
 
     let name = in_fence(&one_line(tool.name()));
     let mut doc: Vec<String> =
         tool.description().trim().lines().map(|line| in_docstring(&one_line(line))).collect();
     if !documented.is_empty() {
-        if !doc.is_empty() {
-            doc.push(String::new());
-        }
-        doc.push("Args:".to_owned());
+        let gap = (!doc.is_empty()).then(String::new);
+        doc.extend(gap.into_iter().chain(["Args:".to_owned()]));
         doc.extend(documented.iter().map(|line| in_docstring(&format!("    {line}"))));
     }
     let signature = in_fence(&signature.join(", "));
@@ -77,19 +65,12 @@ pub(super) fn told(tool: &Tool) -> String {
     format!("def {name}({signature}):\n{body}")
 }
 
-/// The type of a parameter as Python writes it: `list[str]`, `Literal["a", "b"]`.
-fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
-    let schema = resolve(root, schema);
-    if MAX_DEPTH < depth {
-        return "Any".to_owned();
-    }
-    if let Some(values) = listed_values(schema) {
-        let values: Vec<String> = values.iter().map(|value| python(value, '"')).collect();
-        return format!("Literal[{}]", values.join(", "));
-    }
-    if let Some(ways) = ways(schema, |choice| python_type(root, choice, depth + 1)) {
-        return ways;
-    }
+fn literals(values: &[Value]) -> String {
+    let values: Vec<String> = values.iter().map(|value| python(value, '"')).collect();
+    format!("Literal[{}]", values.join(", "))
+}
+
+fn plain(root: &Value, schema: &Value, depth: usize) -> String {
     let one = |word: &str| match word {
         "string" => "str".to_owned(),
         "integer" => "int".to_owned(),
@@ -97,7 +78,7 @@ fn python_type(root: &Value, schema: &Value, depth: usize) -> String {
         "boolean" => "bool".to_owned(),
         "null" => "None".to_owned(),
         "array" => match schema.get("items").filter(|items| items.is_object()) {
-            Some(element) => format!("list[{}]", python_type(root, element, depth + 1)),
+            Some(element) => format!("list[{}]", TYPES.of(root, element, depth + 1)),
             None => "list".to_owned(),
         },
         "object" => "dict".to_owned(),

@@ -8,8 +8,11 @@
 
 use crate::value::{Number, Value};
 
-use super::{MAX_DEPTH, clean, description_of, members, of_type, resolve, ways};
+use super::{MAX_DEPTH, Types, alternatives, clean, description_of, members, of_type, resolve};
 use crate::tools::Tool;
+
+/// `array of string`, `"a" | "b"`, `integer, at least 1, at most 10`
+const TYPES: Types = Types { depth: MAX_DEPTH, any: "any", values: alternatives, plain };
 
 pub(super) fn told(tool: &Tool) -> String {
     let root = tool.schema().value();
@@ -24,7 +27,7 @@ fn tell_members(root: &Value, schema: &Value, depth: usize, lines: &mut Vec<Stri
     }
     for (name, member, is_required) in members(resolve(root, schema)) {
         let optional = if is_required { "" } else { ", optional" };
-        let kind = kind(root, member, depth);
+        let kind = TYPES.of(root, member, depth);
         let head = format!("{}{} ({kind}{optional})", "  ".repeat(depth), clean(name));
         lines.push(described(head, description_of(member)));
         let member = resolve(root, member);
@@ -33,17 +36,9 @@ fn tell_members(root: &Value, schema: &Value, depth: usize, lines: &mut Vec<Stri
     }
 }
 
-/// The type in a few words: `array of string`, `"a" | "b"`, `integer, 1 to 10`.
-fn kind(root: &Value, schema: &Value, depth: usize) -> String {
-    let schema = resolve(root, schema);
-    if MAX_DEPTH < depth {
-        return "any".to_owned();
-    }
-    if let Some(ways) = ways(schema, |choice| kind(root, choice, depth + 1)) {
-        return ways;
-    }
+fn plain(root: &Value, schema: &Value, depth: usize) -> String {
     let mut words = match schema.get("items").filter(|_| schema.get("type").is_some_and(|t| t == "array")) {
-        Some(items) => format!("array of {}", kind(root, items, depth + 1)),
+        Some(items) => format!("array of {}", TYPES.of(root, items, depth + 1)),
         None => of_type(schema, clean),
     };
     for (keyword, word) in [
@@ -55,13 +50,12 @@ fn kind(root: &Value, schema: &Value, depth: usize) -> String {
         ("maxItems", "at most"),
         ("maxLength", "length at most"),
     ] {
-        match schema.get(keyword) {
-            Some(Value::String(text)) => words.push_str(&format!(", {word} {}", clean(text))),
-            Some(Value::Number(number)) if !is_end_of_integers(number) => {
-                words.push_str(&format!(", {word} {number}"));
-            }
-            _ => {}
-        }
+        let bound = match schema.get(keyword) {
+            Some(Value::String(text)) => clean(text),
+            Some(Value::Number(number)) if !is_end_of_integers(number) => number.to_string(),
+            _ => continue,
+        };
+        words.push_str(&format!(", {word} {bound}"));
     }
     words
 }

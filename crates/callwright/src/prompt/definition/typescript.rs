@@ -12,19 +12,17 @@
 use crate::value::Value;
 
 use super::super::marks::in_json;
-use super::{MAX_DEPTH, clean, description_of, members, name_in_code, of_type, resolve, ways};
+use super::{MAX_DEPTH, Types, alternatives, clean, description_of, members, name_in_code, of_type, resolve};
 use crate::tools::Tool;
+
+const TYPES: Types = Types { depth: MAX_DEPTH, any: "any", values: alternatives, plain };
 
 pub(super) fn told(tool: &Tool) -> String {
     let root = tool.schema().value();
     let name = name_in_code(tool.name());
-    let mut told = comment(tool.description());
     let schema = resolve(root, root);
-    match members(schema).next() {
-        Some(_) => told.push_str(&format!("type {name} = (_: {}) => any;", object(root, schema, 0))),
-        None => told.push_str(&format!("type {name} = () => any;")),
-    }
-    told
+    let parameter = members(schema).next().map(|_| format!("_: {}", object(root, schema, 0)));
+    format!("{}type {name} = ({}) => any;", comment(tool.description()), parameter.unwrap_or_default())
 }
 
 /// Each line of a description as a comment, and a line break behind it.
@@ -34,35 +32,22 @@ fn comment(description: &str) -> String {
 }
 
 fn object(root: &Value, schema: &Value, depth: usize) -> String {
-    let mut text = "{\n".to_owned();
-    for (name, member, is_required) in members(schema) {
-        text.push_str(&comment(description_of(member)));
-        let optional = if is_required { "" } else { "?" };
-        text.push_str(&format!("{}{optional}: {},", name_in_code(name), kind(root, member, depth + 1)));
-        if let Some(default) = member.get("default") {
-            text.push_str(&format!(" // default: {}", in_json(&default.to_string())));
-        }
-        text.push('\n');
-    }
-    text.push('}');
-    text
+    let told = |(name, member, is_required): (&str, &Value, bool)| {
+        let head = comment(description_of(member)) + &name_in_code(name);
+        let (optional, kind) = (if is_required { "" } else { "?" }, TYPES.of(root, member, depth + 1));
+        let default = member.get("default").map(|value| in_json(&value.to_string()));
+        let default = default.map(|value| format!(" // default: {value}")).unwrap_or_default();
+        format!("{head}{optional}: {kind},{default}\n")
+    };
+    format!("{{\n{}}}", members(schema).map(told).collect::<String>())
 }
 
-fn kind(root: &Value, schema: &Value, depth: usize) -> String {
-    let schema = resolve(root, schema);
-    if MAX_DEPTH < depth {
-        return "any".to_owned();
-    }
-    if let Some(ways) = ways(schema, |choice| kind(root, choice, depth + 1)) {
-        return ways;
-    }
+fn plain(root: &Value, schema: &Value, depth: usize) -> String {
     let one = |word: &str| match word {
-        "string" => "string".to_owned(),
+        "string" | "boolean" | "null" => word.to_owned(),
         "integer" | "number" => "number".to_owned(),
-        "boolean" => "boolean".to_owned(),
-        "null" => "null".to_owned(),
         "array" => match schema.get("items").filter(|items| items.is_object()) {
-            Some(items) => match kind(root, items, depth + 1) {
+            Some(items) => match TYPES.of(root, items, depth + 1) {
                 items if items.contains(" | ") => format!("({items})[]"),
                 items => format!("{items}[]"),
             },

@@ -24,25 +24,24 @@ use crate::tools::Tool;
 pub(super) fn told(tool: &Tool) -> String {
     let root = tool.schema().value();
     let schema = resolve(root, root);
-    let mut lines = vec!["<function>".to_owned(), element("name", &in_element(tool.name()))];
-    lines.push(element("description", &in_element(tool.description())));
-    lines.push("<parameters>".to_owned());
+    let mut lines = vec![
+        "<function>".to_owned(),
+        element("name", &in_element(tool.name())),
+        element("description", &in_element(tool.description())),
+        "<parameters>".to_owned(),
+    ];
     for (name, member, _) in members(schema) {
         let member = resolve(root, member);
-        lines.push("<parameter>".to_owned());
-        lines.push(element("name", &in_element(name)));
-        if let Some(word) = member.get("type").and_then(Value::as_str) {
-            lines.push(element("type", &in_element(word)));
-        }
-        if !description_of(member).is_empty() {
-            lines.push(element("description", &in_element(description_of(member))));
-        }
+        lines.extend(["<parameter>".to_owned(), element("name", &in_element(name))]);
+        let word = member.get("type").and_then(Value::as_str);
+        lines.extend(word.map(|word| element("type", &in_element(word))));
+        let description = Some(description_of(member)).filter(|text| !text.is_empty());
+        lines.extend(description.map(|text| element("description", &in_element(text))));
         lines.extend(others(member, &["name", "type", "description"]));
         lines.push("</parameter>".to_owned());
     }
     lines.extend(others(schema, &["type", "properties"]));
-    lines.push("</parameters>".to_owned());
-    lines.push("</function>".to_owned());
+    lines.extend(["</parameters>".to_owned(), "</function>".to_owned()]);
     lines.join("\n")
 }
 
