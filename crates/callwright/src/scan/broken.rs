@@ -13,7 +13,7 @@ use crate::marks::{self, Decision, Form, begins, edits_in_front};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::Seen;
-use crate::syntax::tag::{Role, tag_at};
+use crate::syntax::tag::tag_at;
 use crate::verdict::{Reason, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
@@ -129,13 +129,7 @@ impl Scanner<'_> {
         let Some(call) = call else { return false };
         let (tools, call_len) = (self.names.tools(), call.len());
         let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>']);
-        // Another mark than its own closer ends it.
-        let is_unclosed = |value: Span| {
-            let next = tag_at(&self.text, value.end as usize);
-            matches!(next, Ok(Some(tag)) if !tag.closing || matches!(tag.role, Role::Call | Role::Group))
-        };
-        let is_odd =
-            |param: &Param| holds_sign(param.key) || holds_sign(param.value) || is_unclosed(param.value);
+        let is_odd = |param: &Param| holds_sign(param.key) || holds_sign(param.value);
         let has_odd = matches!(body, Body::Tags(walk) if walk.params.iter().any(is_odd));
         let is_suspect = match judged {
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
