@@ -105,6 +105,7 @@ impl Walk {
                 open.doubts(at);
                 open.nested += 1;
             } else if tag.role != Role::Other
+                || tag.marked
                 || self.may_be_next(view, &open, &tag)
                 || self.is_around(view, &tag)
             {

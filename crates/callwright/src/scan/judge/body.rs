@@ -18,9 +18,8 @@ use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
 use crate::shape;
 use crate::syntax::lexer::Lexer;
-use crate::syntax::marks as spellings;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
-use crate::syntax::{Incomplete, Typing};
+use crate::syntax::{self, Incomplete, Typing};
 use crate::tools::names::Names;
 use crate::tools::nearest::fold;
 use crate::tools::{Expected, Tool};
@@ -123,7 +122,7 @@ impl Body {
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at();
-                if let Some(len) = spellings::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
+                if let Some(len) = syntax::marks::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
                     return closed(*looked + len);
                 }
                 let is_named = |text: &str| names.tools().iter().any(|tool| text.contains(tool.name()));
@@ -162,7 +161,7 @@ impl Words {
             }
             let behind = text.get(self.looked..).unwrap_or("");
             let closers = opener.record.close.iter().chain(&opener.dialect.close);
-            let closer = spellings::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
+            let closer = syntax::marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
             let closed = Ok(End { at: self.looked, ending: Ending::Closed });
             let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
             match (tag_at(text, self.looked), closer) {
@@ -370,8 +369,8 @@ impl Case<'_, '_> {
 
     /// Does a value hold marks of its dialect that it would hardly hold, so that it could as well end elsewhere?
     fn holds_marks(&self, tool: &Tool, walk: &Walk) -> bool {
-        let forms = [&self.opener.dialect, &self.opener.record].into_iter();
-        let Some(form) = forms.filter_map(|record| record.form.as_ref()).next() else { return false };
+        let mut records = [&self.opener.dialect, &self.opener.record].into_iter();
+        let Some(form) = records.find_map(|record| record.form.as_ref()) else { return false };
         let (from, to) = (self.opener.start, walk.params.last().map_or(0, |param| param.value.end as usize));
         let call = self.text.get(from..to).unwrap_or("");
         let value = |param: &Param| {
@@ -379,7 +378,8 @@ impl Case<'_, '_> {
             (param.key.of(self.text), at)
         };
         let values: Vec<(&str, Span)> = walk.params.iter().map(value).collect();
-        values.iter().any(|(_, at)| at.of(call).contains(['<', ']']))
+        let holds_tag = |param: &Param| param.certain < param.value.end as usize;
+        walk.params.iter().any(holds_tag)
             && marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools())
     }
 
