@@ -7,6 +7,7 @@
 
 use callwright_json::{Guide, Kinds, Member, Place, quote, strict};
 
+use super::spelling::inside;
 use crate::dialect::Trim;
 use crate::payload::tagged::{Param, Walk};
 use crate::payload::value;
@@ -145,11 +146,6 @@ impl LiveTags {
         self.is_sure = true;
         open.sent = end;
     }
-}
-
-/// What stands between the quotes of `json`.
-fn inside(json: &str) -> &str {
-    json.get(1..json.len() - 1).unwrap_or("")
 }
 
 /// Is what stands at `place` a string whatever it says?
