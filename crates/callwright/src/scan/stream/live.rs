@@ -26,10 +26,9 @@ use crate::tools::names::is_name_byte;
 pub(in crate::scan) struct Live {
     spelling: Spelling,
     step: Step,
-    /// The name of the call, as it is written, once it is there.
+    /// The name of the call, as it is written, once it is there: it may stand beside the arguments,
+    /// `{"name": "f", "arguments": {…}}`.
     name: Option<Span>,
-    /// The members are those around the arguments, the name among them: `{"name": "f", "arguments": {…}}`.
-    is_outside: bool,
     /// Everything before this place was looked at.
     at: usize,
     /// The opening bracket.
@@ -85,8 +84,7 @@ enum Step {
 impl Live {
     /// For the arguments of the call `name` that begin at `at`; without a name, for the object there that holds both.
     pub(super) fn new(spelling: Spelling, name: Option<Span>, at: usize) -> Live {
-        let is_outside = name.is_none();
-        Live { spelling, name, is_outside, at, start: at, sent_to: at, ..Live::default() }
+        Live { spelling, name, at, start: at, sent_to: at, ..Live::default() }
     }
 
     /// Is there more than a name and a key that say that this is a call?
@@ -102,12 +100,10 @@ impl Live {
         }
     }
 
-    /// The name of the call in `text`, once its arguments begin.
+    /// The name of the call in `text`, once its arguments begin; asked until the tool is known.
     pub(super) fn name(&mut self, text: &str) -> Option<Span> {
-        if self.is_outside {
-            self.walk(None, text);
-        }
-        self.name.filter(|_| !self.is_outside)
+        self.walk(None, text);
+        self.name.filter(|_| matches!(self.step, Step::Bracket))
     }
 
     /// Looks at what `text`, in which the arguments for `tool` stand, has grown by; returns what may go out now, if
@@ -129,6 +125,8 @@ impl Live {
         while let Some(&byte) = bytes.get(self.at) {
             let next = match self.step {
                 Step::Over => break,
+                // The arguments begin, whose tool is to be found by the name.
+                Step::Bracket if tool.is_none() && self.name.is_some() => break,
                 Step::Text(delimiter) => {
                     let ended = self.text(delimiter, bytes);
                     self.certain = self.doubtful.unwrap_or(self.at);
@@ -143,9 +141,6 @@ impl Live {
             match next {
                 Ok(step) => self.step = step,
                 Err(Incomplete) => break,
-            }
-            if tool.is_none() && !self.is_outside {
-                break;
             }
         }
     }
@@ -209,10 +204,7 @@ impl Live {
         let Some(tool) = tool else {
             let key = self.key.of(text);
             return Ok(match byte {
-                b'{' if self.name.is_some() && keys::ARGUMENTS.contains(&key) => {
-                    self.is_outside = false;
-                    Step::Bracket
-                }
+                b'{' if self.name.is_some() && keys::ARGUMENTS.contains(&key) => Step::Bracket,
                 b'{' | b'[' | b',' => Step::Over,
                 b'"' if self.name.is_none() && keys::NAME.contains(&key) => in_value,
                 _ if keys::COMPANIONS.contains(&key) => in_value,
@@ -245,14 +237,17 @@ impl Live {
         tool: Option<&Tool>,
         text: &str,
     ) -> Result<Step, Incomplete> {
-        let behind = inside.behind(&self.spelling, text, self.start, self.at)?;
-        let is_over = behind.is_none() && !(byte == b',' && self.is_right(tool, text));
-        let (step, at) = match behind {
-            Some((inside, at)) => (Step::InValue(inside), at),
-            None => (Step::Key, self.at + 1),
-        };
-        self.at = at;
-        Ok(if is_over { Step::Over } else { step })
+        Ok(match inside.behind(&self.spelling, text, self.start, self.at)? {
+            Some((inside, at)) => {
+                self.at = at;
+                Step::InValue(inside)
+            }
+            None if byte == b',' && self.is_right(tool, text) => {
+                self.at += 1;
+                Step::Key
+            }
+            None => Step::Over,
+        })
     }
 
     /// Is the value that ends here one that no verdict will touch? Around the arguments, the call's name is noted.
@@ -324,15 +319,19 @@ impl Live {
                 b'"' if self.is_foreign_quote(delimiter, bytes)? => return Ok(Step::Over),
                 _ => 1,
             };
-            match (byte, behind) {
-                (b',' | b'}' | b']', _) | (b'\\', Some(b'"' | b'\'')) => {
-                    self.doubtful.get_or_insert(self.at);
-                }
-                (b')', _) if !is_json => {
-                    self.doubtful.get_or_insert(self.at);
-                }
-                (b' ' | b':' | b'\n' | b'\r' | b'\t', _) | (b'\\', Some(b'n' | b't' | b'r')) => {}
-                _ => self.doubtful = None,
+            let may_close = match byte {
+                b',' | b'}' | b']' => true,
+                b')' => !is_json,
+                b'\\' => matches!(behind, Some(b'"' | b'\'')),
+                _ => false,
+            };
+            if may_close {
+                self.doubtful.get_or_insert(self.at);
+            } else if !matches!(
+                (byte, behind),
+                (b' ' | b':' | b'\n' | b'\r' | b'\t', _) | (b'\\', Some(b'n' | b't' | b'r'))
+            ) {
+                self.doubtful = None;
             }
             self.at += len;
         }
@@ -345,7 +344,7 @@ impl Live {
         if before.ends_with(b",") {
             return Ok(true);
         }
-        if let Delimiter::Triple(_) | Delimiter::Mark = delimiter {
+        if let Delimiter::Triple(_) = delimiter {
             return Ok(false);
         }
         let behind = bytes.get(self.at + 1..).unwrap_or(&[]).trim_ascii_start();
