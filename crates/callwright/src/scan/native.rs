@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::judge::open_end::{self, Ending};
-use super::stream::json::{Inside, Live};
+use super::stream::live::Live;
+use super::stream::spelling::{Inside, Spelling};
 use super::{Event, LiveCall, Scanner};
 use crate::check;
 use crate::dialect::NATIVE;
@@ -171,12 +172,12 @@ impl Draft {
         }
         let Some(tool) = names.tools().get(&self.name) else { return };
         let call = LiveCall::Native(index);
-        let is_begun = self.live.is_begun();
+        let is_first = self.live.sent(&self.arguments).is_empty();
         let Some(piece) = self.live.advance(tool, &self.arguments) else { return };
-        if !is_begun {
+        if is_first {
             out.push(Event::CallStarted { call, id: self.id.clone(), name: self.name.clone() });
         }
-        out.push(Event::CallArguments { call, piece: piece.to_owned() });
+        out.push(Event::CallArguments { call, piece });
     }
 
     fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
@@ -301,10 +302,9 @@ impl Completion {
         if !is_enclosed {
             return text.len() <= MAX_WORD && strict(text).is_ok();
         }
-        for &byte in text.as_bytes().get(self.at..).unwrap_or(&[]) {
-            self.inside = self.inside.behind(byte).unwrap_or_default();
+        while let Ok(behind) = self.inside.behind(&Spelling::Json, text, 0, self.at) {
+            (self.inside, self.at) = behind.unwrap_or((self.inside, self.at + 1));
         }
-        self.at = text.len();
         if self.never || !self.inside.is_outermost() {
             return false;
         }

@@ -1,20 +1,20 @@
 //! What of a call in the text goes out before its verdict: the name as soon as it is certain, then of the arguments
-//! what [`json`], [`tags`] and [`expression`] let out.
+//! what [`live`] and [`tags`] let out.
 //!
 //! Only behind a marker that nothing but calls has, and only of payloads that are strict JSON so far, of arguments in
-//! tags, of call expressions and of relaxed objects. What the verdict makes of the call is held to what went out: if it is not that call with these arguments, it is
-//! refused.
+//! tags, of call expressions and of relaxed objects. What the verdict makes of the call is held to what went out: if it
+//! is not that call with these arguments, it is refused.
 
-mod expression;
-pub(super) mod json;
+pub(super) mod live;
+pub(super) mod spelling;
 mod tags;
 
 use std::sync::Arc;
 
 use callwright_json::Span;
 
-use self::expression::LiveSpelt;
-use self::json::{Inside, Live};
+use self::live::Live;
+use self::spelling::Spelling;
 use self::tags::LiveTags;
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
@@ -23,7 +23,6 @@ use super::{Event, LiveCall, Scanner};
 use crate::dialect::Anchor;
 use crate::payload::tagged::Walk;
 use crate::policy::Policy;
-use crate::shape::keys;
 use crate::verdict::{Reason, Verdict};
 
 /// A call in the text whose verdict is not there yet.
@@ -37,11 +36,8 @@ pub(super) struct Early {
 
 #[derive(Debug)]
 enum Payload {
-    /// A value, perhaps with the name in it.
-    Json(Envelope, Live),
+    Members(Live),
     Tags(Span, LiveTags),
-    /// A call expression or a relaxed object.
-    Spelt(Span, LiveSpelt),
 }
 
 impl Early {
@@ -52,18 +48,17 @@ impl Early {
             return None;
         }
         let payload = match opener.item {
-            Item::Value { at } => Payload::Json(Envelope::at(at), Live::default()),
-            Item::Named { name, at } => {
-                Payload::Json(Envelope { step: Step::Found(name, at), ..Envelope::at(at) }, Live::default())
-            }
+            Item::Value { at } => Payload::Members(Live::new(Spelling::Json, None, at)),
+            Item::Named { name, at } => Payload::Members(Live::new(Spelling::Json, Some(name), at)),
             Item::Tagged { name, .. } => Payload::Tags(name, LiveTags::default()),
             // The quotes in a call that is a string are escaped, as long as nobody forgot to.
             Item::Call { .. } if matches!(opener.delimiters.last(), Some(Delimiter::Quote(_))) => {
                 return None;
             }
-            Item::Call { name, at } => Payload::Spelt(name, LiveSpelt::call(at)),
+            Item::Call { name, at } => Payload::Members(Live::new(Spelling::Call, Some(name), at)),
             Item::Relaxed { name, at } => {
-                Payload::Spelt(name, LiveSpelt::marks(at, Arc::clone(&opener.record.string_mark)))
+                let mark = Arc::clone(&opener.record.string_mark);
+                Payload::Members(Live::new(Spelling::Marks(mark), Some(name), at))
             }
             Item::Listed { .. }
             | Item::Plain { .. }
@@ -77,35 +72,26 @@ impl Early {
 }
 
 impl Payload {
-    /// The name, as it is written; `Err(true)` while it may still come, `Err(false)` where it will not.
-    fn name(&mut self, text: &str) -> Result<Span, bool> {
+    /// The name, as it is written, once it is there.
+    fn name(&mut self, text: &str) -> Option<Span> {
         match self {
-            Payload::Tags(name, _) | Payload::Spelt(name, _) => Ok(*name),
-            Payload::Json(envelope, _) => {
-                envelope.advance(text);
-                match envelope.step {
-                    Step::Found(name, _) => Ok(name),
-                    Step::Over => Err(false),
-                    _ => Err(true),
-                }
-            }
+            Payload::Members(live) => live.name(text),
+            Payload::Tags(name, _) => Some(*name),
         }
     }
 
     fn is_sure(&self) -> bool {
         match self {
-            Payload::Json(_, live) => live.is_sure(),
+            Payload::Members(live) => live.is_sure(),
             Payload::Tags(_, live) => live.is_sure(),
-            Payload::Spelt(_, live) => live.is_sure(),
         }
     }
 
     /// All that went out, of a payload in `text`.
     fn sent<'p>(&'p self, text: &'p str) -> &'p str {
         match self {
-            Payload::Json(envelope, live) => live.sent(envelope.arguments(text)),
+            Payload::Members(live) => live.sent(text),
             Payload::Tags(_, live) => live.sent(),
-            Payload::Spelt(_, live) => live.sent(),
         }
     }
 }
@@ -157,10 +143,8 @@ impl<'a> Scanner<'a> {
         let tool = match known {
             Some(tool) => tool,
             None => {
-                let written = match early.payload.name(text) {
-                    Ok(name) => name.of(text),
-                    Err(may_come) => return may_come,
-                };
+                let Some(name) = early.payload.name(text) else { return true };
+                let written = name.of(text);
                 let Some(tool) = self.names.resolve(written) else { return false };
                 let is_renamed = tool.name() != written;
                 // What was called before may be said again; then it is no call.
@@ -176,12 +160,9 @@ impl<'a> Scanner<'a> {
         };
         let call = LiveCall::Text(self.outcome.verdicts.len() + self.markup.pending.len());
         let piece = match (&mut early.payload, walk) {
-            (Payload::Json(envelope, live), _) => {
-                live.advance(tool, envelope.arguments(text)).map(str::to_owned)
-            }
+            (Payload::Members(live), _) => live.advance(tool, text),
             (Payload::Tags(_, live), Some(walk)) => live.advance(tool, walk, opener.record.trim, text),
             (Payload::Tags(..), None) => None,
-            (Payload::Spelt(_, live), _) => live.advance(tool, text),
         };
         if !early.is_started && early.payload.is_sure() {
             early.is_started = true;
@@ -217,101 +198,5 @@ impl<'a> Scanner<'a> {
         let case: Case<'_, '_> = self.case(opener, self.text.len());
         let reason = Reason::Unreadable(Vec::new());
         case.refused(Some(&tool), reason, Span::new(opener.item.at(), end))
-    }
-}
-
-/// Looks for the arguments of `{"name": "f", "arguments": {…}}`.
-#[derive(Debug)]
-struct Envelope {
-    step: Step,
-    at: usize,
-    key: Span,
-    name: Option<Span>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// The brace is to come.
-    Brace,
-    /// A key is to come.
-    Key,
-    /// Inside a key.
-    InKey,
-    Colon,
-    Value,
-    /// Inside the name.
-    Name(usize),
-    /// Inside another value.
-    Other(Inside),
-    Comma,
-    /// The name, and the place where the arguments begin.
-    Found(Span, usize),
-    /// It is something else, or not strict JSON.
-    Over,
-}
-
-impl Envelope {
-    fn at(at: usize) -> Envelope {
-        Envelope { step: Step::Brace, at, key: Span::at(at), name: None }
-    }
-
-    /// The arguments in `text`, once they are found.
-    fn arguments<'t>(&self, text: &'t str) -> &'t str {
-        match self.step {
-            Step::Found(_, at) => text.get(at..).unwrap_or(""),
-            _ => "",
-        }
-    }
-
-    fn advance(&mut self, text: &str) {
-        while let Some(&byte) = text.as_bytes().get(self.at) {
-            let at = self.at;
-            self.step = match (self.step, byte) {
-                (Step::Found(..) | Step::Over, _) => return,
-                (Step::Key | Step::Colon | Step::Value | Step::Comma, b' ' | b'\t' | b'\n' | b'\r') => {
-                    self.step
-                }
-                (Step::Brace, b'{') => Step::Key,
-                (Step::Key, b'"') => {
-                    self.key = Span::new(at + 1, at + 1);
-                    Step::InKey
-                }
-                (Step::InKey, b'"') => {
-                    self.key = Span::new(self.key.start as usize, at);
-                    Step::Colon
-                }
-                (Step::Colon, b':') => Step::Value,
-                (Step::Value, _) => self.value(text, at, byte),
-                (Step::Name(from), b'"') => {
-                    self.name = Some(Span::new(from, at));
-                    Step::Comma
-                }
-                (Step::InKey | Step::Name(_), byte) if byte != b'\\' && b' ' <= byte => self.step,
-                (Step::Other(inside), byte) => match inside.behind(byte) {
-                    Some(inside) => Step::Other(inside),
-                    None if byte == b',' => Step::Key,
-                    None => Step::Over,
-                },
-                (Step::Comma, b',') => Step::Key,
-                (Step::Brace | Step::Key | Step::InKey | Step::Colon | Step::Name(_) | Step::Comma, _) => {
-                    Step::Over
-                }
-            };
-            self.at += 1;
-        }
-    }
-
-    /// The step into the value that begins with `byte`.
-    fn value(&self, text: &str, at: usize, byte: u8) -> Step {
-        let key = self.key.of(text);
-        match (byte, self.name) {
-            (b'"', None) if keys::NAME.contains(&key) => Step::Name(at + 1),
-            (b'{', Some(name)) if keys::ARGUMENTS.contains(&key) => Step::Found(name, at),
-            (b'{' | b'[', _) => Step::Over,
-            _ if keys::COMPANIONS.contains(&key) => {
-                Inside::default().behind(byte).map_or(Step::Over, Step::Other)
-            }
-            _ => Step::Over,
-        }
     }
 }

@@ -7,6 +7,7 @@
 
 use callwright_json::{Guide, Kinds, Member, Place, quote, strict};
 
+use super::spelling::inside;
 use crate::dialect::Trim;
 use crate::payload::tagged::{Param, Walk};
 use crate::payload::value;
@@ -35,12 +36,10 @@ pub(super) struct LiveTags {
 struct Open {
     /// Where the value begins, the markup's blanks included.
     from: usize,
-    /// Where it begins without them; `None` while that is open.
-    start: Option<usize>,
     /// Up to here it was looked at.
     looked: usize,
-    /// Everything before this place went out.
-    sent: usize,
+    /// Everything before this place went out; `None` before anything did.
+    sent: Option<usize>,
 }
 
 impl LiveTags {
@@ -90,7 +89,7 @@ impl LiveTags {
         if is_last_demand && is_text(tool, place, param.typing) {
             self.seen |= 1 << slot;
             let from = param.value.start as usize;
-            let mut open = self.open.take().unwrap_or(Open { from, start: None, looked: from, sent: from });
+            let mut open = self.open.take().unwrap_or(Open { from, looked: from, sent: None });
             self.grow(&mut open, key, param.certain, (trim, indent.is_some()), text);
             self.open = Some(open);
             return is_open;
@@ -107,8 +106,14 @@ impl LiveTags {
         );
         let is_right = strict(&json).is_ok_and(|tree| tool.schema().fits_at(place, tree.root(&json)));
         self.is_sure |= is_right;
-        self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quote(key), ": ", &json]);
+        self.begin(key);
+        self.head.push_str(&json);
         is_right
+    }
+
+    /// What stands in front of the value of `key`.
+    fn begin(&mut self, key: &str) {
+        self.head.extend([if self.head.is_empty() { "{" } else { ", " }, &quote(key), ": "]);
     }
 
     /// Lets out what is certain up to `certain`.
@@ -127,29 +132,20 @@ impl LiveTags {
             return;
         }
         let end = certain - (fresh.len() - solid.len());
-        let begins = || Some(open.from + value::start_of(text.get(open.from..end)?, trim, is_indented)?);
-        let Some(start) = open.start.or_else(begins) else { return };
-        open.start = Some(start);
-        let is_first = self.sent.is_empty();
-        let from = if is_first { start } else { open.sent };
-        let written = text.get(from..end).unwrap_or("");
-        if is_first {
-            self.sent.extend([
-                &*self.head,
-                if self.head.is_empty() { "{" } else { ", " },
-                &quote(key),
-                ": \"",
-            ]);
-        }
-        self.sent.push_str(inside(&quote(written)));
+        let from = match open.sent {
+            Some(sent) => sent,
+            None => {
+                let begun = text.get(open.from..end).unwrap_or("");
+                let Some(blanks) = value::start_of(begun, trim, is_indented) else { return };
+                self.begin(key);
+                self.sent = std::mem::take(&mut self.head) + "\"";
+                open.from + blanks
+            }
+        };
+        self.sent.push_str(inside(&quote(text.get(from..end).unwrap_or(""))));
         self.is_sure = true;
-        open.sent = end;
+        open.sent = Some(end);
     }
-}
-
-/// What stands between the quotes of `json`.
-fn inside(json: &str) -> &str {
-    json.get(1..json.len() - 1).unwrap_or("")
 }
 
 /// Is what stands at `place` a string whatever it says?
