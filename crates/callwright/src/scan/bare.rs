@@ -12,6 +12,12 @@ use crate::tools::names::leading_name;
 const OPERATORS: &[&str] =
     &[" + ", " * ", " ** ", " // ", " % ", " == ", " = ", " if ", "lambda ", "lambda:", "${"];
 
+/// What programs call the objects whose members they take.
+const OBJECTS: &[&str] = &[
+    "self", "this", "args", "kwargs", "config", "settings", "os", "sys", "ctx", "req", "request", "response",
+    "result", "user", "event", "data", "params", "options",
+];
+
 /// So much of a text is looked at for what gives a variable its value, in bytes: its end.
 const MAX_BACK: usize = 4096;
 /// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
@@ -78,34 +84,12 @@ impl Bare<'_> {
 
 /// `config.root`: what it is called in a program, not a file or a page.
 fn is_member(text: &str) -> bool {
-    let object = text.split_once('.').map(|(object, _)| object);
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
-    matches!(
-        object,
-        Some(
-            "self"
-                | "this"
-                | "args"
-                | "kwargs"
-                | "config"
-                | "settings"
-                | "os"
-                | "sys"
-                | "ctx"
-                | "req"
-                | "request"
-                | "response"
-                | "result"
-                | "user"
-                | "event"
-                | "data"
-                | "params"
-                | "options"
-        )
-    ) && text.split('.').all(is_name)
+    let object = text.split_once('.').map(|(object, _)| object);
+    object.is_some_and(|object| OBJECTS.contains(&object)) && text.split('.').all(is_name)
 }
 
 /// `paths[0]`, `get(x)`
