@@ -65,7 +65,7 @@ impl Body {
     pub(crate) fn of(opener: &Opener, text: &str, passed: usize) -> Option<Body> {
         match opener.item {
             Item::Tagged { at, style, .. } => {
-                let lexer = Lexer::of(opener.record.markup.as_ref());
+                let lexer = Lexer { own: opener.record.markup.clone(), end: false };
                 Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
             }
             Item::Relaxed { at, .. } => {
