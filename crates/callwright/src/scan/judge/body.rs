@@ -11,7 +11,7 @@ use super::{Case, Judged};
 use crate::check;
 use crate::marks;
 use crate::payload::lines;
-use crate::payload::plain::{self, Plain, Said};
+use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces, Edge};
 use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
 use crate::payload::{self, value};
@@ -516,11 +516,9 @@ impl Case<'_, '_> {
         };
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
             // `/"path": "README"}`: an object whose first sign is another one.
-            Said::One(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
-            Said::One(text) => Ok(arguments(text)),
-            Said::Any(texts) => {
-                Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() })
-            }
+            Ok(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
+            Ok(text) => Ok(arguments(text)),
+            Err(texts) => Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() }),
         }
     }
 
