@@ -9,6 +9,9 @@ use std::sync::Arc;
 use crate::syntax::marks::{self, fit, fit_any};
 use crate::syntax::{Incomplete, Seen, Text};
 
+/// What opens and closes containers.
+const BRACKETS: [char; 6] = ['{', '}', '[', ']', '(', ')'];
+
 /// Finds the last brace.
 #[derive(Debug)]
 pub(crate) struct Braces {
@@ -170,42 +173,34 @@ pub(crate) struct Spelt {
 /// may the first mark of a text, `{a:x, y<|"|>}`, where only one place is left for it.
 pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
     let mut json = String::with_capacity(text.len());
-    let mut nesting = Nesting::default();
+    let mut open = Vec::new();
     let mut pieces = pieces(text, mark).peekable();
-    let (mut is_string, mut is_behind_string) = (false, false);
-    let (mut lacks_mark, mut has_quotes) = (false, false);
+    let (mut is_first, mut lacks_mark, mut has_quotes) = (true, false, false);
     while let Some(piece) = pieces.next() {
-        if is_string {
-            json.push_str(&callwright_json::quote(piece));
-            (is_string, is_behind_string) = (false, true);
-            continue;
-        }
-        let is_behind = is_behind(piece, is_behind_string);
-        if !is_behind && !piece.split_once(':').is_some_and(|(key, _)| is_key(key.trim())) {
-            return None;
-        }
-        if !is_behind {
+        if !is_behind(piece, !is_first) {
+            piece.split_once(':').filter(|(key, _)| is_key(key.trim()))?;
             json.push(',');
         }
         has_quotes |= piece.contains('"');
-        let innermost = nesting.enter(piece);
-        is_string = may_open(piece);
-        let bare = match is_string {
-            true => piece.len(),
-            false if pieces.peek().is_none() => return None,
-            false => bare_text(piece, innermost, nesting.is_list(), is_key)
-                .filter(|&at| !is_torn(&piece[at..], mark))?,
-        };
-        push_with_quoted_keys(&mut json, &piece[..bare], is_behind_string);
-        if !is_string {
-            let text = &piece[bare..];
+        enter(&mut open, piece);
+        if may_open(piece) {
+            push_with_quoted_keys(&mut json, piece, !is_first);
+            let string = pieces.next();
+            json.extend(string.map(callwright_json::quote));
+        } else {
+            // Behind the last mark no string begins.
+            pieces.peek()?;
+            let bare = bare_text(piece, open.last() == Some(&b'['), is_key)?;
+            let text = piece.get(bare..).filter(|text| !is_torn(text, mark))?;
+            push_with_quoted_keys(&mut json, &piece[..bare], !is_first);
             // `'x'<|"|>`: quotes of its own are the edges of a text without marks.
             match is_quoted(text) {
                 true => json.push_str(text),
                 false => json.push_str(&callwright_json::quote(text)),
             }
-            (is_behind_string, lacks_mark) = (true, true);
+            lacks_mark = true;
         }
+        is_first = false;
     }
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let json = inner.map(|inner| format!("{{{inner}}}")).unwrap_or(json);
@@ -224,33 +219,26 @@ pub(crate) fn may_open(piece: &str) -> bool {
     matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='))
 }
 
-/// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins. The innermost
-/// container that is open at its end goes on at `innermost`.
-fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
-    let inside = piece.get(innermost..)?;
-    let mut from = 0;
+/// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins, as an element of a
+/// list or as the value of a member.
+fn bare_text(piece: &str, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
+    let mut from = piece.rfind(BRACKETS).map_or(0, |at| at + 1);
     let mut found = None;
-    let mut before = None;
-    for part in inside.split(',') {
+    let mut is_over = true;
+    for part in piece.get(from..)?.split(',') {
         let key = part.split_once(':').map(|(key, _)| key).filter(|key| is_bare_key(key.trim()));
-        let value = match (is_list, key) {
-            (true, _) => Some(from),
-            (false, Some(key)) => Some(from + key.len() + 1),
-            (false, None) => None,
-        };
+        let value = if is_list { Some(from) } else { key.map(|key| from + key.len() + 1) };
         // `{a:x, b:y<|"|>}`: a text with a comma in it, or another member?
-        let is_new = before.is_none_or(ends_value) || !is_list && key.is_some_and(|key| is_key(key.trim()));
-        match value {
-            Some(_) if !is_new => return None,
-            Some(value) => found = Some(value),
-            None => {}
+        let is_new = is_over || !is_list && key.is_some_and(|key| is_key(key.trim()));
+        if value.is_some() && !is_new {
+            return None;
         }
+        found = value.or(found);
         from += part.len() + 1;
-        before = Some(part);
+        is_over = ends_value(part);
     }
-    let text = inside.get(found?..)?;
-    let text = text.trim_start();
-    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
+    let text = piece.get(found?..)?.trim_start();
+    let is_plain = !text.is_empty() && !text.contains(['"', '<']);
     is_plain.then(|| piece.len() - text.len())
 }
 
@@ -278,38 +266,17 @@ fn is_bare_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_alphanumeric() || "_-.$ ".contains(c))
 }
 
-/// The containers that are open.
-#[derive(Debug, Default)]
-struct Nesting {
-    open: Vec<u8>,
-}
-
-impl Nesting {
-    /// Goes over `piece`, in which no marked string stands; where the container that is the innermost one at its end was
-    /// opened, or 0.
-    fn enter(&mut self, piece: &str) -> usize {
-        let mut opened = Vec::new();
-        let mut is_quoted = false;
-        for (at, byte) in piece.bytes().enumerate() {
-            match byte {
-                b'"' => is_quoted = !is_quoted,
-                _ if is_quoted => {}
-                b'{' | b'[' | b'(' => {
-                    self.open.push(byte);
-                    opened.push(at + 1);
-                }
-                b'}' | b']' | b')' => {
-                    self.open.pop();
-                    opened.pop();
-                }
-                _ => {}
-            }
+/// Goes over `piece`, in which no marked string stands, and keeps the brackets that are `open` behind it.
+fn enter(open: &mut Vec<u8>, piece: &str) {
+    let mut is_quoted = false;
+    for byte in piece.bytes() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'{' | b'[' | b'(' => open.push(byte),
+            b'}' | b']' | b')' => _ = open.pop(),
+            _ => {}
         }
-        opened.last().copied().unwrap_or(0)
-    }
-
-    fn is_list(&self) -> bool {
-        self.open.last() == Some(&b'[')
     }
 }
 
