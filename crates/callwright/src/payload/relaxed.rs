@@ -6,8 +6,9 @@
 use std::iter;
 use std::sync::Arc;
 
+use super::tagged::{End, Ending};
 use crate::syntax::marks::{self, fit, fit_any};
-use crate::syntax::{Incomplete, Seen, Text};
+use crate::syntax::{Incomplete, Seen, Text, ends_with_any_case};
 
 /// What opens and closes containers.
 const BRACKETS: [char; 6] = ['{', '}', '[', ']', '(', ')'];
@@ -53,12 +54,13 @@ impl Braces {
         Braces { mark, close, open, from, at, levels, is_list, inside, piece, holds_marks, torn }
     }
 
-    /// Goes on from where the last call stopped: where the object ends, if that is there by now.
-    pub(crate) fn advance(&mut self, text: &str) -> Option<Edge> {
+    /// Goes on from where the last call stopped: where the object ends, behind its last brace or at a mark of a call, or where
+    /// another call begins that cuts it, if that is there by now.
+    pub(crate) fn advance(&mut self, text: &str) -> Option<End> {
         let bytes = text.as_bytes();
         loop {
             if let Some(end) = self.torn {
-                return end.map(Edge::Broken);
+                return end.map(|at| End { at, ending: Ending::Cut });
             }
             let rest = bytes.get(self.at..).unwrap_or(&[]);
             // Of a string only what may end it is looked at.
@@ -69,16 +71,17 @@ impl Braces {
             };
             let rest = bytes.get(self.at..).unwrap_or(&[]);
             let byte = *rest.first()?;
-            match (self.inside, self.fits(rest)) {
-                (_, Ok(None)) => {}
-                (_, Err(Incomplete)) => return None,
-                (Inside::Nothing, Ok(Some(_))) if self.levels == 0 => {}
-                (Inside::Nothing, Ok(Some(_))) if !self.holds_marks => return Some(Edge::Mark(self.at)),
-                (Inside::Nothing, Ok(Some(_))) => {
+            match self.fits(rest) {
+                Err(Incomplete) => return None,
+                Ok(Some(_)) if self.inside != Inside::Nothing => self.holds_marks = true,
+                Ok(Some(_)) if self.levels != 0 && !self.holds_marks => {
+                    return Some(End { at: self.at, ending: Ending::Closed });
+                }
+                Ok(Some(_)) if self.levels != 0 => {
                     self.torn = Some(self.broken_at(text.get(..self.at)?));
                     continue;
                 }
-                (Inside::Marks | Inside::Quotes, Ok(Some(_))) => self.holds_marks = true,
+                Ok(_) => {}
             }
             if self.inside != Inside::Quotes {
                 match fit(rest, &self.mark) {
@@ -109,7 +112,7 @@ impl Braces {
                 (Inside::Nothing, b'}' | b']' | b')') => {
                     self.levels = self.levels.saturating_sub(1);
                     if self.levels == 0 {
-                        return Some(Edge::Brace(self.at + 1));
+                        return Some(End { at: self.at + 1, ending: Ending::Closed });
                     }
                 }
                 (Inside::Nothing, b'"') => self.inside = Inside::Quotes,
@@ -139,23 +142,8 @@ impl Braces {
 
     /// Does `text` end with a mark that closes a call?
     fn is_closed(&self, text: &str) -> bool {
-        self.close.iter().any(|mark| {
-            let from = text.len().checked_sub(mark.len());
-            let last = from.and_then(|from| text.as_bytes().get(from..));
-            last.is_some_and(|last| matches!(fit(last, mark), Ok(Some(_))))
-        })
+        self.close.iter().any(|mark| ends_with_any_case(text.as_bytes(), mark))
     }
-}
-
-/// Where an object ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edge {
-    /// Behind its last brace.
-    Brace(usize),
-    /// At a mark of a call, with braces open.
-    Mark(usize),
-    /// Here, though it has no end: another call begins.
-    Broken(usize),
 }
 
 /// An object as the tolerant reader takes it.

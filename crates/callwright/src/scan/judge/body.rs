@@ -12,7 +12,7 @@ use crate::check;
 use crate::marks;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain};
-use crate::payload::relaxed::{self, Braces, Edge};
+use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
@@ -104,8 +104,7 @@ impl Body {
                 walk.advance(View { text, tool, end })
             }
             Body::Relaxed(braces) => match braces.advance(text) {
-                Some(Edge::Brace(at) | Edge::Mark(at)) => closed(at),
-                Some(Edge::Broken(at)) => Ok(End { at, ending: Ending::Cut }),
+                Some(end) => Ok(end),
                 None => over(braces.broken_at(text).unwrap_or(text.len()), Ending::Cut),
             },
             Body::Plain(plain) => match plain.advance(text) {
