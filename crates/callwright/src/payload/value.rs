@@ -31,10 +31,8 @@ pub(crate) fn content<'t>(text: &'t str, trim: Trim, indent: Option<&str>) -> Co
     let body = without_breaks(text);
     Cow::Borrowed(match trim {
         Trim::LineBreak => body,
-        Trim::OwnLines => match without_first_break(text).strip_suffix('\n') {
-            Some(_) if is_own_line(text) => body,
-            _ => text,
-        },
+        Trim::OwnLines if is_own_line(text) && without_first_break(text).ends_with('\n') => body,
+        Trim::OwnLines => text,
         Trim::All => text.trim(),
     })
 }
@@ -68,12 +66,9 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
         if kinds.meets(Kinds::NULL) && ["none", "nil"].contains(&plain) {
             return "null".to_owned();
         }
-        let number = || {
-            let is_number = kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION));
-            is_number.then(|| without_zeros(plain)).flatten()
-        };
+        let number = Some(plain).filter(|_| kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION)));
         return nested()
-            .or_else(number)
+            .or_else(|| without_zeros(number?))
             .or_else(|| json(plain, guide, place))
             .unwrap_or_else(|| quote(plain));
     }
