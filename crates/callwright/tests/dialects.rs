@@ -114,6 +114,10 @@ fn a_record_that_cannot_be_used_says_what_is_wrong_where() {
         ("a", [PLAIN, "kin = \"morse\""], "kin: there is no dialect `morse`"),
         ("a", [PLAIN, &models], "models: at most 64 texts of at most 256 bytes"),
         ("a", ["call = { open = \"<\" }", ""], "call.open: `<` begins like any text"),
+        ("a", ["call = { open = \"<{name}>\" }", ""], "call.open: `<{name}>` begins like any text"),
+        ("a", ["call = { open = \"[[{name} {id}]]\" }", ""], "something fixed must stand behind"),
+        ("a", ["call = { open = \"[[{tool}]]\" }", ""], "call.open: `{tool}` stands for nothing here"),
+        ("a", ["call = { open = \"[[{tool_name}]]\" }", ""], "`{tool_name}` stands for nothing here"),
         (
             "a",
             [NAMED, "arguments = \"tags\"\nargument = { open = \"<a>\", close = \"</a>\" }"],

@@ -22,14 +22,6 @@ pub(crate) struct Own {
     begins: Vec<u8>,
 }
 
-/// An opener that was found.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opened {
-    /// The dialect's place in its set.
-    pub(crate) record: u16,
-    pub(crate) found: Found,
-}
-
 /// Adds the bytes that `marker` may begin with.
 fn add_beginning(begins: &mut Vec<u8>, marker: &str) {
     let Some(&byte) = marker.as_bytes().first() else { return };
@@ -60,12 +52,12 @@ impl Own {
         stretch.iter().position(|byte| self.begins.contains(byte)).map(|found| from + found)
     }
 
-    /// The longest opener at `at`. With `end`, no more text will come.
-    pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Seen<Opened> {
+    /// The longest opener at `at`, and its dialect's place in the set. With `end`, no more text will come.
+    pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Seen<(u16, Found)> {
         let openers =
             self.markups.iter().flat_map(|(id, own)| own.around(false).map(move |open| (open, *id)));
         let met = openers.map(|(pattern, record)| (pattern.at(text, at), pattern, record));
-        Ok(longest(met, end)?.map(|(found, _, record)| Opened { record, found }))
+        Ok(longest(met, end)?.map(|(found, _, record)| (record, found)))
     }
 
     /// The place behind the longest closer at `at`.
@@ -80,7 +72,7 @@ impl Own {
     pub(crate) fn closes(&self, text: &str, at: usize, end: bool) -> bool {
         match (self.closer(text, at, end), self.opener(text, at, end)) {
             (Ok(None), _) | (Err(Incomplete), Ok(Some(_))) => false,
-            (Ok(Some(close)), Ok(Some(open))) => open.found.name.is_some() && open.found.end <= close,
+            (Ok(Some(close)), Ok(Some((_, open)))) => open.name.is_some() && open.end <= close,
             (_, Err(Incomplete) | Ok(None)) => true,
         }
     }

@@ -226,19 +226,16 @@ fn literal(text: &str, from: usize, column: usize, is_folded: bool, mode: &str) 
 /// The lines of a folded text as YAML joins them (1.2.2, section 8.1.3): a line break between two lines is a blank, each
 /// empty line a line break; breaks around indented lines stay.
 fn folded(lines: &[&str]) -> String {
+    let is_laid_out = |line: &str| line.starts_with([' ', '\t']);
     let mut text = String::new();
     let mut before: Option<&str> = None;
     let mut n_breaks = 0;
     for &line in lines {
         if !line.is_empty() {
-            let is_laid_out = |line: &str| line.starts_with([' ', '\t']);
-            match before {
-                None => text.push_str(&"\n".repeat(n_breaks)),
-                Some(before) if is_laid_out(before) || is_laid_out(line) => {
-                    text.push_str(&"\n".repeat(n_breaks));
-                }
-                Some(_) if n_breaks == 1 => text.push(' '),
-                Some(_) => text.push_str(&"\n".repeat(n_breaks - 1)),
+            let is_joined = before.is_some_and(|before| !is_laid_out(before) && !is_laid_out(line));
+            match n_breaks {
+                1 if is_joined => text.push(' '),
+                _ => text.push_str(&"\n".repeat(n_breaks - usize::from(is_joined))),
             }
             text.push_str(line);
             (before, n_breaks) = (Some(line), 0);

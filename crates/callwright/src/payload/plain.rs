@@ -20,15 +20,6 @@ pub(crate) struct Plain {
     looked: usize,
 }
 
-/// What a text may be.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Said<'t> {
-    /// This, and nothing else.
-    One(&'t str),
-    /// Each of them.
-    Any(Vec<&'t str>),
-}
-
 impl Plain {
     /// A plain payload that begins at `at`.
     pub(crate) fn new(at: usize) -> Plain {
@@ -60,30 +51,27 @@ impl Plain {
     }
 }
 
-/// What the text `written` says. With `is_bounded` something behind it says that all of it belongs together. `keys` are
-/// those of the tool, whose name is `tool`.
+/// What the text `written` says, or all that it may say. With `is_bounded` something behind it says that all of it belongs
+/// together. `keys` are those of the tool, whose name is `tool`.
 pub(crate) fn said<'t>(
     written: &'t str,
     is_bounded: bool,
     tool: &str,
-    keys: impl Iterator<Item = &'t str>,
-) -> Said<'t> {
+    mut keys: impl Iterator<Item = &'t str>,
+) -> Result<&'t str, Vec<&'t str>> {
     let text = written.trim();
     if let Some(inside) = fenced(text) {
-        return Said::One(inside);
+        return Ok(inside);
     }
     let first = text.lines().next().unwrap_or("").trim_end();
     if first.len() < text.len() && !is_bounded {
-        return Said::Any(vec![first, text]);
+        return Err(vec![first, text]);
     }
     if let Some(inside) = quoted(text) {
-        return Said::One(inside);
+        return Ok(inside);
     }
-    let mut looks_like_more = is_followed_by(text, tool, &['(', '[', '{']);
-    for key in keys {
-        looks_like_more |= names(text, key);
-    }
-    if looks_like_more { Said::Any(vec![text]) } else { Said::One(text) }
+    let is_call = text.strip_prefix(tool).is_some_and(|rest| rest.trim_start().starts_with(['(', '[', '{']));
+    if is_call || keys.any(|key| names(text, key)) { Err(vec![text]) } else { Ok(text) }
 }
 
 /// The content of the only code block in `text`, which is nothing else.
@@ -116,8 +104,4 @@ fn names(text: &str, key: &str) -> bool {
         let is_given = sign.starts_with(':') || sign.starts_with('=') && !sign.starts_with("==");
         is_first && is_given
     })
-}
-
-fn is_followed_by(text: &str, word: &str, signs: &[char]) -> bool {
-    text.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with(signs))
 }

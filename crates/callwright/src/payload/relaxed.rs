@@ -6,8 +6,12 @@
 use std::iter;
 use std::sync::Arc;
 
+use super::tagged::{End, Ending};
 use crate::syntax::marks::{self, fit, fit_any};
-use crate::syntax::{Incomplete, Seen, Text};
+use crate::syntax::{Incomplete, Seen, Text, ends_with_any_case};
+
+/// What opens and closes containers.
+const BRACKETS: [char; 6] = ['{', '}', '[', ']', '(', ')'];
 
 /// Finds the last brace.
 #[derive(Debug)]
@@ -50,12 +54,13 @@ impl Braces {
         Braces { mark, close, open, from, at, levels, is_list, inside, piece, holds_marks, torn }
     }
 
-    /// Goes on from where the last call stopped: where the object ends, if that is there by now.
-    pub(crate) fn advance(&mut self, text: &str) -> Option<Edge> {
+    /// Goes on from where the last call stopped: where the object ends, behind its last brace or at a mark of a call, or where
+    /// another call begins that cuts it, if that is there by now.
+    pub(crate) fn advance(&mut self, text: &str) -> Option<End> {
         let bytes = text.as_bytes();
         loop {
             if let Some(end) = self.torn {
-                return end.map(Edge::Broken);
+                return end.map(|at| End { at, ending: Ending::Cut });
             }
             let rest = bytes.get(self.at..).unwrap_or(&[]);
             // Of a string only what may end it is looked at.
@@ -66,16 +71,17 @@ impl Braces {
             };
             let rest = bytes.get(self.at..).unwrap_or(&[]);
             let byte = *rest.first()?;
-            match (self.inside, self.fits(rest)) {
-                (_, Ok(None)) => {}
-                (_, Err(Incomplete)) => return None,
-                (Inside::Nothing, Ok(Some(_))) if self.levels == 0 => {}
-                (Inside::Nothing, Ok(Some(_))) if !self.holds_marks => return Some(Edge::Mark(self.at)),
-                (Inside::Nothing, Ok(Some(_))) => {
+            match self.fits(rest) {
+                Err(Incomplete) => return None,
+                Ok(Some(_)) if self.inside != Inside::Nothing => self.holds_marks = true,
+                Ok(Some(_)) if self.levels != 0 && !self.holds_marks => {
+                    return Some(End { at: self.at, ending: Ending::Closed });
+                }
+                Ok(Some(_)) if self.levels != 0 => {
                     self.torn = Some(self.broken_at(text.get(..self.at)?));
                     continue;
                 }
-                (Inside::Marks | Inside::Quotes, Ok(Some(_))) => self.holds_marks = true,
+                Ok(_) => {}
             }
             if self.inside != Inside::Quotes {
                 match fit(rest, &self.mark) {
@@ -106,7 +112,7 @@ impl Braces {
                 (Inside::Nothing, b'}' | b']' | b')') => {
                     self.levels = self.levels.saturating_sub(1);
                     if self.levels == 0 {
-                        return Some(Edge::Brace(self.at + 1));
+                        return Some(End { at: self.at + 1, ending: Ending::Closed });
                     }
                 }
                 (Inside::Nothing, b'"') => self.inside = Inside::Quotes,
@@ -136,23 +142,8 @@ impl Braces {
 
     /// Does `text` end with a mark that closes a call?
     fn is_closed(&self, text: &str) -> bool {
-        self.close.iter().any(|mark| {
-            let from = text.len().checked_sub(mark.len());
-            let last = from.and_then(|from| text.as_bytes().get(from..));
-            last.is_some_and(|last| matches!(fit(last, mark), Ok(Some(_))))
-        })
+        self.close.iter().any(|mark| ends_with_any_case(text.as_bytes(), mark))
     }
-}
-
-/// Where an object ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edge {
-    /// Behind its last brace.
-    Brace(usize),
-    /// At a mark of a call, with braces open.
-    Mark(usize),
-    /// Here, though it has no end: another call begins.
-    Broken(usize),
 }
 
 /// An object as the tolerant reader takes it.
@@ -170,42 +161,34 @@ pub(crate) struct Spelt {
 /// may the first mark of a text, `{a:x, y<|"|>}`, where only one place is left for it.
 pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
     let mut json = String::with_capacity(text.len());
-    let mut nesting = Nesting::default();
+    let mut open = Vec::new();
     let mut pieces = pieces(text, mark).peekable();
-    let (mut is_string, mut is_behind_string) = (false, false);
-    let (mut lacks_mark, mut has_quotes) = (false, false);
+    let (mut is_first, mut lacks_mark, mut has_quotes) = (true, false, false);
     while let Some(piece) = pieces.next() {
-        if is_string {
-            json.push_str(&callwright_json::quote(piece));
-            (is_string, is_behind_string) = (false, true);
-            continue;
-        }
-        let is_behind = is_behind(piece, is_behind_string);
-        if !is_behind && !piece.split_once(':').is_some_and(|(key, _)| is_key(key.trim())) {
-            return None;
-        }
-        if !is_behind {
+        if !is_behind(piece, !is_first) {
+            piece.split_once(':').filter(|(key, _)| is_key(key.trim()))?;
             json.push(',');
         }
         has_quotes |= piece.contains('"');
-        let innermost = nesting.enter(piece);
-        is_string = may_open(piece);
-        let bare = match is_string {
-            true => piece.len(),
-            false if pieces.peek().is_none() => return None,
-            false => bare_text(piece, innermost, nesting.is_list(), is_key)
-                .filter(|&at| !is_torn(&piece[at..], mark))?,
-        };
-        push_with_quoted_keys(&mut json, &piece[..bare], is_behind_string);
-        if !is_string {
-            let text = &piece[bare..];
+        enter(&mut open, piece);
+        if may_open(piece) {
+            push_with_quoted_keys(&mut json, piece, !is_first);
+            let string = pieces.next();
+            json.extend(string.map(callwright_json::quote));
+        } else {
+            // Behind the last mark no string begins.
+            pieces.peek()?;
+            let bare = bare_text(piece, open.last() == Some(&b'['), is_key)?;
+            let text = piece.get(bare..).filter(|text| !is_torn(text, mark))?;
+            push_with_quoted_keys(&mut json, &piece[..bare], !is_first);
             // `'x'<|"|>`: quotes of its own are the edges of a text without marks.
             match is_quoted(text) {
                 true => json.push_str(text),
                 false => json.push_str(&callwright_json::quote(text)),
             }
-            (is_behind_string, lacks_mark) = (true, true);
+            lacks_mark = true;
         }
+        is_first = false;
     }
     let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let json = inner.map(|inner| format!("{{{inner}}}")).unwrap_or(json);
@@ -224,33 +207,26 @@ pub(crate) fn may_open(piece: &str) -> bool {
     matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='))
 }
 
-/// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins. The innermost
-/// container that is open at its end goes on at `innermost`.
-fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
-    let inside = piece.get(innermost..)?;
-    let mut from = 0;
+/// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins, as an element of a
+/// list or as the value of a member.
+fn bare_text(piece: &str, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
+    let mut from = piece.rfind(BRACKETS).map_or(0, |at| at + 1);
     let mut found = None;
-    let mut before = None;
-    for part in inside.split(',') {
+    let mut is_over = true;
+    for part in piece.get(from..)?.split(',') {
         let key = part.split_once(':').map(|(key, _)| key).filter(|key| is_bare_key(key.trim()));
-        let value = match (is_list, key) {
-            (true, _) => Some(from),
-            (false, Some(key)) => Some(from + key.len() + 1),
-            (false, None) => None,
-        };
+        let value = if is_list { Some(from) } else { key.map(|key| from + key.len() + 1) };
         // `{a:x, b:y<|"|>}`: a text with a comma in it, or another member?
-        let is_new = before.is_none_or(ends_value) || !is_list && key.is_some_and(|key| is_key(key.trim()));
-        match value {
-            Some(_) if !is_new => return None,
-            Some(value) => found = Some(value),
-            None => {}
+        let is_new = is_over || !is_list && key.is_some_and(|key| is_key(key.trim()));
+        if value.is_some() && !is_new {
+            return None;
         }
+        found = value.or(found);
         from += part.len() + 1;
-        before = Some(part);
+        is_over = ends_value(part);
     }
-    let text = inside.get(found?..)?;
-    let text = text.trim_start();
-    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
+    let text = piece.get(found?..)?.trim_start();
+    let is_plain = !text.is_empty() && !text.contains(['"', '<']);
     is_plain.then(|| piece.len() - text.len())
 }
 
@@ -278,38 +254,17 @@ fn is_bare_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_alphanumeric() || "_-.$ ".contains(c))
 }
 
-/// The containers that are open.
-#[derive(Debug, Default)]
-struct Nesting {
-    open: Vec<u8>,
-}
-
-impl Nesting {
-    /// Goes over `piece`, in which no marked string stands; where the container that is the innermost one at its end was
-    /// opened, or 0.
-    fn enter(&mut self, piece: &str) -> usize {
-        let mut opened = Vec::new();
-        let mut is_quoted = false;
-        for (at, byte) in piece.bytes().enumerate() {
-            match byte {
-                b'"' => is_quoted = !is_quoted,
-                _ if is_quoted => {}
-                b'{' | b'[' | b'(' => {
-                    self.open.push(byte);
-                    opened.push(at + 1);
-                }
-                b'}' | b']' | b')' => {
-                    self.open.pop();
-                    opened.pop();
-                }
-                _ => {}
-            }
+/// Goes over `piece`, in which no marked string stands, and keeps the brackets that are `open` behind it.
+fn enter(open: &mut Vec<u8>, piece: &str) {
+    let mut is_quoted = false;
+    for byte in piece.bytes() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'{' | b'[' | b'(' => open.push(byte),
+            b'}' | b']' | b')' => _ = open.pop(),
+            _ => {}
         }
-        opened.last().copied().unwrap_or(0)
-    }
-
-    fn is_list(&self) -> bool {
-        self.open.last() == Some(&b'[')
     }
 }
 

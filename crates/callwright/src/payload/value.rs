@@ -31,10 +31,8 @@ pub(crate) fn content<'t>(text: &'t str, trim: Trim, indent: Option<&str>) -> Co
     let body = without_breaks(text);
     Cow::Borrowed(match trim {
         Trim::LineBreak => body,
-        Trim::OwnLines => match without_first_break(text).strip_suffix('\n') {
-            Some(_) if is_own_line(text) => body,
-            _ => text,
-        },
+        Trim::OwnLines if is_own_line(text) && without_first_break(text).ends_with('\n') => body,
+        Trim::OwnLines => text,
         Trim::All => text.trim(),
     })
 }
@@ -68,12 +66,9 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
         if kinds.meets(Kinds::NULL) && ["none", "nil"].contains(&plain) {
             return "null".to_owned();
         }
-        let number = || {
-            let is_number = kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION));
-            is_number.then(|| without_zeros(plain)).flatten()
-        };
+        let number = Some(plain).filter(|_| kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION)));
         return nested()
-            .or_else(number)
+            .or_else(|| without_zeros(number?))
             .or_else(|| json(plain, guide, place))
             .unwrap_or_else(|| quote(plain));
     }
@@ -250,29 +245,4 @@ fn without_first_break(text: &str) -> &str {
 fn without_cdata(text: &str) -> &str {
     let inside = text.trim().strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>"));
     inside.filter(|inside| !inside.contains("]]>")).unwrap_or(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layout_is_told_from_text() {
-        for (text, value) in [
-            ("\n    x\n  ", Some("x")),
-            ("\n    def f():\n      pass\n\n    f()\n  ", Some("def f():\n  pass\n\nf()")),
-            ("\ndef f():\n  pass\n  ", Some("def f():\n  pass")),
-            ("\n  x\n  ", Some("  x")),
-            ("\n  ", Some("")),
-            ("\n      \n  ", Some("")),
-            ("\n    x\n", None),
-            ("x\n  ", None),
-            ("  x  ", None),
-        ] {
-            assert_eq!(without_layout(text, "  ").as_deref(), value, "{text:?}");
-        }
-        assert_eq!(indent_at("<f>\n\t <parameter=a>", 17), Some("\t "));
-        assert_eq!(indent_at("<f> <parameter=a>", 15), None);
-        assert_eq!(indent_at("<parameter=a>", 11), None);
-    }
 }

@@ -12,6 +12,12 @@ use crate::tools::names::leading_name;
 const OPERATORS: &[&str] =
     &[" + ", " * ", " ** ", " // ", " % ", " == ", " = ", " if ", "lambda ", "lambda:", "${"];
 
+/// What programs call the objects whose members they take.
+const OBJECTS: &[&str] = &[
+    "self", "this", "args", "kwargs", "config", "settings", "os", "sys", "ctx", "req", "request", "response",
+    "result", "user", "event", "data", "params", "options",
+];
+
 /// So much of a text is looked at for what gives a variable its value, in bytes: its end.
 const MAX_BACK: usize = 4096;
 /// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
@@ -29,16 +35,15 @@ pub(super) struct Bare<'t> {
 pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
     let mut found = Vec::new();
     let mut opened: Option<usize> = None;
-    // Repairs stand in order, and so do these.
-    let added_keys = repairs.iter().filter(|repair| repair.kind == RepairKind::AddKey);
-    let added_keys: Vec<usize> = added_keys.map(|repair| repair.at.start as usize).collect();
-    let is_positional = |from: usize| added_keys.binary_search(&from).is_ok();
+    // Repairs stand in order: a key stands before the value that it was added to.
+    let mut added_key = None;
     for repair in repairs {
         let at = repair.at.start as usize;
         match (repair.kind, opened) {
+            (RepairKind::AddKey, _) => added_key = Some(at),
             (RepairKind::QuoteValue, None) => opened = Some(at),
             (RepairKind::QuoteValue, Some(from)) => {
-                let is_positional = is_positional(from);
+                let is_positional = added_key == Some(from);
                 found.extend(text.get(from..at).map(|text| Bare { text, is_positional }));
                 opened = None;
             }
@@ -47,7 +52,7 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
                 let rest = text.get(at..).unwrap_or("");
                 let quote = rest.bytes().take(MAX_BEGINNING).position(|byte| matches!(byte, b'"' | b'\''));
                 let begins = rest.get(..quote.map_or(0, |quote| quote + 1)).filter(|piece| 1 < piece.len());
-                let is_positional = is_positional(at);
+                let is_positional = added_key == Some(at);
                 found.extend(begins.map(|text| Bare { text, is_positional }));
             }
             _ => {}
@@ -78,34 +83,12 @@ impl Bare<'_> {
 
 /// `config.root`: what it is called in a program, not a file or a page.
 fn is_member(text: &str) -> bool {
-    let object = text.split_once('.').map(|(object, _)| object);
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
-    matches!(
-        object,
-        Some(
-            "self"
-                | "this"
-                | "args"
-                | "kwargs"
-                | "config"
-                | "settings"
-                | "os"
-                | "sys"
-                | "ctx"
-                | "req"
-                | "request"
-                | "response"
-                | "result"
-                | "user"
-                | "event"
-                | "data"
-                | "params"
-                | "options"
-        )
-    ) && text.split('.').all(is_name)
+    let object = text.split_once('.').map(|(object, _)| object);
+    object.is_some_and(|object| OBJECTS.contains(&object)) && text.split('.').all(is_name)
 }
 
 /// `paths[0]`, `get(x)`
@@ -131,7 +114,8 @@ fn binds(before: &str, word: &str) -> bool {
     if word.is_empty() || !word.chars().all(is_name) || word.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
-    let before = tail(before);
+    let near = before.len().saturating_sub(MAX_BACK);
+    let before = (near..=before.len()).find_map(|from| before.get(from..)).unwrap_or("");
     before.match_indices(word).any(|(at, _)| {
         let (front, behind) = (&before[..at], &before[at + word.len()..]);
         if front.ends_with(is_name) || behind.starts_with(is_name) {
@@ -144,10 +128,4 @@ fn binds(before: &str, word: &str) -> bool {
         let loops = || line.rsplit_once("for ").is_some_and(|(_, names)| !names.contains(" in "));
         is_assigned && is_statement || behind.starts_with("in ") && loops()
     })
-}
-
-fn tail(text: &str) -> &str {
-    let from = text.len().saturating_sub(MAX_BACK);
-    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(from);
-    text.get(from..).unwrap_or("")
 }

@@ -274,7 +274,7 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
             Kind::Array | Kind::Null | Kind::Bool | Kind::Number => return None,
         }
     }
-    if calls.is_empty() { None } else { Some(calls) }
+    (!calls.is_empty()).then_some(calls)
 }
 
 /// The name in `{"f": {…}}` where no tool has it, and some tool takes such arguments.
@@ -296,11 +296,8 @@ fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>
     let written = elements.next()?.as_str()?;
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
     let tool = names.resolve(&written)?;
-    elements.next().is_none().then_some(Shaped::Call {
-        tool,
-        written,
-        arguments: Arguments::Object(arguments),
-    })
+    let arguments = Arguments::Object(arguments);
+    elements.next().is_none().then_some(Shaped::Call { tool, written, arguments })
 }
 
 /// `{"params": {…}}` and `{"name": "f", "arguments": {…}}` in the arguments of `f` → `{…}`, where the tool has no parameter
@@ -389,8 +386,7 @@ fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
 /// Are `arguments` what the tool that `call` names takes? Schemas of its parameters are not: `{"field": {"type": "string"}}`
 /// is a call of a tool that takes a `field` with a `type`.
 fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool {
-    let Some((_, name)) = member(call, keys::NAME, |v| v.kind() == Kind::String) else { return false };
-    let tool = name.as_str().and_then(|name| names.resolve(&name));
+    let tool = name_of(call).and_then(|name| names.resolve(&name));
     tool.is_some_and(|tool| {
         let is_declared = |key: Value<'_>| key.as_str().is_some_and(|key| tool.declares(&key));
         arguments.members().all(|(key, _)| is_declared(key)) && tool.schema().check(arguments).is_empty()

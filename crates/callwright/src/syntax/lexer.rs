@@ -8,54 +8,37 @@ use crate::syntax::Seen;
 
 /// Reads tags.
 #[derive(Clone, Debug)]
-pub(crate) enum Lexer {
-    /// The tags of all built-in dialects.
-    Known,
-    /// The tags of one of the caller's own dialects.
-    Own {
-        markup: Arc<Markup>,
-        /// Will no more text come?
-        end: bool,
-    },
+pub(crate) struct Lexer {
+    /// The markup of one of the caller's own dialects; without it, the tags of all built-in dialects are read.
+    pub(crate) own: Option<Arc<Markup>>,
+    /// Will no more text come?
+    pub(crate) end: bool,
 }
 
 impl Lexer {
-    /// For a dialect with this markup, if it has one of its own.
-    pub(crate) fn of(markup: Option<&Arc<Markup>>) -> Lexer {
-        markup.map_or(Lexer::Known, |markup| Lexer::Own { markup: Arc::clone(markup), end: false })
-    }
-
-    /// Takes note whether more text will come.
-    pub(crate) fn ends(&mut self, is_end: bool) {
-        match self {
-            Lexer::Known => {}
-            Lexer::Own { end, .. } => *end = is_end,
-        }
-    }
-
     /// The tag that begins at `from`.
     pub(crate) fn tag_at(&self, text: &str, from: usize) -> Seen<Tag> {
-        match self {
-            Lexer::Known => tag::tag_at(text, from),
-            Lexer::Own { markup, end } => markup.tag_at(text, from, *end),
+        match &self.own {
+            None => tag::tag_at(text, from),
+            Some(markup) => markup.tag_at(text, from, self.end),
         }
     }
 
     /// Where the next tag may begin.
     pub(crate) fn next(&self, text: &str, from: usize) -> Option<usize> {
-        match self {
-            Lexer::Known => tag::next(text, from),
-            Lexer::Own { markup, .. } => markup.next(text, from),
+        match &self.own {
+            None => tag::next(text, from),
+            Some(markup) => markup.next(text, from),
         }
     }
 
     /// Does a closing tag begin at `at`, where the text ends inside a tag?
     pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
         let rest = text.get(at..).unwrap_or("");
-        let rest = rest.strip_prefix("]<]minimax[>[").unwrap_or(rest);
-        match self {
-            Lexer::Known => ["</", "<|close|>"].iter().any(|start| rest.starts_with(start)),
-            Lexer::Own { markup, .. } => markup.is_closer_begun(text, at),
+        let rest = rest.strip_prefix(tag::MINIMAX).unwrap_or(rest);
+        match &self.own {
+            None => ["</", "<|close|>"].iter().any(|start| rest.starts_with(start)),
+            Some(markup) => markup.is_closer_begun(text, at),
         }
     }
 }

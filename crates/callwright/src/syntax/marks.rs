@@ -111,23 +111,23 @@ impl<T: Copy> Table<T> {
 
     /// The longest marker at the beginning of `bytes`: its length and its meaning.
     pub(crate) fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
-        let (mut node, mut at, mut found) = (0, 0, None);
-        while let Some((byte, len)) = plain(&bytes[at..]) {
-            let Some(next) = self.behind(node, byte) else { break };
-            (node, at) = (next, at + len);
-            found = self.nodes[node].meaning.map(|meaning| (at, meaning)).or(found);
-        }
-        found
+        self.along(bytes).0
     }
 
     /// Could `bytes`, all that is there so far, still grow into a marker, or into a longer one than it is?
     pub(crate) fn may_grow(&self, bytes: &[u8]) -> bool {
-        let (mut node, mut at) = (0, 0);
+        self.along(bytes).1
+    }
+
+    /// Goes along `bytes` as far as a marker does: the longest one that ends on the way, and whether one goes on behind all.
+    fn along(&self, bytes: &[u8]) -> (Option<(usize, T)>, bool) {
+        let (mut node, mut at, mut found) = (0, 0, None);
         while let Some((byte, len)) = plain(&bytes[at..]) {
-            let Some(next) = self.behind(node, byte) else { return false };
+            let Some(next) = self.behind(node, byte) else { return (found, false) };
             (node, at) = (next, at + len);
+            found = self.nodes[node].meaning.map(|meaning| (at, meaning)).or(found);
         }
-        !self.nodes[node].next.is_empty()
+        (found, !self.nodes[node].next.is_empty())
     }
 
     fn behind(&self, node: usize, byte: u8) -> Option<usize> {
@@ -143,18 +143,4 @@ fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
         [byte, ..] => (byte.to_ascii_lowercase(), 1),
         [] => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_blanks_and_case_are_those_of_any_tokenizer() {
-        for text in ["<|tool_calls_begin|>", "<｜tool▁calls▁begin｜>", "<｜TOOL_calls▁begin|>"] {
-            assert_eq!(fit(text.as_bytes(), "<|tool_calls_begin|>"), Ok(Some(text.len())), "{text}");
-        }
-        assert_eq!(fit("<｜tool▁calls".as_bytes(), "<|tool_calls_begin|>"), Err(Incomplete));
-        assert_eq!(fit("<｜tool calls".as_bytes(), "<|tool_calls_begin|>"), Ok(None));
-    }
 }

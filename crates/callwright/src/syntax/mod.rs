@@ -65,6 +65,12 @@ pub(crate) fn blanks(text: &str, at: usize, most: usize) -> usize {
     rest.take_while(|c| callwright_json::is_blank(*c)).map(char::len_utf8).sum()
 }
 
+/// Does `bytes` end with `last`, whatever the case of its ASCII letters?
+pub(crate) fn ends_with_any_case(bytes: &[u8], last: &str) -> bool {
+    let from = bytes.len().checked_sub(last.len());
+    from.is_some_and(|from| bytes[from..].eq_ignore_ascii_case(last.as_bytes()))
+}
+
 /// Does `bytes` begin with `start`, whatever the case of its ASCII letters?
 pub(crate) fn starts_with_any_case(bytes: &[u8], start: impl AsRef<[u8]>) -> bool {
     let start = start.as_ref();

@@ -7,6 +7,7 @@ use callwright_json::Span;
 
 use super::marks::fit;
 use crate::dialect::check::{DialectProblem, MAX_TEXT};
+use crate::prompt::template::pieces;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -57,42 +58,28 @@ impl Pattern {
         }
         let plain = marker.replace('｜', "|").replace('▁', "_");
         let mut parts: Vec<Part> = Vec::new();
-        let mut rest = plain.trim();
-        while !rest.is_empty() {
-            if rest.starts_with(|c: char| c.is_ascii_whitespace()) {
-                parts.push(Part::Space);
-                rest = rest.trim_start();
-                continue;
-            }
-            let slot = match rest.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
-                Some((word, behind)) if !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()) => {
-                    Some((word, behind))
+        for (text, word) in pieces(plain.trim()) {
+            for (n, fixed) in text.split(|c: char| c.is_ascii_whitespace()).enumerate() {
+                if n != 0 && !matches!(parts.last(), Some(Part::Space)) {
+                    parts.push(Part::Space);
                 }
-                _ => None,
-            };
-            if let Some((word, behind)) = slot {
-                let known = slots.iter().find(|slot| slot.word() == word);
-                let slot = *known.ok_or_else(|| DialectProblem::BadSlot(format!("{{{word}}}")))?;
-                let solid = parts.iter().rev().find(|part| !matches!(part, Part::Space));
-                let meets = matches!(solid, Some(Part::Slot(_)));
-                let again = parts.iter().any(|part| matches!(part, Part::Slot(other) if *other == slot));
-                if meets || again {
-                    return Err(DialectProblem::SlotsMeet(marker.to_owned()));
+                if !fixed.is_empty() {
+                    parts.push(Part::Fixed(fixed.into()));
                 }
-                parts.push(Part::Slot(slot));
-                rest = behind;
-                continue;
             }
-            let brace = usize::from(rest.starts_with('{'));
-            let len = rest[brace..]
-                .find(|c: char| c == '{' || c.is_ascii_whitespace())
-                .map_or(rest.len(), |len| len + brace);
-            let (fixed, behind) = rest.split_at(len);
-            match parts.last_mut() {
-                Some(Part::Fixed(before)) => *before = format!("{before}{fixed}").into(),
-                _ => parts.push(Part::Fixed(fixed.into())),
+            // Behind the last text stands none.
+            if word.is_empty() {
+                break;
             }
-            rest = behind;
+            let known = slots.iter().find(|slot| slot.word() == word);
+            let slot = *known.ok_or_else(|| DialectProblem::BadSlot(format!("{{{word}}}")))?;
+            let solid = parts.iter().rev().find(|part| !matches!(part, Part::Space));
+            let meets = matches!(solid, Some(Part::Slot(_)));
+            let again = parts.iter().any(|part| matches!(part, Part::Slot(other) if *other == slot));
+            if meets || again {
+                return Err(DialectProblem::SlotsMeet(marker.to_owned()));
+            }
+            parts.push(Part::Slot(slot));
         }
         let pattern = Pattern { parts };
         if pattern.prefix().len() < 2 {
@@ -196,60 +183,5 @@ impl Slot {
         };
         let start = from + (whole.len() - whole.trim_start().len());
         is_right.then(|| Span::new(start, start + value.len()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ALL: &[Slot] = &[Slot::Name, Slot::Id, Slot::Key, Slot::Type];
-
-    fn show(marker: &str, text: &str) -> String {
-        match Pattern::new(marker, ALL).unwrap().at(text, 0) {
-            Ok(Some(found)) => {
-                let of = |span: Option<Span>| span.map_or("-", |span| span.of(text));
-                format!("{} {} {} {}", found.end, of(found.name), of(found.key), of(found.kind))
-            }
-            Err(Incomplete) => "grows".into(),
-            Ok(None) => "no".into(),
-        }
-    }
-
-    #[test]
-    fn a_place_holder_takes_what_stands_before_the_fixed_text_behind_it() {
-        for (marker, text, expected) in [
-            ("[[call {name}]]", "[[CALL  get_weather ]] x", "22 get_weather - -"),
-            ("[[call {name}]]", "[[call get_weather]", "grows"),
-            ("[[call {name}]]", "[[call get\nweather]]", "no"),
-            ("[[call {name}]]", "[[call me now]]", "no"),
-            ("@@{name}", "@@f.g{}", "5 f.g - -"),
-            ("@@{name}", "@@f.g", "grows"),
-            ("<|k|>{key}<|/k|> <v t={type}>", "<｜k｜>a b<|/k|>\n<v t=string>x", "31 - a b string"),
-            ("<q id={id}>{name}:", "<q id=>f:{}", "9 f - -"),
-            ("{{", "{{", "2 - - -"),
-        ] {
-            assert_eq!(show(marker, text), expected, "{marker} {text}");
-        }
-        for (text, marker) in
-            [("[[call get_weather]]", "[[call {name}]]"), ("<k>a</k> <v>", "<k>{key}</k> <v>")]
-        {
-            for cut in 1..text.len() {
-                assert_eq!(show(marker, &text[..cut]), "grows", "{}", &text[..cut]);
-            }
-        }
-    }
-
-    #[test]
-    fn what_would_fit_any_text_is_no_marker() {
-        for (marker, problem) in [
-            ("{name}", DialectProblem::NotFixed("{name}".into())),
-            ("", DialectProblem::NotFixed(String::new())),
-            ("<{name}>", DialectProblem::NotFixed("<{name}>".into())),
-            ("[[{name} {id}]]", DialectProblem::SlotsMeet("[[{name} {id}]]".into())),
-            ("[[{tool}]]", DialectProblem::BadSlot("{tool}".into())),
-        ] {
-            assert_eq!(Pattern::new(marker, ALL).unwrap_err(), problem, "{marker}");
-        }
     }
 }

@@ -9,7 +9,7 @@ use memchr::{memchr2, memrchr};
 
 use super::Typing;
 use super::marks::{bar, fit};
-use crate::syntax::{Incomplete, Seen};
+use crate::syntax::{Incomplete, Seen, ends_with_any_case};
 
 /// The longest tag, in bytes.
 pub(crate) const MAX_TAG: usize = 384;
@@ -148,21 +148,13 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
         if MAX_TOKEN < word - inner {
             return Ok(None);
         }
-        match (bar(&bytes[word..]), bytes.get(word)) {
-            (_, None) => return grows(bytes, from),
-            // `<|tool_call>`
-            (None, Some(b'>')) => return token(text, from, word + 1, inner, word),
-            (None, Some(_)) => return Ok(None),
-            (Some(len), Some(_)) => {
-                let behind = word + len;
-                match bytes.get(behind) {
-                    None => return grows(bytes, from),
-                    Some(b'>') => return token(text, from, behind + 1, inner, word),
-                    Some(_) if bar(&bytes[behind..]).is_some() => return Ok(None),
-                    Some(b' ') => at = behind + 1,
-                    Some(_) => at = behind,
-                }
-            }
+        let behind = word + bar(&bytes[word..]).unwrap_or(0);
+        match bytes.get(behind) {
+            None => return grows(bytes, from),
+            // `<|call|>`, `<|tool_call>`
+            Some(b'>') => return token(text, from, behind + 1, inner, word),
+            Some(_) if behind == word || bar(&bytes[behind..]).is_some() => return Ok(None),
+            Some(byte) => at = behind + usize::from(*byte == b' '),
         }
     }
     let word_end = at + name_len(bytes, at);
@@ -329,12 +321,14 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
 fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
     let bytes = text.as_bytes();
     let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
+    let find = |from: usize, is_end: &dyn Fn(u8) -> bool| {
+        let len = bytes[from..].iter().take(MAX_TAG).position(|byte| is_end(*byte));
+        len.map(|len| from + len).ok_or(Incomplete)
+    };
     let mut at = from;
     // `<parameter=a>`
     if bytes.get(at) == Some(&b'=') {
-        let rest = &bytes[at + 1..];
-        let len = rest.iter().take(MAX_TAG).position(|&b| b == last || b == b'\n' || b == b'<');
-        let end = at + 1 + len.ok_or(Incomplete)?;
+        let end = find(at + 1, &|byte| byte == last || matches!(byte, b'\n' | b'<'))?;
         match before_attribute(&bytes[at + 1..end]) {
             // `<parameter=a type="string">`
             Some(len) => {
@@ -368,21 +362,15 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
         }
         let value = at + 1 + blanks(at + 1);
         let end = match peek(value)? {
-            quote @ (b'"' | b'\'') => {
-                let rest = &bytes[value + 1..];
-                let len = rest.iter().take(MAX_TAG).position(|&b| b == quote || b == b'\n');
-                value + 1 + len.ok_or(Incomplete)? + 1
-            }
+            quote @ (b'"' | b'\'') => 1 + find(value + 1, &|byte| byte == quote || byte == b'\n')?,
             _ => {
-                let rest = &bytes[value..];
+                let is_sign = |byte: u8| matches!(byte, b'<' | b'"') || byte == last;
+                let end = find(value, &|byte| is_sign(byte) || byte.is_ascii_whitespace())?;
                 // `key=="a"` is none.
-                let is_end =
-                    |byte: u8| matches!(byte, b'<' | b'"') || byte == last || byte.is_ascii_whitespace();
-                let len = rest.iter().take(MAX_TAG).position(|&byte| is_end(byte)).ok_or(Incomplete)?;
-                if rest[len] == b'"' {
+                if bytes[end] == b'"' {
                     return Ok(None);
                 }
-                value + len
+                end
             }
         };
         let is_empty = bytes[end - 1] == b'/' && bytes.get(end) == Some(&last);
@@ -475,69 +463,6 @@ fn significant(text: &str, from: usize, end: usize) -> Span {
 
 fn role_of(word: &str) -> Role {
     let role = WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, role)| *role);
-    let is_group = || {
-        GROUPS.iter().any(|group| {
-            let tail = word.len().checked_sub(group.len()).and_then(|from| word.as_bytes().get(from..));
-            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(group.as_bytes()))
-        })
-    };
+    let is_group = || GROUPS.iter().any(|group| ends_with_any_case(word.as_bytes(), group));
     role.unwrap_or_else(|| if is_group() { Role::Group } else { Role::Other })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn show(text: &str) -> String {
-        match tag_at(text, 0) {
-            Ok(Some(tag)) => format!(
-                "{}{:?} {} {:?} {}",
-                if tag.closing { "/" } else { "" },
-                tag.role,
-                tag.key.map_or("-", |key| key.of(text)),
-                tag.typing,
-                tag.at.end
-            ),
-            Err(Incomplete) => "grows".into(),
-            Ok(None) => "no".into(),
-        }
-    }
-
-    #[test]
-    fn every_form_of_tag_says_what_it_is_for() {
-        for (text, expected) in [
-            ("<parameter=a>", "Param a Schema"),
-            ("</parameter>", "/Param - Schema"),
-            ("<function=get_weather>", "Call get_weather Schema"),
-            ("<invoke name=\"f\">", "Call f Schema"),
-            ("<atem:parameter name='a b'>", "Param a b Schema"),
-            ("<｜DSML｜parameter name=\"a\" string=\"false\">", "Param a Json"),
-            ("<|DSML|parameter name=\"a\" string=\"true\">", "Param a Text"),
-            ("</｜DSML｜ parameter>", "/Param - Schema"),
-            ("<｜DSML｜ calls>", "Group - Schema"),
-            ("<|open|>argument key=\"a\" type=\"object\"<|sep|>", "Param a Json"),
-            ("<|close|>argument<|sep|>", "/Param - Schema"),
-            ("<|close|> argument <|sep|>", "/Param - Schema"),
-            ("<ifm|arg_key>", "Key - Schema"),
-            ("</tool_call:x7>", "/Group - Schema"),
-            ("]<]minimax[>[<invoke name=\"f\">", "Call f Schema"),
-            ("<|call|>", "/Token - Schema"),
-            ("<｜tool▁call▁end｜>", "/Token - Schema"),
-            ("<|tool_arg:start|>", "Key - Schema"),
-            ("<|tool_arg:value|>", "Value - Schema"),
-            ("<|tool_arg:end|>", "/Value - Schema"),
-            ("<|tool_call:end|>", "/Group - Schema"),
-            ("<functionname=\"f\">", "Call f Schema"),
-            ("<paramĠname=\"a\">", "Param a Schema"),
-            ("<city>", "Other - Schema"),
-        ] {
-            assert_eq!(show(text), format!("{expected} {}", text.len()), "{text}");
-            for (cut, _) in text.char_indices().skip(1) {
-                assert_eq!(show(&text[..cut]), "grows", "{:?}", &text[..cut]);
-            }
-        }
-        for text in ["< b", "<3", "a", "<a b>", "<a\n=", "<p class=x y"] {
-            assert!(matches!(show(text).as_str(), "no" | "grows"), "{text}: {}", show(text));
-        }
-    }
 }

@@ -218,7 +218,7 @@ impl Walk {
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
     pub(crate) fn advance(&mut self, view: View<'_>) -> Result<End, Incomplete> {
-        self.lexer.ends(view.end);
+        self.lexer.end = view.end;
         if self.style == Style::Over {
             return Ok(End { at: self.at, ending: Ending::Closed });
         }
@@ -256,10 +256,8 @@ impl Walk {
 
     /// The tag at `at` that opens or closes an element named by one of `odd_keys`.
     fn odd_at(&self, text: &str, at: usize, closing: bool, odd_keys: &[String]) -> Seen<Tag> {
-        match (self.style, &self.lexer) {
-            (Style::Elements { marked }, Lexer::Known) => {
-                tag::element_at(text, at, marked, closing, odd_keys)
-            }
+        match (self.style, &self.lexer.own) {
+            (Style::Elements { marked }, None) => tag::element_at(text, at, marked, closing, odd_keys),
             _ => Ok(None),
         }
     }

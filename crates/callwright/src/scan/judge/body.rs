@@ -11,8 +11,8 @@ use super::{Case, Judged};
 use crate::check;
 use crate::marks;
 use crate::payload::lines;
-use crate::payload::plain::{self, Plain, Said};
-use crate::payload::relaxed::{self, Braces, Edge};
+use crate::payload::plain::{self, Plain};
+use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
@@ -64,7 +64,7 @@ impl Body {
     pub(crate) fn of(opener: &Opener, text: &str, passed: usize) -> Option<Body> {
         match opener.item {
             Item::Tagged { at, style, .. } => {
-                let lexer = Lexer::of(opener.record.markup.as_ref());
+                let lexer = Lexer { own: opener.record.markup.clone(), end: false };
                 Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
             }
             Item::Relaxed { at, .. } => {
@@ -103,8 +103,7 @@ impl Body {
                 walk.advance(View { text, tool, end })
             }
             Body::Relaxed(braces) => match braces.advance(text) {
-                Some(Edge::Brace(at) | Edge::Mark(at)) => closed(at),
-                Some(Edge::Broken(at)) => Ok(End { at, ending: Ending::Cut }),
+                Some(end) => Ok(end),
                 None => over(braces.broken_at(text).unwrap_or(text.len()), Ending::Cut),
             },
             Body::Plain(plain) => match plain.advance(text) {
@@ -516,11 +515,9 @@ impl Case<'_, '_> {
         };
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
             // `/"path": "README"}`: an object whose first sign is another one.
-            Said::One(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
-            Said::One(text) => Ok(arguments(text)),
-            Said::Any(texts) => {
-                Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() })
-            }
+            Ok(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
+            Ok(text) => Ok(arguments(text)),
+            Err(texts) => Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() }),
         }
     }
 

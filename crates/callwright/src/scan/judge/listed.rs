@@ -8,7 +8,7 @@ use callwright_json::{AnyValue, Class, Kind};
 use crate::payload;
 use crate::syntax::Incomplete;
 use crate::tools::Tool;
-use crate::tools::names::{MAX_NAME, is_name_byte};
+use crate::tools::names::leading_name;
 
 /// Do keyword arguments for `tool` begin at `at`?
 pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Result<bool, Incomplete> {
@@ -16,16 +16,14 @@ pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Result<bool,
     let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
     let quote = peek(at)?;
     let from = if matches!(quote, b'"' | b'\'') { at + 1 } else { at };
-    let rest = bytes.get(from..).unwrap_or(&[]);
-    let end = from + rest.iter().take(MAX_NAME).take_while(|b| is_name_byte(**b)).count();
-    if !text.get(from..end).is_some_and(|name| tool.declares(name)) {
+    let name = leading_name(text.get(from..).unwrap_or(""));
+    let end = from + name.len();
+    if !tool.declares(name) {
         return if end < bytes.len() { Ok(false) } else { Err(Incomplete) };
     }
     let is_closed = from != at && peek(end)? == quote;
-    let mut sign = if is_closed { end + 1 } else { end };
-    while matches!(bytes.get(sign), Some(b' ')) && sign < end + 8 {
-        sign += 1;
-    }
+    let sign = if is_closed { end + 1 } else { end };
+    let sign = sign + bytes.iter().skip(sign).take(8).take_while(|byte| **byte == b' ').count();
     match peek(sign)? {
         b'=' => Ok(peek(sign + 1)? != b'='),
         b':' => Ok(is_closed),

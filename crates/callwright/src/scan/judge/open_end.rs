@@ -1,10 +1,7 @@
 //! Calls whose last brackets nobody wrote: did the model forget them, or was more to follow?
 
-use callwright_json::{
-    Diagnostic, Guide as _, Kind, Member, Problem, Repair, RepairKind, Span, Value, strict,
-};
+use callwright_json::{Diagnostic, Guide as _, Kind, Member, Problem, Repair, RepairKind, Span, strict};
 
-use crate::schema::SchemaGuide;
 use crate::tools::Tool;
 use crate::verdict::Reason;
 
@@ -48,12 +45,11 @@ pub(in crate::scan) fn ending(
 
 /// Could more have stood in the brackets of `arguments` that `written` does not close?
 fn may_go_on(tool: &Tool, arguments: &str, written: &str) -> bool {
-    let Ok(tree) = strict(arguments) else { return false };
-    let value = tree.root(arguments);
     let is_closer = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let closed = written.bytes().rev().take_while(is_closer).filter(|b| !b.is_ascii_whitespace()).count();
     // The model closes from the inside out: what it left open are the outermost.
-    takes_more(tool.schema().guide(), value, depth_at_end(value).saturating_sub(closed))
+    let last = last_containers(tool, arguments);
+    last.iter().rev().skip(closed).any(|takes_more| *takes_more)
 }
 
 /// Why a call is refused that was cut at the end of its payload of `len` bytes.
@@ -63,21 +59,23 @@ pub(in crate::scan) fn cut(len: usize) -> Reason {
 
 /// Could `arguments`, an object that nothing closes, have more members?
 pub(in crate::scan) fn is_open_object(tool: &Tool, arguments: &str) -> bool {
-    strict(arguments).is_ok_and(|tree| takes_more(tool.schema().guide(), tree.root(arguments), 1))
+    last_containers(tool, arguments).first() == Some(&true)
 }
 
-/// Could the outermost `open` containers at the end of `value` hold more than they do?
-fn takes_more(guide: &SchemaGuide, value: Value<'_>, open: usize) -> bool {
-    let (mut value, mut place) = (value, guide.root());
-    for _ in 0..open {
-        let last = match value.kind() {
+/// The containers that end where `arguments` do, from the outside in, two in `{"a": 1, "b": [2]}`: could each hold more than
+/// it does?
+fn last_containers(tool: &Tool, arguments: &str) -> Vec<bool> {
+    let Ok(tree) = strict(arguments) else { return Vec::new() };
+    let guide = tool.schema().guide();
+    let mut open = Vec::new();
+    let mut innermost = Some((tree.root(arguments), guide.root()));
+    while let Some((value, place)) = innermost {
+        innermost = match value.kind() {
             Kind::Object => {
                 let members: Vec<_> =
                     value.members().filter_map(|(key, v)| Some((key.as_str()?, v))).collect();
                 let is_used = |name: &str| members.iter().any(|(key, _)| *key == *name);
-                if guide.takes_more_members(place, is_used) {
-                    return true;
-                }
+                open.push(guide.takes_more_members(place, is_used));
                 members.last().map(|(key, value)| match guide.member(place, key) {
                     Member::Declared(_, at) | Member::Open(at) => (*value, at),
                     Member::Forbidden => (*value, place),
@@ -85,30 +83,11 @@ fn takes_more(guide: &SchemaGuide, value: Value<'_>, open: usize) -> bool {
             }
             Kind::Array => {
                 let count = value.elements().count();
-                if guide.takes_more_elements(place, count) {
-                    return true;
-                }
+                open.push(guide.takes_more_elements(place, count));
                 value.elements().last().map(|last| (last, guide.element(place, count - 1)))
             }
             Kind::Null | Kind::Bool | Kind::Number | Kind::String => None,
         };
-        let Some(inner) = last else { return false };
-        (value, place) = inner;
     }
-    false
-}
-
-/// How many containers end where `value` does: 2 for `{"a": 1, "b": [2]}`.
-fn depth_at_end(value: Value<'_>) -> usize {
-    let mut depth = 0;
-    let mut innermost = Some(value);
-    while let Some(value) = innermost {
-        innermost = match value.kind() {
-            Kind::Object => value.members().last().map(|(_, value)| value),
-            Kind::Array => value.elements().last(),
-            Kind::Null | Kind::Bool | Kind::Number | Kind::String => break,
-        };
-        depth += 1;
-    }
-    depth
+    open
 }

@@ -4,7 +4,6 @@ use callwright_json::Span;
 
 use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
-use crate::dialect::own::Opened;
 use crate::dialect::{Anchor, Grammar, NameAt};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
@@ -22,7 +21,7 @@ impl OpenerParser<'_, '_> {
             return Ok(None);
         }
         let end = self.place.end;
-        let Some(Opened { record, found }) = at_end(own.opener(self.text, self.at, end), end)? else {
+        let Some((record, found)) = at_end(own.opener(self.text, self.at, end), end)? else {
             return Ok(None);
         };
         let record = self.place.dialects.record(record);

@@ -314,7 +314,7 @@ impl Scanner<'_> {
             }
             let is_call = matches!(tag_at(&self.text, at), Ok(Some(tag)) if tag.role == Role::Call && tag.key.is_some());
             let is_own =
-                matches!(declared, Ok(Some(opened)) if own.record(opened.record).anchor == Anchor::Distinct);
+                matches!(declared, Ok(Some((record, _))) if own.record(record).anchor == Anchor::Distinct);
             let marked = is_call
                 || is_own
                 || self
