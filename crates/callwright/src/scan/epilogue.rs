@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use callwright_json::{Guide as _, Repair, RepairKind, Span, strict};
 
-use super::beside::OnLine;
 use super::opener::Delimiter;
 use super::repeat::Spot;
 use super::tail::{self, Tail, tail};
@@ -141,17 +140,7 @@ impl Scanner<'_> {
         self.end_run(spotted, out);
     }
 
-    /// Hands out a verdict on a call that is made.
-    pub(super) fn give(&mut self, mut verdict: Verdict, spot: Spot, on_line: OnLine, out: &mut Vec<Event>) {
-        let number = self.outcome.verdicts.len();
-        match &mut verdict {
-            Verdict::Accepted(call) => self.made.add(call, spot, number),
-            Verdict::Refused(refusal) => refusal.number = number + 1,
-        }
-        self.standing.beside.note(number, self.outcome.text.len(), on_line);
-        self.judged(verdict, out);
-    }
-
+    /// Hands out a verdict.
     pub(super) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
         if !self.rules.is_quiet {
             out.push(Event::Call(verdict.clone()));
@@ -183,7 +172,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        !self.outcome.verdicts.is_empty() || self.standing.held.has_run()
+        !self.outcome.verdicts.is_empty() || self.has_waiting_call()
     }
 }
 

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use callwright_json::{Options, Parse, Problem, Reading, Repair, RepairKind, Span, read_with, strict};
+use callwright_json::{Options, Parse, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::judge::open_end::{self, Ending};
+use super::judge::unread;
 use super::stream::live::Live;
 use super::stream::spelling::{Inside, Spelling};
 use super::{Event, LiveCall, Scanner};
-use crate::check;
+use crate::check::{self, Fit};
 use crate::dialect::NATIVE;
 use crate::engine::Context;
 use crate::payload;
@@ -181,47 +182,51 @@ impl Draft {
     }
 
     fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
-        let Some(tool) = names.resolve(&self.name).filter(|_| !self.torn) else {
-            return self.refuse(number, names.unknown(&self.name));
-        };
-        match self.arguments(tool, names, end == End::OfAnswer { cut: true } || is_going_on(&self.arguments))
-        {
-            Ok((arguments, repairs)) => match check::fit(tool, &arguments).map_err(Reason::Invalid) {
-                Ok(fit) => {
-                    let ending = match end {
-                        End::OfCall => Ending::Whole,
-                        End::OfAnswer { .. } => {
-                            open_end::ending(tool, &fit.arguments, (&self.arguments, 0), &repairs, 0)
-                        }
-                    };
-                    if ending == Ending::Cut {
-                        return self.refuse(number, open_end::cut(self.arguments.len()));
-                    }
-                    let call = Acceptance {
-                        id: self.id.clone(),
-                        name: tool.name().to_owned(),
-                        arguments: fit.arguments,
-                        dialect: NATIVE.into(),
-                        span: Span::new(0, self.arguments.len()),
-                        repairs,
-                        renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
-                        coercions: fit.coercions,
-                        beside_prose: None,
-                        unsure: false,
-                        open_end: ending == Ending::Open,
-                    };
-                    // What went out is not taken back, whatever else the text turned out to be.
-                    let is_as_sent = call.arguments.starts_with(self.live.sent(&self.arguments));
-                    match admission.objection(&call) {
-                        _ if !is_as_sent => self.refuse(number, Reason::Unreadable(Vec::new())),
-                        Some(reason) => self.refuse(number, reason),
-                        None => Verdict::Accepted(call),
-                    }
-                }
-                Err(reason) => self.refuse(number, reason),
-            },
-            Err(reason) => self.refuse(number, reason),
+        match self.accept(names, admission, end) {
+            Ok(call) => Verdict::Accepted(call),
+            Err(reason) => Verdict::Refused(Refusal {
+                id: self.id.clone(),
+                name: Some(self.name.clone()).filter(|name| !name.is_empty()),
+                dialect: NATIVE.into(),
+                number,
+                span: Span::new(0, self.arguments.len()),
+                block: self.arguments.clone(),
+                reason,
+            }),
         }
+    }
+
+    fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
+        let tool = names.resolve(&self.name).filter(|_| !self.torn);
+        let tool = tool.ok_or_else(|| names.unknown(&self.name))?;
+        let may_be_cut = end == End::OfAnswer { cut: true } || is_going_on(&self.arguments);
+        let (arguments, repairs) = self.arguments(tool, names, may_be_cut)?;
+        let Fit { arguments, coercions } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
+        let ending = match end {
+            End::OfCall => Ending::Whole,
+            End::OfAnswer { .. } => open_end::ending(tool, &arguments, (&self.arguments, 0), &repairs, 0),
+        };
+        if ending == Ending::Cut {
+            return Err(open_end::cut(self.arguments.len()));
+        }
+        // What went out is not taken back, whatever else the text turned out to be.
+        if !arguments.starts_with(self.live.sent(&self.arguments)) {
+            return Err(Reason::Unreadable(Vec::new()));
+        }
+        let call = Acceptance {
+            id: self.id.clone(),
+            name: tool.name().to_owned(),
+            arguments,
+            dialect: NATIVE.into(),
+            span: Span::new(0, self.arguments.len()),
+            repairs,
+            renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
+            coercions,
+            beside_prose: None,
+            unsure: false,
+            open_end: ending == Ending::Open,
+        };
+        admission.objection(&call).map_or(Ok(call), Err)
     }
 
     /// The arguments as the strict JSON text of an object.
@@ -251,7 +256,10 @@ impl Draft {
         let parse = read_with(text, guide, &Options { cut });
         let Some(reading) = settled(&parse, tool) else {
             let read = in_markup(text, tool, names.tools()).filter(|_| !cut);
-            return read.map_or_else(|| Err(broken(&parse)), |read| rewritten(read, RepairKind::SwapSyntax));
+            return read.map_or_else(
+                || Err(unread(&parse, parse.diagnostics.clone())),
+                |read| rewritten(read, RepairKind::SwapSyntax),
+            );
         };
         let value = reading.value();
         // `"{\"a\": 1}"`
@@ -268,18 +276,6 @@ impl Draft {
             false if value.raw() == "null" => Ok(("{}".to_owned(), Vec::new())),
             false => Err(Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()))),
         }
-    }
-
-    fn refuse(&self, number: usize, reason: Reason) -> Verdict {
-        Verdict::Refused(Refusal {
-            id: self.id.clone(),
-            name: Some(self.name.clone()).filter(|name| !name.is_empty()),
-            dialect: NATIVE.into(),
-            number,
-            span: Span::new(0, self.arguments.len()),
-            block: self.arguments.clone(),
-            reason,
-        })
     }
 }
 
@@ -341,17 +337,4 @@ fn settled<'p, 't>(parse: &'p Parse<'t>, tool: &Tool) -> Option<&'p Reading<'t>>
         let mut fitting = parse.readings.iter().filter(|r| check::fit(tool, r.value().raw()).is_ok());
         fitting.next().filter(|_| fitting.next().is_none())
     })
-}
-
-fn broken(parse: &Parse<'_>) -> Reason {
-    if 1 < parse.readings.len() {
-        return Reason::Ambiguous {
-            readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect(),
-        };
-    }
-    let diagnostics = parse.diagnostics.clone();
-    match diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
-        true => Reason::Truncated(diagnostics),
-        false => Reason::Unreadable(diagnostics),
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::beside::Beside;
-use super::mention::{Before, Begun, Held, Surroundings};
+use super::mention::{Before, Held, Run, Surroundings};
 use super::opener::Delimiter;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
@@ -84,7 +84,7 @@ pub(super) struct Standing {
     /// How the call begins that is being read.
     pub(super) before: Before,
     /// The run of the calls that are being read.
-    pub(super) run: Option<Begun>,
+    pub(super) run: Option<Run>,
     /// What waits until it is told whether the calls in it are made or shown.
     pub(super) held: Held,
     /// Where the calls stand.

@@ -420,17 +420,8 @@ impl<'a, 't> Case<'a, 't> {
             let at = Span { start: shift(diagnostic.at.start), end: shift(diagnostic.at.end) };
             Diagnostic { problem: diagnostic.problem, at }
         };
-        let diagnostics: Vec<Diagnostic> = parse.diagnostics.iter().map(from).collect();
-        let reason = if 1 < parse.readings.len() {
-            Reason::Ambiguous {
-                readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect(),
-            }
-        } else if diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
-            Reason::Truncated(diagnostics)
-        } else {
-            Reason::Unreadable(diagnostics)
-        };
-        self.refused(name.as_deref(), reason, at)
+        let diagnostics = parse.diagnostics.iter().map(from).collect();
+        self.refused(name.as_deref(), unread(parse, diagnostics), at)
     }
 
     /// Does `block` begin with a parameter, where arguments may stand without a name?
@@ -538,6 +529,19 @@ impl<'a, 't> Case<'a, 't> {
             block: at.of(self.text).to_owned(),
             reason,
         })
+    }
+}
+
+/// Why what has no reading, or several, is refused, with `diagnostics`.
+pub(super) fn unread(parse: &Parse<'_>, diagnostics: Vec<Diagnostic>) -> Reason {
+    if 1 < parse.readings.len() {
+        return Reason::Ambiguous {
+            readings: parse.readings.iter().map(|r| r.value().raw().to_owned()).collect(),
+        };
+    }
+    match diagnostics.iter().any(|d| d.problem == Problem::Truncated) {
+        true => Reason::Truncated(diagnostics),
+        false => Reason::Unreadable(diagnostics),
     }
 }
 

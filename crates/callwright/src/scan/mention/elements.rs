@@ -2,6 +2,7 @@
 
 use callwright_json::Span;
 
+use super::beginning;
 use crate::syntax::tag::{Role, Tag, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end};
 
@@ -16,15 +17,13 @@ pub(super) struct Element {
     pub(super) words_before: bool,
 }
 
-/// What closes an element.
+/// What closes an element: `-->`, `</a>`, `[/a]`, `\end{a}`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
-    /// `</a>`, `[/a]`, for the name that stands there.
-    Name(Span),
-    /// A mark.
-    Mark(&'static str),
-    /// `\end{a}`: a mark, and the name that stands there.
-    Both(&'static str, Span),
+pub(super) struct End {
+    /// The mark, in front of the name; empty for tags, whose brackets say nothing more than their name does.
+    mark: &'static str,
+    /// The name, where it first stands; empty where a mark alone closes it.
+    name: Span,
 }
 
 /// What stands at a place.
@@ -38,143 +37,103 @@ pub(super) enum Mark {
     Blank(usize),
 }
 
-/// A place in a text that is looked at up to a limit.
+/// A place in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    pub(super) limit: usize,
-    /// What is not whole up to the limit is no mark.
+    /// What stands there, as far as it is looked at.
+    pub(super) rest: &'t str,
+    /// What is not whole in that is no mark.
     pub(super) last: bool,
     /// The sign before it on its line.
     pub(super) before: Option<char>,
 }
 
-/// Marks that something else closes, and two that close themselves.
-const BLOCKS: &[(&str, &str)] = &[
-    ("<!--", "-->"),
-    ("/*", "*/"),
-    ("'''", "'''"),
-    ("\"\"\"", "\"\"\""),
-    ("<![CDATA[", "]]>"),
-    ("$$", "$$"),
+/// Marks, what closes them, and whether a name stands behind both.
+const BLOCKS: &[(&str, &str, bool)] = &[
+    ("<!--", "-->", false),
+    ("/*", "*/", false),
+    ("'''", "'''", false),
+    ("\"\"\"", "\"\"\"", false),
+    ("<![CDATA[", "]]>", false),
+    ("$$", "$$", false),
+    ("\\begin{", "\\end{", true),
+    ("#+begin_", "#+end_", true),
+    ("#+BEGIN_", "#+END_", true),
+    ("{% ", "{% end", true),
 ];
-/// Marks before a name that others close, before the same name.
-const ENVIRONMENTS: &[(&str, &str)] =
-    &[("\\begin{", "\\end{"), ("#+begin_", "#+end_"), ("#+BEGIN_", "#+END_"), ("{% ", "{% end")];
 
 /// The mark at a place behind which `open` are open.
 pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
-    let rest = place.text.get(place.at..place.limit).unwrap_or("");
-    if let Some(mark) =
-        at_end(tag_at(place.text, place.at), place.last)?.and_then(|tag| of_dialect(place, rest, &tag))
+    if let Some(tag) = at_end(tag_at(place.text, place.at), place.last)?
+        && let Some(mark) = of_dialect(place, &tag)
     {
         return Ok(Some(mark));
     }
-    if let Some(mark) = block(place, rest, open)? {
+    if let Some(mark) = block(place, open)? {
         return Ok(Some(mark));
     }
-    if let Some(mark) = environment(place, rest, open)? {
-        return Ok(Some(mark));
-    }
-    at_end(tag(place, rest, open), place.last)
+    at_end(tag(place, open), place.last)
 }
 
 impl End {
     /// Whether it is a mark that stands at `at`.
     pub(super) fn is_mark_at(self, text: &str, at: usize) -> bool {
-        matches!(self, End::Mark(mark) if text.get(at..).is_some_and(|rest| rest.starts_with(mark)))
+        self.name.is_empty() && text.get(at..).is_some_and(|rest| rest.starts_with(self.mark))
     }
-}
 
-/// The mark at `place` that closes the innermost of `open` whose end `fits`.
-fn closes(open: &[Element], len: usize, fits: impl Fn(&End) -> bool) -> Option<Mark> {
-    open.iter().rposition(|element| fits(&element.end)).map(|at| Mark::Closes(at, len))
+    /// The innermost of `open` that it closes.
+    fn closes(self, text: &str, open: &[Element]) -> Option<usize> {
+        let is_same = |own: End| own.mark == self.mark && own.name.of(text) == self.name.of(text);
+        open.iter().rposition(|element| is_same(element.end))
+    }
 }
 
 /// `<tool_call>`, `<|im_start|>`
-fn of_dialect(place: Place<'_>, rest: &str, tag: &Tag) -> Option<Mark> {
+fn of_dialect(place: Place<'_>, tag: &Tag) -> Option<Mark> {
     let mark = tag.at.of(place.text);
     let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
-    let is_whole = mark.len() <= rest.len() && !mark.trim_start_matches('<').contains('<');
+    let is_whole = mark.len() <= place.rest.len() && !mark.trim_start_matches('<').contains('<');
     (is_of_dialect && is_whole).then_some(Mark::Blank(mark.len()))
 }
 
-fn block(place: Place<'_>, rest: &str, open: &[Element]) -> Seen<Mark> {
-    for (begin, end) in BLOCKS {
-        if rest.starts_with(end)
-            && let Some(mark) = closes(open, end.len(), |own| matches!(own, End::Mark(mark) if mark == end))
-        {
-            return Ok(Some(mark));
-        }
-        // Not `src/*.rs` or `5$$`.
-        if rest.starts_with(begin) && place.before.is_none_or(char::is_whitespace) {
-            return Ok(Some(Mark::Opens(End::Mark(end), begin.len())));
-        }
-        if begin.starts_with(rest) && !place.last {
-            return Err(Incomplete);
-        }
-    }
-    Ok(None)
-}
-
-fn environment(place: Place<'_>, rest: &str, open: &[Element]) -> Seen<Mark> {
-    for (begin, end) in ENVIRONMENTS {
-        let Some((mark, name)) =
-            [*begin, *end].into_iter().find_map(|mark| Some((mark, rest.strip_prefix(mark)?)))
-        else {
-            if !place.last && 1 < rest.len() && (begin.starts_with(rest) || end.starts_with(rest)) {
+/// `-->`, `\begin{a}`
+fn block(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
+    for &(begin, end, is_named) in BLOCKS {
+        for mark in [end, begin] {
+            let Some(behind) = place.rest.strip_prefix(mark) else {
+                if mark.starts_with(place.rest) && !place.last {
+                    return Err(Incomplete);
+                }
+                continue;
+            };
+            let is_name = |c: char| is_named && (c.is_alphanumeric() || c == '*');
+            let name = behind.find(|c| !is_name(c)).unwrap_or(behind.len());
+            if is_named && name == behind.len() && !place.last {
                 return Err(Incomplete);
             }
-            continue;
-        };
-        let len = name.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(name.len());
-        if len == name.len() && !place.last {
-            return Err(Incomplete);
-        }
-        let from = place.at + mark.len();
-        let name = Span::new(from, from + len);
-        let is_it = |own: &End| matches!(own, End::Both(mark, own) if mark == end && own.of(place.text) == name.of(place.text));
-        if mark == *end
-            && let Some(mark) = closes(open, mark.len() + len, is_it)
-        {
-            return Ok(Some(mark));
-        }
-        if mark == *begin && 0 < len {
-            return Ok(Some(Mark::Opens(End::Both(end, name), mark.len() + len)));
+            let (from, len) = (place.at + mark.len(), mark.len() + name);
+            let own = End { mark: end, name: Span::new(from, from + name) };
+            if mark == end
+                && let Some(at) = own.closes(place.text, open)
+            {
+                return Ok(Some(Mark::Closes(at, len)));
+            }
+            // Not `src/*.rs` or `5$$`.
+            let may_open = if is_named { 0 < name } else { place.before.is_none_or(char::is_whitespace) };
+            if mark == begin && may_open {
+                return Ok(Some(Mark::Opens(own, len)));
+            }
         }
     }
     Ok(None)
 }
 
-fn tag(place: Place<'_>, rest: &str, open: &[Element]) -> Seen<Mark> {
-    let Some(Named { is_closing, name, is_empty, len }) = named(rest)? else { return Ok(None) };
-    let name = Span::new(place.at + name.0, place.at + name.1);
-    let is_angle = rest.starts_with('<');
-    let is_it = |own: &End| matches!(own, End::Name(own) if own.of(place.text) == name.of(place.text));
-    Ok(match (is_closing, is_angle) {
-        (true, true) => closes(open, len, is_it).or(Some(Mark::Blank(len))),
-        (true, false) => closes(open, len, is_it),
-        (false, true) if is_empty => Some(Mark::Blank(len)),
-        (false, true) => Some(Mark::Opens(End::Name(name), len)),
-        // In square brackets it may be words: `[see below]`.
-        (false, false) => Some(Mark::Opens(End::Name(name), 1)),
-    })
-}
-
-/// The tag of an element.
-struct Named {
-    is_closing: bool,
-    name: (usize, usize),
-    is_empty: bool,
-    len: usize,
-}
-
-/// The tag of an element at the beginning of `rest`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
-fn named(rest: &str) -> Seen<Named> {
-    let is_cut = MAX_ELEMENT < rest.len();
-    let end = (0..=MAX_ELEMENT.min(rest.len())).rfind(|end| rest.is_char_boundary(*end)).unwrap_or(0);
-    let rest = &rest[..end];
+/// The tag of an element at `place`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
+fn tag(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
+    let is_cut = MAX_ELEMENT < place.rest.len();
+    let rest = beginning(place.rest, MAX_ELEMENT);
     let (closer, is_angle) = match rest.as_bytes() {
         [b'<', ..] => ('>', true),
         [b'[', ..] => (']', false),
@@ -183,10 +142,8 @@ fn named(rest: &str) -> Seen<Named> {
     let is_closing = rest.get(1..).is_some_and(|inner| inner.starts_with('/'));
     let from = 1 + usize::from(is_closing);
     let inner = rest.get(from..).unwrap_or("");
-    if !is_angle && !inner.starts_with(|c: char| c.is_ascii_alphabetic()) && !inner.is_empty() {
-        return Ok(None);
-    }
-    if !inner.starts_with(|c: char| c.is_alphabetic() || c == '_') && !inner.is_empty() {
+    let is_first = |c: char| if is_angle { c.is_alphabetic() || c == '_' } else { c.is_ascii_alphabetic() };
+    if !inner.is_empty() && !inner.starts_with(is_first) {
         return Ok(None);
     }
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || is_angle && matches!(c, '-' | ':' | '.');
@@ -202,6 +159,17 @@ fn named(rest: &str) -> Seen<Named> {
     if !behind.get(end..).is_some_and(|end| end.starts_with(closer)) {
         return Ok(None);
     }
+    let len = from + name + end + 1;
+    let own = End { mark: "", name: Span::new(place.at + from, place.at + from + name) };
     let is_empty = behind.get(..end).is_some_and(|inside| inside.ends_with('/'));
-    Ok(Some(Named { is_closing, name: (from, from + name), is_empty, len: from + name + end + 1 }))
+    Ok(match (is_closing, is_angle) {
+        (true, _) => match own.closes(place.text, open) {
+            Some(at) => Some(Mark::Closes(at, len)),
+            None => is_angle.then_some(Mark::Blank(len)),
+        },
+        (false, true) if is_empty => Some(Mark::Blank(len)),
+        (false, true) => Some(Mark::Opens(own, len)),
+        // In square brackets it may be words: `[see below]`.
+        (false, false) => Some(Mark::Opens(own, 1)),
+    })
 }

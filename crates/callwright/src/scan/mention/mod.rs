@@ -10,31 +10,41 @@ mod prefix;
 mod surroundings;
 mod waiting;
 
+use std::ops::Range;
+
+use self::pairs::Pair;
 pub(super) use self::surroundings::{Before, Surroundings};
-use self::surroundings::{Behind, Enclosed, Shows};
-pub(super) use self::waiting::{Begun, Held};
+use self::surroundings::{Behind, Enclosed};
+pub(super) use self::waiting::Held;
 use super::Scanner;
 use super::opener::{Delimiter, Opener};
-use crate::verdict::ShownBy;
+use super::repeat::Spot;
+use crate::verdict::{ShownBy, Verdict};
 
-/// How a run is written.
-#[derive(Clone, Copy, Debug)]
-struct Form {
-    /// By marks that only calls have.
+/// Calls without words between them.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Where it stands, its marks included.
+    at: Range<usize>,
+    verdicts: Vec<(Verdict, Spot)>,
+    before: Before,
+    behind: Behind,
+    /// It is written by marks that only calls have.
     is_marked: bool,
-    /// It was asked for.
+    /// It is written as it was asked for.
     is_asked: bool,
-    /// Another one was.
-    is_foreign: bool,
     /// The fence of its own that it stands in.
     fence: Option<Fence>,
     /// What follows stands in its list, `[f(a=1), …`.
     is_listed: bool,
+    /// The pairs that its own marks open.
+    own: Vec<Pair>,
+    /// What it is whatever follows.
+    told: Option<Stand>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Fence {
-    len: usize,
     /// It is longer than one around calls is, or has a heading in it.
     shows: bool,
     /// Its label names something in which calls are written.
@@ -51,143 +61,148 @@ enum Stand {
     Unsure,
     /// Unmarked and between words: what the runs at the edge are.
     Between,
-    /// A word joins it to the run before it on its line: what that is.
-    AsBefore,
     /// It stands in code that a model wants run.
     InCode,
     Shown(ShownBy),
 }
 
 /// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks.
-fn own_pairs<'l>(opener: &'l Opener) -> impl Iterator<Item = (char, usize)> + 'l {
+fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
     opener.delimiters.iter().map_while(|delimiter| match delimiter {
-        Delimiter::Quote(sign) => Some((char::from(*sign), 1)),
-        Delimiter::Ticks(n) => Some(('`', *n)),
+        Delimiter::Quote(sign) => Pair::of(char::from(*sign), 1),
+        Delimiter::Ticks(n) => Pair::of('`', *n),
         Delimiter::Paren | Delimiter::Bracket | Delimiter::Fence(_) | Delimiter::Tag => None,
     })
+}
+
+/// As much of the beginning of `text` as `most` bytes hold.
+fn beginning(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or("")
 }
 
 impl Scanner<'_> {
     /// Looks at how the call of `opener` begins.
     pub(super) fn look_around(&mut self, opener: &Opener) {
-        self.standing.before = self.standing.surroundings.before(&self.text, opener.start, own_pairs(opener));
+        let own = own_pairs(opener).count();
+        let mut before = self.standing.surroundings.before(&self.text, opener.start, own);
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line is none of the call's.
         let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
         if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
         {
-            (self.standing.before.on_line, self.standing.before.in_sentence) = (false, false);
+            (before.line.words, before.line.last) = (false, None);
         }
+        self.standing.before = before;
     }
 
     /// Is it sure at its first byte that `opener` begins a call that is made, whatever follows?
     pub(super) fn is_sure(&self, opener: &Opener) -> bool {
-        let form = self.form(opener);
-        self.standing.held.is_empty()
-            && self.standing.held.is_sure()
-            && form.fence.is_none()
-            && self
-                .inherited(&form, &self.standing.before)
-                .or_else(|| self.stand(&form, &self.standing.before, None, false))
-                == Some(Stand::Made)
+        let run = self.run(opener);
+        self.standing.held.is_sure() && run.fence.is_none() && self.stand(&run, false) == Some(Stand::Made)
     }
 
-    fn form(&self, opener: &Opener) -> Form {
+    /// The run that the call of `opener` begins, which was [looked at](Scanner::look_around).
+    fn run(&self, opener: &Opener) -> Run {
+        let before = self.standing.before;
         // A fence between marks is a part of them.
         let outside = opener.delimiters.iter().take_while(|delimiter| **delimiter != Delimiter::Tag);
-        let fence = outside.filter_map(|delimiter| match delimiter {
-            Delimiter::Fence(len) => Some(*len),
-            _ => None,
-        });
-        let fence = fence.max();
-        let fence = fence.map(|len| {
+        let fence = ticks(outside).map(|ticks| {
             let head = self.text.get(opener.start..item_start(opener)).unwrap_or("");
             // Under a label of its own, `# A` is a heading rather than a comment.
             let mut lines = head.lines().skip(1);
             let is_of_calls = is_label_of_calls(label(head));
             let has_heading = !is_of_calls && lines.any(|line| line.trim_start().starts_with(['#', '/']));
-            Fence { len, shows: 3 < len || has_heading, is_of_calls, is_open: false }
+            Fence { shows: 3 < ticks || has_heading, is_of_calls, is_open: false }
         });
-        let is_asked = self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin);
-        Form {
-            is_marked: opener.is_distinct() && fence.is_none(),
-            is_asked,
-            is_foreign: self.rules.asked.is_some() && !is_asked,
+        let is_marked = opener.is_distinct() && fence.is_none();
+        // It goes on where a run of its form ended that is told.
+        let goes_on = before.gap.joins && !self.has_waiting_call();
+        let last = self.standing.held.last.filter(|last| goes_on && last.1 == is_marked);
+        Run {
+            at: opener.start..opener.start,
+            verdicts: Vec::new(),
+            before,
+            behind: Behind::default(),
+            is_marked,
+            is_asked: self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin),
             fence,
             is_listed: false,
+            own: own_pairs(opener).collect(),
+            told: last.map(|(stand, _)| stand).or(before.shows),
         }
     }
 
-    /// What a run is, of this form and with this around it; `None` where what follows must tell. Without `behind` nothing
-    /// that follows it is known.
-    fn stand(&self, form: &Form, before: &Before, behind: Option<&Behind>, end: bool) -> Option<Stand> {
+    /// What `run` is; `None` where what follows must tell.
+    fn stand(&self, run: &Run, end: bool) -> Option<Stand> {
+        let Run { before, behind, .. } = run;
+        if run.told.is_some() {
+            return run.told;
+        }
         let shown = |why| Some(Stand::Shown(why));
-        match before.shows {
-            Some(Shows::Fence) => return shown(ShownBy::Fence),
-            Some(Shows::Indent) => return shown(ShownBy::Indent),
-            Some(Shows::Prefix) => return shown(ShownBy::Prefix),
-            Some(Shows::Code) => return Some(Stand::InCode),
-            None => {}
-        }
-        let begun = Behind::of(before);
-        let behind = behind.unwrap_or(&begun);
-        let mut is_marked = form.is_marked;
-        if let Some(fence) = form.fence {
-            match fence {
-                Fence { shows: true, .. } => return shown(ShownBy::Fence),
-                Fence { is_open: true, .. } | Fence { is_of_calls: false, .. } if behind.words => {
-                    return shown(ShownBy::Fence);
-                }
-                Fence { is_open: true, .. } | Fence { is_of_calls: false, .. } if !end => return None,
-                Fence { .. } => {}
+        if let Some(fence) = run.fence {
+            let holds_more = fence.is_open || !fence.is_of_calls;
+            if fence.shows || holds_more && behind.words {
+                return shown(ShownBy::Fence);
+            }
+            if holds_more && !end {
+                return None;
             }
         }
-        match behind.pair {
-            Enclosed::Closed if before.on_line => return shown(ShownBy::Pair),
-            Enclosed::ClosedBeforeWords => return shown(ShownBy::Pair),
-            Enclosed::Open | Enclosed::Closed if !end => return None,
-            Enclosed::Closed | Enclosed::Alone => is_marked = false,
-            Enclosed::Open | Enclosed::No => {}
-        }
-        match behind.element {
-            Enclosed::Closed | Enclosed::Alone if before.words_before_element => {
-                return shown(ShownBy::Element);
-            }
-            Enclosed::ClosedBeforeWords => return shown(ShownBy::Element),
-            Enclosed::Open | Enclosed::Closed | Enclosed::Alone if !end => return None,
-            _ => {}
-        }
-        if before.on_line {
-            match behind {
-                Behind { on_line: true, .. } => return shown(ShownBy::Line),
-                Behind { line_over: false, .. } if !end => return None,
-                Behind { .. } => {}
+        let around = [
+            (before.pairs, behind.pair, before.line.words, ShownBy::Pair),
+            (before.elements, behind.element, before.words_before_element, ShownBy::Element),
+        ];
+        for (_, enclosed, has_words_before, why) in around.into_iter().filter(|(open, ..)| 0 < *open) {
+            match enclosed {
+                Enclosed::Closed if has_words_before => return shown(why),
+                Enclosed::ClosedBeforeWords => return shown(why),
+                Enclosed::Open | Enclosed::Closed if !end => return None,
+                Enclosed::Open | Enclosed::Closed | Enclosed::Alone | Enclosed::Over => {}
             }
         }
-        let words_before = before.words || before.behind_tag && behind.element == Enclosed::Open;
-        let is_beside = words_before && behind.words;
+        if before.line.words && behind.on_line {
+            return shown(ShownBy::Line);
+        }
+        if before.line.words && !behind.line_over && !end {
+            return None;
+        }
+        let is_open = 0 < before.elements && behind.element == Enclosed::Open;
+        let is_behind_tag = before.line.opens_element && is_open;
+        let is_beside = (before.words || is_behind_tag) && behind.words;
         let may_come = before.words && !behind.words && !end;
-        if !is_marked {
+        let is_in_sentence = before.line.is_sentence();
+        // Between quotes that hold nothing else, its marks are none.
+        if !run.is_marked || matches!(behind.pair, Enclosed::Closed | Enclosed::Alone) {
             return match () {
-                () if before.in_sentence && before.behind_call => Some(Stand::AsBefore),
-                () if before.in_sentence => shown(ShownBy::Sentence),
+                () if is_in_sentence => shown(ShownBy::Sentence),
                 () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
-                () if behind.goes_on && !behind.joined && !form.is_listed => shown(ShownBy::Sentence),
+                () if behind.goes_on && !behind.joined && !run.is_listed => shown(ShownBy::Sentence),
                 // A model that was given its tools natively calls without marks only with nothing else.
                 () if self.rules.explicit && behind.words => shown(ShownBy::Between),
                 () if self.rules.explicit && !end => None,
-                () if is_beside && form.is_asked => Some(Stand::Unsure),
+                () if is_beside && run.is_asked => Some(Stand::Unsure),
+                // The runs at the edge of the words may yet come.
+                () if is_beside && !end || may_come => None,
                 () if is_beside => Some(Stand::Between),
-                () if may_come => None,
                 () => Some(Stand::Made),
             };
         }
-        let is_doubted = self.rules.explicit || form.is_foreign;
-        match is_beside || before.in_sentence {
+        let is_doubted = self.rules.explicit || self.rules.asked.is_some() && !run.is_asked;
+        match is_beside || is_in_sentence {
             true if is_doubted => Some(Stand::Unsure),
             false if is_doubted && may_come => None,
             _ => Some(Stand::Made),
         }
     }
+}
+
+/// The most ticks of a fence among `delimiters`.
+fn ticks<'d>(delimiters: impl Iterator<Item = &'d Delimiter>) -> Option<usize> {
+    let ticks = delimiters.filter_map(|delimiter| match delimiter {
+        Delimiter::Fence(ticks) => Some(*ticks),
+        _ => None,
+    });
+    ticks.max()
 }
 
 /// Where the name or the value begins behind the marks of `opener`.

@@ -1,65 +1,40 @@
 //! Signs that stand in pairs, of any script: quotes, brackets, ticks, emphasis.
 
-/// An open pair: what may close it.
+/// An open pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
-    closers: &'static str,
-    /// How often the closer stands in a row: of ` `` `, twice.
+    /// What opens it, and what may close it; one sign alone does both.
+    signs: &'static str,
+    /// How often the sign stands in a row: of ` `` `, twice.
     len: usize,
 }
 
 impl Pair {
-    /// The pair that `quote` opens, in front of a call.
-    pub(super) fn of(quote: char, len: usize) -> Option<Pair> {
-        let closers = SYMMETRIC
-            .iter()
-            .find_map(|own| own.starts_with(quote).then_some(*own))
-            .or_else(|| OPENERS.iter().find_map(|(open, closers)| (*open == quote).then_some(*closers)))?;
-        Some(Pair { closers, len })
+    /// The pair that `sign` opens.
+    pub(super) fn of(sign: char, len: usize) -> Option<Pair> {
+        PAIRS.split(' ').find(|signs| signs.starts_with(sign)).map(|signs| Pair { signs, len })
     }
 
     /// Is it code, in which nothing but its own end counts?
     pub(super) fn is_code(self) -> bool {
-        self.closers == "`"
+        self.signs == "`"
     }
 
     pub(super) fn is_closed_by(self, sign: char, len: usize) -> bool {
-        self.len == len && self.closers.contains(sign)
+        let opens = self.signs.starts_with(sign) && !self.is_symmetric();
+        self.len == len && self.signs.contains(sign) && !opens
+    }
+
+    /// Is it the same sign that opens and closes it?
+    fn is_symmetric(self) -> bool {
+        self.signs.chars().nth(1).is_none()
     }
 }
 
-/// What opens a pair, and what may close it. `»` opens in German, `”` in Swedish.
-const OPENERS: &[(char, &str)] = &[
-    ('“', "”"),
-    ('„', "“”"),
-    ('‟', "”"),
-    ('‘', "’"),
-    ('‚', "‘’"),
-    ('«', "»"),
-    ('»', "«"),
-    ('‹', "›"),
-    ('›', "‹"),
-    ('「', "」"),
-    ('『', "』"),
-    ('｢', "｣"),
-    ('《', "》"),
-    ('〈', "〉"),
-    ('【', "】"),
-    ('〔', "〕"),
-    ('〖', "〗"),
-    ('〝', "〞〟"),
-    ('⟨', "⟩"),
-    ('⟪', "⟫"),
-    ('(', ")"),
-    ('[', "]"),
-    ('{', "}"),
-    ('（', "）"),
-    ('［', "］"),
-    ('｛', "｝"),
-];
-/// What opens and closes; each by itself.
-const SYMMETRIC: &[&str] = &["\"", "'", "`", "*", "_", "~", "＂", "＇", "”", "’", "|", "="];
-/// Those of the symmetric ones that count only in a row: `~~x~~`, `||x||`, `==x==`.
+/// The signs of all pairs, with blanks between them. `»` opens in German, `”` in Swedish.
+const PAIRS: &str = "“” „“” ‟” ‘’ ‚‘’ «» »« ‹› ›‹ 「」 『』 ｢｣ 《》 〈〉 【】 〔〕 〖〗 〝〞〟 ⟨⟩ ⟪⟫ () [] {} （） ［］ ｛｝ \
+    \" ' ` * _ ~ ＂ ＇ ” ’ | =";
+/// Those that count only in a row: `~~x~~`, `||x||`, `==x==`.
 const DOUBLED: &str = "~|=";
 
 /// What a sign does where it stands.
@@ -72,11 +47,7 @@ pub(super) enum Flank {
 
 /// Could `sign` open or close a pair?
 pub(super) fn is_sign(sign: char) -> bool {
-    !sign.is_alphanumeric()
-        && (OPENERS
-            .iter()
-            .any(|(open, closers)| *open == sign || closers.chars().any(|closer| closer == sign))
-            || is_symmetric(sign))
+    PAIRS.contains(sign)
 }
 
 /// The signs of which a line of at least four stands on both sides of a text that is shown, as AsciiDoc has it.
@@ -85,14 +56,9 @@ const SHORTEST_RULE: usize = 4;
 
 /// `line` as a pair with another one like it: `----`.
 pub(super) fn rule(line: &str) -> Option<Pair> {
-    let closers = RULES.into_iter().find(|sign| line.starts_with(sign))?;
-    (SHORTEST_RULE <= line.len() && line.bytes().all(|byte| closers.as_bytes() == [byte]))
-        .then_some(Pair { closers, len: line.len() })
-}
-
-/// Whether it is the same sign that opens and closes.
-fn is_symmetric(sign: char) -> bool {
-    SYMMETRIC.iter().any(|own| own.starts_with(sign))
+    let signs = RULES.into_iter().find(|sign| line.starts_with(sign))?;
+    (SHORTEST_RULE <= line.len() && line.bytes().all(|byte| signs.as_bytes() == [byte]))
+        .then_some(Pair { signs, len: line.len() })
 }
 
 /// Does it count by how often it stands in a row?
@@ -111,17 +77,20 @@ pub(super) fn flank(
 ) -> Flank {
     let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let own = Pair::of(sign, len);
+    let opens = own.map_or(Flank::Nothing, Flank::Opens);
+    let is_symmetric = own.is_some_and(Pair::is_symmetric);
     if sign == '`' {
-        return if is_open { Flank::Closes } else { opens(sign, len) };
+        return if is_open { Flank::Closes } else { opens };
     }
-    if !is_open && OPENERS.iter().any(|(open, _)| *open == sign) {
-        return opens(sign, len);
+    if !is_open && !is_symmetric {
+        return opens;
     }
     if DOUBLED.contains(sign) && len != 2 {
         return Flank::Nothing;
     }
     // `it's`, `a_name`, `2*3`
-    if is_word(before) && is_word(behind) && is_symmetric(sign) {
+    if is_word(before) && is_word(behind) && is_symmetric {
         return Flank::Nothing;
     }
     // `a "b" c`: a quote behind a blank and before a word begins one, whatever is open.
@@ -129,15 +98,7 @@ pub(super) fn flank(
     if is_open && !(begins && is_word(behind)) {
         return Flank::Closes;
     }
-    if is_symmetric(sign) && !is_blank(behind) && !is_word(before) {
-        opens(sign, len)
-    } else {
-        Flank::Nothing
-    }
-}
-
-fn opens(sign: char, len: usize) -> Flank {
-    Pair::of(sign, len).map_or(Flank::Nothing, Flank::Opens)
+    if is_symmetric && !is_blank(behind) && !is_word(before) { opens } else { Flank::Nothing }
 }
 
 /// A comma of any script.

@@ -1,6 +1,8 @@
 //! Marks at the beginning of a line that make it a line of something else: a quotation, a table, a patch, a comment, a
 //! log, a console.
 
+use super::beginning;
+
 /// So much of a line says what it is, in bytes.
 const MAX_HEAD: usize = 48;
 
@@ -12,11 +14,7 @@ const MAX_DIGITS: usize = 9;
 /// `> `, `| `, `+`, `-` right before what they mark, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `. The marks of
 /// list items, `- `, `1. `, do not.
 pub(super) fn shows(head: &str) -> bool {
-    let mut end = head.len().min(MAX_HEAD);
-    while !head.is_char_boundary(end) {
-        end -= 1;
-    }
-    let mut head = head.get(..end).unwrap_or("").trim_start();
+    let mut head = beginning(head, MAX_HEAD).trim_start();
     while let Some(content) = behind_item(head) {
         head = content.trim_start();
     }

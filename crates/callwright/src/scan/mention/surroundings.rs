@@ -3,10 +3,11 @@
 //! It goes over what is said once, and knows signs of layout but no word of any language. Calls, thoughts and marks are
 //! stepped over: they say nothing.
 
-use super::elements::{self, Element, Mark};
+use super::elements::{self, Element, Mark, Place};
 use super::pairs::{self, Flank, Pair};
-use super::prefix;
+use super::{Run, Stand, prefix};
 use crate::syntax::{Incomplete, Seen};
+use crate::verdict::ShownBy;
 
 /// How much deeper than the text around it a line of code stands, in columns, as Markdown has it.
 const CODE_INDENT: usize = 4;
@@ -34,49 +35,28 @@ pub(in crate::scan) struct Surroundings {
     /// What was opened by a name and is not closed yet, outermost first.
     elements: Vec<Element>,
     /// The pairs that are open in this paragraph, outermost first.
-    pairs: Vec<Pair>,
-    /// What stands between the last call and this place.
+    pub(super) pairs: Vec<Pair>,
     gap: Gap,
-    /// What stands behind each of the calls that wait for it.
-    behind: Vec<Behind>,
+    /// The runs that wait for what stands behind them.
+    pub(super) runs: Vec<Run>,
 }
 
 /// How a call begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::scan) struct Before {
     /// Words stand before it, anywhere.
-    pub(in crate::scan) words: bool,
-    /// Words stand before it on its line.
-    pub(in crate::scan) on_line: bool,
-    /// It stands where a word of a sentence does: a letter, a digit or a comma right before it on its line.
-    pub(in crate::scan) in_sentence: bool,
+    pub(super) words: bool,
+    /// Its line, up to it.
+    pub(super) line: Line,
+    pub(super) gap: Gap,
     /// What shows it, whatever comes behind.
-    pub(super) shows: Option<Shows>,
+    pub(super) shows: Option<Stand>,
     /// Words stand before the element that is open around it.
     pub(super) words_before_element: bool,
-    /// An element is opened before it on its line, which is no more than words where nothing closes it: `<anna> f(a=1)`.
-    pub(super) behind_tag: bool,
-    /// Since the last call no word was said, and no line was left empty.
-    pub(super) joins: bool,
-    /// Since the last call words were said.
-    pub(super) set_off: bool,
-    /// Another call stands before it on its line.
-    pub(super) behind_call: bool,
-    pairs: usize,
-    elements: usize,
-}
-
-/// What shows what it holds, whatever follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shows {
-    /// A fence with more in it than calls.
-    Fence,
-    /// Code by its indent.
-    Indent,
-    /// A line of a quotation, a table, a patch, a log.
-    Prefix,
-    /// A fence of code that a model wants run.
-    Code,
+    /// How many pairs are open around it.
+    pub(super) pairs: usize,
+    /// How many elements are.
+    pub(super) elements: usize,
 }
 
 /// What stands behind a call, as far as the text goes.
@@ -94,25 +74,23 @@ pub(super) struct Behind {
     pub(super) line_over: bool,
     pub(super) pair: Enclosed,
     pub(super) element: Enclosed,
-    pairs: usize,
-    elements: usize,
     /// Anything but blanks stands behind it.
     pub(super) is_begun: bool,
 }
 
-/// Does something that is open before a call enclose it?
+/// Does what is open before a call enclose it, if anything is?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Enclosed {
-    /// Nothing is open, or what was open ended unclosed.
-    #[default]
-    No,
     /// What follows tells.
+    #[default]
     Open,
+    /// It ended unclosed.
+    Over,
     /// It is closed, and only signs follow so far.
     Closed,
     /// It is closed, and words follow; behind a pair, on the same line.
     ClosedBeforeWords,
-    /// It is closed, and no words follow on its line.
+    /// The pair is closed, and no words follow on its line.
     Alone,
 }
 
@@ -137,25 +115,28 @@ struct Layout {
     has_words: bool,
 }
 
-#[derive(Debug, Default)]
-struct Line {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Line {
     start: usize,
-    words: bool,
-    has_call: bool,
+    pub(super) words: bool,
+    pub(super) has_call: bool,
     /// Anything but blanks.
     is_begun: bool,
-    opens_element: bool,
+    /// An element is opened, which is no more than words where nothing closes it: `<anna> f(a=1)`.
+    pub(super) opens_element: bool,
     /// It opens or closes a fence.
     is_fence: bool,
     /// The last sign that is no blank.
-    last: Option<char>,
+    pub(super) last: Option<char>,
 }
 
-#[derive(Debug, Default)]
-struct Gap {
-    is_behind_call: bool,
-    words: bool,
-    empty_line: bool,
+/// What stands behind the last call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gap {
+    /// There was a call, and behind it no word was said and no line left empty.
+    pub(super) joins: bool,
+    /// Words were said.
+    pub(super) words: bool,
 }
 
 impl Surroundings {
@@ -164,61 +145,38 @@ impl Surroundings {
         Surroundings { at, line: Line { start: at, ..Line::default() }, ..Surroundings::default() }
     }
 
-    /// How a call begins at `at`, behind the `opened` signs of its own that are pairs elsewhere.
-    pub(in crate::scan) fn before(
-        &mut self,
-        text: &str,
-        at: usize,
-        opened: impl Iterator<Item = (char, usize)>,
-    ) -> Before {
+    /// How a call begins at `at`, behind `own` signs of its own that are pairs elsewhere.
+    pub(super) fn before(&mut self, text: &str, at: usize, own: usize) -> Before {
         self.feed(text, at, true);
-        let own = opened.filter_map(|(sign, len)| Pair::of(sign, len)).count();
         let head = text.get(self.line.start..at).unwrap_or("");
-        let shows = if let Some(fence) = self.fence {
-            Some(if fence.is_run { Shows::Code } else { Shows::Fence })
-        } else if self.layout.is_code_at(columns(head)) && !self.line.has_call {
-            Some(Shows::Indent)
-        } else if !self.line.has_call && prefix::shows(head) {
-            Some(Shows::Prefix)
-        } else {
-            None
+        let shows = match self.fence {
+            Some(Fence { is_run: true, .. }) => Some(Stand::InCode),
+            Some(_) => Some(Stand::Shown(ShownBy::Fence)),
+            None if self.line.has_call => None,
+            None if self.layout.is_code_at(columns(head)) => Some(Stand::Shown(ShownBy::Indent)),
+            None => prefix::shows(head).then_some(Stand::Shown(ShownBy::Prefix)),
         };
         Before {
             words: self.words,
-            on_line: self.line.words,
-            in_sentence: self.line.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c)),
+            line: self.line,
+            gap: self.gap,
             shows,
-            behind_tag: self.line.opens_element,
             words_before_element: self.elements.last().is_some_and(|element| element.words_before),
-            joins: self.gap.is_behind_call && !self.gap.words && !self.gap.empty_line,
-            set_off: self.gap.words,
-            behind_call: self.line.has_call,
             pairs: self.pairs.len() + own,
             elements: self.elements.len(),
         }
     }
 
-    /// Steps over a call, up to `to`. If it `waits`, what stands behind it is noted; `is_paired` says whether the pair in its
-    /// own marks is closed in them.
-    pub(super) fn call(&mut self, to: usize, before: &Before, is_paired: Option<bool>, waits: bool) {
-        if waits {
-            let begun = Behind::of(before);
-            let pair = if is_paired == Some(true) { Enclosed::Closed } else { begun.pair };
-            self.behind.push(Behind { pair, ..begun });
-        }
-        for behind in &mut self.behind {
+    /// Steps over a call, up to `to`.
+    pub(super) fn call(&mut self, to: usize) {
+        for Run { behind, .. } in &mut self.runs {
             behind.joined |= behind.goes_on && !behind.line_over;
         }
         self.at = self.at.max(to);
         self.line.has_call = true;
         self.line.is_begun = true;
         self.line.last = None;
-        self.gap = Gap { is_behind_call: true, ..Gap::default() };
-    }
-
-    /// Opens pairs that stand in a call's own marks and are not closed in them.
-    pub(super) fn open(&mut self, opened: impl Iterator<Item = (char, usize)>) {
-        self.pairs.extend(opened.filter_map(|(sign, len)| Pair::of(sign, len)));
+        self.gap = Gap { joins: true, words: false };
     }
 
     /// A fence is open from here on, or none is.
@@ -256,16 +214,6 @@ impl Surroundings {
         self.elements.iter().any(|element| element.end.is_mark_at(text, at))
     }
 
-    /// What stands behind the calls that wait, in their order.
-    pub(super) fn behind(&self) -> &[Behind] {
-        &self.behind
-    }
-
-    /// None of them waits any more.
-    pub(super) fn settled(&mut self) {
-        self.behind.clear();
-    }
-
     /// Takes the next sign or mark and gives its length.
     fn step(&mut self, text: &str, limit: usize, last: bool) -> Result<usize, Incomplete> {
         let rest = text.get(self.at..limit).ok_or(Incomplete)?;
@@ -277,28 +225,26 @@ impl Surroundings {
         if sign.is_whitespace() {
             return Ok(sign.len_utf8());
         }
-        let begins = !std::mem::replace(&mut self.line.is_begun, true);
-        // The number of a list item says nothing.
-        if begins && self.fence.is_none() {
-            match prefix::item_mark(rest) {
-                Some(len) if len < rest.len() || last => return Ok(len),
-                Some(_) => {
-                    self.line.is_begun = false;
-                    return Err(Incomplete);
-                }
-                None => {}
+        let begins = !self.line.is_begun;
+        let len = if begins
+            && self.fence.is_none()
+            && let Some(len) = prefix::item_mark(rest)
+        {
+            // The number of a list item says nothing.
+            if len == rest.len() && !last {
+                return Err(Incomplete);
             }
-        }
-        if sign.is_alphanumeric() {
+            len
+        } else if sign.is_alphanumeric() {
             self.word(sign);
-            return Ok(sign.len_utf8());
-        }
-        self.line.last = Some(sign);
-        let len = self.mark(text, limit, last, begins);
-        if len.is_err() {
-            self.line.is_begun = !begins;
-        }
-        len
+            sign.len_utf8()
+        } else {
+            self.line.last = Some(sign);
+            let before = text.get(self.line.start..self.at).and_then(|line| line.chars().next_back());
+            self.mark(Place { text, at: self.at, rest, last, before }, sign)?
+        };
+        self.line.is_begun = true;
+        Ok(len)
     }
 
     fn word(&mut self, letter: char) {
@@ -308,101 +254,71 @@ impl Surroundings {
         }
         self.words = true;
         self.line.words = true;
-        self.gap.words = true;
-        for behind in &mut self.behind {
+        self.gap = Gap { joins: false, words: true };
+        for Run { behind, .. } in &mut self.runs {
             behind.words = true;
             behind.joined &= behind.line_over;
             behind.goes_on |= !behind.is_begun && !behind.line_over;
             behind.on_line |= !behind.line_over;
             behind.is_begun = true;
-            for enclosed in [&mut behind.pair, &mut behind.element] {
-                if *enclosed == Enclosed::Closed {
-                    *enclosed = Enclosed::ClosedBeforeWords;
-                }
-            }
+            behind.pair.turn(Enclosed::Closed, Enclosed::ClosedBeforeWords);
+            behind.element.turn(Enclosed::Closed, Enclosed::ClosedBeforeWords);
         }
     }
 
-    /// What is no letter, digit or blank.
-    fn mark(&mut self, text: &str, limit: usize, last: bool, begins: bool) -> Result<usize, Incomplete> {
-        let rest = text.get(self.at..limit).ok_or(Incomplete)?;
-        let sign = rest.chars().next().ok_or(Incomplete)?;
+    /// `sign`, which stands at `place` and is no letter, digit or blank.
+    fn mark(&mut self, place: Place<'_>, sign: char) -> Result<usize, Incomplete> {
+        let Place { rest, last, .. } = place;
         let run = if pairs::is_run(sign) {
             rest.chars().take(MAX_RUN).take_while(|c| *c == sign).count()
         } else {
             1
         };
-        let is_whole = last || run == MAX_RUN || run * sign.len_utf8() < rest.len();
-        let is_fence_sign = matches!(sign, '`' | '~');
-        if !is_whole && (pairs::is_sign(sign) || is_fence_sign) {
+        let len = run * sign.len_utf8();
+        let is_sign = pairs::is_sign(sign);
+        // What a sign is depends on what stands behind it.
+        if is_sign && len == rest.len() && !last {
             return Err(Incomplete);
         }
-        if begins && is_fence_sign && FENCE <= run {
+        if !self.line.is_begun && matches!(sign, '`' | '~') && FENCE <= run {
             self.line.is_fence = true;
             return Ok(run);
         }
         // "```f(a=1)``` is it": no fence.
         self.line.is_fence &= sign != '`';
         if self.fence.is_some() || self.line.is_fence {
-            return Ok(run * sign.len_utf8());
-        }
-        if !self.pairs.last().is_some_and(|pair| pair.is_code())
-            && let Some(len) = self.element(text, limit, last)?
-        {
             return Ok(len);
         }
-        for behind in &mut self.behind {
+        let is_in_code = self.pairs.last().is_some_and(|pair| pair.is_code());
+        if !is_in_code && let Some(len) = self.element(place)? {
+            return Ok(len);
+        }
+        for Run { behind, .. } in &mut self.runs {
             behind.is_begun = true;
         }
-        if pairs::is_sign(sign) {
-            let before = self.sign_before(text);
-            let next = text.get(self.at + run * sign.len_utf8()..).and_then(|next| next.chars().next());
-            if next.is_none() && !last {
-                return Err(Incomplete);
+        if is_sign {
+            let next = place.text.get(place.at + len..).and_then(|next| next.chars().next());
+            let closed = self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, run));
+            let open = closed.filter(|at| !is_in_code || at + 1 == self.pairs.len());
+            match (pairs::flank(sign, run, place.before, next, open.is_some()), open) {
+                (Flank::Closes, Some(at)) => self.close_pair(at),
+                (Flank::Opens(pair), _) if !is_in_code => push(&mut self.pairs, pair),
+                _ => {}
             }
-            self.pair(sign, run, before, next);
         }
-        Ok(run * sign.len_utf8())
-    }
-
-    /// The sign before this place on its line.
-    fn sign_before(&self, text: &str) -> Option<char> {
-        text.get(self.line.start..self.at)?.chars().next_back()
-    }
-
-    fn pair(&mut self, sign: char, len: usize, before: Option<char>, next: Option<char>) {
-        let is_in_code = self.pairs.last().is_some_and(|pair| pair.is_code());
-        let closed = self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, len));
-        let open = closed.filter(|at| !is_in_code || at + 1 == self.pairs.len());
-        match (pairs::flank(sign, len, before, next, open.is_some()), open) {
-            (Flank::Closes, Some(at)) => self.close_pair(at),
-            (Flank::Opens(pair), _) if !is_in_code => push(&mut self.pairs, pair),
-            _ => {}
-        }
+        Ok(len)
     }
 
     /// Closes the pair that is the `at`th, and all in it.
     fn close_pair(&mut self, at: usize) {
         self.pairs.truncate(at);
-        for behind in &mut self.behind {
-            if at < behind.pairs && behind.pair == Enclosed::Open {
-                behind.pair = Enclosed::Closed;
-            }
+        for run in self.runs.iter_mut().filter(|run| at < run.before.pairs) {
+            run.behind.pair.turn(Enclosed::Open, Enclosed::Closed);
         }
     }
 
-    /// Two equal lines of one sign around a paragraph are a pair: `----`.
-    fn rule(&mut self, rule: Pair) {
-        match self.pairs.iter().rposition(|pair| *pair == rule) {
-            Some(at) => self.close_pair(at),
-            None => push(&mut self.pairs, rule),
-        }
-    }
-
-    /// The length of a mark that opens or closes an element here, or says nothing.
-    fn element(&mut self, text: &str, limit: usize, last: bool) -> Seen<usize> {
-        let before = self.sign_before(text);
-        let place = elements::Place { text, at: self.at, limit, last, before };
+    /// The length of a mark at `place` that opens or closes an element, or says nothing.
+    fn element(&mut self, place: Place<'_>) -> Seen<usize> {
         Ok(elements::mark_at(place, &self.elements)?.map(|mark| match mark {
             Mark::Opens(end, len) => {
                 push(&mut self.elements, Element { end, words_before: self.words });
@@ -410,21 +326,15 @@ impl Surroundings {
                 len
             }
             Mark::Closes(at, len) => {
-                self.close(at);
+                // With it, all in it is closed.
+                self.elements.truncate(at);
+                for run in self.runs.iter_mut().filter(|run| at < run.before.elements) {
+                    run.behind.element.turn(Enclosed::Open, Enclosed::Closed);
+                }
                 len
             }
             Mark::Blank(len) => len,
         }))
-    }
-
-    /// Closes the element that is the `at`th, and all in it.
-    fn close(&mut self, at: usize) {
-        self.elements.truncate(at);
-        for behind in &mut self.behind {
-            if at < behind.elements && behind.element == Enclosed::Open {
-                behind.element = Enclosed::Closed;
-            }
-        }
     }
 
     /// Ends the line; the next one begins at `next`.
@@ -434,23 +344,23 @@ impl Surroundings {
             let mark = line.trim();
             let sign = mark.chars().next().unwrap_or('`');
             let len = mark.chars().take_while(|c| *c == sign).count();
-            match self.fence {
-                Some(fence) => {
-                    let is_end = fence.sign == sign && fence.len <= len && len == mark.len();
-                    self.fence = self.fence.filter(|_| !is_end);
-                }
-                None => {
-                    let is_run = mark.get(len..).is_some_and(|label| label.trim() == RUN);
-                    self.fence = Some(Fence { sign, len, is_run });
-                    self.end_paragraph();
-                }
+            if self.fence.is_some() {
+                self.fence.take_if(|fence| fence.sign == sign && fence.len <= len && len == mark.len());
+            } else {
+                let is_run = mark.get(len..).is_some_and(|label| label.trim() == RUN);
+                self.fence = Some(Fence { sign, len, is_run });
+                self.end_paragraph();
             }
         } else if self.fence.is_none() {
             match self.line.is_begun {
                 true => {
                     self.layout.line(line, self.line.words);
+                    // Two equal lines of one sign around a paragraph are a pair: `----`.
                     if let Some(rule) = pairs::rule(line.trim()) {
-                        self.rule(rule);
+                        match self.pairs.iter().rposition(|pair| *pair == rule) {
+                            Some(at) => self.close_pair(at),
+                            None => push(&mut self.pairs, rule),
+                        }
                     }
                 }
                 false => {
@@ -459,12 +369,10 @@ impl Surroundings {
                 }
             }
         }
-        self.gap.empty_line |= !self.line.is_begun;
-        for behind in &mut self.behind {
+        self.gap.joins &= self.line.is_begun;
+        for Run { behind, .. } in &mut self.runs {
             behind.line_over = true;
-            if behind.pair == Enclosed::Closed {
-                behind.pair = Enclosed::Alone;
-            }
+            behind.pair.turn(Enclosed::Closed, Enclosed::Alone);
         }
         self.line = Line { start: next, ..Line::default() };
     }
@@ -472,25 +380,25 @@ impl Surroundings {
     /// What is open in a paragraph ends with it.
     fn end_paragraph(&mut self) {
         self.pairs.clear();
-        for behind in &mut self.behind {
-            if behind.pair == Enclosed::Open {
-                behind.pair = Enclosed::No;
-            }
+        for Run { behind, .. } in &mut self.runs {
+            behind.pair.turn(Enclosed::Open, Enclosed::Over);
         }
     }
 }
 
-impl Behind {
-    /// What is known of it where nothing that follows is: what is open around a call that begins so.
-    pub(super) fn of(before: &Before) -> Behind {
-        let is_open = |n: usize| if n == 0 { Enclosed::No } else { Enclosed::Open };
-        let (pairs, elements) = (before.pairs, before.elements);
-        Behind { pair: is_open(pairs), element: is_open(elements), pairs, elements, ..Behind::default() }
+impl Line {
+    /// Does what comes next stand where a word of a sentence does: behind a letter, a digit or a comma?
+    pub(super) fn is_sentence(&self) -> bool {
+        self.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c))
     }
+}
 
-    /// What is known of it if words follow on its line.
-    pub(super) fn before_words(self) -> Behind {
-        Behind { words: true, line_over: true, ..self }
+impl Enclosed {
+    /// Goes on to `to`, if it is `from`.
+    fn turn(&mut self, from: Enclosed, to: Enclosed) {
+        if *self == from {
+            *self = to;
+        }
     }
 }
 

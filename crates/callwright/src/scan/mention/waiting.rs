@@ -2,26 +2,25 @@
 
 use std::ops::Range;
 
-use super::surroundings::Before;
-use super::{Form, Stand, own_pairs};
-use crate::scan::beside::OnLine;
+use super::surroundings::Enclosed;
+use super::{Run, Stand, ticks};
 use crate::scan::opener::{Delimiter, Opener};
 use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
-use crate::verdict::{Acceptance, Reason, ShapeError, ShownBy, ShownCall, Verdict};
+use crate::verdict::{Acceptance, BesideProse, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
 
 /// The most runs that wait, and the most text that is held for them, in bytes. What is not told by then counts as beside
 /// words on both sides.
 const MAX_RUNS: usize = 16;
 const MAX_HELD: usize = 1 << 16;
 
-/// What is held until the runs in it are told.
+/// What is held until the runs in it are told, and what is known of those that went out.
 #[derive(Debug, Default)]
 pub(in crate::scan) struct Held {
+    /// The first is a run.
     pieces: Vec<Piece>,
     /// What became of the last run that went out, and whether it had marks.
-    last: Option<Stand>,
-    is_last_marked: bool,
+    pub(super) last: Option<(Stand, bool)>,
     /// A marked call went out.
     has_marked: bool,
     /// An unmarked one did.
@@ -30,34 +29,14 @@ pub(in crate::scan) struct Held {
     has_unsure: bool,
 }
 
-/// Calls without words between them.
-#[derive(Debug)]
-pub(super) struct Run {
-    /// Where it stands, its marks included.
-    at: Range<usize>,
-    verdicts: Vec<(Verdict, Spot)>,
-    before: Before,
-    form: Form,
-    /// What it is whatever follows: a part of it went out before its verdict, or it goes on where one ended that is told.
-    told: Option<Stand>,
-}
-
-/// A run whose calls are being read.
-#[derive(Debug)]
-pub(in crate::scan) struct Begun {
-    from: usize,
-    form: Form,
-    before: Before,
-    own: Vec<(char, usize)>,
-    is_sent: bool,
-}
-
+/// A piece of the text that is held.
 #[derive(Debug)]
 enum Piece {
     Prose(Range<usize>),
     /// Marks that end what was opened before them.
     Marks(Range<usize>),
-    Run(Box<Run>),
+    /// The next one of the runs that wait.
+    Run,
 }
 
 impl Held {
@@ -65,103 +44,62 @@ impl Held {
         self.pieces.is_empty()
     }
 
-    /// Is nothing of what went out unsure?
+    /// Does nothing wait, and was nothing of what went out unsure?
     pub(super) fn is_sure(&self) -> bool {
-        !self.has_unsure
+        self.is_empty() && !self.has_unsure
     }
 
-    fn runs(&self) -> impl Iterator<Item = &Run> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Run(run) => Some(&**run),
-            Piece::Prose(_) | Piece::Marks(_) => None,
-        })
-    }
-
-    pub(in crate::scan) fn has_run(&self) -> bool {
-        self.runs().any(|run| !run.verdicts.is_empty())
-    }
-
-    /// The last run, with what stands behind it taken into it: marks and blanks.
-    fn last_run(&mut self) -> Option<&mut Run> {
-        let last = self.pieces.iter().rposition(|piece| matches!(piece, Piece::Run(_)))?;
-        self.pieces.truncate(last + 1);
-        match self.pieces.last_mut() {
-            Some(Piece::Run(run)) => Some(run),
-            _ => None,
-        }
-    }
-
-    /// The fence of the last run is closed.
-    fn close_fence(&mut self) {
-        let last = self.pieces.iter_mut().rev().find_map(|piece| match piece {
-            Piece::Run(run) => run.form.fence.as_mut(),
-            Piece::Prose(_) | Piece::Marks(_) => None,
-        });
-        if let Some(fence) = last {
-            fence.is_open = false;
-        }
-    }
-
-    fn len(&self, text: &str) -> usize {
-        let from = self.runs().next().map_or(text.len(), |run| run.at.start);
-        text.len() - from
+    /// Is the last run that went out shown?
+    fn is_last_shown(&self) -> bool {
+        matches!(self.last, Some((Stand::Shown(_), _)))
     }
 }
 
 impl Scanner<'_> {
     /// Begins a run, with the call that `opener` begins.
     pub(in crate::scan) fn begin_run(&mut self, opener: &Opener, is_sent: bool) {
-        let form = self.form(opener);
-        let before = self.standing.before;
-        let own = own_pairs(opener).collect();
-        self.standing.run = Some(Begun { from: opener.start, form, before, own, is_sent });
+        let run = self.run(opener);
+        // What went out is not taken back.
+        let told = if is_sent { Some(Stand::Made) } else { run.told };
+        self.standing.run = Some(Run { told, ..run });
     }
 
     /// Ends the run that was begun, with these verdicts, where the marks behind it end.
     pub(in crate::scan) fn end_run(&mut self, verdicts: Vec<(Verdict, Spot)>, out: &mut Vec<Event>) {
         let to = self.at;
-        let Some(Begun { from, mut form, before, own, is_sent }) = self.standing.run.take() else {
-            return self.take_marks(to, out);
-        };
-        let is_fenced = self.is_in_own_fence();
-        if let Some(fence) = &mut form.fence {
-            fence.is_open = is_fenced;
-        }
-        form.is_listed = self.markup.delimiters.contains(&Delimiter::Bracket);
-        let is_paired = match own.is_empty() {
-            true => None,
-            false => Some(
-                !self
-                    .markup
-                    .delimiters
-                    .iter()
-                    .any(|delimiter| matches!(delimiter, Delimiter::Quote(_) | Delimiter::Ticks(_))),
-            ),
-        };
-        let told = if is_sent { Some(Stand::Made) } else { self.inherited(&form, &before) };
-        let run = Run { at: from..to, verdicts, before, form, told };
-        let is_joined = before.joins
-            && self.standing.held.runs().last().is_some_and(|last| last.form.is_marked == form.is_marked);
-        let joined = if is_joined { self.standing.held.last_run() } else { None };
-        match joined {
-            Some(last) => {
-                last.at.end = to;
-                last.verdicts.extend(run.verdicts);
-                last.form.fence = last.form.fence.or(run.form.fence);
-                last.form.is_listed = run.form.is_listed;
-                last.form.fence.iter_mut().for_each(|fence| fence.is_open = is_fenced);
-                self.standing.surroundings.call(to, &before, is_paired, false);
+        let Some(mut run) = self.standing.run.take() else { return self.take_marks(to, out) };
+        let delimiters = &self.markup.delimiters;
+        let is_listed = delimiters.contains(&Delimiter::Bracket);
+        let is_paired =
+            !delimiters.iter().any(|open| matches!(open, Delimiter::Quote(_) | Delimiter::Ticks(_)));
+        let fence = ticks(delimiters.iter());
+        let surroundings = &mut self.standing.surroundings;
+        let is_joined = run.before.gap.joins
+            && surroundings.runs.last().is_some_and(|last| last.is_marked == run.is_marked);
+        let own = std::mem::take(&mut run.own);
+        let own_fence = run.fence;
+        if is_joined {
+            // What stands between the two, marks and blanks, is taken into the run.
+            let pieces = &mut self.standing.held.pieces;
+            while pieces.pop_if(|piece| !matches!(piece, Piece::Run)).is_some() {}
+        } else {
+            match is_paired && !own.is_empty() {
+                true => run.behind.pair = Enclosed::Closed,
+                false => surroundings.pairs.extend(own),
             }
-            None => {
-                self.standing.surroundings.call(to, &before, is_paired, true);
-                if is_paired == Some(false) {
-                    self.standing.surroundings.open(own.into_iter());
-                }
-                self.standing.held.pieces.push(Piece::Run(Box::new(run)));
-            }
+            surroundings.runs.push(run);
+            self.standing.held.pieces.push(Piece::Run);
         }
-        if let Some(fence) = self.standing.held.runs().last().and_then(|run| run.form.fence) {
-            self.standing.surroundings.set_fence(is_fenced.then_some(fence.len));
+        surroundings.call(to);
+        if let Some(run) = surroundings.runs.last_mut() {
+            run.at.end = to;
+            run.verdicts.extend(verdicts);
+            run.is_listed = is_listed;
+            run.fence = run.fence.or(own_fence);
+            if let Some(own) = &mut run.fence {
+                own.is_open = fence.is_some();
+                surroundings.set_fence(fence);
+            }
         }
         self.tell(false, out);
     }
@@ -169,10 +107,14 @@ impl Scanner<'_> {
     /// Marks up to `to` that close what calls before them opened.
     fn take_marks(&mut self, to: usize, out: &mut Vec<Event>) {
         let from = std::mem::replace(&mut self.markup.marks_from, to).min(to);
-        self.standing.surroundings.step_over(&self.text, from, to);
-        if !self.is_in_own_fence() {
-            self.standing.surroundings.set_fence(None);
-            self.standing.held.close_fence();
+        let is_fenced = ticks(self.markup.delimiters.iter()).is_some();
+        let surroundings = &mut self.standing.surroundings;
+        surroundings.step_over(&self.text, from, to);
+        if !is_fenced {
+            surroundings.set_fence(None);
+            if let Some(fence) = surroundings.runs.iter_mut().rev().find_map(|run| run.fence.as_mut()) {
+                fence.is_open = false;
+            }
         }
         match self.standing.held.is_empty() {
             true => self.remove(),
@@ -192,52 +134,40 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Is a fence open that stands around calls?
-    fn is_in_own_fence(&self) -> bool {
-        self.markup.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
-    }
-
     /// Lets out what is held, if all of it is told by now; at the `end`, it is.
     pub(in crate::scan) fn tell(&mut self, end: bool, out: &mut Vec<Event>) {
-        if self.standing.held.is_empty() {
-            return;
-        }
+        let surroundings = &mut self.standing.surroundings;
+        let Some(first) = surroundings.runs.first() else { return };
+        let is_full = MAX_RUNS < surroundings.runs.len() || MAX_HELD < self.text.len() - first.at.start;
         if end {
-            self.standing.surroundings.feed(&self.text, self.at, true);
+            surroundings.feed(&self.text, self.at, true);
+        } else if is_full {
+            for Run { behind, .. } in &mut surroundings.runs {
+                (behind.words, behind.line_over) = (true, true);
+            }
         }
-        let is_full =
-            MAX_RUNS < self.standing.held.runs().count() || MAX_HELD < self.standing.held.len(&self.text);
-        let stands =
-            self.standing.held.runs().zip(self.standing.surroundings.behind()).map(|(run, behind)| {
-                let behind = if is_full && !end { behind.before_words() } else { *behind };
-                let told = || self.stand(&run.form, &run.before, Some(&behind), end || is_full);
-                run.told.or_else(told)
-            });
+        let runs = self.standing.surroundings.runs.iter();
+        let stands = runs.map(|run| self.stand(run, end || is_full));
         let Some(mut stands) = stands.collect::<Option<Vec<Stand>>>() else { return };
-        if !end && !is_full && stands.contains(&Stand::Between) {
-            return;
-        }
-        self.agree(&mut stands);
-        self.standing.surroundings.settled();
+        let runs = std::mem::take(&mut self.standing.surroundings.runs);
+        self.agree(&runs, &mut stands);
         let (pieces, text) = (std::mem::take(&mut self.standing.held.pieces), std::mem::take(&mut self.text));
-        let mut stands = stands.into_iter();
+        let mut told = runs.into_iter().zip(stands);
         for piece in pieces {
             match piece {
-                Piece::Prose(at) => self.release_piece(text.get(at).unwrap_or(""), out),
-                Piece::Marks(at) => match self.standing.held.last {
-                    Some(Stand::Shown(_)) => self.release_piece(text.get(at).unwrap_or(""), out),
-                    _ => self.remove(),
-                },
-                Piece::Run(run) => {
-                    let stand = stands.next().unwrap_or(Stand::Made);
-                    self.let_run_out(*run, stand, &text, out);
+                Piece::Marks(_) if !self.standing.held.is_last_shown() => self.remove(),
+                Piece::Prose(at) | Piece::Marks(at) => self.release_piece(text.get(at).unwrap_or(""), out),
+                Piece::Run => {
+                    if let Some((run, stand)) = told.next() {
+                        self.let_run_out(run, stand, &text, out);
+                    }
                 }
             }
         }
         self.text = text;
-        if let Some(Stand::Shown(_)) = self.standing.held.last {
+        if self.standing.held.is_last_shown() {
             // What it opened and did not close is open in the text.
-            self.markup.in_fence |= self.is_in_own_fence();
+            self.markup.in_fence |= ticks(self.markup.delimiters.iter()).is_some();
             self.markup.delimiters.clear();
         }
     }
@@ -246,79 +176,83 @@ impl Scanner<'_> {
         // An explanation that says the calls again stays text; marks of two dialects around one call do not.
         let is_again = !run.verdicts.is_empty()
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
-        self.standing.held.has_unsure |= stand == Stand::Unsure;
+        let held = &mut self.standing.held;
+        held.has_unsure |= stand == Stand::Unsure;
         let stand = match stand {
             Stand::Unsure if self.rules.unsure_is_text => Stand::Shown(ShownBy::Unsure),
-            Stand::Made | Stand::Unsure if is_again && !run.before.joins => Stand::Shown(ShownBy::Repeat),
+            Stand::Made | Stand::Unsure if is_again && !run.before.gap.joins => Stand::Shown(ShownBy::Repeat),
             stand => stand,
         };
-        self.standing.held.last = Some(stand);
-        self.standing.held.is_last_marked = run.form.is_marked;
+        held.last = Some((stand, run.is_marked));
         if let Stand::Shown(by) = stand {
             self.outcome.shown.extend(run.verdicts.iter().map(|(verdict, _)| ShownCall::of(verdict, by)));
             return self.release_piece(text.get(run.at).unwrap_or(""), out);
         }
-        match run.form.is_marked {
-            true => self.standing.held.has_marked = true,
-            false => self.standing.held.has_unmarked = true,
-        }
+        held.has_marked |= run.is_marked;
+        held.has_unmarked |= !run.is_marked;
         self.remove();
-        let on_line = match run.before {
-            Before { in_sentence: true, .. } => OnLine::Sentence,
-            Before { on_line: true, .. } => OnLine::Words,
-            Before { .. } => OnLine::Nothing,
+        let beside = match run.before.line {
+            line if line.is_sentence() => BesideProse::Sentence,
+            line if line.words => BesideProse::Line,
+            _ => BesideProse::Above,
         };
         for (verdict, spot) in run.verdicts {
             if self.is_repeat(&verdict, &spot) {
                 continue;
             }
-            let verdict = match (verdict, stand) {
-                (Verdict::Accepted(call), Stand::InCode) => {
+            let number = self.outcome.verdicts.len();
+            let verdict = match verdict {
+                Verdict::Accepted(call) if stand == Stand::InCode => {
                     // Nobody runs code here.
                     let (span, reason) = (call.span, Reason::Shape(ShapeError::InCode));
-                    Verdict::Refused(call.refused(span, text, reason))
+                    Verdict::Refused(Refusal { number: number + 1, ..call.refused(span, text, reason) })
                 }
-                (Verdict::Accepted(call), stand) => {
+                Verdict::Accepted(call) => {
+                    self.made.add(&call, spot, number);
                     Verdict::Accepted(Acceptance { unsure: stand == Stand::Unsure, ..call })
                 }
-                (refused, _) => refused,
+                Verdict::Refused(refusal) => Verdict::Refused(Refusal { number: number + 1, ..refusal }),
             };
-            self.give(verdict, spot, on_line, out);
+            self.standing.beside.note(number, self.outcome.text.len(), beside);
+            self.judged(verdict, out);
         }
     }
 
-    /// What a run of this form is that goes on where another one ended, which is told.
-    pub(super) fn inherited(&self, form: &Form, before: &Before) -> Option<Stand> {
-        let goes_on = before.joins
-            && !self.standing.held.has_run()
-            && self.standing.held.is_last_marked == form.is_marked;
-        self.standing.held.last.filter(|_| goes_on)
+    /// Does a run wait that has a call?
+    pub(in crate::scan) fn has_waiting_call(&self) -> bool {
+        self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
     }
 
-    /// Runs of one answer are told together: those between words by those at the edge, those without marks by those with
+    /// `runs` of one answer are told together: those between words by those at the edge, those without marks by those with
     /// marks, and never a part of several that are unsure.
-    fn agree(&self, stands: &mut [Stand]) {
-        let runs = || self.standing.held.runs();
-        let is_call = |stand: &Stand| matches!(stand, Stand::Made | Stand::Unsure);
-        let of = |stands: &[Stand], is_marked: bool| {
-            runs().zip(stands).any(|(run, stand)| run.form.is_marked == is_marked && is_call(stand))
-        };
-        let mut last = self.standing.held.last;
-        for stand in stands.iter_mut() {
-            if *stand == Stand::AsBefore {
-                *stand = last.unwrap_or(Stand::Shown(ShownBy::Sentence));
+    fn agree(&self, runs: &[Run], stands: &mut [Stand]) {
+        let held = &self.standing.held;
+        let mut last = held.last.map(|(stand, _)| stand);
+        for (run, stand) in runs.iter().zip(stands.iter_mut()) {
+            // A word joins it to the run before it on its line: it is what that is.
+            let line = &run.before.line;
+            let follows = line.has_call && line.is_sentence() && run.told.is_none();
+            if follows && *stand == Stand::Shown(ShownBy::Sentence) {
+                *stand = last.unwrap_or(*stand);
             }
             last = Some(*stand);
         }
-        let has_edge = self.standing.held.has_unmarked || of(stands, false);
+        let is_call = |stand: &Stand| matches!(stand, Stand::Made | Stand::Unsure);
+        let has_call = |stands: &[Stand], is_marked: bool| {
+            runs.iter().zip(stands).any(|(run, stand)| run.is_marked == is_marked && is_call(stand))
+        };
+        let between = match held.has_unmarked || has_call(stands, false) {
+            true => Stand::Made,
+            false => Stand::Shown(ShownBy::Between),
+        };
         for stand in stands.iter_mut().filter(|stand| **stand == Stand::Between) {
-            *stand = if has_edge { Stand::Made } else { Stand::Shown(ShownBy::Between) };
+            *stand = between;
         }
-        let has_marked = self.standing.held.has_marked || of(stands, true);
-        let has_unsure = self.standing.held.has_unsure || stands.contains(&Stand::Unsure);
-        for (run, stand) in runs().zip(stands.iter_mut()) {
-            let is_set_off = run.before.set_off || run.form.fence.is_some();
-            if has_marked && !run.form.is_marked && is_set_off && is_call(stand) {
+        let has_marked = held.has_marked || has_call(stands, true);
+        let has_unsure = held.has_unsure || stands.contains(&Stand::Unsure);
+        for (run, stand) in runs.iter().zip(stands) {
+            let is_set_off = run.before.gap.words || run.fence.is_some();
+            if has_marked && !run.is_marked && is_set_off && is_call(stand) {
                 *stand = Stand::Shown(ShownBy::OtherForm);
             } else if has_unsure && *stand == Stand::Made && run.told.is_none() {
                 *stand = Stand::Unsure;

@@ -128,14 +128,13 @@ impl<'a> Scanner<'a> {
                 self.mode = if self.has_read_much(at) && opener.record.anchor == Anchor::Weak {
                     self.release(from + 1, out);
                     Mode::Prose
-                } else if let Some(body) = Body::of(&opener, &self.text, self.work.bytes_skipped) {
-                    self.look_around(&opener);
-                    self.early = self.early(&opener);
-                    Mode::Body(opener, body)
                 } else {
                     self.look_around(&opener);
                     self.early = self.early(&opener);
-                    Mode::Payload(opener, BracketMatcher::new(from))
+                    match Body::of(&opener, &self.text, self.work.bytes_skipped) {
+                        Some(body) => Mode::Body(opener, body),
+                        None => Mode::Payload(opener, BracketMatcher::new(from)),
+                    }
                 };
                 Flow::On
             }
