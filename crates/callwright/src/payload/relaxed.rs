@@ -10,9 +10,6 @@ use super::tagged::{End, Ending};
 use crate::syntax::marks::{self, fit, fit_any};
 use crate::syntax::{Incomplete, Seen, Text, ends_with_any_case};
 
-/// What opens and closes containers.
-const BRACKETS: [char; 6] = ['{', '}', '[', ']', '(', ')'];
-
 /// Finds the last brace.
 #[derive(Debug)]
 pub(crate) struct Braces {
@@ -170,7 +167,7 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
             json.push(',');
         }
         has_quotes |= piece.contains('"');
-        enter(&mut open, piece);
+        let innermost = enter(&mut open, piece);
         if may_open(piece) {
             push_with_quoted_keys(&mut json, piece, !is_first);
             let string = pieces.next();
@@ -178,7 +175,7 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
         } else {
             // Behind the last mark no string begins.
             pieces.peek()?;
-            let bare = bare_text(piece, open.last() == Some(&b'['), is_key)?;
+            let bare = bare_text(piece, innermost, open.last() == Some(&b'['), is_key)?;
             let text = piece.get(bare..).filter(|text| !is_torn(text, mark))?;
             push_with_quoted_keys(&mut json, &piece[..bare], !is_first);
             // `'x'<|"|>`: quotes of its own are the edges of a text without marks.
@@ -208,9 +205,9 @@ pub(crate) fn may_open(piece: &str) -> bool {
 }
 
 /// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins, as an element of a
-/// list or as the value of a member.
-fn bare_text(piece: &str, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
-    let mut from = piece.rfind(BRACKETS).map_or(0, |at| at + 1);
+/// list or as the value of a member. The innermost container that is open at its end goes on at `innermost`.
+fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
+    let mut from = innermost;
     let mut found = None;
     let mut is_over = true;
     for part in piece.get(from..)?.split(',') {
@@ -226,7 +223,7 @@ fn bare_text(piece: &str, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Optio
         is_over = ends_value(part);
     }
     let text = piece.get(found?..)?.trim_start();
-    let is_plain = !text.is_empty() && !text.contains(['"', '<']);
+    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
     is_plain.then(|| piece.len() - text.len())
 }
 
@@ -254,18 +251,27 @@ fn is_bare_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_alphanumeric() || "_-.$ ".contains(c))
 }
 
-/// Goes over `piece`, in which no marked string stands, and keeps the brackets that are `open` behind it.
-fn enter(open: &mut Vec<u8>, piece: &str) {
+/// Goes over `piece`, in which no marked string stands, and keeps the brackets that are `open` behind it; where the container
+/// that is the innermost one at its end was opened, or 0.
+fn enter(open: &mut Vec<u8>, piece: &str) -> usize {
+    let mut opened = Vec::new();
     let mut is_quoted = false;
-    for byte in piece.bytes() {
+    for (at, byte) in piece.bytes().enumerate() {
         match byte {
             b'"' => is_quoted = !is_quoted,
             _ if is_quoted => {}
-            b'{' | b'[' | b'(' => open.push(byte),
-            b'}' | b']' | b')' => _ = open.pop(),
+            b'{' | b'[' | b'(' => {
+                open.push(byte);
+                opened.push(at + 1);
+            }
+            b'}' | b']' | b')' => {
+                open.pop();
+                opened.pop();
+            }
             _ => {}
         }
     }
+    opened.last().copied().unwrap_or(0)
 }
 
 /// What stands between the marks, whatever their bars and the case of their letters: `<｜"｜>`, `<ESCAPE>`.
