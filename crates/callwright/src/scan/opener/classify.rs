@@ -72,8 +72,9 @@ impl<'a> OpenerParser<'a, '_> {
         let is_own = |record: &&Arc<Record>| {
             record.grammar.is_tagged() && !(is_function && record.name_at == NameAt::Header)
         };
-        // The next call in a section is of the first one's dialect.
-        if let Some(record) = self.record.or(self.place.inside).filter(is_own) {
+        // The next call in a section is of the first one's dialect, unless that has marks of the caller's own.
+        let inside = self.place.inside.filter(|record| record.markup.is_none());
+        if let Some(record) = self.record.or(inside).filter(is_own) {
             return record;
         }
         self.known(match tag.word.of(self.text) {
