@@ -7,7 +7,7 @@ use crate::value::{Map, Value};
 use super::literal::{Style, WORDS, is_identifier, python};
 use super::marks::{in_json, neutralise, quoted};
 use super::speech::Arguments;
-use super::template::fill;
+use crate::syntax::template::fill;
 
 /// The most levels of nested elements.
 const MAX_LEVELS: usize = 32;

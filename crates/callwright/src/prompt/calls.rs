@@ -13,8 +13,8 @@ use super::PromptDialect;
 use super::arguments::{self, with_breaks, written};
 use super::marks::{in_json, neutralise, one_line, quoted};
 use super::speech::{Arguments, Calls};
-use super::template::fill;
 use crate::engine::{Context, parse};
+use crate::syntax::template::fill;
 use crate::tools::ToolSet;
 use crate::verdict::Acceptance;
 

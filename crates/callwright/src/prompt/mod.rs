@@ -8,7 +8,6 @@
 
 mod marks;
 mod own_marks;
-pub(crate) mod template;
 mod literal;
 pub(crate) mod speech;
 mod dialect;
@@ -31,6 +30,7 @@ pub use speech::{Arguments, Calls, Definition, Listing, PromptFormat, Results};
 use std::borrow::Cow;
 
 use crate::constrain::{Constraint, PROSE_KEY};
+use crate::syntax::template::fill;
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// How to speak to a model: what the request wants, and what the server's template can take.
@@ -86,7 +86,7 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
         Some(_) => example::forms(&tools),
         None => example::examples(&tools),
     };
-    let text = template::fill(&speech.system, |slot| {
+    let text = fill(&speech.system, |slot| {
         Some(Cow::Owned(match slot {
             "tools" => definition::listed(&speech.listing, &tools, dialect.own_marks()),
             "calls" => shown(dialect, tool_set, &examples),

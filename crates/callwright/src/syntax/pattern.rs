@@ -7,7 +7,7 @@ use callwright_json::Span;
 
 use super::marks::fit;
 use crate::dialect::check::{DialectProblem, MAX_TEXT};
-use crate::prompt::template::pieces;
+use crate::syntax::template::pieces;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -183,5 +183,61 @@ impl Slot {
         };
         let start = from + (whole.len() - whole.trim_start().len());
         is_right.then(|| Span::new(start, start + value.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &[Slot] = &[Slot::Name, Slot::Id, Slot::Key, Slot::Type];
+
+    fn show(marker: &str, text: &str) -> String {
+        match Pattern::new(marker, ALL).unwrap().at(text, 0) {
+            Ok(Some(found)) => {
+                let of = |span: Option<Span>| span.map_or("-", |span| span.of(text));
+                format!("{} {} {} {}", found.end, of(found.name), of(found.key), of(found.kind))
+            }
+            Err(Incomplete) => "grows".into(),
+            Ok(None) => "no".into(),
+        }
+    }
+
+    #[test]
+    fn a_place_holder_takes_what_stands_before_the_fixed_text_behind_it() {
+        for (marker, text, expected) in [
+            ("[[call {name}]]", "[[CALL  get_weather ]] x", "22 get_weather - -"),
+            ("[[call {name}]]", "[[call get_weather]", "grows"),
+            ("[[call {name}]]", "[[call get\nweather]]", "no"),
+            ("[[call {name}]]", "[[call me now]]", "no"),
+            ("@@{name}", "@@f.g{}", "5 f.g - -"),
+            ("@@{name}", "@@f.g", "grows"),
+            ("<|k|>{key}<|/k|> <v t={type}>", "<｜k｜>a b<|/k|>\n<v t=string>x", "31 - a b string"),
+            ("<q id={id}>{name}:", "<q id=>f:{}", "9 f - -"),
+            ("{{", "{{", "2 - - -"),
+        ] {
+            assert_eq!(show(marker, text), expected, "{marker} {text}");
+        }
+        for (text, marker) in
+            [("[[call get_weather]]", "[[call {name}]]"), ("<k>a</k> <v>", "<k>{key}</k> <v>")]
+        {
+            for cut in 1..text.len() {
+                assert_eq!(show(marker, &text[..cut]), "grows", "{}", &text[..cut]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_would_fit_any_text_is_no_marker() {
+        for (marker, problem) in [
+            ("{name}", DialectProblem::NotFixed("{name}".into())),
+            ("", DialectProblem::NotFixed(String::new())),
+            ("<{name}>", DialectProblem::NotFixed("<{name}>".into())),
+            ("[[{name} {id}]]", DialectProblem::SlotsMeet("[[{name} {id}]]".into())),
+            ("[[{tool}]]", DialectProblem::BadSlot("{tool}".into())),
+            ("[[{tool_name}]]", DialectProblem::BadSlot("{tool_name}".into())),
+        ] {
+            assert_eq!(Pattern::new(marker, ALL).unwrap_err(), problem, "{marker}");
+        }
     }
 }

@@ -14,8 +14,8 @@ use crate::value::Value;
 use super::marks::{in_json, neutralise, one_line, quoted, tag_name};
 use super::own_marks::OwnMarks;
 use super::speech::{Definition, Listing};
-use super::template::fill;
 use crate::schema::required;
+use crate::syntax::template::fill;
 use crate::tools::Tool;
 
 /// How deep schemas are followed.

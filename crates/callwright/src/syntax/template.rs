@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// `template` with what `slot` says for each word in braces; a word that it does not know stays, braces and all.
 ///
 /// What is put in is not looked at again.
-pub(super) fn fill<'s>(template: &str, slot: impl Fn(&str) -> Option<Cow<'s, str>>) -> String {
+pub(crate) fn fill<'s>(template: &str, slot: impl Fn(&str) -> Option<Cow<'s, str>>) -> String {
     let mut out = String::with_capacity(template.len());
     for (text, word) in pieces(template) {
         out.push_str(text);
