@@ -53,7 +53,6 @@ fn nothing_that_is_not_the_models_own_call_becomes_one() {
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// A small model says its prompt back. Every call in it is known for the echo of an example.
 /// Without marks, arguments that only stand for values make no call; where the schema says more than a type, they are values.
 #[test]
 fn placeholders_stand_for_no_value() {
@@ -82,6 +81,7 @@ fn placeholders_stand_for_no_value() {
     }
 }
 
+/// A small model says its prompt back. Every call in it is known for the echo of an example.
 #[test]
 fn the_prompts_own_example_said_back_is_known() {
     let table = read(&folder().join("echo/prompts.toml"));

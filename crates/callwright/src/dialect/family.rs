@@ -140,6 +140,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_are_words() {
+        for (model, expected) in [
+            ("Qwen/Qwen2.5-7B-Instruct", " qwen qwen 2.5 7 b instruct"),
+            ("qwen2.5:7b", " qwen 2.5 7 b"),
+            ("accounts/fireworks/models/llama-v3p1-8b", " accounts fireworks models llama v 3.1 8 b"),
+            ("dots.llm1", " dots llm 1"),
+            ("", ""),
+        ] {
+            assert_eq!(words(model), expected);
+        }
+    }
+
+    #[test]
     fn families_write_what_there_is() {
         let dialects = crate::Dialects::default();
         for (dialect, families) in FAMILIES {

@@ -111,6 +111,11 @@ impl Form {
         head.find('>').map(|end| &head[..=end]).filter(|token| token.len() < head.len())
     }
 
+    /// Does what closes an argument name it: `</a>`?
+    pub(super) fn closes_by_key(&self) -> bool {
+        self.argument_close.contains(NAME)
+    }
+
     pub(super) fn section_open(&self) -> Vec<char> {
         self.section.as_ref().map_or_else(Vec::new, |(open, _)| folded(open))
     }
@@ -182,10 +187,6 @@ fn tails(tail: String) -> Vec<String> {
     let of_others: [(&str, &[&str]); 2] = [("\"true\"", &["false"]), ("\"string\"", &TYPES)];
     for (own, others) in of_others.iter().filter(|(own, _)| tail.contains(own)) {
         tails.extend(others.iter().map(|other| tail.replace(own, &format!("\"{other}\""))));
-    }
-    if tail.contains("\"string\"") {
-        let others = ["number", "integer", "boolean", "array", "object", "null"];
-        tails.extend(others.map(|other| tail.replace("string", other)));
     }
     if let (Some(attribute), Some(end)) = (tail.find("\" "), tail.rfind('"'))
         && attribute < end

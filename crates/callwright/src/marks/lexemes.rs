@@ -116,11 +116,13 @@ impl Kind {
 pub(super) fn find(text: &Folded, form: &Form, tools: &[&Tool], keys: &[&str]) -> Vec<Lexeme> {
     let index = Index::of(text);
     let mut marks = index.marks(&Patterns::of_calls(form, tools));
-    let called: BTreeSet<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
-    let is_taken = |key: &str| called.iter().any(|tool| tools[*tool].declares(key));
-    let called: Vec<(usize, &str)> = called.iter().map(|tool| (*tool, tools[*tool].name())).collect();
+    let mut is_called = vec![false; tools.len()];
+    marks.iter().filter_map(|mark| mark.kind.tool()).for_each(|tool| is_called[tool] = true);
+    let called = || tools.iter().enumerate().filter(|(n, _)| is_called[*n]);
+    let is_taken = |key: &str| called().any(|(_, tool)| tool.declares(key));
     let keys: Vec<(usize, &str)> =
         keys.iter().copied().enumerate().filter(|(_, key)| is_taken(key)).collect();
+    let called: Vec<(usize, &str)> = called().map(|(n, tool)| (n, tool.name())).collect();
     marks.extend(index.marks(&Patterns::of_arguments(form, &called, &keys)));
     let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
     let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
@@ -213,7 +215,7 @@ impl Patterns {
         let mut all = Patterns::default();
         let (call, head) = (&*form.call.head, &*form.argument.head);
         let call_tail = form.call.tail();
-        let is_named = form.argument_close.contains(NAME);
+        let is_named = form.closes_by_key();
         for (n, tool) in tools.iter().filter(|_| !call_tail.is_empty()) {
             for (key, written) in keys {
                 for (tail, end) in form.argument.tails.iter().enumerate() {

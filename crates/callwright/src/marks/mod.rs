@@ -54,18 +54,15 @@ pub(crate) fn read<'t>(
     cut: bool,
 ) -> Decision<'t> {
     let raw = text.get(from..).unwrap_or("");
-    let folded = Folded::of(raw, from);
-    let tools: Vec<&Tool> = tool_set.iter().collect();
-    let (marks, keys) = marks_of(&folded, form, &tools);
-    let parser = Parser { text: &folded, raw, form, tools: &tools, keys: &keys, marks: &marks, trim, cut };
+    let parser = Parser::new((raw, from), form, trim, tool_set, cut);
+    let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
     let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };
     if rest.is_empty() {
         let calls =
             best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
-        let repaired =
-            best.repaired.iter().map(|(from, to)| (folded.byte(*from), folded.byte(*to))).collect();
-        return Decision::Calls { calls, end: folded.byte(best.end), repaired };
+        let repaired = best.repaired.iter().map(|(from, to)| (text.byte(*from), text.byte(*to))).collect();
+        return Decision::Calls { calls, end: text.byte(best.end), repaired };
     }
     let last = |reading: &Reading| reading.calls.last().cloned();
     let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
@@ -77,20 +74,7 @@ pub(crate) fn read<'t>(
 /// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?
 pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet) -> bool {
     let form = Form { section: None, ..form.clone() };
-    let tools: Vec<&Tool> = tool_set.iter().collect();
-    let folded = Folded::of(call, 0);
-    let (marks, keys) = marks_of(&folded, &form, &tools);
-    let parser = Parser {
-        text: &folded,
-        raw: call,
-        form: &form,
-        tools: &tools,
-        keys: &keys,
-        marks: &marks,
-        trim,
-        cut: false,
-    };
-    let readings = parser.cheapest();
+    let readings = Parser::new((call, 0), &form, trim, tool_set, false).cheapest();
     readings.len() == 1 && readings[0].cost == 0
 }
 
@@ -104,24 +88,13 @@ pub(crate) fn is_torn(
     values: &[(&str, Span)],
     tool_set: &ToolSet,
 ) -> bool {
-    let tools: Vec<&Tool> = tool_set.iter().collect();
-    let folded = Folded::of(call, 0);
-    let (marks, keys) = marks_of(&folded, form, &tools);
-    let parser = Parser {
-        text: &folded,
-        raw: call,
-        form,
-        tools: &tools,
-        keys: &keys,
-        marks: &marks,
-        trim,
-        cut: false,
-    };
+    let parser = Parser::new((call, 0), form, trim, tool_set, false);
+    let Parser { text, tools, keys, .. } = &parser;
     let Some(tool) = tools.iter().position(|own| own.name() == tool.name()) else { return false };
     let number = |key: &str| keys.iter().position(|own| *own == key);
     let given: Vec<usize> = values.iter().filter_map(|(key, _)| number(key)).collect();
     values.iter().any(|(key, at)| {
-        let (from, to) = (folded.letter(at.start as usize), folded.letter(at.end as usize));
+        let (from, to) = (text.letter(at.start as usize), text.letter(at.end as usize));
         number(key).is_some_and(|key| parser.is_torn(tool, key, &given, (from, to)))
     })
 }

@@ -13,13 +13,13 @@ use super::edit::{MOST, ends_within};
 use super::fold::Folded;
 use super::form::{BLANKS, Form, NAME, folded};
 use super::lexemes::{Kind, Lexeme, Make};
-use super::prices;
+use super::{marks_of, prices};
 use crate::check;
 use crate::dialect::Trim;
 use crate::payload::value;
 use crate::schema::required;
 use crate::syntax::Typing;
-use crate::tools::Tool;
+use crate::tools::{Tool, ToolSet};
 
 /// The most steps that are taken for one text, and for each mark in it: of more marks than calls have, the ways between them
 /// would cost their square.
@@ -43,16 +43,16 @@ pub(super) struct Reading {
 
 /// What readings are made of.
 pub(super) struct Parser<'a, 't> {
-    pub(super) text: &'a Folded,
+    pub(super) text: Folded,
     /// The text as it was written; `text` is folded.
-    pub(super) raw: &'a str,
-    pub(super) form: &'a Form,
-    pub(super) tools: &'a [&'t Tool],
-    pub(super) keys: &'a [&'t str],
-    pub(super) marks: &'a [Lexeme],
-    pub(super) trim: Trim,
+    raw: &'a str,
+    form: &'a Form,
+    pub(super) tools: Vec<&'t Tool>,
+    pub(super) keys: Vec<&'t str>,
+    marks: Vec<Lexeme>,
+    trim: Trim,
     /// The text ended before its end.
-    pub(super) cut: bool,
+    cut: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,20 @@ struct Value {
     opener: usize,
 }
 
-impl Parser<'_, '_> {
+impl<'a, 't> Parser<'a, 't> {
+    /// For the marks of `form` in `raw`, which stands at `from` of the answer. With `cut`, that ended before its end.
+    pub(super) fn new(
+        (raw, from): (&'a str, usize),
+        form: &'a Form,
+        trim: Trim,
+        tool_set: &'t ToolSet,
+        cut: bool,
+    ) -> Parser<'a, 't> {
+        let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
+        let (marks, keys) = marks_of(&text, form, &tools);
+        Parser { text, raw, form, tools, keys, marks, trim, cut }
+    }
+
     /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
     /// `None` where there are too many ways.
     fn readings(&self) -> Option<Vec<Reading>> {
@@ -413,11 +426,12 @@ impl Parser<'_, '_> {
             let mut open = Node { cost, at: mark.from, ..node.clone() };
             open.repaired.push((mark.from, mark.from));
             let to = self.before_break(node.at, mark.from);
-            let is_empty = self.letters(node.at, to).is_none_or(|text| text.trim().is_empty());
+            let text = self.letters(node.at, to).unwrap_or("").trim();
             // Without a closer, elements may be those of the call.
-            let is_json = strict(self.letters(node.at, to).unwrap_or("").trim()).is_ok();
-            open.cost += if is_json { 0 } else { held };
-            if !is_empty && self.take(&mut open, node, own, to, 0) {
+            if 0 < held && strict(text).is_err() {
+                open.cost += held;
+            }
+            if !text.is_empty() && self.take(&mut open, node, own, to, 0) {
                 next.push(Node { state: State::Arguments, ..open });
             }
         }
@@ -425,7 +439,7 @@ impl Parser<'_, '_> {
 
     /// The value whose opener's end stands behind it.
     fn value_up_to_end(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
-        let is_named = self.form.argument_close.contains(NAME);
+        let is_named = self.form.closes_by_key();
         let argument = &self.form.argument;
         let end = |end: &String| match is_named {
             // `</a>x<a>`
@@ -509,7 +523,7 @@ impl Parser<'_, '_> {
 
     /// Is `text`, the value `json`, read as JSON or by its elements, so that it holds nothing else?
     fn is_read(&self, text: &str, json: &str) -> bool {
-        let is_elements = || self.form.argument_close.contains(NAME);
+        let is_elements = || self.form.closes_by_key();
         json.starts_with(['{', '[']) && (is_elements() || strict(text.trim()).is_ok())
     }
 
@@ -729,8 +743,9 @@ impl Held {
             }
             return;
         }
-        let (level, opens) = mark.kind.level(parser.form.argument_close.contains(NAME));
+        let (level, opens) = mark.kind.level(parser.form.closes_by_key());
         let is_argument = matches!(level, Level::Argument(_));
+        let is_closer = is_argument && !opens;
         let call = self.open.iter_mut().rev().find(|(open, _)| *open == Level::Call);
         let is_in_call = call.is_some();
         // A call that nothing ends, with arguments, is none that a text speaks of.
@@ -748,14 +763,12 @@ impl Held {
         let is_whole = mark.make != Make::Torn;
         self.to = mark.to;
         // What began in the value ends in it.
-        if is_whole && !opens && self.open.last().is_some_and(|(open, _)| *open == level) {
-            let (_, price) = self.open.pop().unwrap_or((level, 0));
+        if let Some((_, price)) = self.open.pop_if(|(open, _)| is_whole && !opens && *open == level) {
             self.price -= price;
             self.closer = None;
             return;
         }
         // In a value on lines of its own, a closer stands on one as well.
-        let is_closer = matches!(mark.kind, Kind::ArgumentClose(_));
         if is_closer && parser.begins_line(node.at) && !parser.begins_line(mark.from) {
             self.price += prices::HELD_IN_LINE;
             return;

@@ -246,3 +246,28 @@ fn without_cdata(text: &str) -> &str {
     let inside = text.trim().strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>"));
     inside.filter(|inside| !inside.contains("]]>")).unwrap_or(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_is_told_from_text() {
+        for (text, value) in [
+            ("\n    x\n  ", Some("x")),
+            ("\n    def f():\n      pass\n\n    f()\n  ", Some("def f():\n  pass\n\nf()")),
+            ("\ndef f():\n  pass\n  ", Some("def f():\n  pass")),
+            ("\n  x\n  ", Some("  x")),
+            ("\n  ", Some("")),
+            ("\n      \n  ", Some("")),
+            ("\n    x\n", None),
+            ("x\n  ", None),
+            ("  x  ", None),
+        ] {
+            assert_eq!(without_layout(text, "  ").as_deref(), value, "{text:?}");
+        }
+        assert_eq!(indent_at("<f>\n\t <parameter=a>", 17), Some("\t "));
+        assert_eq!(indent_at("<f> <parameter=a>", 15), None);
+        assert_eq!(indent_at("<parameter=a>", 11), None);
+    }
+}

@@ -171,3 +171,42 @@ fn sort(bracket: u8) -> usize {
         _ => 2,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end_of(text: &str) -> Option<usize> {
+        BracketMatcher::new(0).advance(text.as_bytes(), true).ok()
+    }
+
+    #[test]
+    fn ends_behind_the_last_bracket() {
+        for payload in [
+            r#"{"a": "}", "b": ["]", {}]}"#,
+            r#"{"a": "say \"}\" now"}"#,
+            r#"{"a": "say "x}" now"}"#,
+            "{'a': 'it's }', b: it's}",
+            "(a='x)', b=[1, (2)], c=r'\\)')",
+            "(a=\"\"\"one \" ) two\"\"\")",
+            "{\"meta\": {], \"b\": 1}}",
+            "(a=[1, 2)",
+        ] {
+            let text = format!("{payload} and }} ) more");
+            assert_eq!(end_of(&text), Some(payload.len()), "{payload}");
+        }
+        assert_eq!(end_of("{\"a\": \"}"), None);
+        assert_eq!(end_of("{\"a\": [1, 2"), None);
+    }
+
+    #[test]
+    fn any_chunking_ends_at_the_same_place() {
+        let text = r#"{"a": "say "x}" \" now" , 'b': """x " }""", "c": [1, {"d": 'é'}]} tail"#;
+        let whole = end_of(text);
+        assert!(whole.is_some());
+        let mut brackets = BracketMatcher::new(0);
+        let found =
+            (1..=text.len()).find_map(|n| brackets.advance(&text.as_bytes()[..n], n == text.len()).ok());
+        assert_eq!(found, whole);
+    }
+}

@@ -155,8 +155,7 @@ impl Scanner<'_> {
             opener.item,
             Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { .. }, .. }
         );
-        let own = [&opener.dialect, &opener.record].into_iter().find(|record| record.form.is_some());
-        match own.filter(|_| is_tagged) {
+        match opener.formed().filter(|_| is_tagged) {
             Some(record) => Ok(Some(Arc::clone(record))),
             None if matches!(opener.item, Item::Words { .. } | Item::Block { .. }) => {
                 self.broken_record(opener.start, end)

@@ -22,3 +22,28 @@ pub(crate) fn comment(bytes: &[u8]) -> Seen<usize> {
         None => Ok(None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_ends_with_its_own_mark() {
+        let long = format!("// {}", "x".repeat(MAX_COMMENT));
+        for (text, fit) in [
+            ("// a\n{", Ok(Some(4))),
+            ("# a\n", Ok(Some(3))),
+            ("/* a\n */ b", Ok(Some(8))),
+            ("<!-- a -->b", Ok(Some(10))),
+            ("/", Err(Incomplete)),
+            ("<!-", Err(Incomplete)),
+            ("<!-- a --", Err(Incomplete)),
+            ("// a", Err(Incomplete)),
+            (&long, Ok(None)),
+            ("<a>", Ok(None)),
+            ("", Ok(None)),
+        ] {
+            assert_eq!(comment(text.as_bytes()), fit, "{text}");
+        }
+    }
+}

@@ -144,3 +144,17 @@ fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
         [] => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_blanks_and_case_are_those_of_any_tokenizer() {
+        for text in ["<|tool_calls_begin|>", "<｜tool▁calls▁begin｜>", "<｜TOOL_calls▁begin|>"] {
+            assert_eq!(fit(text.as_bytes(), "<|tool_calls_begin|>"), Ok(Some(text.len())), "{text}");
+        }
+        assert_eq!(fit("<｜tool▁calls".as_bytes(), "<|tool_calls_begin|>"), Err(Incomplete));
+        assert_eq!(fit("<｜tool calls".as_bytes(), "<|tool_calls_begin|>"), Ok(None));
+    }
+}

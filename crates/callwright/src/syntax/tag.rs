@@ -466,3 +466,61 @@ fn role_of(word: &str) -> Role {
     let is_group = || GROUPS.iter().any(|group| ends_with_any_case(word.as_bytes(), group));
     role.unwrap_or_else(|| if is_group() { Role::Group } else { Role::Other })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str) -> String {
+        match tag_at(text, 0) {
+            Ok(Some(tag)) => format!(
+                "{}{:?} {} {:?} {}",
+                if tag.closing { "/" } else { "" },
+                tag.role,
+                tag.key.map_or("-", |key| key.of(text)),
+                tag.typing,
+                tag.at.end
+            ),
+            Err(Incomplete) => "grows".into(),
+            Ok(None) => "no".into(),
+        }
+    }
+
+    #[test]
+    fn every_form_of_tag_says_what_it_is_for() {
+        for (text, expected) in [
+            ("<parameter=a>", "Param a Schema"),
+            ("</parameter>", "/Param - Schema"),
+            ("<function=get_weather>", "Call get_weather Schema"),
+            ("<invoke name=\"f\">", "Call f Schema"),
+            ("<atem:parameter name='a b'>", "Param a b Schema"),
+            ("<｜DSML｜parameter name=\"a\" string=\"false\">", "Param a Json"),
+            ("<|DSML|parameter name=\"a\" string=\"true\">", "Param a Text"),
+            ("</｜DSML｜ parameter>", "/Param - Schema"),
+            ("<｜DSML｜ calls>", "Group - Schema"),
+            ("<|open|>argument key=\"a\" type=\"object\"<|sep|>", "Param a Json"),
+            ("<|close|>argument<|sep|>", "/Param - Schema"),
+            ("<|close|> argument <|sep|>", "/Param - Schema"),
+            ("<ifm|arg_key>", "Key - Schema"),
+            ("</tool_call:x7>", "/Group - Schema"),
+            ("]<]minimax[>[<invoke name=\"f\">", "Call f Schema"),
+            ("<|call|>", "/Token - Schema"),
+            ("<｜tool▁call▁end｜>", "/Token - Schema"),
+            ("<|tool_arg:start|>", "Key - Schema"),
+            ("<|tool_arg:value|>", "Value - Schema"),
+            ("<|tool_arg:end|>", "/Value - Schema"),
+            ("<|tool_call:end|>", "/Group - Schema"),
+            ("<functionname=\"f\">", "Call f Schema"),
+            ("<paramĠname=\"a\">", "Param a Schema"),
+            ("<city>", "Other - Schema"),
+        ] {
+            assert_eq!(show(text), format!("{expected} {}", text.len()), "{text}");
+            for (cut, _) in text.char_indices().skip(1) {
+                assert_eq!(show(&text[..cut]), "grows", "{:?}", &text[..cut]);
+            }
+        }
+        for text in ["< b", "<3", "a", "<a b>", "<a\n=", "<p class=x y"] {
+            assert!(matches!(show(text).as_str(), "no" | "grows"), "{text}: {}", show(text));
+        }
+    }
+}

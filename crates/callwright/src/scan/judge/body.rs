@@ -368,8 +368,9 @@ impl Case<'_, '_> {
 
     /// Does a value hold marks of its dialect that it would hardly hold, so that it could as well end elsewhere?
     fn holds_marks(&self, tool: &Tool, walk: &Walk) -> bool {
-        let mut records = [&self.opener.dialect, &self.opener.record].into_iter();
-        let Some(form) = records.find_map(|record| record.form.as_ref()) else { return false };
+        let holds_tag = |param: &Param| param.certain < param.value.end as usize;
+        let form = self.opener.formed().and_then(|record| record.form.as_ref());
+        let Some(form) = form.filter(|_| walk.params.iter().any(holds_tag)) else { return false };
         let (from, to) = (self.opener.start, walk.params.last().map_or(0, |param| param.value.end as usize));
         let call = self.text.get(from..to).unwrap_or("");
         let value = |param: &Param| {
@@ -377,9 +378,7 @@ impl Case<'_, '_> {
             (param.key.of(self.text), at)
         };
         let values: Vec<(&str, Span)> = walk.params.iter().map(value).collect();
-        let holds_tag = |param: &Param| param.certain < param.value.end as usize;
-        walk.params.iter().any(holds_tag)
-            && marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools())
+        marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools())
     }
 
     /// The arguments with some values that could be texts as well taken for texts, where only so they fit:

@@ -57,6 +57,11 @@ impl Opener {
         [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct)
     }
 
+    /// The dialect whose marks its arguments may stand in.
+    pub(super) fn formed(&self) -> Option<&Arc<Record>> {
+        [&self.dialect, &self.record].into_iter().find(|record| record.form.is_some())
+    }
+
     /// Does it stand in a fence of its own?
     pub(super) fn is_fenced(&self) -> bool {
         self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
