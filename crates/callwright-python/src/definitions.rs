@@ -187,7 +187,7 @@ impl Dialects {
     #[pyo3(signature = (own = None, *, only = None))]
     fn new(own: Option<&Bound<'_, PyAny>>, only: Option<String>) -> PyResult<Dialects> {
         let own = own.map_or_else(|| Ok(String::from("[]")), definition)?;
-        let records: Vec<callwright::Dialect> = serde_json::from_str(&own)
+        let records = callwright::Dialect::list_from_json(&own)
             .map_err(|error| PyValueError::new_err(format!("`own` is no list of dialects: {error}")))?;
         let dialects =
             callwright::Dialects::new(records).map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -44,10 +44,11 @@ impl Native {
 static DIALECTS: LazyLock<Compiled<Dialects>> = LazyLock::new(|| Compiled::new(compile));
 
 /// Own records, and the name of the only dialect to look for.
-type Wanted = (Vec<callwright::Dialect>, Option<String>);
+type Wanted<'w> = (&'w RawValue, Option<String>);
 
 fn compile(wanted: &str) -> Result<Dialects, String> {
-    let (own, only): Wanted = serde_json::from_str(wanted)
+    let (own, only): Wanted<'_> = serde_json::from_str(wanted).map_err(|error| error.to_string())?;
+    let own = callwright::Dialect::list_from_json(own.get())
         .map_err(|error| format!("`dialects` is no list of dialects: {error}"))?;
     let dialects = Dialects::new(own).map_err(|error| error.to_string())?;
     match only {

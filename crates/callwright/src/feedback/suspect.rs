@@ -16,9 +16,9 @@ const FOREIGN: [&str; 5] = ["True", "False", "None", "nil", "undefined"];
 /// What the repairs of a reading say was wrong, and where. Wrapping counts only where nothing else was wrong; of
 /// several things, the first is told. `None` where none of the repairs has a name.
 pub(super) fn of_reading(stop: &Stop<'_>, reading: &Reading<'_>) -> Option<(Trouble, Span)> {
-    let mut kinds: Vec<RepairKind> = tally(&reading.repairs).into_iter().map(|(kind, _)| kind).collect();
-    kinds.sort_by_key(|kind| is_surrounding(*kind));
-    let (trouble, at) = kinds.into_iter().find_map(|kind| {
+    let kinds = tally(&reading.repairs).into_iter().map(|(kind, _)| kind);
+    let (around, within): (Vec<RepairKind>, Vec<RepairKind>) = kinds.partition(|kind| is_surrounding(*kind));
+    let (trouble, at) = within.into_iter().chain(around).find_map(|kind| {
         let repairs: Vec<&Repair> = reading.repairs.iter().filter(|repair| repair.kind == kind).collect();
         Some((of_repairs(stop.text, kind, &repairs)?, first_run(&repairs)))
     })?;

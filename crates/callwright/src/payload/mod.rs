@@ -8,6 +8,8 @@ pub(crate) mod relaxed;
 pub(crate) mod tagged;
 pub(crate) mod value;
 
+use std::iter;
+
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, apply,
     read_prefix, read_with,
@@ -128,15 +130,16 @@ pub(crate) fn read_escaped_arguments(
     let payload = read_arguments_at(&plain, 0, guide, false);
     let reading = settled_object(&payload.parse)?;
     let place = |at: u32| from + at as usize + dropped.partition_point(|dropped| *dropped < at as usize);
-    let placed = |repair: &Repair| Repair {
-        at: Span::new(place(repair.at.start), place(repair.at.end)),
-        ..repair.clone()
-    };
-    let mut repairs: Vec<Repair> = reading.repairs.iter().map(placed).collect();
     drops.iter_mut().for_each(|drop| drop.at = moved(drop.at, from));
-    drops.retain(|drop| !repairs.iter().any(|repair| repair.at.range().contains(&drop.at.range().start)));
+    let (mut drops, mut repairs) = (drops.into_iter().peekable(), Vec::new());
+    for repair in &reading.repairs {
+        let at = Span::new(place(repair.at.start), place(repair.at.end));
+        repairs.extend(iter::from_fn(|| drops.next_if(|drop| drop.at.start < at.start)));
+        // What is replaced holds no other edit.
+        while drops.next_if(|drop| drop.at.start < at.end).is_some() {}
+        repairs.push(Repair { at, ..repair.clone() });
+    }
     repairs.extend(drops);
-    repairs.sort_by_key(|r| r.at);
     Some((reading.value().raw().to_owned(), repairs))
 }
 

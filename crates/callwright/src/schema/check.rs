@@ -38,10 +38,10 @@ impl Schema {
         let root = if self.is_by_tables { self.guide.root } else { ANY };
         let mut faults: Vec<Fault<'_, '_>> = Vec::new();
         let _ = walk(&self.guide, root, value, &mut |fault| {
-            faults.push(fault);
+            let behind = faults.partition_point(|before| before.value.span() <= fault.value.span());
+            faults.insert(behind, fault);
             if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        faults.sort_by_key(|fault| fault.value.span());
         if !faults.is_empty() {
             return faults.iter().map(|fault| message::of_fault(value, fault)).collect();
         }

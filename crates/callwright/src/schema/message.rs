@@ -80,7 +80,7 @@ pub(super) fn unknown_message(around: &str, name: &str, known: &[&str]) -> Strin
     if known.is_empty() {
         return unknown;
     }
-    let nearest = nearest(name, known.iter().copied(), 1);
+    let nearest = nearest(name, &mut known.iter().copied(), 1);
     let nearest: String = nearest.into_iter().map(|name| format!("nearest: {}; ", show(name))).collect();
     format!("{unknown} ({nearest}declared: {})", listed(known.iter().copied()))
 }

@@ -2,7 +2,7 @@
 //! has. Anything further away is feedback, never a call.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::nearest::{fold, folded_ends, nearest};
 use crate::syntax::tag;
@@ -33,8 +33,8 @@ pub(crate) struct Names<'a>(Declared<'a>);
 pub(crate) struct NameIndex {
     /// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
     /// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter
-    /// name, its last byte alone.
-    ends: BTreeSet<[Option<u8>; 3]>,
+    /// name, its last byte alone. In their order.
+    ends: Vec<[Option<u8>; 3]>,
     /// Declared names of more than one word, `server/tool`, each with the length of its first word.
     joined: Vec<(usize, usize)>,
     /// The longest word that may be a name in prose.
@@ -59,7 +59,8 @@ impl NameIndex {
         };
         let folded = index(tools, |name| Some(name));
         let tails = index(tools, |name| Some(name.rsplit_once('.')?.1));
-        let ends = tools.iter().map(ends).collect();
+        let mut ends: Vec<_> = tools.iter().map(ends).collect();
+        ends.sort_unstable();
         NameIndex { ends, joined, longest: longest.min(MAX_NAME), folded, tails }
     }
 
@@ -69,7 +70,7 @@ impl NameIndex {
         // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
         written.contains('<')
             || last.is_none()
-            || [ends, [last, None, None]].iter().any(|ends| self.ends.contains(ends))
+            || [ends, [last, None, None]].iter().any(|ends| self.ends.binary_search(ends).is_ok())
     }
 }
 
@@ -185,7 +186,7 @@ impl<'a> Names<'a> {
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
         let declared = || self.tools().iter().map(Tool::name);
-        let nearest = nearest(written, declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
+        let nearest = nearest(written, &mut declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 }

@@ -25,7 +25,7 @@ fn is_separator(byte: u8) -> bool {
 /// Those of `declared` that come close to `written`, nearest first, at most `most`.
 pub(crate) fn nearest<'a>(
     written: &str,
-    declared: impl Iterator<Item = &'a str>,
+    declared: &mut dyn Iterator<Item = &'a str>,
     most: usize,
 ) -> Vec<&'a str> {
     let written = fold(written);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_nearest_come_first() {
-        let near = |written| nearest(written, ["get_weather", "get_time", "write_file"].into_iter(), 2);
+        let near = |written| nearest(written, &mut ["get_weather", "get_time", "write_file"].into_iter(), 2);
         assert_eq!(near("get_wether"), ["get_weather", "get_time"]);
         assert_eq!(near("Time"), ["get_time"]);
         assert!(near("zzzzzzzzzzzzzz").is_empty());
