@@ -64,6 +64,16 @@ fn a_history_with_tools_becomes_plain_turns() {
 }
 
 #[test]
+fn what_is_no_message_stays_in_its_place() {
+    let mut history = conversation();
+    history.insert(5, json!("no object"));
+    let turns = rendered(&named("hermes"), &Speaking::default(), &history);
+    let [.., results, odd, last] = turns.as_slice() else { panic!("{turns:?}") };
+    assert!(results.to_string().contains("tool_response"), "{results}");
+    assert_eq!((odd, last), (&json!("no object"), &conversation()[5]));
+}
+
+#[test]
 fn templates_have_their_way() {
     let late = [
         json!({"role": "user", "content": "Hi"}),

@@ -49,6 +49,7 @@ pub fn render_messages(
     }
     for message in messages {
         let Value::Object(message) = message else {
+            turns.results(std::mem::take(&mut results));
             turns.done.push(message.clone());
             continue;
         };

@@ -137,8 +137,9 @@ pub(crate) fn local_pointer(reference: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();
     while let Some((&b, tail)) = rest.split_first() {
-        let hex = (b == b'%').then(|| tail.get(..2)).flatten();
-        let decoded = hex.and_then(|h| u8::from_str_radix(core::str::from_utf8(h).ok()?, 16).ok());
+        let digit = |n: usize| tail.get(n).and_then(|digit| char::from(*digit).to_digit(16));
+        let encoded = digit(0).zip(digit(1)).filter(|_| b == b'%');
+        let decoded = encoded.and_then(|(high, low)| u8::try_from(16 * high + low).ok());
         bytes.push(decoded.unwrap_or(b));
         rest = if decoded.is_some() { tail.get(2..).unwrap_or(&[]) } else { tail };
     }

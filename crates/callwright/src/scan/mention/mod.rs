@@ -66,6 +66,12 @@ enum Stand {
     Shown(ShownBy),
 }
 
+impl Stand {
+    fn is_call(self) -> bool {
+        matches!(self, Stand::Made | Stand::Unsure)
+    }
+}
+
 /// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks.
 fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
     opener.delimiters.iter().map_while(|delimiter| match delimiter {

@@ -21,9 +21,9 @@ pub(in crate::scan) struct Held {
     pieces: Vec<Piece>,
     /// What became of the last run that went out, and whether it had marks.
     pub(super) last: Option<(Stand, bool)>,
-    /// A marked call went out.
+    /// A marked call was told to be one.
     has_marked: bool,
-    /// An unmarked one did.
+    /// An unmarked one was.
     has_unmarked: bool,
     /// One was told to be unsure.
     has_unsure: bool,
@@ -177,7 +177,10 @@ impl Scanner<'_> {
         let is_again = !run.verdicts.is_empty()
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
         let held = &mut self.standing.held;
+        // What [`Scanner::agree`] tells the runs that come by, whether they come before this one goes out or after.
         held.has_unsure |= stand == Stand::Unsure;
+        held.has_marked |= stand.is_call() && run.is_marked;
+        held.has_unmarked |= stand.is_call() && !run.is_marked;
         let stand = match stand {
             Stand::Unsure if self.rules.unsure_is_text => Stand::Shown(ShownBy::Unsure),
             Stand::Made | Stand::Unsure if is_again && !run.before.gap.joins => Stand::Shown(ShownBy::Repeat),
@@ -188,8 +191,6 @@ impl Scanner<'_> {
             self.outcome.shown.extend(run.verdicts.iter().map(|(verdict, _)| ShownCall::of(verdict, by)));
             return self.release_piece(text.get(run.at).unwrap_or(""), out);
         }
-        held.has_marked |= run.is_marked;
-        held.has_unmarked |= !run.is_marked;
         self.remove();
         let beside = match run.before.line {
             line if line.is_sentence() => BesideProse::Sentence,
@@ -237,9 +238,8 @@ impl Scanner<'_> {
             }
             last = Some(*stand);
         }
-        let is_call = |stand: &Stand| matches!(stand, Stand::Made | Stand::Unsure);
         let has_call = |stands: &[Stand], is_marked: bool| {
-            runs.iter().zip(stands).any(|(run, stand)| run.is_marked == is_marked && is_call(stand))
+            runs.iter().zip(stands).any(|(run, stand)| run.is_marked == is_marked && stand.is_call())
         };
         let between = match held.has_unmarked || has_call(stands, false) {
             true => Stand::Made,
@@ -252,7 +252,7 @@ impl Scanner<'_> {
         let has_unsure = held.has_unsure || stands.contains(&Stand::Unsure);
         for (run, stand) in runs.iter().zip(stands) {
             let is_set_off = run.before.gap.words || run.fence.is_some();
-            if has_marked && !run.is_marked && is_set_off && is_call(stand) {
+            if has_marked && !run.is_marked && is_set_off && stand.is_call() {
                 *stand = Stand::Shown(ShownBy::OtherForm);
             } else if has_unsure && *stand == Stand::Made && run.told.is_none() {
                 *stand = Stand::Unsure;
