@@ -429,7 +429,8 @@ impl<'t> Index<'t> {
                     {
                         continue;
                     }
-                    if 2 * signs(own) < all_signs || breaks(own) != all_breaks {
+                    // One letter may have become a line break.
+                    if 2 * signs(own) < all_signs || !(all_breaks..=all_breaks + 1).contains(&breaks(own)) {
                         continue;
                     }
                     let price = prices::EDIT * u32::try_from(edits).unwrap_or(u32::MAX);
