@@ -144,7 +144,7 @@ fn with_a_wrong_sign(text: &str, values: &[&str], random: &mut Random) -> String
     let (at, sign) = *random.pick(&free);
     let behind = &text[at + sign.len_utf8()..];
     let next = behind.chars().next().filter(|_| !is_in_value(at + sign.len_utf8()));
-    let other = *random.pick(&['a', 'e', '_', '"', '/', '<', ' ', ':', '|', '}']);
+    let other = *random.pick(&['a', 'e', '_', '"', '/', '<', ' ', ':', '|', '}', '\n']);
     let (put, behind) = match (random.below(4), next) {
         (0, _) => (String::new(), behind),
         (1, _) => (format!("{sign}{sign}"), behind),
@@ -154,8 +154,8 @@ fn with_a_wrong_sign(text: &str, values: &[&str], random: &mut Random) -> String
     format!("{}{put}{behind}", &text[..at])
 }
 
-/// What becomes of so many calls in each dialect.
-fn shares(seed: u64, n: usize) -> Shares {
+/// What becomes of so many calls in each dialect, or of two of them in one answer.
+fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
     let parameters = |names: &[(&str, &str)], required: &[&str]| {
         let properties: Vec<String> =
             names.iter().map(|(name, kind)| format!("{name:?}: {{\"type\": {kind:?}}}")).collect();
@@ -172,37 +172,43 @@ fn shares(seed: u64, n: usize) -> Shares {
         {"name": "send_note", "parameters": parameters(&[("to", "string"), ("text", "string")], &["to", "text"])}
     ]))
     .unwrap();
-    let made: [(&str, &str, &[&str]); 3] = [
-        (
-            "read_lines",
-            r#"{"path": "src/main.rs", "count": 375, "query": "hello world"}"#,
-            &["src/main.rs", "375", "hello world"],
-        ),
-        ("send_note", r#"{"to": "ida", "text": "All is well, so far."}"#, &["ida", "All is well, so far."]),
-        ("read_lines", r#"{"path": "README"}"#, &["README"]),
-    ];
+    let long = ("read_lines", r#"{"path": "src/main.rs", "count": 375, "query": "hello world"}"#);
+    let note = ("send_note", r#"{"to": "ida", "text": "All is well, so far."}"#);
+    let short = ("read_lines", r#"{"path": "README"}"#);
+    let values = ["src/main.rs", "375", "hello world", "ida", "All is well, so far.", "README"];
+    let made: &[&[(&str, &str)]] = match is_of_two {
+        false => &[&[long], &[note], &[short]],
+        true => &[&[short, note], &[note, long], &[long, short]],
+    };
     let mut random = Random(seed);
     let (mut all, mut exact, mut said, mut lost, mut wrong) = (0, 0, 0, 0, 0);
     for dialect in PromptDialect::all(&Dialects::default()) {
         for n in 0..n {
-            let (name, arguments, values) = made[n % made.len()];
-            let whole = prompt::call(&dialect, &tools, name, arguments);
-            let text = with_a_wrong_sign(&whole, values, &mut random);
+            let calls = made[n % made.len()];
+            let owned: Vec<(String, String)> =
+                calls.iter().map(|(name, arguments)| ((*name).to_owned(), (*arguments).to_owned())).collect();
+            let whole = prompt::calls(&dialect, &tools, &owned);
+            let text = with_a_wrong_sign(&whole, &values, &mut random);
             if text.trim() == whole.trim() {
                 continue;
             }
             all += 1;
             let outcome = parse(&tools, &text, &[], &Context::default());
-            let calls: Vec<_> = outcome.calls().collect();
-            let expected: Value = serde_json::from_str(arguments).unwrap();
-            let is_right = |call: &callwright::Acceptance| {
-                call.name == name && serde_json::from_str::<Value>(&call.arguments).unwrap() == expected
+            let is_right = |call: &callwright::Acceptance, (name, arguments): &(&str, &str)| {
+                let [found, expected] =
+                    [&*call.arguments, arguments].map(|json| serde_json::from_str::<Value>(json).unwrap());
+                call.name == *name && found == expected
             };
-            match (calls.as_slice(), outcome.refusals().count()) {
-                ([], 0) => lost += 1,
-                ([], _) => {}
-                ([call], 0) if is_right(call) && outcome.text.is_empty() => exact += 1,
-                ([call], 0) if is_right(call) => said += 1,
+            let found: Vec<_> = outcome.calls().collect();
+            let is_all = found.len() == calls.len()
+                && found.iter().zip(calls).all(|(found, call)| is_right(found, call));
+            let is_part = found.len() < calls.len()
+                && found.iter().all(|own| calls.iter().any(|call| is_right(own, call)));
+            match outcome.refusals().count() {
+                0 if is_all && outcome.text.is_empty() => exact += 1,
+                0 if is_all => said += 1,
+                0 if is_part => lost += 1,
+                _ if is_part || is_all => {}
                 _ => wrong += 1,
             }
         }
@@ -215,10 +221,12 @@ fn shares(seed: u64, n: usize) -> Shares {
 #[test]
 fn one_wrong_sign_is_mended_or_refused() {
     // With the first seed was worked; the second one only judges.
-    for seed in [1, 99] {
-        let shares = shares(seed, 120);
-        println!("seed {seed}: {shares:?}");
-        assert!(68.0 <= shares.exact, "{shares:?}");
-        assert!(shares.said <= 2.0 && shares.lost <= 1.6 && shares.wrong <= 1.6, "{shares:?}");
+    for (seed, is_of_two) in [(1, false), (99, false), (1, true), (99, true)] {
+        let shares = shares(seed, 120, is_of_two);
+        println!("seed {seed}, two calls {is_of_two}: {shares:?}");
+        // What is wrong with the second call may be in the list around both.
+        let (exact, lost) = if is_of_two { (66.0, 2.2) } else { (68.0, 1.6) };
+        assert!(exact <= shares.exact, "{shares:?}");
+        assert!(shares.said <= 2.0 && shares.lost <= lost && shares.wrong <= 1.6, "{shares:?}");
     }
 }

@@ -49,6 +49,9 @@ impl Record {
         if dialect.example.is_empty() && !dialect.arguments.is_tagged() {
             frames.extend(Frame::of_marks(dialect));
         }
+        // The next call of a section has a frame without it.
+        let next: Vec<Frame> = frames.iter().filter_map(Frame::behind_section).collect();
+        frames.extend(next);
         Record {
             id,
             kin,

@@ -100,6 +100,14 @@ impl Frame {
         (frame.before.contains(['<', '[']) && is_fixed).then_some(frame)
     }
 
+    /// The same without the first of several marks, which opens the section: `<calls><call>` → `<call>`.
+    pub(crate) fn behind_section(&self) -> Option<Frame> {
+        let marks = marks(&self.before);
+        let first = marks.first().filter(|_| 1 < marks.len())?;
+        let before = self.before.trim_start().strip_prefix(&**first)?.to_owned();
+        (before.contains(['<', '[']) && !before.trim().is_empty()).then(|| Frame { before, ..self.clone() })
+    }
+
     /// The marks behind a call of `name`.
     pub(super) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
         self.close.iter().map(move |mark| mark.replace(NAME, name))
@@ -125,8 +133,13 @@ impl Frame {
         };
         let mut fronts = Vec::new();
         for whole in self.openers(names) {
+            // Signs that look like others, or like nothing, are no slip.
+            let mark = folded(&whole);
+            let is_foreign = |c: &char| !c.is_ascii() && !c.is_whitespace() && !mark.contains(c);
             let ends = spelt_ends(&whole, text, 0);
-            let ends = ends.into_iter().filter(|(end, _)| begins_payload(*end));
+            let ends = ends
+                .into_iter()
+                .filter(|(end, _)| begins_payload(*end) && !text.folded.iter().take(*end).any(is_foreign));
             let least = ends.min_by_key(|(_, edits)| *edits);
             fronts.extend(least.map(|(end, edits)| Front { edits, end, whole }));
         }

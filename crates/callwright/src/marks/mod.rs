@@ -11,6 +11,8 @@ mod lexemes;
 mod parse;
 mod prices;
 
+use std::cmp::Reverse;
+
 use callwright_json::Span;
 
 use self::fold::Folded;
@@ -99,16 +101,45 @@ pub(crate) fn is_torn(
     })
 }
 
-/// Does `text` begin with the marks of `form` in front of a declared tool, whole or broken? At its `end`, no more will come.
-pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Result<bool, Incomplete> {
+/// How nearly marks in front of a call are what stands in a text: the nearest is the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Nearness {
+    /// What is wrong with them costs so much.
+    cost: u32,
+    /// So many letters of marks say it.
+    letters: Reverse<usize>,
+}
+
+impl Nearness {
+    /// Is nothing wrong with them?
+    pub(crate) fn is_whole(self) -> bool {
+        self.cost == 0
+    }
+}
+
+/// How nearly `text` begins with the marks of `record` in front of a call of a declared tool. At its `end`, no more will come.
+pub(crate) fn begins(text: &str, record: &Record, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
+    let formed = record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end))?;
+    let mut all: Vec<Nearness> = formed.into_iter().collect();
+    for frame in &record.frames {
+        all.extend(begins_framed(text, frame, tool_set, end)?);
+    }
+    Ok(all.into_iter().min())
+}
+
+fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
     let tools: Vec<&Tool> = tool_set.iter().collect();
     let marks = lexemes::find(&folded, form, &tools, &[]);
-    let is_call_at = |at: usize| marks.iter().any(|mark| mark.from == at && mark.kind.is_named_opener());
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
-    let mut behind = sections.map(|mark| folded.behind_blanks(mark.to)).chain([0]);
-    if behind.clone().any(is_call_at) {
-        return Ok(true);
+    let sections = sections.map(|mark| (folded.behind_blanks(mark.to), mark.price, mark.len));
+    let mut behind = sections.clone().map(|(to, ..)| to).chain([0]);
+    let near = sections.chain([(0, 0, 0)]).flat_map(|(at, cost, letters)| {
+        let calls = marks.iter().filter(move |mark| mark.from == at && mark.kind.is_named_opener());
+        calls.map(move |mark| Nearness { cost: cost + mark.price, letters: Reverse(letters + mark.len) })
+    });
+    if let Some(nearest) = near.min() {
+        return Ok(Some(nearest));
     }
     let is_open = |from: usize| {
         let rest = folded.folded.get(from..).unwrap_or(&[]);
@@ -118,16 +149,18 @@ pub(crate) fn begins(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> 
     };
     match !end && folded.len() < longest && behind.any(is_open) {
         true => Err(Incomplete),
-        false => Ok(false),
+        false => Ok(None),
     }
 }
 
-/// How many letters are wrong in the marks of `frame` with which `text` begins, in front of a payload of another form, such as
-/// JSON; `None` where it begins with none.
-pub(crate) fn edits_in_front(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Seen<usize> {
+/// In front of a payload of another form, such as JSON.
+fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
+    let cost = |front: &Front| prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT);
     match frame.fronts(&text, &names).first() {
-        Some(front) => Ok(Some(front.edits)),
+        Some(front) => {
+            Ok(Some(Nearness { cost: cost(front), letters: Reverse(front.whole.chars().count()) }))
+        }
         None if !end && text.len() < longest && frame.may_grow(&text, &names) => Err(Incomplete),
         None => Ok(None),
     }
@@ -176,29 +209,13 @@ pub(crate) fn torn_closer(
     let may_grow = |mark: &String| !edit::ends_within(rest, &form::folded(mark), edit::MOST).is_empty();
     match nearest {
         _ if !is_last && rest.len() < longest && closers.iter().any(may_grow) => Err(Incomplete),
-        Some((end, edits))
-            if 0 < edits && !begins_call(all.trim_start(), record, tool_set, edits, is_last)? =>
-        {
-            Ok(Some(text.byte(end)))
+        Some((end, edits)) if 0 < edits => {
+            let call = begins(all.trim_start(), record, tool_set, is_last)?;
+            let cost = prices::EDIT * u32::try_from(edits).unwrap_or(0);
+            Ok(call.is_none_or(|call| cost < call.cost).then(|| text.byte(end)))
         }
         _ => Ok(None),
     }
-}
-
-/// Does `text` begin with the marks of `record` in front of a call, with at most so many `edits` in them?
-fn begins_call(
-    text: &str,
-    record: &Record,
-    tool_set: &ToolSet,
-    edits: usize,
-    end: bool,
-) -> Result<bool, Incomplete> {
-    for frame in &record.frames {
-        if edits_in_front(text, frame, tool_set, end)?.is_some_and(|own| own <= edits) {
-            return Ok(true);
-        }
-    }
-    record.form.as_ref().map_or(Ok(false), |form| begins(text, form, tool_set, end))
 }
 
 /// Is `head`, or its beginning, what `text` may begin with, though letters are wrong? Of few letters none may be, or every word

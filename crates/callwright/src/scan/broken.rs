@@ -9,11 +9,11 @@ use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Decision, Form, begins, edits_in_front};
+use crate::marks::{self, Decision, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
-use crate::syntax::Seen;
 use crate::syntax::tag::tag_at;
+use crate::syntax::{Incomplete, Seen};
 use crate::verdict::{Reason, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
@@ -164,33 +164,35 @@ impl Scanner<'_> {
         }
     }
 
-    /// The dialect of which a call with broken marks begins at `at`.
+    /// The dialect of which a call with broken marks begins at `at`, by what stands in front of it.
     pub(super) fn broken_record(&mut self, at: usize, end: bool) -> Seen<Arc<Record>> {
+        Ok(self.broken_records(at, end)?.into_iter().next())
+    }
+
+    /// The dialects of which one may, the nearest first.
+    fn broken_records(&mut self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
         let rest = self.text.get(at..).filter(|_| self.work.bytes_repaired <= MAX_ALL).unwrap_or("");
         // Of what was cut, the marks are not there.
         if self.rules.cut || !self.rules.dialects.may_break_at(rest) {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let tools = self.names.tools();
+        let inside = self.markup.inside.as_ref().map(|(record, _)| record.id);
+        let mut near: Vec<((Nearness, bool), &Arc<Record>)> = Vec::new();
         for record in self.rules.dialects.broken_at(rest, tools) {
             self.work.bytes_repaired += LOOK;
-            if !self.rules.dialects.admits(record) {
-                continue;
-            }
-            // What comes first counts.
-            let mut begins = match &record.form {
-                Some(form) => begins(rest, form, tools, end)?,
-                None => false,
-            };
-            for frame in &record.frames {
-                // Whole ones need no repair.
-                begins = begins || edits_in_front(rest, frame, tools, end)?.is_some_and(|edits| edits != 0);
-            }
-            if begins {
-                return Ok(Some(Arc::clone(record)));
+            if let Some(nearness) = begins(rest, record, tools, end)?
+                && self.rules.dialects.admits(record)
+                // In front of a payload, whole ones need no repair.
+                && !(nearness.is_whole() && record.form.is_none())
+            {
+                // The calls of one section are of one dialect.
+                let rank = (nearness, Some(record.id) != inside);
+                let behind = near.partition_point(|(other, _)| *other <= rank);
+                near.insert(behind, (rank, record));
             }
         }
-        Ok(None)
+        Ok(near.into_iter().map(|(_, record)| Arc::clone(record)).collect())
     }
 
     /// The tag at `at` that closes a call which nothing opened, right behind one of its arguments:
@@ -257,31 +259,45 @@ impl Scanner<'_> {
         };
         let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
         let from = opener.start;
-        let text = self.text.get(from..).unwrap_or("");
-        let is_within = text.len() <= MAX_BROKEN && self.work.bytes_repaired <= MAX_ALL;
-        let record = match is_read {
-            true => self.record_of(&opener, true),
-            false => self.broken_record(from, true),
+        let len = self.text.len() - from;
+        let is_within = len <= MAX_BROKEN && self.work.bytes_repaired <= MAX_ALL;
+        let records = match is_read {
+            true => self.record_of(&opener, true).map(|record| record.into_iter().collect()),
+            false => self.broken_records(from, true),
         };
-        let record = record.unwrap_or(None).filter(|_| is_within);
-        if record.as_ref().is_some_and(|record| !record.frames.is_empty())
-            && let Some((judged, record)) = self.framed(&opener)
+        let records: Vec<Arc<Record>> = records.unwrap_or_default();
+        let mut records = records.into_iter().filter(|_| is_within);
+        let (mut form, mut decision) = (None, Decision::Nothing);
+        let mut is_framed = false;
+        // The nearest dialect counts of which there is a reading.
+        while let Some(record) = records.next()
+            && matches!(decision, Decision::Nothing)
+            && self.work.bytes_repaired <= MAX_ALL
         {
-            self.work.bytes_repaired += self.text.len() - from;
-            opener.delimiters = vec![Delimiter::Tag];
-            (opener.record, opener.dialect) = (Arc::clone(&record), record);
-            self.commit(opener, judged, out);
-            return Flow::On;
+            self.work.bytes_repaired += len;
+            if !record.frames.is_empty()
+                && !std::mem::replace(&mut is_framed, true)
+                && let Some((judged, record)) = self.framed(&opener)
+            {
+                opener.delimiters = vec![Delimiter::Tag];
+                (opener.record, opener.dialect) = (Arc::clone(&record), record);
+                self.commit(opener, judged, out);
+                return Flow::On;
+            }
+            let Some(own) = record.form.clone() else { continue };
+            let trim = if is_read { opener.record.trim } else { record.trim };
+            let read_from =
+                |from: usize| marks::read(&self.text, from, &own, trim, self.names.tools(), self.rules.cut);
+            decision = match read_from(from) {
+                // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+                Decision::Nothing if is_read => read_from(self.call_start(&opener)),
+                decision => decision,
+            };
+            if !is_read && !matches!(decision, Decision::Nothing) {
+                (opener.record, opener.dialect) = (Arc::clone(&record), record);
+            }
+            form = form.or(Some(own));
         }
-        let form = record.as_ref().and_then(|record| record.form.as_ref());
-        let read_from = |from: usize, form: &Form| {
-            marks::read(&self.text, from, form, opener.record.trim, self.names.tools(), self.rules.cut)
-        };
-        let decision = match form.map(|form| (form, read_from(from, form))) {
-            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
-            Some((form, Decision::Nothing)) if is_read => read_from(self.call_start(&opener), form),
-            decision => decision.map_or(Decision::Nothing, |(_, decision)| decision),
-        };
         // Marks that need no repair stay what they were taken for.
         let decision = match decision {
             Decision::Calls { repaired, .. } if repaired.is_empty() && is_read => Decision::Nothing,
@@ -290,10 +306,9 @@ impl Scanner<'_> {
         };
         let is_repaired = !matches!(decision, Decision::Nothing);
         let judged = self.case(&opener, self.text.len()).repaired(decision);
-        self.work.bytes_repaired += self.text.len() - from;
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
         // What a call's own marks open is refused where it has no reading, and never said.
-        if let (Judged::Text(_), Some(form)) = (&judged, form)
+        if let (Judged::Text(_), Some(form)) = (&judged, &form)
             && opener.is_distinct()
             && marks::holds_argument(self.text.get(from..).unwrap_or(""), form, self.names.tools())
         {
@@ -303,9 +318,8 @@ impl Scanner<'_> {
             judged = self.case(&opener, end).refused(name, reason, Span::new(from, end));
         }
         if is_repaired {
-            // Its marks were read to their end.
+            // Its own marks were read to their end.
             opener.delimiters.clear();
-            self.markup.delimiters.clear();
         }
         self.commit(opener, judged, out);
         Flow::On

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use callwright_json::{Guide as _, Repair, RepairKind, Span, strict};
 
-use super::opener::Delimiter;
+use super::opener::{Delimiter, Place};
 use super::repeat::Spot;
 use super::tail::{self, Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
@@ -17,7 +17,9 @@ use crate::verdict::{Reason, ShapeError, Verdict};
 impl Scanner<'_> {
     pub(super) fn tail(&mut self, blank: usize, end: bool, out: &mut Vec<Event>) -> Flow {
         let mut delimiters = std::mem::take(&mut self.markup.delimiters);
-        let found = tail(&self.text, self.at, blank, &mut delimiters, self.place(false, end));
+        let inside = self.markup.inside.as_ref().map(|(record, _)| record);
+        let place = Place { inside, ..self.place(false, end) };
+        let found = tail(&self.text, self.at, blank, &mut delimiters, place);
         self.markup.delimiters = delimiters;
         match found {
             Tail::Wait { at, blank } => {

@@ -3,6 +3,7 @@
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::REASONING;
+use crate::marks;
 use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::fit;
@@ -213,10 +214,23 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
     Ok(match opener::parse_opener(text, at, place)? {
         Look::Found(_) => None,
-        // `<g/>` closes nothing.
-        Look::Nothing | Look::TooMany(_) if tag.empty => None,
+        Look::Nothing | Look::TooMany(_) if begins_next(text, at, place)? => None,
+        // `<g/>` closes nothing, and neither does what has attributes, `<invoke naame="f">`.
+        Look::Nothing | Look::TooMany(_) if tag.empty || has_attributes(text, &tag) => None,
         Look::Nothing | Look::TooMany(_) => close_tag(delimiters).then_some(end),
     })
+}
+
+/// Of an argument's opener, the one that was looked for may be its own.
+fn has_attributes(text: &str, tag: &Tag) -> bool {
+    tag.role != Role::Param && tag.at.of(text).contains('=')
+}
+
+/// Do the marks of another call begin at `at`, of the same dialect, which are broken further on: `<tool_call>f<arg_ky>`?
+fn begins_next(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
+    let Some(record) = place.inside else { return Ok(false) };
+    let near = marks::begins(text.get(at..).unwrap_or(""), record, place.names.tools(), place.end)?;
+    Ok(near.is_some())
 }
 
 /// May `tag` stand around a call, by its word?

@@ -2,7 +2,7 @@
 
 use super::tag::Header;
 use super::{Delimiter, Item, MAX_TICKS, OpenerParser, Step, tick_run};
-use crate::dialect::{self, Known};
+use crate::dialect::{self, Anchor, Known};
 use crate::shape::keys;
 use crate::syntax::Incomplete;
 use crate::syntax::comment::comment;
@@ -14,9 +14,11 @@ const MAX_CODE: usize = 256;
 const MAX_LABEL: usize = 32;
 
 impl OpenerParser<'_, '_> {
-    /// `{` may begin a value that is a call; in prose and code, only where a key of one follows.
+    /// `{` may begin a value that is a call; in prose and code, only where a key of one follows. Behind a call, between the
+    /// marks around it, the next one stands.
     pub(super) fn brace(&self) -> Result<Step, Incomplete> {
-        let may_begin = self.distinct() || self.may_begin_object()?;
+        let is_next = self.place.inside.is_some_and(|record| record.anchor == Anchor::Distinct);
+        let may_begin = self.distinct() || is_next || self.may_begin_object()?;
         Ok(if may_begin { Step::Item(Item::Value { at: self.at }) } else { Step::Nothing })
     }
 
