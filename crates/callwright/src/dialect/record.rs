@@ -49,8 +49,8 @@ impl Record {
         if dialect.example.is_empty() && !dialect.arguments.is_tagged() {
             frames.extend(Frame::of_marks(dialect));
         }
-        // The next call of a section has a frame without it.
-        let next: Vec<Frame> = frames.iter().filter_map(Frame::behind_section).collect();
+        let between = dialect.speech.as_ref().map_or("", |speech| &*speech.calls.between);
+        let next: Vec<Frame> = frames.iter().flat_map(|frame| frame.next(between)).collect();
         frames.extend(next);
         Record {
             id,

@@ -100,12 +100,16 @@ impl Frame {
         (frame.before.contains(['<', '[']) && is_fixed).then_some(frame)
     }
 
-    /// The same without the first of several marks, which opens the section: `<calls><call>` → `<call>`.
-    pub(crate) fn behind_section(&self) -> Option<Frame> {
+    /// The frames of the next call of an answer: without the first of several marks, which opens the section, `<calls><call>` →
+    /// `<call>`, and behind what stands `between` two, `<|start|>assistant<|channel|>`.
+    pub(crate) fn next(&self, between: &str) -> impl Iterator<Item = Frame> {
         let marks = marks(&self.before);
-        let first = marks.first().filter(|_| 1 < marks.len())?;
-        let before = self.before.trim_start().strip_prefix(&**first)?.to_owned();
-        (before.contains(['<', '[']) && !before.trim().is_empty()).then(|| Frame { before, ..self.clone() })
+        let first = marks.first().filter(|_| 1 < marks.len());
+        let inner = first.and_then(|first| self.before.trim_start().strip_prefix(&**first));
+        let is_marked = |before: &String| before.contains(['<', '[']);
+        let behind = between.contains('<').then(|| format!("{between}{}", self.before));
+        let before = inner.map(str::to_owned).filter(is_marked).into_iter().chain(behind);
+        before.map(|before| Frame { before, ..self.clone() })
     }
 
     /// The marks behind a call of `name`.

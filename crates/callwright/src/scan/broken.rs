@@ -116,7 +116,7 @@ impl Scanner<'_> {
 
     /// May broken marks have kept a call from being read, or stand in a value that was?
     fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
-        let record = self.record_of(opener, end);
+        let record = self.records_of(opener, end).map(|records| records.into_iter().next());
         if MAX_ALL < self.work.bytes_repaired {
             return false;
         }
@@ -149,18 +149,18 @@ impl Scanner<'_> {
         is_suspect
     }
 
-    /// The dialect whose marks `opener` may have.
-    fn record_of(&mut self, opener: &Opener, end: bool) -> Seen<Arc<Record>> {
+    /// The dialects whose marks `opener` may have, the nearest first.
+    fn records_of(&mut self, opener: &Opener, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
         let is_tagged = matches!(
             opener.item,
             Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { .. }, .. }
         );
         match opener.formed().filter(|_| is_tagged) {
-            Some(record) => Ok(Some(Arc::clone(record))),
+            Some(record) => Ok(vec![Arc::clone(record)]),
             None if matches!(opener.item, Item::Words { .. } | Item::Block { .. }) => {
-                self.broken_record(opener.start, end)
+                self.broken_records(opener.start, end)
             }
-            None => Ok(None),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -180,9 +180,13 @@ impl Scanner<'_> {
         let inside = self.markup.inside.as_ref().map(|(record, _)| record.id);
         let mut near: Vec<((Nearness, bool), &Arc<Record>)> = Vec::new();
         for record in self.rules.dialects.broken_at(rest, tools) {
+            // More than one of its marks may begin so.
+            let is_known = near.iter().any(|(_, other)| other.id == record.id);
+            if is_known || !self.rules.dialects.admits(record) {
+                continue;
+            }
             self.work.bytes_repaired += LOOK;
             if let Some(nearness) = begins(rest, record, tools, end)?
-                && self.rules.dialects.admits(record)
                 // In front of a payload, whole ones need no repair.
                 && !(nearness.is_whole() && record.form.is_none())
             {
@@ -262,11 +266,10 @@ impl Scanner<'_> {
         let len = self.text.len() - from;
         let is_within = len <= MAX_BROKEN && self.work.bytes_repaired <= MAX_ALL;
         let records = match is_read {
-            true => self.record_of(&opener, true).map(|record| record.into_iter().collect()),
+            true => self.records_of(&opener, true),
             false => self.broken_records(from, true),
         };
-        let records: Vec<Arc<Record>> = records.unwrap_or_default();
-        let mut records = records.into_iter().filter(|_| is_within);
+        let mut records = records.unwrap_or_default().into_iter().filter(|_| is_within);
         let (mut form, mut decision) = (None, Decision::Nothing);
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
