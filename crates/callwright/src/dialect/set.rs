@@ -240,7 +240,7 @@ impl Dialects {
         is_sign(first) || is_word && behind.starts_with(is_sign) || self.0.heads.iter().any(may_be)
     }
 
-    /// The dialects of which the marks in front of a call may begin `text`, broken or not.
+    /// The dialects of which the marks in front of a call may begin `text`, broken or not; each once.
     pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
         // A mark that is whole is not another one that is broken.
         let whole = self.0.heads.iter().filter(|(head, _)| marks::is_whole_at(head, text));
@@ -256,7 +256,13 @@ impl Dialects {
                 tool_set.iter().any(|tool| marks::may_begin(&form.opener(tool.name()), text))
             })
         };
-        by_head.map(|(_, id)| self.record(*id)).chain(self.0.records.iter().filter(is_named))
+        let all = by_head.map(|(_, id)| self.record(*id)).chain(self.0.records.iter().filter(is_named));
+        let mut known: Vec<u16> = Vec::new();
+        all.filter(move |record| {
+            let is_new = !known.contains(&record.id);
+            known.extend(is_new.then_some(record.id));
+            is_new
+        })
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it

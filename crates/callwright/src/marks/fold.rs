@@ -43,6 +43,11 @@ impl Folded {
     }
 }
 
+/// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.
+pub(super) fn is_foreign(letter: char, mark: &[char]) -> bool {
+    !letter.is_ascii() && !letter.is_whitespace() && !mark.contains(&letter)
+}
+
 pub(super) fn fold(letter: char) -> char {
     match letter {
         '｜' => '|',

@@ -4,7 +4,7 @@
 //! The payload has a reader of its own. Here only the marks in front of it and behind it are looked for, with their slips.
 
 use super::edit::{MOST, ends_within};
-use super::fold::Folded;
+use super::fold::{Folded, is_foreign};
 use super::form::{NAME, folded, marks, named, word_at};
 use super::lexemes::most_edits;
 use crate::dialect::{Dialect, Grammar};
@@ -137,13 +137,11 @@ impl Frame {
         };
         let mut fronts = Vec::new();
         for whole in self.openers(names) {
-            // Signs that look like others, or like nothing, are no slip.
             let mark = folded(&whole);
-            let is_foreign = |c: &char| !c.is_ascii() && !c.is_whitespace() && !mark.contains(c);
-            let ends = spelt_ends(&whole, text, 0);
-            let ends = ends
-                .into_iter()
-                .filter(|(end, _)| begins_payload(*end) && !text.folded.iter().take(*end).any(is_foreign));
+            let holds_foreign =
+                |end: usize| text.folded.iter().take(end).any(|letter| is_foreign(*letter, &mark));
+            let ends = spelt_ends(&whole, text, 0).into_iter();
+            let ends = ends.filter(|(end, _)| begins_payload(*end) && !holds_foreign(*end));
             let least = ends.min_by_key(|(_, edits)| *edits);
             fronts.extend(least.map(|(end, edits)| Front { edits, end, whole }));
         }

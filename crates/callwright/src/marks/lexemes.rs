@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::edit::ends_within;
-use super::fold::{Folded, fold};
+use super::fold::{Folded, fold, is_foreign};
 use super::form::{BLANKS, Form, GAP, NAME, Pieces};
 use super::prices;
 use crate::tools::Tool;
@@ -409,7 +409,6 @@ impl<'t> Index<'t> {
             for at in self.find(&mark).collect::<Vec<_>>() {
                 starts.retain(|from| *from + most < at || at + most < *from);
             }
-            let is_foreign = |c: &char| !c.is_ascii() && !c.is_whitespace() && !mark.contains(c);
             for from in starts {
                 let Some(rest) = self.text.folded.get(from..) else { continue };
                 if rest.first().is_none_or(|first| first.is_whitespace()) {
@@ -420,11 +419,10 @@ impl<'t> Index<'t> {
                     let is_whole = edits == 0 || own.is_empty();
                     let is_in_word = pattern.edges.1 && self.text.is_word_at(from + end);
                     let is_other = short_tag.is_some_and(|tag| !own.ends_with(tag));
-                    // Signs that look like others, or like nothing, are no slip.
                     if is_whole
                         || is_in_word
                         || is_other
-                        || own.iter().any(is_foreign)
+                        || own.iter().any(|letter| is_foreign(*letter, &mark))
                         || own.last().is_some_and(|last| last.is_whitespace())
                     {
                         continue;

@@ -120,11 +120,10 @@ impl Nearness {
 /// How nearly `text` begins with the marks of `record` in front of a call of a declared tool. At its `end`, no more will come.
 pub(crate) fn begins(text: &str, record: &Record, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
     let formed = record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end))?;
-    let mut all: Vec<Nearness> = formed.into_iter().collect();
-    for frame in &record.frames {
-        all.extend(begins_framed(text, frame, tool_set, end)?);
-    }
-    Ok(all.into_iter().min())
+    record.frames.iter().try_fold(formed, |nearest, frame| {
+        let framed = begins_framed(text, frame, tool_set, end)?;
+        Ok(nearest.into_iter().chain(framed).min())
+    })
 }
 
 fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {

@@ -180,9 +180,7 @@ impl Scanner<'_> {
         let inside = self.markup.inside.as_ref().map(|(record, _)| record.id);
         let mut near: Vec<((Nearness, bool), &Arc<Record>)> = Vec::new();
         for record in self.rules.dialects.broken_at(rest, tools) {
-            // More than one of its marks may begin so.
-            let is_known = near.iter().any(|(_, other)| other.id == record.id);
-            if is_known || !self.rules.dialects.admits(record) {
+            if !self.rules.dialects.admits(record) {
                 continue;
             }
             self.work.bytes_repaired += LOOK;
@@ -269,14 +267,15 @@ impl Scanner<'_> {
             true => self.records_of(&opener, true),
             false => self.broken_records(from, true),
         };
-        let mut records = records.unwrap_or_default().into_iter().filter(|_| is_within);
-        let (mut form, mut decision) = (None, Decision::Nothing);
+        let records = records.ok().filter(|_| is_within).unwrap_or_default();
+        let form = records.iter().find_map(|record| record.form.as_ref());
+        let mut decision = Decision::Nothing;
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
-        while let Some(record) = records.next()
-            && matches!(decision, Decision::Nothing)
-            && self.work.bytes_repaired <= MAX_ALL
-        {
+        for record in &records {
+            if !matches!(decision, Decision::Nothing) || MAX_ALL < self.work.bytes_repaired {
+                break;
+            }
             self.work.bytes_repaired += len;
             if !record.frames.is_empty()
                 && !std::mem::replace(&mut is_framed, true)
@@ -287,19 +286,18 @@ impl Scanner<'_> {
                 self.commit(opener, judged, out);
                 return Flow::On;
             }
-            let Some(own) = record.form.clone() else { continue };
+            let Some(own) = &record.form else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
             let read_from =
-                |from: usize| marks::read(&self.text, from, &own, trim, self.names.tools(), self.rules.cut);
+                |from: usize| marks::read(&self.text, from, own, trim, self.names.tools(), self.rules.cut);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
                 Decision::Nothing if is_read => read_from(self.call_start(&opener)),
                 decision => decision,
             };
             if !is_read && !matches!(decision, Decision::Nothing) {
-                (opener.record, opener.dialect) = (Arc::clone(&record), record);
+                (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
             }
-            form = form.or(Some(own));
         }
         // Marks that need no repair stay what they were taken for.
         let decision = match decision {
@@ -311,7 +309,7 @@ impl Scanner<'_> {
         let judged = self.case(&opener, self.text.len()).repaired(decision);
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
         // What a call's own marks open is refused where it has no reading, and never said.
-        if let (Judged::Text(_), Some(form)) = (&judged, &form)
+        if let (Judged::Text(_), Some(form)) = (&judged, form)
             && opener.is_distinct()
             && marks::holds_argument(self.text.get(from..).unwrap_or(""), form, self.names.tools())
         {

@@ -216,13 +216,13 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         Look::Found(_) => None,
         Look::Nothing | Look::TooMany(_) if begins_next(text, at, place)? => None,
         // `<g/>` closes nothing, and neither does what has attributes, `<invoke naame="f">`.
-        Look::Nothing | Look::TooMany(_) if tag.empty || has_attributes(text, &tag) => None,
+        Look::Nothing | Look::TooMany(_) if tag.empty || opens_by_attributes(text, &tag) => None,
         Look::Nothing | Look::TooMany(_) => close_tag(delimiters).then_some(end),
     })
 }
 
-/// Of an argument's opener, the one that was looked for may be its own.
-fn has_attributes(text: &str, tag: &Tag) -> bool {
+/// Do attributes say that `tag` opens something? In an argument's opener, `<parameter=a>`, they are its key.
+fn opens_by_attributes(text: &str, tag: &Tag) -> bool {
     tag.role != Role::Param && tag.at.of(text).contains('=')
 }
 

@@ -17,8 +17,9 @@ impl OpenerParser<'_, '_> {
     /// `{` may begin a value that is a call; in prose and code, only where a key of one follows. Behind a call, between the
     /// marks around it, the next one stands.
     pub(super) fn brace(&self) -> Result<Step, Incomplete> {
-        let is_next = self.place.inside.is_some_and(|record| record.anchor == Anchor::Distinct);
-        let may_begin = self.distinct() || is_next || self.may_begin_object()?;
+        let mut around = [self.record, self.place.inside].into_iter().flatten();
+        let is_marked = around.any(|record| record.anchor == Anchor::Distinct);
+        let may_begin = is_marked || self.may_begin_object()?;
         Ok(if may_begin { Step::Item(Item::Value { at: self.at }) } else { Step::Nothing })
     }
 
