@@ -18,7 +18,6 @@ pub(crate) struct BracketMatcher {
     quote: Option<Quote>,
     /// The last byte outside strings that is not whitespace.
     before: u8,
-    nested_call: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,24 +32,12 @@ struct Quote {
 impl BracketMatcher {
     /// For the payload whose first bracket stands at `from`.
     pub(crate) fn new(from: usize) -> BracketMatcher {
-        BracketMatcher {
-            at: from,
-            open: Vec::new(),
-            counts: [0; 3],
-            quote: None,
-            before: b'(',
-            nested_call: false,
-        }
+        BracketMatcher { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(' }
     }
 
     /// How far it went.
     pub(crate) fn at(&self) -> usize {
         self.at
-    }
-
-    /// Does something like `g(` stand inside, outside of strings?
-    pub(crate) fn has_nested_call(&self) -> bool {
-        self.nested_call
     }
 
     /// Goes on from where the last call stopped: the place behind the last bracket of the payload. With `end`, no more text
@@ -63,8 +50,6 @@ impl BracketMatcher {
             }
             match byte {
                 b'(' | b'[' | b'{' => {
-                    let behind_name = self.before.is_ascii_alphanumeric() || self.before == b'_';
-                    self.nested_call |= byte == b'(' && behind_name && !self.open.is_empty();
                     self.open.push(byte);
                     self.counts[sort(byte)] += 1;
                 }

@@ -45,7 +45,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Payload(opener, brackets);
                 return Flow::Wait;
             }
-            Ok(at) => match self.judge_ended(&opener, at, brackets.has_nested_call(), end) {
+            Ok(at) => match self.judge_ended(&opener, at, end) {
                 Err(Incomplete) => {
                     self.mode = Mode::Payload(opener, brackets);
                     return Flow::Wait;
@@ -64,13 +64,7 @@ impl<'a> Scanner<'a> {
 
     /// Judges a payload whose brackets are balanced at `at`, up to the place behind its surplus closers; none where a string
     /// goes on that seemed to end: `{"a": "say "}" now"}`.
-    fn judge_ended(
-        &mut self,
-        opener: &Opener,
-        at: usize,
-        has_nested_call: bool,
-        end: bool,
-    ) -> Seen<(Judged, usize)> {
+    fn judge_ended(&mut self, opener: &Opener, at: usize, end: bool) -> Seen<(Judged, usize)> {
         const MAX_SURPLUS: usize = 64;
         const MAX_BLANK: usize = 64;
         let behind = &self.text.as_bytes()[at..];
@@ -110,7 +104,7 @@ impl<'a> Scanner<'a> {
         if goes_on && !(last && may_be_sibling) {
             return Ok(None);
         }
-        let mut judged = self.judge(opener, limit, Some(limit), has_nested_call, last);
+        let mut judged = self.judge(opener, limit, Some(limit), last);
         if may_be_sibling && matches!(judged, Judged::Text(_)) && self.sibling(opener, limit, end)? {
             judged = judge(&Case { end: Some(limit), has_sibling: true, ..self.case(opener, limit) });
         }
@@ -217,7 +211,7 @@ impl<'a> Scanner<'a> {
             // Before the bracket of the list, with which the answer ends, the answer ends as well: `[f(to=['a']`.
             let behind = self.text.get(limit..).unwrap_or("").trim_end();
             self.markup.ends_in_list = behind == "]" && reach == self.text.len();
-            let judged = self.judge(&opener, limit, None, false, false);
+            let judged = self.judge(&opener, limit, None, false);
             self.markup.ends_in_list = false;
             match judged {
                 Judged::Unclear => {}
@@ -227,13 +221,13 @@ impl<'a> Scanner<'a> {
         let limit = close.or(seen).unwrap_or(reach);
         let all = unclosed.or(close).unwrap_or(reach);
         if limit < all && opener.is_distinct() {
-            let judged = self.judge(&opener, all, Some(all), false, true);
+            let judged = self.judge(&opener, all, Some(all), true);
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
             if matches!(&judged, Judged::Calls(verdicts, _) if verdicts.iter().all(is_accepted)) {
                 return self.commit_payload(opener, judged, true, out);
             }
         }
-        let judged = self.judge(&opener, limit, Some(limit), false, true);
+        let judged = self.judge(&opener, limit, Some(limit), true);
         self.commit_payload(opener, judged, true, out);
     }
 
@@ -246,17 +240,10 @@ impl<'a> Scanner<'a> {
         reach
     }
 
-    pub(super) fn judge(
-        &mut self,
-        opener: &Opener,
-        limit: usize,
-        end: Option<usize>,
-        nested_call: bool,
-        last: bool,
-    ) -> Judged {
+    pub(super) fn judge(&mut self, opener: &Opener, limit: usize, end: Option<usize>, last: bool) -> Judged {
         let limit = limit.min(self.text.len());
         self.work.bytes_read += limit.saturating_sub(opener.item.at());
-        let case = Case { end, nested_call, last, ..self.case(opener, limit) };
+        let case = Case { end, last, ..self.case(opener, limit) };
         judge(&case)
     }
 
@@ -285,7 +272,6 @@ impl<'a> Scanner<'a> {
                 || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),
             alone,
             is_constrained: self.rules.is_constrained && alone,
-            nested_call: false,
             has_sibling: opener.is_distinct() || self.goes_on(opener),
             admission: self.rules.admission,
         }

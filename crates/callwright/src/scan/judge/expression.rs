@@ -55,13 +55,12 @@ impl<'a> Case<'a, '_> {
         }
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
         let before = self.text.get(..name.start as usize).unwrap_or("");
-        let nested = self.nested_call || self.quotes_a_call(repairs);
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
         if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
-        let nested = nested
+        let nested = self.quotes_a_call(repairs)
             || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
             || self.keys_are_torn(repairs, tool)
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);

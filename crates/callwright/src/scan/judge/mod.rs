@@ -23,7 +23,7 @@ use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::syntax::Text;
-use crate::tools::names::{Names, leading_name};
+use crate::tools::names::Names;
 use crate::tools::{Expected, Tool};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
@@ -63,8 +63,6 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) alone: bool,
     /// Is it in the form that the answer is held to?
     pub(crate) is_constrained: bool,
-    /// Does a call seem to stand among the arguments?
-    pub(crate) nested_call: bool,
     /// Does a call of a declared tool stand beside it, so that it is one, too?
     pub(crate) has_sibling: bool,
     /// Which repaired calls may pass.
@@ -400,20 +398,12 @@ impl<'a, 't> Case<'a, 't> {
             | Item::Lines { .. }
             | Item::Words { .. } => true,
         };
-        if !self.last {
-            // Code and prose in brackets are not held for what no text behind them makes a call.
-            let is_code = parse.diagnostics.iter().any(|d| match d.problem {
-                Problem::SwallowedMember => true,
-                // `{"a": f"{x}"}`: a text whose quotes do not come out even.
-                Problem::Ambiguous => parse.readings.is_empty(),
-                _ => false,
-            });
-            let may_be_arguments = !is_code && self.may_be_arguments(block);
-            let is_other = !plausible && !self.opener.is_distinct() && !may_be_arguments;
-            return if is_other { Judged::Text(None) } else { Judged::Unclear };
-        }
+        // Code and prose in brackets are not held for what no text behind them makes a call.
         if !plausible && !self.opener.is_distinct() {
             return Judged::Text(None);
+        }
+        if !self.last {
+            return Judged::Unclear;
         }
         let from = |diagnostic: &Diagnostic| {
             let shift = |n: u32| n.saturating_sub(at.start);
@@ -422,14 +412,6 @@ impl<'a, 't> Case<'a, 't> {
         };
         let diagnostics = parse.diagnostics.iter().map(from).collect();
         self.refused(name.as_deref(), unread(parse, diagnostics), at)
-    }
-
-    /// Does `block` begin with a parameter, where arguments may stand without a name?
-    fn may_be_arguments(&self, block: &str) -> bool {
-        let key = block.trim_start_matches(|c: char| c == '{' || c.is_ascii_whitespace());
-        let key = key.trim_start_matches(['"', '\'', '`', '“', '‘']);
-        let key = leading_name(key);
-        (self.alone || self.opener.is_fenced()) && self.names.tools().iter().any(|tool| tool.declares(key))
     }
 
     /// A declared name in quotes in a block that cannot be read.
