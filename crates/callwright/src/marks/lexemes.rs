@@ -45,8 +45,6 @@ pub(super) enum Kind {
     /// The first piece of an opener, alone.
     CallPiece,
     ArgumentPiece,
-    /// The token that all marks begin with, alone.
-    Token,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +78,8 @@ struct Pattern {
     tail: usize,
     /// What stands between blanks, or directly together.
     segments: Vec<Vec<char>>,
-    edges: Edges,
+    /// No word goes on behind it.
+    ends_word: bool,
 }
 
 impl Kind {
@@ -102,13 +101,12 @@ impl Kind {
                 | Kind::ArgumentClose(_)
                 | Kind::CallPiece
                 | Kind::ArgumentPiece
-                | Kind::Token
         )
     }
 
     /// Whether it is the beginning of a mark, alone.
     pub(super) fn is_piece(self) -> bool {
-        matches!(self, Kind::CallPiece | Kind::ArgumentPiece | Kind::Token)
+        matches!(self, Kind::CallPiece | Kind::ArgumentPiece)
     }
 }
 
@@ -153,12 +151,9 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     if torn.to <= whole.from || whole.to <= torn.from {
         return true;
     }
-    if !(torn.from <= whole.from && whole.to <= torn.to) {
-        return false;
-    }
     match (torn.kind, whole.kind) {
         // A closer without its slash is an opener.
-        (Kind::ArgumentClose(_), Kind::Argument(_)) | (_, Kind::Token) => true,
+        (Kind::ArgumentClose(_), Kind::Argument(_)) => true,
         (own, whole) if whole.is_piece() => own.is_named_opener() || matches!(own, Kind::ArgumentClose(_)),
         _ => false,
     }
@@ -168,22 +163,18 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
 #[derive(Debug, Default)]
 struct Patterns(Vec<Pattern>);
 
-/// No word goes on before a mark, and behind it.
-type Edges = (bool, bool);
-const ANYWHERE: Edges = (false, false);
-
 impl Patterns {
-    fn add(&mut self, kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str], edges: Edges) {
-        self.0.push(Pattern { kind, make, price, tail, segments: segments(parts), edges });
+    fn add(&mut self, kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str], ends_word: bool) {
+        self.0.push(Pattern { kind, make, price, tail, segments: segments(parts), ends_word });
     }
 
     fn whole(&mut self, kind: Kind, mark: &str) {
-        self.add(kind, Make::Whole, 0, 0, &[mark], ANYWHERE);
+        self.add(kind, Make::Whole, 0, 0, &[mark], false);
     }
 
     /// Two pieces that changed places.
     fn exchanged(&mut self, kind: Kind, tail: usize, parts: &[&str]) {
-        self.add(kind, Make::Half, prices::EXCHANGED, tail, parts, ANYWHERE);
+        self.add(kind, Make::Half, prices::EXCHANGED, tail, parts, false);
     }
 
     /// What opens and closes calls and their section.
@@ -249,15 +240,12 @@ impl Patterns {
             all.closer(&form.argument_close, Kind::ArgumentClose(None));
         }
         all.piece(Kind::ArgumentPiece, head);
-        if let Some(token) = form.token() {
-            all.piece(Kind::Token, token);
-        }
         all
     }
 
     fn piece(&mut self, kind: Kind, head: &str) {
         if ONE_EDIT <= head.chars().count() {
-            self.add(kind, Make::Half, 0, 0, &[head], ANYWHERE);
+            self.add(kind, Make::Half, 0, 0, &[head], false);
         }
     }
 
@@ -266,8 +254,9 @@ impl Patterns {
         let head = pieces.head.as_str();
         for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
             let ends_in_name = tail.is_empty();
-            self.add(kind, Make::Whole, 0, n, &[head, name, tail], (false, ends_in_name));
-            let mut half = |price, parts: &[&str], edges| self.add(kind, Make::Half, price, n, parts, edges);
+            self.add(kind, Make::Whole, 0, n, &[head, name, tail], ends_in_name);
+            let mut half =
+                |price, parts: &[&str], ends_word| self.add(kind, Make::Half, price, n, parts, ends_word);
             // `<arg_key>a</arg_key>`
             let ends: Vec<&str> = tail.split(BLANKS).collect();
             for left in (0..ends.len()).filter(|_| 1 < ends.len()) {
@@ -276,18 +265,18 @@ impl Patterns {
                     let ends = ends.iter().enumerate().flat_map(|(n, end)| vec![*end; n_times(n)]);
                     ends.collect::<Vec<_>>().join(GAP)
                 };
-                half(prices::HALF, &[head, name, &with(0)], ANYWHERE);
-                half(prices::DOUBLED, &[head, name, &with(2)], ANYWHERE);
+                half(prices::HALF, &[head, name, &with(0)], false);
+                half(prices::DOUBLED, &[head, name, &with(2)], false);
             }
-            half(prices::DOUBLED, &[head, head, name, tail], (false, ends_in_name));
-            half(prices::DOUBLED, &[head, name, name, tail], (false, ends_in_name));
-            half(prices::EXCHANGED, &[name, head, tail], (true, ends_in_name));
+            half(prices::DOUBLED, &[head, head, name, tail], ends_in_name);
+            half(prices::DOUBLED, &[head, name, name, tail], ends_in_name);
+            half(prices::EXCHANGED, &[name, head, tail], ends_in_name);
             if !ends_in_name {
-                half(prices::HALF, &[name, tail], (true, false));
-                half(prices::HALF, &[head, name], (false, true));
-                half(prices::DOUBLED, &[head, name, tail, tail], ANYWHERE);
-                half(prices::EXCHANGED, &[head, tail, name], (false, true));
-                half(prices::EXCHANGED, &[tail, name, head], ANYWHERE);
+                half(prices::HALF, &[name, tail], false);
+                half(prices::HALF, &[head, name], true);
+                half(prices::DOUBLED, &[head, name, tail, tail], false);
+                half(prices::EXCHANGED, &[head, tail, name], true);
+                half(prices::EXCHANGED, &[tail, name, head], false);
             }
         }
     }
@@ -300,7 +289,7 @@ impl Patterns {
         let word = mark[from..].split(|c| !is_word(c)).next().unwrap_or("");
         let (head, tail) = (&mark[..from], &mark[from + word.len()..]);
         for (end, _) in word.char_indices().skip(SHORTEST_WORD) {
-            self.add(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail], ANYWHERE);
+            self.add(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail], false);
         }
     }
 }
@@ -362,10 +351,7 @@ impl<'t> Index<'t> {
                 }
                 end += segment.len();
             }
-            let (before, behind) = pattern.edges;
-            let goes_on =
-                before && 0 < at && self.text.is_word_at(at - 1) || behind && self.text.is_word_at(end);
-            (!goes_on).then_some(end)
+            (!pattern.ends_word || !self.text.is_word_at(end)).then_some(end)
         };
         let len = pattern.segments.iter().map(Vec::len).sum();
         let lexeme = |at| {
@@ -417,7 +403,7 @@ impl<'t> Index<'t> {
                 for (end, edits) in ends_within(&mark, rest, most) {
                     let own = &rest[..end];
                     let is_whole = edits == 0 || own.is_empty();
-                    let is_in_word = pattern.edges.1 && self.text.is_word_at(from + end);
+                    let is_in_word = pattern.ends_word && self.text.is_word_at(from + end);
                     let is_other = short_tag.is_some_and(|tag| !own.ends_with(tag));
                     if is_whole
                         || is_in_word

@@ -265,11 +265,7 @@ const HEAD: usize = 8;
 
 /// Does a mark of `form` stand in `text` that is broken?
 pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
-    let marks = marks_in(text, form, tool_set);
-    let is_inside = |mark: &Lexeme| {
-        marks.iter().any(|other| other.make == Make::Whole && other.from <= mark.from && mark.to <= other.to)
-    };
-    marks.iter().any(|mark| mark.make != Make::Whole && !is_inside(mark))
+    marks_in(text, form, tool_set).iter().any(|mark| mark.make != Make::Whole)
 }
 
 /// Does a whole mark of `form` stand in `text` that opens or closes an argument?

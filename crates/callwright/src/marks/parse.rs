@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use callwright_json::{Guide as _, Kinds, strict};
 
-use super::edit::{MOST, ends_within};
+use super::edit::MOST;
 use super::fold::Folded;
 use super::form::{BLANKS, Form, NAME, folded};
 use super::lexemes::{Kind, Lexeme, Make};
@@ -302,8 +302,7 @@ impl<'a, 't> Parser<'a, 't> {
                 next.push(self.over(node, mark, prices::STRAY));
             }
         }
-        let is_last_mark = self.form.section.is_none() || !node.is_in_section;
-        if at == self.text.len() && is_last_mark && node.repaired.is_empty() && !self.cut {
+        if at == self.text.len() && node.repaired.is_empty() && !self.cut {
             next.extend(self.called(Node { cost: node.cost + prices::NO_CALL_CLOSE, at, ..node.clone() }));
         }
         self.without_opener(node, at, next);
@@ -405,7 +404,6 @@ impl<'a, 't> Parser<'a, 't> {
         let may_end = match mark.kind {
             Kind::Argument(key) => self.is_free(node, own, key),
             Kind::CallClose(tool) => tool.is_none_or(|tool| tool == node.tool),
-            Kind::SectionClose => true,
             _ => false,
         };
         // The value might hold the next call as well, and end where that seems to.
@@ -475,17 +473,11 @@ impl<'a, 't> Parser<'a, 't> {
     /// Gives `over` the value of `own` that ends at `to`; `false` if it can be none. What a text holds costs `held`; what is read
     /// as JSON, or by its elements, holds nothing else.
     fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
-        if prices::CEILING < over.cost + held && !self.takes_brackets(node, own) {
-            return false;
-        }
         let Some(text) = self.letters(node.at, to) else { return false };
         let tail = self.marks[own.opener].tail;
         let Some(json) = self.json(node.tool, own.key, tail, text, node.at) else { return false };
         if !self.is_read(text, &json) {
             over.cost += held;
-        }
-        if prices::CEILING < over.cost {
-            return false;
         }
         match over.arguments.iter().find(|(key, _)| *key == own.key) {
             Some((_, known)) => **known == *json,
@@ -515,10 +507,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let text = self.letters(from, to).unwrap_or("");
         let json = || self.json(tool, key, 0, text, from);
-        let is_last = held.closer.is_some_and(|(level, end)| {
-            matches!(level, Level::Argument(_)) && to <= self.text.behind_blanks(end)
-        });
-        (is_last || prices::CEILING < held.price) && !json().is_some_and(|json| self.is_read(text, &json))
+        prices::CEILING < held.price && !json().is_some_and(|json| self.is_read(text, &json))
     }
 
     /// Is `text`, the value `json`, read as JSON or by its elements, so that it holds nothing else?
@@ -596,12 +585,6 @@ impl<'a, 't> Parser<'a, 't> {
             price += prices::EDGE;
         }
         if opener.make != Make::Whole {
-            let tail = self.form.argument.tails.get(opener.tail).and_then(|tail| tail.chars().next_back());
-            let is_left = value.iter().take(2).any(|c| Some(*c) == tail);
-            let blank = value.iter().take(3).any(|c| c.is_whitespace() && *c != '\n');
-            if is_left && !blank {
-                price += prices::EDGE;
-            }
             // One or two odd letters before the line break behind an opener.
             let odd = value.iter().take(3).position(|c| *c == '\n').unwrap_or(0);
             if 0 < odd && value[..odd].iter().all(|c| !c.is_whitespace()) {
@@ -670,19 +653,9 @@ impl<'a, 't> Parser<'a, 't> {
             to -= 1;
         }
         let value = &self.text.folded[from..to];
-        if value.ends_with(&['<', '/']) || value.ends_with(&['<']) {
-            return true;
-        }
         let is_part =
             |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
-        if (3..close.len()).any(is_part) {
-            return true;
-        }
-        let from = value.len().saturating_sub(close.len() + MOST);
-        (from..value.len()).any(|from| {
-            let rest = &value[from..];
-            ends_within(&close, rest, MOST).iter().any(|(end, _)| *end == rest.len())
-        })
+        (3..close.len()).any(is_part)
     }
 }
 
@@ -714,7 +687,7 @@ impl Kind {
                 (Level::Argument(is_named.then_some(key)), true)
             }
             Kind::ArgumentClose(key) => (Level::Argument(key), false),
-            Kind::ArgumentPiece | Kind::Token => (Level::Argument(None), true),
+            Kind::ArgumentPiece => (Level::Argument(None), true),
             Kind::SectionOpen => (Level::Section, true),
             Kind::SectionClose => (Level::Section, false),
             Kind::CallClose(_) => (Level::Call, false),
@@ -736,11 +709,6 @@ impl Held {
             return;
         }
         if mark.make == Make::Half && !mark.kind.is_piece() {
-            // Behind another mark, half an opener is none by chance.
-            if matches!(mark.kind, Kind::Argument(key) if 0 < self.n && parser.is_free(node, own, key)) {
-                self.price += mark.price;
-                self.to = mark.to;
-            }
             return;
         }
         let (level, opens) = mark.kind.level(parser.form.closes_by_key());
@@ -753,13 +721,6 @@ impl Held {
             *price += prices::NEVER;
             self.price += prices::NEVER;
         }
-        let is_of_tool = match mark.kind {
-            Kind::Argument(key) | Kind::ArgumentClose(Some(key)) => parser.declares(node.tool, key),
-            _ => true,
-        };
-        if !is_of_tool && !is_in_call {
-            return;
-        }
         let is_whole = mark.make != Make::Torn;
         self.to = mark.to;
         // What began in the value ends in it.
@@ -768,16 +729,10 @@ impl Held {
             self.closer = None;
             return;
         }
-        // In a value on lines of its own, a closer stands on one as well.
-        if is_closer && parser.begins_line(node.at) && !parser.begins_line(mark.from) {
-            self.price += prices::HELD_IN_LINE;
-            return;
-        }
         let is_first = self.n == 0;
         self.n += 1;
         self.price += match (is_first, is_whole) {
             (true, true) => prices::HELD,
-            (true, false) if mark.len < 8 => prices::HELD_SHORT,
             (true, false) => prices::HELD_TORN,
             (false, _) => 0,
         };
@@ -793,7 +748,6 @@ impl Held {
         if let (Kind::Argument(key), true) = (mark.kind, is_whole) {
             let is_free = parser.is_free(node, own, key) && !is_in_call;
             self.price += if is_free { prices::NEVER } else { 0 };
-            until_closed += if key == own.key { prices::NEVER } else { 0 };
         }
         self.price += until_closed;
         if is_whole && opens {

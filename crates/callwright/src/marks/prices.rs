@@ -38,8 +38,6 @@ pub(super) const REPEATED: u32 = 10;
 /// The first whole mark of its own dialect in a value, and the first torn one.
 pub(super) const HELD: u32 = 20;
 pub(super) const HELD_TORN: u32 = 18;
-/// The first torn one, where the mark is shorter than eight letters.
-pub(super) const HELD_SHORT: u32 = 8;
 /// A closer in a line, where the value stands on lines of its own: that it is the value's, and that it is not.
 pub(super) const HELD_IN_LINE: u32 = 16;
 /// Each one after that.

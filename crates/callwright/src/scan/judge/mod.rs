@@ -351,13 +351,6 @@ impl<'a, 't> Case<'a, 't> {
     fn source(&self, value: Value<'_>, at: Span) -> Vec<Verdict> {
         let Some(source) = value.as_str() else { return Vec::new() };
         let source = source.trim();
-        match source.starts_with('{') {
-            true => self.source_in_json(source, at),
-            false => self.source_of_call(source, at).into_iter().collect(),
-        }
-    }
-
-    fn source_in_json(&self, source: &str, at: Span) -> Vec<Verdict> {
         let guide = Expected::AnyCall(self.names.tools());
         let Some(reading) = payload::read_whole(source, 0, &guide, false, payload::are_signs) else {
             return Vec::new();
@@ -366,15 +359,6 @@ impl<'a, 't> Case<'a, 't> {
         let repairs = [Repair { kind: RepairKind::Unwrap, at, put }];
         let shaped = shape::calls_in(reading.value(), self.names, self.opener.is_distinct());
         shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at)).collect()
-    }
-
-    fn source_of_call(&self, source: &str, at: Span) -> Option<Verdict> {
-        let paren = source.find('(')?;
-        let written = source.get(..paren)?;
-        let tool = self.names.resolve(written)?;
-        let inner = payload::read_arguments_at(source, paren, tool.schema().guide(), false);
-        let reading = payload::settled_object(&inner.parse)?;
-        self.rewritten(tool, written, reading, RepairKind::Unwrap, at)
     }
 
     fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {

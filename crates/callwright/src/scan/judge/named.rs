@@ -4,7 +4,6 @@ use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
 
 use super::{Case, Judged};
 use crate::check;
-use crate::dialect::Known;
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::{Expected, Tool};
@@ -73,8 +72,7 @@ impl Case<'_, '_> {
     /// `<|message_model|>g<|content_invoke_tool_json|>{"name": "f", "args": {}}`: of Inkling's two names the one beside the
     /// arguments counts, where the other one is of no tool.
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
-        let reading =
-            payload.parse.settled().filter(|_| self.dialects.is(&self.opener.record, Known::Inkling))?;
+        let reading = payload.parse.settled()?;
         let calls = shape::calls_in(reading.value(), self.names, false);
         let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())

@@ -8,7 +8,6 @@ use callwright_json::Reading;
 
 use super::Case;
 use crate::shape::keys;
-use crate::syntax::Incomplete;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
@@ -21,25 +20,8 @@ impl Case<'_, '_> {
             let mut places = string.range().filter(|at| {
                 self.text.as_bytes().get(*at).is_some_and(|byte| matches!(byte, b'<' | b'[' | b'>'))
             });
-            places.any(|at| {
-                self.ends_call(at) || self.begins_call(at) || self.opener.is_begun_again(self.text, at)
-            }) || self.has_odd_lines(string.of(self.text))
-        })
-    }
-
-    /// Does a closing mark of any dialect stand at `at`, and nothing behind it on its line but marks: not in
-    /// `Close it with </tool_call> and go on.`?
-    fn ends_call(&self, at: usize) -> bool {
-        let rest = self.text.get(at..).unwrap_or("");
-        let closer = match self.dialects.closer(rest.as_bytes()) {
-            Ok(Some(len)) => Some(at + len),
-            Err(Incomplete) | Ok(None) => self.opener.behind_closer(self.text, at),
-        };
-        let behind = closer.and_then(|end| self.text.get(end..));
-        behind.is_some_and(|rest| {
-            let is_joined = rest.starts_with(|c: char| c.is_ascii_alphabetic());
-            let rest = rest.trim_start_matches([' ', '\t', '\r']);
-            is_joined || rest.is_empty() || rest.starts_with(['\n', '<', '[', '{', '`'])
+            places.any(|at| self.begins_call(at) || self.opener.is_begun_again(self.text, at))
+                || self.has_odd_lines(string.of(self.text))
         })
     }
 
