@@ -105,6 +105,12 @@ impl Form {
         folded(&format!("{}{name}{}", self.call.head, self.call.tail()))
     }
 
+    /// The token that an opener begins with, and the closers with another one like it: `<|open|>` of `<|open|>argument key="`.
+    pub(super) fn token(&self) -> Option<&str> {
+        let head = &self.argument.head;
+        head.find('>').map(|end| &head[..=end]).filter(|token| token.len() < head.len())
+    }
+
     /// Does what closes an argument name it: `</a>`?
     pub(super) fn closes_by_key(&self) -> bool {
         self.argument_close.contains(NAME)

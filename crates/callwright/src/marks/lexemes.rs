@@ -45,6 +45,8 @@ pub(super) enum Kind {
     /// The first piece of an opener, alone.
     CallPiece,
     ArgumentPiece,
+    /// The token that all marks begin with, alone.
+    Token,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,12 +103,13 @@ impl Kind {
                 | Kind::ArgumentClose(_)
                 | Kind::CallPiece
                 | Kind::ArgumentPiece
+                | Kind::Token
         )
     }
 
     /// Whether it is the beginning of a mark, alone.
     pub(super) fn is_piece(self) -> bool {
-        matches!(self, Kind::CallPiece | Kind::ArgumentPiece)
+        matches!(self, Kind::CallPiece | Kind::ArgumentPiece | Kind::Token)
     }
 }
 
@@ -153,7 +156,7 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     }
     match (torn.kind, whole.kind) {
         // A closer without its slash is an opener.
-        (Kind::ArgumentClose(_), Kind::Argument(_)) => true,
+        (Kind::ArgumentClose(_), Kind::Argument(_)) | (_, Kind::Token) => true,
         (own, whole) if whole.is_piece() => own.is_named_opener() || matches!(own, Kind::ArgumentClose(_)),
         _ => false,
     }
@@ -240,6 +243,9 @@ impl Patterns {
             all.closer(&form.argument_close, Kind::ArgumentClose(None));
         }
         all.piece(Kind::ArgumentPiece, head);
+        if let Some(token) = form.token() {
+            all.piece(Kind::Token, token);
+        }
         all
     }
 

@@ -687,7 +687,7 @@ impl Kind {
                 (Level::Argument(is_named.then_some(key)), true)
             }
             Kind::ArgumentClose(key) => (Level::Argument(key), false),
-            Kind::ArgumentPiece => (Level::Argument(None), true),
+            Kind::ArgumentPiece | Kind::Token => (Level::Argument(None), true),
             Kind::SectionOpen => (Level::Section, true),
             Kind::SectionClose => (Level::Section, false),
             Kind::CallClose(_) => (Level::Call, false),
@@ -709,6 +709,11 @@ impl Held {
             return;
         }
         if mark.make == Make::Half && !mark.kind.is_piece() {
+            // Behind another mark, half an opener is none by chance.
+            if matches!(mark.kind, Kind::Argument(key) if 0 < self.n && parser.is_free(node, own, key)) {
+                self.price += mark.price;
+                self.to = mark.to;
+            }
             return;
         }
         let (level, opens) = mark.kind.level(parser.form.closes_by_key());

@@ -47,12 +47,17 @@ pub(crate) enum Arguments<'v> {
     None,
 }
 
+/// What is known of a value besides what it holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    /// Marks say that it is a call.
+    pub(crate) is_marked: bool,
+    /// A closer was added in the middle of it: what stands behind that may belong to what it closes.
+    pub(crate) is_closed_early: bool,
+}
+
 /// The calls in `value`; empty for data.
-pub(crate) fn calls_in<'v, 't>(
-    value: Value<'v>,
-    names: &'t Names<'_>,
-    is_marked: bool,
-) -> Vec<Shaped<'v, 't>> {
+pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Vec<Shaped<'v, 't>> {
     let mut found = Vec::new();
     let mut open = vec![(value, 0)];
     while let Some((value, level)) = open.pop() {
@@ -60,7 +65,7 @@ pub(crate) fn calls_in<'v, 't>(
             break;
         }
         match value.kind() {
-            Kind::Object => match object(value, names, is_marked) {
+            Kind::Object => match object(value, names, told) {
                 Object::Call(shaped) => found.push(shaped),
                 Object::Keyed(calls) => found.extend(calls),
                 Object::Wrapper(inside) => open.push((inside, level + 1)),
@@ -93,9 +98,9 @@ fn wrong<'v, 't>(written: Option<Cow<'v, str>>, error: ShapeError) -> Object<'v,
     Object::Call(Shaped::Wrong { written, error })
 }
 
-fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Object<'v, 't> {
+fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<'v, 't> {
     // What marks say is a call is no schema that is said back.
-    if !is_marked && is_echo(value, names) {
+    if !told.is_marked && is_echo(value, names) {
         return Object::Call(Shaped::Echo);
     }
     let name = member(value, keys::NAME, |v| v.kind() == Kind::String);
@@ -123,7 +128,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
             // A tool may itself have a parameter of that name: then the object is flat.
             (Some(tool), Some((key, arguments))) => {
                 if let Some(tool) = crowded
-                    && let Some(beside) = beside(value, tool, name_key, (key, arguments))
+                    && let Some(beside) = beside(value, tool, name_key, (key, arguments), told)
                 {
                     return wrong(Some(written), ShapeError::BesideArguments(beside.into_owned()));
                 }
@@ -154,7 +159,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, is_marked: bool) -> Ob
     if let Some(calls) = keyed(value, names) {
         return Object::Keyed(calls);
     }
-    if let Some(written) = keyed_unknown(value, names).filter(|_| is_marked) {
+    if let Some(written) = keyed_unknown(value, names).filter(|_| told.is_marked) {
         return Object::Call(Shaped::Unknown { written });
     }
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
@@ -205,16 +210,19 @@ fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'
 }
 
 /// The first member of `value`, a call of `tool`, that is an argument and stands beside the others, or holds some that
-/// they do not have: `{"name": "f", "arguments": {}, "a": 1}`. To leave it out would be a call without it.
+/// they do not have: `{"name": "f", "arguments": {}, "a": 1}`. To leave it out would be a call without it. Behind a closer that
+/// was added, any member may be one: `{"name": "f", "arguments": {"a": 1}, b": 2}}`.
 fn beside<'v>(
     value: Value<'v>,
     tool: &Tool,
     name_key: &str,
     (arguments_key, arguments): (&str, Value<'v>),
+    told: Told,
 ) -> Option<Cow<'v, str>> {
     let is_left_out = |key: &str, member: Value<'v>| {
         let holds_others = keys::ARGUMENTS.contains(&key) && member.members().next().is_some();
-        tool.declares(key) && arguments.get(key).is_none() || holds_others && !member.same_as(arguments)
+        let is_argument = (told.is_closed_early || tool.declares(key)) && arguments.get(key).is_none();
+        is_argument || holds_others && !member.same_as(arguments)
     };
     let is_known = |key: &str| key == name_key || key == arguments_key || is_companion(key);
     // A text, or a list, of arguments may have it.

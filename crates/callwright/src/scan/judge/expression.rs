@@ -182,16 +182,8 @@ impl<'a> Case<'a, '_> {
         added.peek().is_some() && (escapes() || added.any(|key| is_key(key.end as usize)))
     }
 
-    /// Was an expression taken for a bare text, `f(a=g(1))`, or is the next call in a string: `f(a="x", g(b="y")`?
+    /// Was an expression taken for a bare text: `f(a=g(1))`?
     fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
-        let between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | ']' | '[');
-        let swallows = |r: &Repair| {
-            let rest = self.text.get(r.at.end as usize..).unwrap_or("").trim_start_matches(between);
-            rest.as_bytes().get(leading_name(rest).len()) == Some(&b'(') && self.is_declared(rest)
-        };
-        if repairs.iter().any(|r| r.kind == RepairKind::EscapeQuote && swallows(r)) {
-            return true;
-        }
         repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
             let rest = self.text.get(r.at.start as usize..).unwrap_or("");
             let name = leading_name(rest).len();

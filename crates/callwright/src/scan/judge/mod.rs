@@ -193,7 +193,7 @@ impl<'a, 't> Case<'a, 't> {
             return self.source(value, at);
         }
         let mut verdicts = Vec::new();
-        let mut shaped = shape::calls_in(value, self.names, self.opener.is_distinct());
+        let mut shaped = shape::calls_in(value, self.names, self.told(&reading.repairs, at));
         let may_lack_name = self.opener.is_distinct() || self.opener.is_fenced() || self.alone;
         if shaped.is_empty() && may_lack_name && !self.is_said_again(at) {
             shaped.extend(self.arguments_alone(value));
@@ -214,6 +214,17 @@ impl<'a, 't> Case<'a, 't> {
             }
         }
         verdicts
+    }
+
+    /// What is known of the value at `at`, which was read with `repairs`.
+    pub(super) fn told(&self, repairs: &[Repair], at: Span) -> shape::Told {
+        let goes_on = |from: u32| {
+            let behind = self.text.get(from as usize..at.end as usize).unwrap_or("");
+            behind.contains(char::is_alphanumeric)
+        };
+        let is_early = |repair: &Repair| repair.kind == RepairKind::AddCloser && goes_on(repair.at.end);
+        let is_closed_early = repairs.iter().any(is_early);
+        shape::Told { is_marked: self.opener.is_distinct(), is_closed_early }
     }
 
     /// The verdict on a call that was found in a value.
@@ -357,7 +368,7 @@ impl<'a, 't> Case<'a, 't> {
         };
         let put = reading.value().raw().to_owned().into();
         let repairs = [Repair { kind: RepairKind::Unwrap, at, put }];
-        let shaped = shape::calls_in(reading.value(), self.names, self.opener.is_distinct());
+        let shaped = shape::calls_in(reading.value(), self.names, self.told(&[], at));
         shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at)).collect()
     }
 

@@ -49,7 +49,7 @@ impl Case<'_, '_> {
         let end = self.end.unwrap_or(payload.end).max(payload.end);
         if let Some(reading) = payload.parse.settled() {
             // `<f>{"name": "f", "arguments": {…}}</f>`
-            let whole = shape::calls_in(reading.value(), self.names, false);
+            let whole = shape::calls_in(reading.value(), self.names, shape::Told::default());
             let is_call = match whole.as_slice() {
                 [
                     Shaped::Call {
@@ -73,7 +73,7 @@ impl Case<'_, '_> {
     /// arguments counts, where the other one is of no tool.
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
         let reading = payload.parse.settled()?;
-        let calls = shape::calls_in(reading.value(), self.names, false);
+        let calls = shape::calls_in(reading.value(), self.names, shape::Told::default());
         let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())
     }

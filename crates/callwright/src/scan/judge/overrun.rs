@@ -4,9 +4,10 @@
 //! call. What nobody writes into an argument tells: marks that end a call or begin one, half of a fence, a call on a line of
 //! its own.
 
-use callwright_json::Reading;
+use callwright_json::{Reading, Repair, RepairKind};
 
 use super::Case;
+use crate::scan::opener::Item;
 use crate::shape::keys;
 use crate::tools::names::leading_name;
 
@@ -22,7 +23,28 @@ impl Case<'_, '_> {
             });
             places.any(|at| self.begins_call(at) || self.opener.is_begun_again(self.text, at))
                 || self.has_odd_lines(string.of(self.text))
-        })
+                || self.holds_next_call(string.of(self.text))
+        }) || reading.repairs.iter().any(|repair| self.is_in_text(repair))
+    }
+
+    /// Does the text before the closer that `repair` puts end with one that nothing in it opens: `{"city": "Paris}"`? That and the
+    /// quote behind it may have changed places.
+    fn is_in_text(&self, repair: &Repair) -> bool {
+        let is_closer = |c: char| matches!(c, '}' | ']' | ')');
+        let is_put = matches!(repair.kind, RepairKind::AddCloser | RepairKind::SwapBracket);
+        let before = self.text.get(..repair.at.start as usize).filter(|_| is_put).unwrap_or("");
+        let string = before.trim_end_matches(|c: char| is_closer(c) || c.is_whitespace());
+        let Some(quote) = string.chars().next_back().filter(|c| matches!(c, '"' | '\'')) else {
+            return false;
+        };
+        let text = string.strip_suffix(quote).and_then(|text| text.rsplit(quote).next()).unwrap_or("");
+        let Some(closer) = text.chars().next_back().filter(|c| is_closer(*c)) else { return false };
+        let opener = match closer {
+            '}' => '{',
+            ']' => '[',
+            _ => '(',
+        };
+        text.matches(opener).count() < text.matches(closer).count()
     }
 
     /// Does a mark of any dialect, or a tool's name as a tag, begin a call at `at`? Not in quotes, where it is spoken of, nor
@@ -37,6 +59,26 @@ impl Case<'_, '_> {
         let is_text = |behind: &str| behind.starts_with([' ', '"', '\'', '`', '\\']);
         let inside = behind.trim_start();
         is_token && !is_text(behind) || inside.starts_with(['{', '[', '<']) || self.is_declared(inside)
+    }
+
+    /// Does a call expression begin in `text`, a string of another one that holds its own quote, where the next one may stand:
+    /// `), g(a="x`, `", g(a="x`?
+    fn holds_next_call(&self, text: &str) -> bool {
+        let is_triple = ["\"\"\"", "'''"].iter().any(|quotes| text.starts_with(quotes));
+        let is_quote = |sign: &char| matches!(sign, '"' | '\'');
+        let quote = text.chars().next().filter(is_quote);
+        if is_triple || quote.is_some_and(|quote| text.matches(quote).count() <= 2) {
+            return false;
+        }
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+        let is_next = |(paren, _): (usize, &str)| {
+            let before = text[..paren].trim_end_matches(is_name);
+            let gap = &before[before.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
+            let is_apart = gap.contains([')', '\n']) || gap.contains(['"', '\'']) && gap.contains([',', ';']);
+            let name = &text[before.len()..paren];
+            is_apart && self.is_declared(name.strip_suffix(".call").unwrap_or(name))
+        };
+        matches!(self.opener.item, Item::Call { .. }) && text.match_indices('(').any(is_next)
     }
 
     /// Does `text` begin with the name of a tool?

@@ -32,7 +32,7 @@ impl Case<'_, '_> {
                 verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), at));
                 continue;
             };
-            let shaped = shape::calls_in(tree.root(&json), self.names, self.opener.is_distinct());
+            let shaped = shape::calls_in(tree.root(&json), self.names, self.told(&[], Span::at(0)));
             if shaped.is_empty() {
                 return Judged::Text(None);
             }

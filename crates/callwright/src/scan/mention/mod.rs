@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use self::pairs::Pair;
 pub(super) use self::surroundings::{Before, Surroundings};
-use self::surroundings::{Behind, Enclosed};
+use self::surroundings::{Behind, Enclosed, RUN};
 pub(super) use self::waiting::Held;
 use super::Scanner;
 use super::opener::{Delimiter, Opener};
@@ -49,6 +49,8 @@ struct Fence {
     shows: bool,
     /// Its label names something in which calls are written.
     is_of_calls: bool,
+    /// Its label says that it is there to be run.
+    is_run: bool,
     /// More stands in it than the run.
     is_open: bool,
 }
@@ -116,9 +118,10 @@ impl Scanner<'_> {
             let head = self.text.get(opener.start..item_start(opener)).unwrap_or("");
             // Under a label of its own, `# A` is a heading rather than a comment.
             let mut lines = head.lines().skip(1);
-            let is_of_calls = is_label_of_calls(label(head));
+            let label = label(head);
+            let (is_of_calls, is_run) = (is_label_of_calls(label), label == RUN);
             let has_heading = !is_of_calls && lines.any(|line| line.trim_start().starts_with(['#', '/']));
-            Fence { shows: 3 < ticks || has_heading, is_of_calls, is_open: false }
+            Fence { shows: 3 < ticks || has_heading, is_of_calls, is_run, is_open: false }
         });
         let is_marked = opener.is_distinct() && fence.is_none();
         // It goes on where a run of its form ended that is told.
@@ -148,7 +151,11 @@ impl Scanner<'_> {
         if let Some(fence) = run.fence {
             let holds_more = fence.is_open || !fence.is_of_calls;
             if fence.shows || holds_more && behind.words {
-                return shown(ShownBy::Fence);
+                return if fence.is_run && !fence.shows {
+                    Some(Stand::InCode)
+                } else {
+                    shown(ShownBy::Fence)
+                };
             }
             if holds_more && !end {
                 return None;

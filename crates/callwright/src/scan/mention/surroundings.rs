@@ -16,7 +16,7 @@ const TAB: usize = 4;
 /// The shortest fence.
 const FENCE: usize = 3;
 /// The label of a fence of code that is there to be run.
-const RUN: &str = "tool_code";
+pub(super) const RUN: &str = "tool_code";
 /// The most elements, or pairs, that are open at once: of more, the outermost are forgotten.
 const MAX_OPEN: usize = 32;
 /// The most signs that are taken for one run.

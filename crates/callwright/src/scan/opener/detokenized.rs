@@ -179,9 +179,6 @@ impl OpenerParser<'_, '_> {
 
     /// The declared name in the word `from..end`, what is glued to it left out.
     pub(super) fn name_within(&self, from: usize, end: usize) -> Option<Span> {
-        if self.resolves(from, end) {
-            return Some(Span::new(from, end));
-        }
         let word = self.text.get(from..end)?;
         let is_tool = |name: &str| {
             let name = name.strip_prefix("functions.").unwrap_or(name);

@@ -24,7 +24,7 @@ impl OpenerParser<'_, '_> {
     pub(super) fn lines(&mut self) -> Seen<Step> {
         let is_marked =
             self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag));
-        if !is_marked || self.from == self.at || !self.is_own_line() && !self.distinct() {
+        if !is_marked || self.from == self.at {
             return Ok(None);
         }
         if self.bytes.get(self.at..self.at + 2) == Some(b"- ") {
@@ -100,13 +100,6 @@ impl OpenerParser<'_, '_> {
             _ => None,
         };
         Ok(at.map(|at| Item::Lines { name, at, is_list: false }))
-    }
-
-    /// Is there nothing before it on its line but what opened the markup?
-    fn is_own_line(&self) -> bool {
-        let before = self.bytes.get(..self.at).unwrap_or(&[]);
-        let last = before.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
-        matches!(last, Some(b'\n'))
     }
 
     /// Is the fence that it stands in one of YAML?

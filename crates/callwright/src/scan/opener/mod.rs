@@ -344,9 +344,6 @@ impl<'a, 't> OpenerParser<'a, 't> {
     /// Do all marks of a dialect in front of a payload stand before this place, `[TOOL_CALLS]f[ARGS]`? Then arguments follow,
     /// whatever they begin with.
     fn is_behind_front(&self) -> bool {
-        if self.name().is_none() {
-            return false;
-        }
         let tools = self.place.names.tools();
         let text = format!("{}{{", self.text.get(self.from..self.at).unwrap_or(""));
         let mut frames = self.place.dialects.broken_at(&text, tools).flat_map(|record| &record.frames);

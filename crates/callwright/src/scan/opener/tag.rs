@@ -279,9 +279,13 @@ impl<'a> OpenerParser<'a, '_> {
         tool.is_some_and(|tool| if self.place.line_start { tool.takes(word) } else { tool.declares(word) })
     }
 
-    /// `"{\"a\": 1}"`: the arguments of `name` in a string, if they begin at `at`.
+    /// `"{\"a\": 1}"`: the arguments of `name` in a string, if they begin at `at`; or their first key, `"a": 1}`, without their
+    /// brace.
     pub(super) fn in_string(&self, name: Span, at: usize) -> Seen<Step> {
-        Ok((self.peek(at + 1)? == b'{').then_some(Step::Item(Item::Named { name, at })))
+        let (key, end) = (at + 1, self.word_end(at + 1));
+        let is_key = || self.text.get(key..end).is_some_and(|word| self.declares_key(name, word));
+        let begins = self.peek(key)? == b'{' || self.peek(end)? == b'"' && is_key();
+        Ok(begins.then_some(Step::Item(Item::Named { name, at })))
     }
 
     /// The tokens that stand between a name and its arguments.

@@ -137,7 +137,7 @@ impl OpenerParser<'_, '_> {
                 return call(end - ".call".len());
             }
             b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => return self.call_of(end),
-            b'(' if self.free() && self.is_shallow() && matches!(word, "print" | "str" | "json.dumps") => {
+            b'(' if self.free() && matches!(word, "print" | "str" | "json.dumps") => {
                 return Ok(self.over(end + 1, Delimiter::Paren));
             }
             b':' if word == "call" && self.is_begun() => return Ok(self.past(end + 1)),
@@ -156,12 +156,10 @@ impl OpenerParser<'_, '_> {
         let is_near = after - end < 16;
         match self.peek(after) {
             Err(Incomplete) if is_near => Err(Incomplete),
-            Ok(b'=') if is_near && self.free() && self.is_first_sign() && is_variable(word) => {
-                match self.peek(after + 1)? {
-                    b'=' => Ok(Step::Nothing),
-                    _ => Ok(self.past(after + 1)),
-                }
-            }
+            Ok(b'=') if is_near && self.free() && is_variable(word) => match self.peek(after + 1)? {
+                b'=' => Ok(Step::Nothing),
+                _ => Ok(self.past(after + 1)),
+            },
             Ok(b'{') if is_near => self.word_before_brace(Span::new(from, end), after),
             Ok(b':') if self.free() && self.resolves(from, end) => {
                 let value = self.skip_space(after + 1);
@@ -222,17 +220,6 @@ impl OpenerParser<'_, '_> {
         let tool = self.place.names.resolve(name.of(self.text));
         let is_declared = tool.is_some_and(|tool| tool.declares(key));
         Ok(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
-    }
-
-    /// Are there few calls around it yet: `json.dumps(print(`?
-    fn is_shallow(&self) -> bool {
-        self.delimiters.iter().filter(|delimiter| **delimiter == Delimiter::Paren).count() < 3
-    }
-
-    /// Was nothing assigned before it in the same statement: `a = b = f(`?
-    fn is_first_sign(&self) -> bool {
-        let before = self.bytes.get(self.from..self.at).unwrap_or(&[]);
-        self.is_begun() || before.iter().filter(|byte| **byte == b'=').count() < 2
     }
 
     /// `def f(`, `function f(`: code that defines, not calls.
