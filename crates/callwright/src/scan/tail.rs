@@ -189,6 +189,10 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     if !is_of_call(text, &tag, place) && !ends_thought() && !is_closer() {
         return Ok(None);
     }
+    // `<|clse|>call<|sep|>`: a token that is none of a dialect's may begin the closer of the open one.
+    if tag.role == Role::Token && !is_closer() && is_torn(text, at, place)? {
+        return Ok(None);
+    }
     if tag.closing && tag.role != Role::Token {
         close_tag(delimiters);
         return Ok(Some(end));
@@ -224,6 +228,13 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
 /// Do attributes say that `tag` opens something? In an argument's opener, `<parameter=a>`, they are its key.
 fn opens_by_attributes(text: &str, tag: &Tag) -> bool {
     tag.role != Role::Param && tag.at.of(text).contains('=')
+}
+
+/// Does a mark at `at` close a call of the dialect that is open, though letters of it are wrong?
+fn is_torn(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
+    let Some(record) = place.inside else { return Ok(false) };
+    let rest = text.get(at..).unwrap_or("");
+    Ok(marks::torn_closer(rest, record, "", place.names.tools(), place.end)?.is_some())
 }
 
 /// Do the marks of another call begin at `at`, of the same dialect, which are broken further on: `<tool_call>f<arg_ky>`?
