@@ -157,7 +157,9 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     match (torn.kind, whole.kind) {
         // A closer without its slash is an opener.
         (Kind::ArgumentClose(_), Kind::Argument(_)) | (_, Kind::Token) => true,
-        (own, whole) if whole.is_piece() => own.is_named_opener() || matches!(own, Kind::ArgumentClose(_)),
+        (own, piece) if piece.is_piece() => {
+            torn.from == whole.from || own.is_named_opener() || matches!(own, Kind::ArgumentClose(_))
+        }
         _ => false,
     }
 }

@@ -123,12 +123,16 @@ fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) ->
         Delimiter::Ticks(n) | Delimiter::Fence(n) => Some(*n),
         Delimiter::Bracket | Delimiter::Paren | Delimiter::Quote(_) | Delimiter::Tag => None,
     };
-    let most = delimiters.iter().filter_map(ticks).max().unwrap_or(0);
-    if at + run == bytes.len() && run < most && !end {
+    if at + run == bytes.len() && delimiters.iter().any(|g| ticks(g).is_some()) && !end {
         return Err(Incomplete);
     }
-    let n = delimiters.iter().rev().filter_map(ticks).find(|n| *n <= run);
-    Ok(n.filter(|n| close(delimiters, |g| ticks(g) == Some(*n))).map(|n| at + n))
+    let own = delimiters.iter().rev().find(|g| ticks(g).is_some_and(|n| n <= run)).copied();
+    let len = own.and_then(|own| match own {
+        // What closes a fence may be longer than what opens it.
+        Delimiter::Fence(_) => Some(run),
+        own => ticks(&own),
+    });
+    Ok(len.filter(|_| close(delimiters, |g| Some(*g) == own)).map(|len| at + len))
 }
 
 /// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`.

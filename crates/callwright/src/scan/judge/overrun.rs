@@ -37,8 +37,19 @@ impl Case<'_, '_> {
         let Some(quote) = string.chars().next_back().filter(|c| matches!(c, '"' | '\'')) else {
             return false;
         };
-        let text = string.strip_suffix(quote).and_then(|text| text.rsplit(quote).next()).unwrap_or("");
-        let Some(closer) = text.chars().next_back().filter(|c| is_closer(*c)) else { return false };
+        let inside = string.strip_suffix(quote).unwrap_or("");
+        let is_escaped =
+            |at: usize| inside[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+        let from = inside.rmatch_indices(quote).map(|(at, _)| at).find(|at| !is_escaped(*at));
+        let text = &inside[from.map_or(0, |at| at + 1)..];
+        if text.trim_end_matches(is_closer).is_empty() {
+            return false;
+        }
+        // Of an argument list, a brace stands for its parenthesis.
+        let is_same = |closer: char| repair.put.contains(closer) || closer == ')' && repair.put == "}";
+        let Some(closer) = text.chars().next_back().filter(|c| is_closer(*c) && is_same(*c)) else {
+            return false;
+        };
         let opener = match closer {
             '}' => '{',
             ']' => '[',

@@ -62,7 +62,7 @@ impl OpenerParser<'_, '_> {
 
     /// Is there text before it on its line, and no markup?
     fn is_in_sentence(&self) -> bool {
-        self.from == self.at && !self.place.line_start
+        self.from == self.at && !self.place.line_start && !self.place.follows_call
     }
 
     /// Whether this is the key of a part of a call, a tool's name, or a parameter's.

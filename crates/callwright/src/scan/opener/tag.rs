@@ -318,10 +318,11 @@ impl<'a> OpenerParser<'a, '_> {
         };
         let from = self.at + len;
         let end = self.name_end(from);
-        if !matches!(self.peek(end)?, b'\n' | b'\r') || from == end {
+        let at = self.skip_space(end);
+        let is_line = matches!(self.peek(end)?, b'\n' | b'\r');
+        if from == end || !is_line && !self.resolves(from, end) {
             return Ok(Step::Nothing);
         }
-        let at = self.skip_space(end);
         self.record = Some(record);
         match self.peek(at)? {
             b'{' => Ok(Step::Item(Item::Named { name: Span::new(from, end), at })),

@@ -29,7 +29,9 @@ impl OpenerParser<'_, '_> {
         if self.distinct() && self.text.get(from..end).is_some_and(keys::is_of_call) {
             return Ok(Step::Item(Item::Value { at: self.at }));
         }
-        if !self.resolves(from, end) {
+        // `{"not": "f", "arguments": {…}}`: the value of a member of something else.
+        let is_value = self.text.get(..self.from).is_some_and(|before| before.trim_end().ends_with(':'));
+        if !self.resolves(from, end) || is_value && self.at == self.from {
             return Ok(Step::Nothing);
         }
         match self.bytes.get(end + 1..end + 3).ok_or(Incomplete)? {
