@@ -90,11 +90,23 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
                 // `[fast, slow]`
                 _ if count(QuoteValue) != 0 => is_list(),
                 // `"fast" (required)`, `L"fast"`: with the quote that stands in it, those that are written are pairs.
-                (1, escaped) => escaped % 2 == 1,
+                (1, _) => own_quotes(written) % 2 == 1,
                 (0, _) => closes_within(written),
                 _ => is_list(),
             }
         })
+}
+
+/// How often the quote of `string`, which lacks one of both, stands inside of it without a backslash.
+fn own_quotes(string: &str) -> usize {
+    let is_quote = |c: &char| matches!(c, '"' | '\'');
+    let first = string.chars().next().filter(is_quote);
+    let Some(quote) = first.or_else(|| string.chars().next_back().filter(is_quote)) else { return 0 };
+    // The other one may be doubled.
+    let inside = string.trim_matches(quote);
+    let is_escaped =
+        |at: usize| inside[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+    inside.match_indices(quote).filter(|(at, _)| !is_escaped(*at)).count()
 }
 
 /// Does what closes `string` stand in it where nothing in it was opened: `“a”, “b”`?
@@ -182,6 +194,7 @@ pub(crate) fn open_brackets(text: &[u8]) -> Option<usize> {
 }
 
 /// A quote, a comma or a bracket in a text.
+#[derive(Clone)]
 struct Sign<'a> {
     byte: u8,
     before: &'a str,
@@ -252,11 +265,24 @@ fn holds_key(text: &str) -> bool {
 }
 
 /// Does a quote in an element of a list, outside all brackets of its text, stand beside what parts elements, as one that ends
-/// or begins an element: `rust",c++`, `rust": "go`? How many elements a list has, no schema tells.
+/// or begins an element: `rust",c++`, `rust": "go`, or do two part them: `rust"o "go`? How many elements a list has, no schema tells.
 fn holds_element(text: &str) -> bool {
-    quotes(text).any(|quote| {
-        quote.before.trim_end().ends_with([',', ':']) || quote.behind.trim_start().starts_with([',', ':'])
+    let mut before: Option<Sign<'_>> = None;
+    signs(text).filter(|sign| matches!(sign.byte, b'"' | b'\'')).any(|quote| {
+        let is_beside = quote.before.trim_end().ends_with([',', ':'])
+            || quote.behind.trim_start().starts_with([',', ':']);
+        let last = before.replace(quote.clone()).filter(|last| last.depth == 0);
+        quote.depth == 0 && is_beside || last.is_some_and(|last| parts(&last, &quote))
     })
+}
+
+/// Does `last` close what stands before it, and `next` open what stands behind it, with a sign or two between them that may have
+/// been a comma: `eggs"o "milk`?
+fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
+    let gap = &next.before[last.before.len() + 1..];
+    let closes = !last.before.is_empty() && !last.before.ends_with(char::is_whitespace);
+    let opens = !next.behind.is_empty() && !next.behind.starts_with(char::is_whitespace);
+    closes && opens && gap.len() <= MOST_SIGNS && !gap.ends_with(char::is_alphanumeric)
 }
 
 /// Does the first of its quotes close what stands before it, and the next one open what is parted from that: `Paris", "unit", "c`?

@@ -512,7 +512,11 @@ impl<'a, 't> Parser<'a, 't> {
 
     /// Is `text`, the value `json`, read as JSON or by its elements, so that it holds nothing else?
     fn is_read(&self, text: &str, json: &str) -> bool {
-        let is_elements = || self.form.closes_by_key();
+        // Of a head with a letter wrong, one of its halves is whole.
+        let (head, half) = (&*self.form.argument.head, self.form.argument.head.len() / 2);
+        let halves =
+            || [head.get(..half), head.get(half..)].into_iter().flatten().filter(|half| 3 < half.len());
+        let is_elements = || self.form.closes_by_key() && !halves().any(|half| json.contains(half));
         json.starts_with(['{', '[']) && (is_elements() || strict(text.trim()).is_ok())
     }
 
