@@ -8,7 +8,7 @@ use serde::de::value::{Error, StrDeserializer};
 
 use super::own::Markup;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
-use crate::marks::{Form, Frame};
+use crate::marks::{Form, Frame, solid};
 use crate::syntax::Text;
 
 /// A dialect, compiled.
@@ -29,11 +29,16 @@ pub(crate) struct Record {
     pub(crate) trim: Trim,
     /// The markers of one of the caller's own.
     pub(crate) markup: Option<Arc<Markup>>,
+    /// What stands in front of the name, in tags that open its calls; `<` alone tells nothing.
+    pub(crate) call_tags: Vec<Vec<char>>,
     /// How it writes calls whose arguments stand in marks.
     pub(crate) form: Option<Form>,
     /// What it writes around a payload of any other kind.
     pub(crate) frames: Vec<Frame>,
 }
+
+/// Shorter beginnings of tags are those of too many.
+const LEAST_TAG: usize = 5;
 
 impl Record {
     /// The record of `dialect`, which stands at `id` of its set.
@@ -52,9 +57,15 @@ impl Record {
         let between = dialect.speech.as_ref().map_or("", |speech| &*speech.calls.between);
         let next: Vec<Frame> = frames.iter().flat_map(|frame| frame.next(between)).collect();
         frames.extend(next);
+        let form = match dialect.arguments.is_tagged() {
+            true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
+            false => None,
+        };
+        let call_tags = form.iter().map(Form::call_tag).chain(frames.iter().filter_map(Frame::call_tag));
         Record {
             id,
             kin,
+            call_tags: call_tags.map(solid).filter(|tag| LEAST_TAG <= tag.len()).collect(),
             name: dialect.name.clone(),
             close: close.collect(),
             name_at: dialect.name_at,
@@ -62,10 +73,7 @@ impl Record {
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),
             trim: dialect.trim,
-            form: match dialect.arguments.is_tagged() {
-                true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
-                false => None,
-            },
+            form,
             frames,
             markup,
         }
@@ -82,37 +90,23 @@ pub(crate) enum Known {
     CommandRPlus,
     DeepseekV3,
     DeepseekV31,
-    DeepseekV4,
-    Functiongemma,
-    FunctionJson,
     FunctionaryV31,
-    Gemma4,
-    Gigachat35,
     Glm45,
     Glm47,
     Harmony,
     Hermes,
     HyV3,
-    Inkling,
     JsonBare,
     JsonFence,
     KimiK2,
     KimiK3,
     Llama3Json,
-    LlamaBuiltin,
-    Minicpm5,
-    MinimaxM3,
-    MistralJson,
-    MistralV11,
     MorphXml,
-    Muse,
     NameLine,
-    Olmo3,
     Phi4mini,
     Pythonic,
     Qwen3Coder,
     React,
-    Step3,
     ToolCode,
     ToolnameTag,
     XmlNames,

@@ -1,5 +1,6 @@
 //! A set of dialects, compiled once: the built-in ones and the caller's own.
 
+use std::iter;
 use std::sync::{Arc, LazyLock};
 
 use super::check::{DialectError, DialectProblem, check};
@@ -7,7 +8,7 @@ use super::family::fits;
 use super::own::{Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
-use super::{Dialect, family};
+use super::{Dialect, Grammar, family};
 use crate::marks::{self, Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
@@ -217,6 +218,24 @@ impl Dialects {
     pub(crate) fn opener_at(&self, text: &str, at: usize) -> Option<(&Arc<Record>, usize)> {
         let (len, id) = self.0.openers.longest(text.as_bytes().get(at..)?)?;
         Some((self.record(id), len))
+    }
+
+    /// The built-in dialects whose strings have a mark of their own.
+    pub(crate) fn relaxed(&self) -> impl Iterator<Item = &Arc<Record>> {
+        self.0.records.iter().filter(|record| record.grammar == Grammar::Relaxed && record.markup.is_none())
+    }
+
+    /// The record, and behind it those of the dialects that share its markers.
+    pub(crate) fn kin_of<'a>(&'a self, record: &'a Arc<Record>) -> impl Iterator<Item = &'a Arc<Record>> {
+        let others = self.0.records.iter().filter(|other| other.kin == record.kin && other.id != record.id);
+        iter::once(record).chain(others)
+    }
+
+    /// The built-in dialect whose calls a tag like this one opens, `<invoke name="f">`: of several, the first one.
+    pub(crate) fn of_call_tag(&self, tag: &str) -> Option<&Arc<Record>> {
+        let tag = marks::solid(tag);
+        let mut built_in = self.0.records.iter().filter(|record| record.markup.is_none());
+        built_in.find(|record| record.call_tags.iter().any(|head| tag.starts_with(head)))
     }
 
     /// The dialect whose calls are elements named for their tools.

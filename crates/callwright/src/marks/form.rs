@@ -88,6 +88,11 @@ impl Form {
         })
     }
 
+    /// What stands in the tag of a call in front of its name.
+    pub(crate) fn call_tag(&self) -> &str {
+        self.call.head.rsplit(BLANKS).next().unwrap_or("")
+    }
+
     /// The most letters in front of a call, without its name.
     pub(super) fn longest_opener(&self) -> usize {
         /// Blanks between the marks, and what is twice.

@@ -112,6 +112,12 @@ impl Frame {
         before.map(|before| Frame { before, ..self.clone() })
     }
 
+    /// What stands in the tag of a call in front of its name; `None` where the payload holds that.
+    pub(crate) fn call_tag(&self) -> Option<&str> {
+        let named = self.between.as_ref().and_then(|_| self.before.rfind('<'));
+        named.and_then(|from| self.before.get(from..))
+    }
+
     /// The marks behind a call of `name`.
     pub(super) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
         self.close.iter().map(move |mark| mark.replace(NAME, name))

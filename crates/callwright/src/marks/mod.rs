@@ -247,6 +247,11 @@ pub(crate) fn is_whole_at(head: &[char], text: &str) -> bool {
     lexemes::ONE_EDIT <= head.len() && head.iter().all(|own| letters.next() == Some(*own))
 }
 
+/// The letters of `text`, as they are compared with those of marks, without its blanks.
+pub(crate) fn solid(text: &str) -> Vec<char> {
+    text.chars().filter(|letter| !letter.is_whitespace()).map(fold::fold).collect()
+}
+
 /// The first letter of `text`, as it is compared with those of marks.
 pub(crate) fn first_letter(text: &str) -> Option<char> {
     text.chars().next().map(fold::fold)

@@ -246,7 +246,7 @@ pub(crate) fn names_call(word: &str) -> bool {
 }
 
 /// Does `text`, which is short, hold `part`, whatever the case of its letters?
-pub(crate) fn holds(text: &str, part: &str) -> bool {
+fn holds(text: &str, part: &str) -> bool {
     text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Delimiter, Item, OpenerParser};
-use crate::dialect::{Known, NameAt, Record};
-use crate::syntax::tag::{Role, Tag, holds};
+use super::{Item, OpenerParser};
+use crate::dialect::{Grammar, Known, NameAt, Record};
+use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{self, Incomplete};
 
 impl<'a> OpenerParser<'a, '_> {
@@ -24,19 +24,22 @@ impl<'a> OpenerParser<'a, '_> {
             }
             return Ok(self.plain_record(item));
         };
-        let is_fenced = self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
-        let known = match item {
-            Item::Named { .. } if self.is(Known::MistralJson) => Known::MistralV11,
-            Item::Named { .. } if self.is(Known::DeepseekV31) && is_fenced => Known::DeepseekV3,
-            Item::Call { .. } | Item::Listed { .. } if self.is(Known::FunctionJson) => Known::Olmo3,
-            // `<|python_tag|>f.call(a=1)`
-            Item::Call { name, at } if self.is(Known::Llama3Json) && (name.end as usize) < at => {
-                Known::LlamaBuiltin
+        match item {
+            Item::Named { .. } if self.is(Known::DeepseekV31) && self.in_own_fence() => {
+                return Ok(self.known(Known::DeepseekV3));
             }
-            Item::Call { .. } | Item::Listed { .. } if self.is(Known::CommandRPlus) => Known::Pythonic,
-            _ => return Ok(record),
+            // Those of the tools that it was trained on are `<|python_tag|>f.call(a=1)`.
+            Item::Call { name, at } if self.is(Known::Llama3Json) && name.end as usize == at => {
+                return Ok(record);
+            }
+            _ => {}
+        }
+        let writes = |record: &&Arc<Record>| match item {
+            Item::Call { .. } | Item::Listed { .. } => record.grammar == Grammar::Calls,
+            Item::Named { .. } => record.grammar == Grammar::Json && record.name_at != NameAt::Payload,
+            _ => true,
         };
-        Ok(self.known(known))
+        Ok(self.place.dialects.kin_of(record).find(writes).unwrap_or(record))
     }
 
     /// Whether this is the dialect, as far as the markers tell.
@@ -77,17 +80,7 @@ impl<'a> OpenerParser<'a, '_> {
         if let Some(record) = self.record.or(inside).filter(is_own) {
             return record;
         }
-        self.known(match tag.word.of(self.text) {
-            _ if tag.marked => Known::MinimaxM3,
-            _ if tag.by_tokens => Known::KimiK3,
-            _ if holds(whole, "dsml") => Known::DeepseekV4,
-            _ if holds(whole, "gcml") => Known::Gigachat35,
-            _ if holds(whole, "steptml") => Known::Step3,
-            _ if holds(whole, "atem") => Known::Muse,
-            _ if is_function => Known::FunctionaryV31,
-            "function" => Known::Minicpm5,
-            _ => Known::AnthropicXml,
-        })
+        self.place.dialects.of_call_tag(whole).unwrap_or_else(|| self.known(Known::AnthropicXml))
     }
 
     /// The dialect of arguments that such a tag begins.

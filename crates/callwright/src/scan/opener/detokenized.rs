@@ -161,7 +161,7 @@ impl OpenerParser<'_, '_> {
             if levels == 0 {
                 break;
             }
-            for record in [Known::Gemma4, Known::Functiongemma].map(|known| self.known(known)) {
+            for record in self.place.dialects.relaxed() {
                 if self.literal(from, &record.string_mark)? {
                     self.record = Some(record);
                     return Ok(Step::Item(Item::Relaxed { name, at }));

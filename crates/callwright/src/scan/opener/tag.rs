@@ -118,7 +118,9 @@ impl<'a> OpenerParser<'a, '_> {
         }
         let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
         let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
-        let is_beam_end = tag.role == Role::Token && self.is(Known::Beam) && !self.is_header_token(tag);
+        let is_beam_end = tag.role == Role::Token
+            && self.record.is_some_and(|record| record.grammar.is_tagged())
+            && self.is_closer();
         let is_element = tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, tag));
         // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
         let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
