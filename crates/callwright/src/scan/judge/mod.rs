@@ -218,11 +218,9 @@ impl<'a, 't> Case<'a, 't> {
 
     /// What is known of the value at `at`, which was read with `repairs`.
     pub(super) fn told(&self, repairs: &[Repair], at: Span) -> shape::Told {
-        let goes_on = |from: u32| {
-            let behind = self.text.get(from as usize..at.end as usize).unwrap_or("");
-            behind.contains(char::is_alphanumeric)
-        };
-        let is_early = |repair: &Repair| repair.kind == RepairKind::AddCloser && goes_on(repair.at.end);
+        let last = at.of(self.text).rfind(char::is_alphanumeric).map_or(0, |len| at.start as usize + len);
+        let is_early =
+            |repair: &Repair| repair.kind == RepairKind::AddCloser && repair.at.end as usize <= last;
         let is_closed_early = repairs.iter().any(is_early);
         shape::Told { is_marked: self.opener.is_distinct(), is_closed_early }
     }
@@ -358,12 +356,11 @@ impl<'a, 't> Case<'a, 't> {
         self.verdict(tool, written, &text, repairs, at)
     }
 
-    /// Calls as text inside a string: `["f(a=1)"]`, `["{\"name\": \"f\", …}"]`.
+    /// Calls as text inside a string: `["{\"name\": \"f\", …}"]`.
     fn source(&self, value: Value<'_>, at: Span) -> Vec<Verdict> {
         let Some(source) = value.as_str() else { return Vec::new() };
-        let source = source.trim();
         let guide = Expected::AnyCall(self.names.tools());
-        let Some(reading) = payload::read_whole(source, 0, &guide, false, payload::are_signs) else {
+        let Some(reading) = payload::read_whole(source.trim(), 0, &guide, false, payload::are_signs) else {
             return Vec::new();
         };
         let put = reading.value().raw().to_owned().into();

@@ -84,10 +84,13 @@ impl Case<'_, '_> {
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let is_next = |(paren, _): (usize, &str)| {
             let before = text[..paren].trim_end_matches(is_name);
-            let gap = &before[before.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
-            let is_apart = gap.contains([')', '\n']) || gap.contains(['"', '\'']) && gap.contains([',', ';']);
             let name = &text[before.len()..paren];
-            is_apart && self.is_declared(name.strip_suffix(".call").unwrap_or(name))
+            // What stands before a name is looked at behind the one before it: all of the text once.
+            let gap = || &before[before.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
+            let is_apart = |gap: &str| {
+                gap.contains([')', '\n']) || gap.contains(['"', '\'']) && gap.contains([',', ';'])
+            };
+            self.is_declared(name.strip_suffix(".call").unwrap_or(name)) && is_apart(gap())
         };
         matches!(self.opener.item, Item::Call { .. }) && text.match_indices('(').any(is_next)
     }
