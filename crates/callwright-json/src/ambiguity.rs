@@ -86,12 +86,12 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
             let is_element =
                 || Span::new(0, string.start as usize).of(source).trim_end().ends_with(['[', ',']);
             let is_list = || written.contains(',') && is_element();
-            match (count(AddQuote), count(EscapeQuote)) {
+            match count(AddQuote) {
                 // `[fast, slow]`
                 _ if count(QuoteValue) != 0 => is_list(),
                 // `"fast" (required)`, `L"fast"`: with the quote that stands in it, those that are written are pairs.
-                (1, _) => own_quotes(written) % 2 == 1,
-                (0, _) => closes_within(written),
+                1 => own_quotes(written) % 2 == 1,
+                0 => closes_within(written),
                 _ => is_list(),
             }
         })

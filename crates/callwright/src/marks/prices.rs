@@ -38,7 +38,7 @@ pub(super) const REPEATED: u32 = 10;
 /// The first whole mark of its own dialect in a value, and the first torn one.
 pub(super) const HELD: u32 = 20;
 pub(super) const HELD_TORN: u32 = 18;
-/// A closer in a line, where the value stands on lines of its own: that it is the value's, and that it is not.
+/// A closer in a line, that is taken for the value's where that stands on lines of its own.
 pub(super) const HELD_IN_LINE: u32 = 16;
 /// Each one after that.
 pub(super) const HELD_NEXT: u32 = 6;

@@ -297,13 +297,8 @@ impl Case<'_, '_> {
         let may_stand = if is_marked { payload::are_words } else { payload::are_signs };
         let is_call = |reading: &Reading<'_>| {
             let value = reading.value();
-            value.kind() == Kind::String
-                || !shape::calls_in(
-                    value,
-                    self.names,
-                    shape::Told { is_marked: true, is_closed_early: false },
-                )
-                .is_empty()
+            let told = shape::Told { is_marked: true, ..shape::Told::default() };
+            value.kind() == Kind::String || !shape::calls_in(value, self.names, told).is_empty()
         };
         let reading = payload::read_whole(text, at, &guide, is_cut, may_stand).filter(is_call);
         let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));

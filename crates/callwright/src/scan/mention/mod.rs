@@ -49,7 +49,7 @@ struct Fence {
     shows: bool,
     /// Its label names something in which calls are written.
     is_of_calls: bool,
-    /// Its label says that it is there to be run.
+    /// It shows nothing, and its label says that it is there to be run.
     is_run: bool,
     /// More stands in it than the run.
     is_open: bool,
@@ -119,9 +119,10 @@ impl Scanner<'_> {
             // Under a label of its own, `# A` is a heading rather than a comment.
             let mut lines = head.lines().skip(1);
             let label = label(head);
-            let (is_of_calls, is_run) = (is_label_of_calls(label), label == RUN);
+            let is_of_calls = is_label_of_calls(label);
             let has_heading = !is_of_calls && lines.any(|line| line.trim_start().starts_with(['#', '/']));
-            Fence { shows: 3 < ticks || has_heading, is_of_calls, is_run, is_open: false }
+            let shows = 3 < ticks || has_heading;
+            Fence { shows, is_of_calls, is_run: label == RUN && !shows, is_open: false }
         });
         let is_marked = opener.is_distinct() && fence.is_none();
         // It goes on where a run of its form ended that is told.
@@ -151,11 +152,7 @@ impl Scanner<'_> {
         if let Some(fence) = run.fence {
             let holds_more = fence.is_open || !fence.is_of_calls;
             if fence.shows || holds_more && behind.words {
-                return if fence.is_run && !fence.shows {
-                    Some(Stand::InCode)
-                } else {
-                    shown(ShownBy::Fence)
-                };
+                return if fence.is_run { Some(Stand::InCode) } else { shown(ShownBy::Fence) };
             }
             if holds_more && !end {
                 return None;

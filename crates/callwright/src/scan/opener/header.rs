@@ -168,8 +168,10 @@ impl OpenerParser<'_, '_> {
         }
         at = self.skip_space(at);
         let is_new_line = self.bytes.get(end..at).is_some_and(|space| space.contains(&b'\n'));
-        let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
-        let is_header = kin.any(|record| record.name_at == NameAt::Header);
+        let is_header = || {
+            let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
+            kin.any(|record| record.name_at == NameAt::Header)
+        };
         if let Some(markup) = self.record.and_then(|record| record.markup.as_ref())
             && at_end(markup.tag_at(self.text, at, self.place.end), self.place.end)?.is_some()
         {
@@ -178,9 +180,9 @@ impl OpenerParser<'_, '_> {
         Ok(match self.peek(at)? {
             b'<' | b'\\' => true,
             b'[' => self.bytes.get(at + 1).is_none_or(u8::is_ascii_uppercase),
-            b'{' => is_header,
+            b'{' => is_header(),
             b'(' => self.is_relaxed(),
-            b'`' => is_new_line && is_header,
+            b'`' => is_new_line && is_header(),
             _ => false,
         })
     }

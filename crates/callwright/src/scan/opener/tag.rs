@@ -118,7 +118,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
         let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
         let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
-        let is_beam_end = tag.role == Role::Token
+        let is_closing_token = tag.role == Role::Token
             && self.record.is_some_and(|record| record.grammar.is_tagged())
             && self.is_closer();
         let is_element = tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, tag));
@@ -129,7 +129,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
         // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
         let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
-        if !(is_end || is_word || is_beam_end || is_element || is_next) {
+        if !(is_end || is_word || is_closing_token || is_element || is_next) {
             return None;
         }
         self.record = Some(self.tagged_record(tag));

@@ -30,8 +30,8 @@ impl OpenerParser<'_, '_> {
             return Ok(Step::Item(Item::Value { at: self.at }));
         }
         // `{"not": "f", "arguments": {…}}`: the value of a member of something else.
-        let is_value = self.text.get(..self.from).is_some_and(|before| before.trim_end().ends_with(':'));
-        if !self.resolves(from, end) || is_value && self.at == self.from {
+        let is_value = || self.text.get(..self.from).is_some_and(|before| before.trim_end().ends_with(':'));
+        if !self.resolves(from, end) || self.at == self.from && is_value() {
             return Ok(Step::Nothing);
         }
         match self.bytes.get(end + 1..end + 3).ok_or(Incomplete)? {
