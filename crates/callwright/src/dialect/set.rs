@@ -250,9 +250,11 @@ impl Dialects {
         let Some(first) = letters.next() else { return false };
         let behind = letters.as_str();
         let is_word = first.is_alphanumeric();
+        // In front of a word, these begin what has a reader of its own.
+        let is_odd = is_word || first.is_ascii_punctuation() && !matches!(first, '(' | '{' | '`' | '#');
         let may_be = |(head, _): &(Vec<char>, u16)| match head.first() {
             Some(sign) if is_sign(*sign) => {
-                is_word && (marks::is_headless(head, text) || marks::is_headless(head, behind))
+                is_odd && (marks::is_headless(head, text) || marks::is_headless(head, behind))
             }
             _ => is_near(head, text),
         };
@@ -343,7 +345,7 @@ fn is_near(head: &[char], text: &str) -> bool {
         marks::first_letter(text).is_none_or(|letter| head.iter().take(2).any(|own| *own == letter))
     };
     let may_be = match head.first() {
-        Some(sign) if is_sign(*sign) => is_sign(first) || first.is_alphanumeric(),
+        Some(sign) if is_sign(*sign) => !first.is_whitespace(),
         _ => begins(text) || first.is_alphanumeric() && begins(behind),
     };
     may_be && marks::may_begin(head, text)

@@ -48,6 +48,15 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
     ends.filter_map(|cell| Some((column(mark.len(), cell)?, usize::from(last[cell])))).collect()
 }
 
+/// Where in `text` ends what is `mark` but for one letter, in bytes, and whether all of `text` may be the beginning of that.
+pub(crate) fn slips(mark: &str, text: &str) -> (impl Iterator<Item = usize>, bool) {
+    let mark: Vec<char> = mark.chars().collect();
+    let letters: Vec<char> = text.chars().take(mark.len() + 2).collect();
+    let may_grow = letters.len() < mark.len() + 2 && !ends_within(&letters, &mark, 1).is_empty();
+    let ends = ends_within(&mark, &letters, 1).into_iter().filter(|(_, edits)| *edits == 1);
+    (ends.map(move |(end, _)| letters.iter().take(end).map(|letter| letter.len_utf8()).sum()), may_grow)
+}
+
 /// Is `text` `mark` but for one letter added, left out, changed, or exchanged with its neighbour?
 pub(crate) fn is_one_slip(mark: &str, text: &str) -> bool {
     let (mark, text): (Vec<char>, Vec<char>) = (mark.chars().collect(), text.chars().collect());

@@ -201,8 +201,10 @@ pub(crate) fn torn_closer(
     let is_word_at = |at: usize| text.folded.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
     let mut nearest: Option<(usize, usize)> = None;
     for mark in &closers {
-        let ends = frame::spelt_ends(mark, &text, from).into_iter().filter(|(end, _)| !is_word_at(*end));
-        nearest = ends.chain(nearest).min_by_key(|(_, edits)| *edits);
+        let ends = frame::spelt_ends(mark, &text, from).into_iter();
+        let ends = ends.filter(|(end, edits)| *edits == 0 || !is_word_at(*end));
+        // Of as near ones the longest: `</tool_calll>` is no `</tool_calll` with a sign behind it.
+        nearest = ends.chain(nearest).min_by_key(|(end, edits)| (*edits, Reverse(*end)));
     }
     let rest = text.folded.get(from..).unwrap_or(&[]);
     let may_grow = |mark: &String| !edit::ends_within(rest, &form::folded(mark), edit::MOST).is_empty();
@@ -228,11 +230,11 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
     };
     let text: Vec<char> = text.chars().take(HEAD + edit::MOST).map(fold::fold).collect();
     let is_in_word = |letter: &&char| letter.is_alphanumeric();
-    // `A text` is no `action:`: where a word is over, all of it tells.
+    // `A text` is no `action:`: where a word is over, all of it tells. A sign in it may be one of its letters.
     let word = text.iter().take_while(is_in_word).count();
     let own = head.iter().take_while(is_in_word).count();
     let is_other = 0 < own
-        && word < text.len()
+        && text.get(word).is_some_and(|c| c.is_whitespace())
         && !edit::ends_within(&head[..own], &text[..word], most).iter().any(|(end, _)| *end == word);
     if is_other {
         return false;

@@ -153,8 +153,12 @@ impl<'a, 't> Parser<'a, 't> {
 
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {
         let cost = node.cost + self.left_behind(node.at);
-        let is_known = found.iter().any(|other| other.calls == node.calls);
-        if cost <= prices::CEILING && !is_known {
+        if let Some(known) = found.iter_mut().find(|other| other.calls == node.calls) {
+            // `</tool_calll>` is no `</tool_calll` with a sign behind it.
+            if cost == known.cost && known.end < node.at {
+                (known.end, known.repaired) = (node.at, node.repaired.clone());
+            }
+        } else if cost <= prices::CEILING {
             let Node { calls, repaired, at, .. } = node.clone();
             let place = found.partition_point(|reading| reading.cost <= cost);
             found.insert(place, Reading { cost, calls, repaired, end: at });

@@ -6,7 +6,7 @@ use callwright_json::{Repair, RepairKind, Span};
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::opener::{Delimiter, Item, Opener};
+use super::opener::{Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
 use crate::marks::{self, Decision, Nearness, begins};
@@ -59,12 +59,30 @@ impl Scanner<'_> {
             self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
             return if end { Flow::On } else { Flow::Wait };
         }
+        if let Judged::Text(_) = judged
+            && opener.is_distinct()
+            && self.holds_argument(opener.start, ended.at)
+        {
+            let at = Span::new(opener.start, ended.at);
+            judged = self.case(&opener, self.text.len()).refused(None, Reason::Unreadable(Vec::new()), at);
+        }
         // It is gone over once more, as text.
         if let Judged::Text(_) = judged {
             self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at());
         }
         self.commit(opener, judged, out);
         Flow::On
+    }
+
+    /// Do marks of an argument stand between `from` and `to`, of a dialect whose calls begin like what stands there?
+    fn holds_argument(&mut self, from: usize, to: usize) -> bool {
+        let call = self.text.get(from..to).filter(|call| !self.rules.cut && call.len() <= MAX_BROKEN);
+        let Some(call) = call.filter(|_| self.work.bytes_repaired <= MAX_ALL) else { return false };
+        let tools = self.names.tools();
+        let forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form.as_ref());
+        let found = forms.filter(|form| marks::holds_argument(call, form, tools)).count();
+        self.work.bytes_repaired += call.len();
+        found != 0
     }
 
     /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
@@ -279,9 +297,9 @@ impl Scanner<'_> {
             self.work.bytes_repaired += len;
             if !record.frames.is_empty()
                 && !std::mem::replace(&mut is_framed, true)
-                && let Some((judged, record)) = self.framed(&opener)
+                && let Some((judged, record, delimiters)) = self.framed(&opener)
             {
-                opener.delimiters = vec![Delimiter::Tag];
+                opener.delimiters = delimiters;
                 (opener.record, opener.dialect) = (Arc::clone(&record), record);
                 self.commit(opener, judged, out);
                 return Flow::On;

@@ -6,7 +6,7 @@ use callwright_json::{Repair, RepairKind, Span};
 
 use super::Scanner;
 use super::judge::Judged;
-use super::opener::Opener;
+use super::opener::{Delimiter, Opener};
 use crate::dialect::Record;
 use crate::marks::{Front, fronts};
 use crate::verdict::{Acceptance, Reason, Verdict};
@@ -20,8 +20,8 @@ struct Way {
 }
 
 impl Scanner<'_> {
-    /// The call at `opener` whose marks are broken, and its dialect; `None` where there is none.
-    pub(super) fn framed(&self, opener: &Opener) -> Option<(Judged, Arc<Record>)> {
+    /// The call at `opener` whose marks are broken, its dialect, and what its marks opened; `None` where there is none.
+    pub(super) fn framed(&self, opener: &Opener) -> Option<(Judged, Arc<Record>, Vec<Delimiter>)> {
         let at = opener.start;
         let mut accepted: Vec<(Acceptance, Way)> = Vec::new();
         let mut refused: Option<(Verdict, Way)> = None;
@@ -44,16 +44,29 @@ impl Scanner<'_> {
             let readings = accepted.iter().map(|(call, _)| call.arguments.clone()).collect();
             let (_, way) = accepted.pop()?;
             let all = Span::new(at, self.text.len());
-            return Some((case.refused(None, Reason::Ambiguous { readings }, all), way.record));
+            let refused = case.refused(None, Reason::Ambiguous { readings }, all);
+            return Some((refused, Arc::clone(&way.record), self.opened(&way, self.text.len())));
         }
         if let Some((call, way)) = accepted.pop() {
             let (call, end) = self.repaired(call, &way, at);
-            return Some((Judged::Calls(vec![case.admitted(call, Span::new(at, end))], end), way.record));
+            let judged = Judged::Calls(vec![case.admitted(call, Span::new(at, end))], end);
+            return Some((judged, Arc::clone(&way.record), self.opened(&way, end)));
         }
         let (verdict, way) = refused?;
         let Verdict::Refused(refusal) = verdict else { return None };
         let all = Span { start: Span::at(way.end).start, ..moved(refusal.span, &way, at) };
-        Some((case.refused(refusal.name.as_deref(), refusal.reason, all), way.record))
+        let refused = case.refused(refusal.name.as_deref(), refusal.reason, all);
+        Some((refused, Arc::clone(&way.record), self.opened(&way, all.end as usize)))
+    }
+
+    /// What the marks opened, with the bracket of a list behind them, as far as it is not closed up to `end`.
+    fn opened(&self, way: &Way, end: usize) -> Vec<Delimiter> {
+        let is_closed = self.text.get(..end).is_some_and(|text| text.trim_end().ends_with("```"));
+        let fence = (way.front.whole.contains("```") && !is_closed).then_some(Delimiter::Fence(3));
+        let behind = self.text.get(way.end..).unwrap_or("").trim_start();
+        let is_list = behind.starts_with('[') || way.front.whole.trim_end().ends_with('[');
+        let list = is_list.then_some(Delimiter::Bracket);
+        [Some(Delimiter::Tag), fence, list].into_iter().flatten().collect()
     }
 
     /// The ways to read the marks at `at` with the fewest wrong letters.

@@ -3,7 +3,7 @@
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::REASONING;
-use crate::marks;
+use crate::marks::{self, edit::is_one_slip};
 use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::fit;
@@ -43,7 +43,14 @@ pub(crate) fn tail(
         let Some(&byte) = bytes.get(next) else {
             return if place.end { Tail::Ended(at) } else { Tail::Wait { at, blank: next } };
         };
+        let torn = match torn_last(text, next, delimiters, place.end) {
+            Err(Incomplete) => return Tail::Wait { at, blank: next },
+            Ok(torn) => torn,
+        };
         let closed = match byte {
+            _ if torn.is_some() => Ok(torn),
+            // `<|start|>assitant`: the role of the turn in which the next call stands.
+            b'a' if text[..next].ends_with("<|start|>") => role(text, next, place.end),
             _ if is_own(text, next, delimiters, place) => own_closer(text, next, delimiters, place),
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
                 && delimiters.contains(&Delimiter::Tag) =>
@@ -60,8 +67,10 @@ pub(crate) fn tail(
                 Err(Incomplete) if place.end => Ok((1 < bytes.len() - next).then_some(bytes.len())),
                 closer => closer.map(|closer| closer.map(|len| next + len)),
             },
-            // `<use_tool name="f" arguments='{…}' />`
-            b'>' if space == 0 && close_tag(delimiters) => Ok(Some(next + 1)),
+            // `<use_tool name="f" arguments='{…}' />`, `</tool_call>>`
+            b'>' if space == 0 && (close_tag(delimiters) || text[..next].ends_with('>')) => {
+                Ok(Some(next + 1))
+            }
             b'/' if matches!(&bytes[at..next], b"" | b" ") && delimiters.contains(&Delimiter::Tag) => {
                 match &bytes[next..] {
                     [b'/', b'>', ..] => Ok(close_tag(delimiters).then_some(next + 2)),
@@ -135,6 +144,49 @@ fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) ->
     Ok(len.filter(|_| close(delimiters, |g| Some(*g) == own)).map(|len| at + len))
 }
 
+/// The place behind the model's role at `at`, with a slip or not.
+fn role(text: &str, at: usize, end: bool) -> Seen<usize> {
+    const ROLE: &str = "assistant";
+    let rest = text.get(at..).unwrap_or("");
+    let word = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    match word.len() == rest.len() && word.len() <= ROLE.len() + 1 && !end {
+        true => Err(Incomplete),
+        false => {
+            let behind = at + word.len();
+            let is_it = word == ROLE || is_one_slip(ROLE, word);
+            Ok(is_it.then(|| behind + blanks(text, behind, MAX_BLANK)))
+        }
+    }
+}
+
+/// The end of the line at `at`, where it is what closes the fence that is open, but for one letter: ```` ``_ ````; of the
+/// answer, where its last sign stands for the bracket that closes the list; and the place behind a sign that slipped in between
+/// two objects of it.
+fn torn_last(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Seen<usize> {
+    let rest = text.get(at..).unwrap_or("");
+    let fence = delimiters.iter().rev().find_map(|delimiter| match delimiter {
+        Delimiter::Fence(n) => Some(*n),
+        _ => None,
+    });
+    if let Some(n) = fence {
+        let line = rest.lines().next().unwrap_or("");
+        if line.len() == rest.len() && line.len() <= n + 1 && !end {
+            return Err(Incomplete);
+        }
+        let is_torn = line.len() <= n + 1 && is_one_slip(&"`".repeat(n), line.trim_end());
+        return Ok((is_torn && close(delimiters, |g| *g == Delimiter::Fence(n))).then_some(at + line.len()));
+    }
+    let mut letters = rest.chars();
+    let is_odd = letters.next().is_some_and(|letter| letter != ']' && letter != '{');
+    match letters.as_str() {
+        _ if !is_odd || delimiters.last() != Some(&Delimiter::Bracket) => Ok(None),
+        "" if !end => Err(Incomplete),
+        "" => Ok(close(delimiters, |g| *g == Delimiter::Bracket).then_some(text.len())),
+        // `}}, _{"name": …`
+        next => Ok(next.starts_with('{').then_some(text.len() - next.len())),
+    }
+}
+
 /// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`.
 fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> Seen<usize> {
     if !delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag)) {
@@ -193,8 +245,13 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     if !is_of_call(text, &tag, place) && !ends_thought() && !is_closer() {
         return Ok(None);
     }
-    // `<|clse|>call<|sep|>`: a token that is none of a dialect's may begin the closer of the open one.
-    if tag.role == Role::Token && !is_closer() && is_torn(text, at, place)? {
+    // `<|clse|>call<|sep|>`, `</tool_cal>l`: what is no mark of a dialect, or goes on, may be the torn one that closes the call.
+    let may_be_torn = match text.as_bytes().get(end) {
+        None if !place.end => return Err(Incomplete),
+        Some(next) if !next.is_ascii_whitespace() && *next != b'<' => true,
+        _ => tag.role == Role::Token && !is_closer(),
+    };
+    if may_be_torn && is_torn(text, at, place)? {
         return Ok(None);
     }
     if tag.closing && tag.role != Role::Token {

@@ -100,6 +100,14 @@ pub(crate) fn is_of_call(key: &str) -> bool {
     all_of_call().any(|known| known == key)
 }
 
+/// Is `written` such a key in its quotes, but for blanks or one slip: `" name"`, `""name"`, `n"ame"`?
+pub(crate) fn is_torn(written: &str) -> bool {
+    let written: String = written.chars().filter(|c| !c.is_whitespace()).collect();
+    let is_it = |key: &str| key == written || is_one_slip(key, &written);
+    let mut keys = [NAME, ARGUMENTS, WRAPPERS].into_iter().flatten();
+    written.contains('"') && keys.any(|key| is_it(&format!("\"{key}\"")))
+}
+
 /// Is `written` one of `keys` but for one slip: `argumets`? Short words are near to many others.
 pub(crate) fn is_slip(keys: &[&str], written: &str) -> bool {
     const LEAST: usize = 6;

@@ -432,9 +432,10 @@ impl<'a, 't> Case<'a, 't> {
         tool: &Tool,
         written: &str,
         value: Value<'_>,
-        repairs: Vec<Repair>,
+        mut repairs: Vec<Repair>,
         at: Span,
     ) -> Option<Verdict> {
+        repairs.extend(self.doubled_signs());
         // What its marks, or the form of the answer, say is a call is one whatever its values look like.
         if !self.opener.is_distinct() && !self.is_constrained && has_placeholder(tool, value) {
             return None;
@@ -478,6 +479,19 @@ impl<'a, 't> Case<'a, 't> {
                 Some(self.refuse(Some(tool.name().to_owned()), Reason::Invalid(violations), at))
             }
         }
+    }
+
+    /// The signs of the marks in front of the call that stand twice: `<<tool_call>`, `<tool_call>>`.
+    fn doubled_signs(&self) -> impl Iterator<Item = Repair> {
+        let head = self.text.get(self.opener.start..self.opener.item.at()).unwrap_or("");
+        let firsts = head.match_indices("<<").map(|(at, _)| at);
+        // `>>>f⏎{…}` begins with its own.
+        let lasts = head.match_indices(">>").map(|(at, _)| at + 1).filter(|at| 1 < *at);
+        firsts.chain(lasts).map(|at| Repair {
+            kind: RepairKind::MendMark,
+            at: Span::new(self.opener.start + at, self.opener.start + at + 1),
+            put: "".into(),
+        })
     }
 
     /// A right call, unless it may not pass.

@@ -11,6 +11,7 @@ mod header;
 mod labels;
 mod lines;
 mod punctuation;
+mod slipped;
 mod tag;
 mod words;
 
@@ -289,6 +290,9 @@ impl<'a, 't> OpenerParser<'a, 't> {
             }
             match self.step() {
                 Ok(Step::Over) => {
+                    // `<tool_call>>`
+                    let is_doubled = text[..self.at].ends_with('>') && self.bytes.get(self.at) == Some(&b'>');
+                    self.at += usize::from(is_doubled);
                     let piece = text.get(start..self.at).unwrap_or("");
                     match n {
                         0 => (first, half) = (piece, Some(self.at)),
@@ -373,12 +377,13 @@ impl<'a, 't> OpenerParser<'a, 't> {
         if let Some(step) = self.in_header(byte)? {
             return Ok(step);
         }
-        match byte {
+        let step = match byte {
             b'{' => self.brace(),
             b'[' => self.bracket(),
             b'(' => self.tuple(),
             b'`' => self.ticks(),
             b'<' if self.is_begun() && self.bytes.get(self.at + 1) == Some(&b'!') => self.comment(),
+            b'<' if self.is_doubled()? => Ok(self.past(self.at + 1)),
             b'<' => self.tag(),
             b'"' | b'\'' => self.quote(byte),
             b'#' if self.in_own_fence() => self.comment(),
@@ -388,6 +393,21 @@ impl<'a, 't> OpenerParser<'a, 't> {
             b'>' if self.at == self.from || self.in_own_fence() => self.arrows(),
             _ if is_name_byte(byte) => self.word(),
             _ => Ok(Step::Nothing),
+        }?;
+        if let Step::Nothing = step { self.slipped() } else { Ok(step) }
+    }
+
+    /// Does the first sign of a mark stand twice: `<<tool_call>`?
+    fn is_doubled(&self) -> Result<bool, Incomplete> {
+        let next = self.at + 1;
+        if self.bytes.get(next) != Some(&b'<') || self.is_begun() {
+            return Ok(self.bytes.get(next) == Some(&b'<'));
+        }
+        match self.place.dialects.opener_at(self.text, next) {
+            None if !self.place.end && self.place.dialects.may_grow_into_opener(self.text, next) => {
+                Err(Incomplete)
+            }
+            opener => Ok(opener.is_some()),
         }
     }
 

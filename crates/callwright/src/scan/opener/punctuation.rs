@@ -19,7 +19,7 @@ impl OpenerParser<'_, '_> {
     pub(super) fn brace(&self) -> Result<Step, Incomplete> {
         let mut around = [self.record, self.place.inside].into_iter().flatten();
         let is_marked = around.any(|record| record.anchor == Anchor::Distinct);
-        let may_begin = is_marked || self.may_begin_object()?;
+        let may_begin = is_marked || self.may_begin_object()? || self.has_torn_key()?;
         Ok(if may_begin { Step::Item(Item::Value { at: self.at }) } else { Step::Nothing })
     }
 
@@ -57,6 +57,20 @@ impl OpenerParser<'_, '_> {
                 }
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Is the first key of the object one of a call but for one sign: `{""name": "f"`, `{n"ame": "f"`?
+    fn has_torn_key(&self) -> Result<bool, Incomplete> {
+        /// No key of a call is as long.
+        const MOST: usize = 24;
+        let from = self.skip_space(self.at + 1);
+        let rest = self.text.get(from..).filter(|_| !self.is_in_sentence()).unwrap_or("");
+        let is_odd = rest.as_bytes().iter().take(2).any(|byte| !is_name_byte(*byte));
+        // What is odd may be a colon.
+        match rest.bytes().take(MOST).skip(1).position(|byte| matches!(byte, b':' | b'\n')) {
+            None if is_odd && rest.len() < MOST && !self.place.end => Err(Incomplete),
+            colon => Ok(colon.and_then(|at| rest.get(..=at)).is_some_and(keys::is_torn)),
         }
     }
 

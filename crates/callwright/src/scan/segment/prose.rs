@@ -206,8 +206,13 @@ impl<'a> Scanner<'a> {
         match self.text.as_bytes().get(at..).unwrap_or(&[]) {
             // More than three lists are around no call.
             [b'[', b'[', b'[', b'[', ..] => true,
-            // `<<SYS>>` begins a turn.
-            [b'<', b'<', ..] => !self.has_calls(),
+            // `<<SYS>>` begins a turn, `<<tool_call>` a call.
+            [b'<', b'<', ..] => {
+                let dialects = &self.rules.dialects;
+                let is_doubled = dialects.opener_at(&self.text, at + 1).is_some()
+                    || dialects.may_grow_into_opener(&self.text, at + 1);
+                !self.has_calls() && !is_doubled
+            }
             [b'<', next, ..] => {
                 next.is_ascii()
                     && !next.is_ascii_alphabetic()
