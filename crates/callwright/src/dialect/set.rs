@@ -69,7 +69,7 @@ impl Dialects {
     /// # Errors
     /// A record that cannot be used: what it says is wrong, or its name is taken.
     pub fn new(own: impl IntoIterator<Item = Dialect>) -> Result<Dialects, DialectError> {
-        let mut dialects = records::all();
+        let mut dialects = BUILT_IN.0.dialects.clone();
         let mut markups = Vec::new();
         for mut dialect in own {
             check(&mut dialect, &dialects, markups.len()).map_err(of(&dialect))?;

@@ -1,0 +1,201 @@
+//! What is built in: the dialects, and the marks around what is no call.
+//!
+//! The dialects stand in `built_in.json`, in the form of a caller's own, in reading order: calls as JSON with the name in it,
+//! names outside of their JSON, arguments in tags, and the rest. How they are spoken is as the models' published chat templates
+//! and encoders say, with instructions in our own words; where there is none, only the form of a call is the dialect's own. A
+//! small model goes by the form most, so for it the calls stand last. Some models know one call at a time: Llama 3 writes its
+//! token before those of its own tools alone.
+
+use super::{Dialect, family};
+use crate::prompt::speech::GENERAL;
+
+/// All dialects. Those without an opener are found by the look of their payload.
+pub(super) fn all() -> Vec<Dialect> {
+    let mut all = Dialect::list_from_json(include_str!("built_in.json")).unwrap_or_default();
+    for dialect in &mut all {
+        dialect.models = family::patterns(&dialect.name);
+        let Some(speech) = &mut dialect.speech else { continue };
+        if speech.system.is_empty() {
+            speech.system = GENERAL.into();
+        }
+        if dialect.example.is_empty() {
+            dialect.example = speech.calls.example().into();
+        }
+    }
+    all
+}
+
+/// What opens and closes a reasoning block.
+pub(crate) const REASONING: &[(&str, &str)] = &[
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|start_thinking|>", "<|end_thinking|>"),
+    ("<|channel|>analysis<|message|>", "<|end|>"),
+    ("<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"),
+    // A tokenizer that puts a blank behind each token.
+    ("<|channel|> analysis<|message|>", "<|end|>"),
+    ("<|start|> assistant<|channel|> analysis<|message|>", "<|end|>"),
+    ("<|channel>thought", "<channel|>"),
+    ("<|channel>", "<channel|>"),
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    ("<|open|> think <|sep|>", "<|close|> think <|sep|>"),
+    ("<|think:start|>", "<|think:end|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<ifm|think>", "</ifm|think>"),
+    ("<ifm|think_fast>", "</ifm|think_fast>"),
+    ("<ifm|think_faster>", "</ifm|think_faster>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("[think]", "[/think]"),
+    ("[unused16]", "[unused17]"),
+    ("to=self<|message|>", "<|eom|>"),
+    ("<|start|>assistant to=self<|message|>", "<|eom|>"),
+];
+
+/// Stands for the closer of a block that the prompt opened, so that nobody has seen of which dialect it is: any of
+/// [`REASONING`].
+pub(crate) const ANY_CLOSER: &str = "";
+
+/// What opens and closes what a model says to its user.
+pub(super) const SPEECH: &[(&str, &str)] = &[
+    ("<|channel|>commentary<|message|>", "<|end|>"),
+    ("<|start|>assistant<|channel|>commentary<|message|>", "<|end|>"),
+    ("<|channel|>final<|message|>", "<|return|>"),
+    ("<|start|>assistant<|channel|>final<|message|>", "<|return|>"),
+    ("<|channel|>final <|constrain|>json<|message|>", "<|return|>"),
+    ("<|start|>assistant<|channel|>final <|constrain|>json<|message|>", "<|return|>"),
+    ("<|channel|> final<|message|>", "<|return|>"),
+    ("<|start|> assistant<|channel|> final<|message|>", "<|return|>"),
+    ("<|channel|> final <|constrain|>  json<|message|>", "<|return|>"),
+    ("<|start|> assistant<|channel|> final <|constrain|>  json<|message|>", "<|return|>"),
+    (">>>all\n", ">>>all\n"),
+    ("<|start_response|>", "<|end_response|>"),
+    ("<|start_text|>", "<|end_text|>"),
+    ("<|message_model|><|content_text|>", "<|end_message|>"),
+    ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+    ("<|open|> response <|sep|>", "<|close|> response <|sep|>"),
+    ("<|open|>message<|sep|>", "<|close|>message<|sep|>"),
+    ("<|open|> message <|sep|>", "<|close|> message <|sep|>"),
+    ("to=user<|message|>", "<|eot|>"),
+    ("<|start|>assistant to=user<|message|>", "<|eot|>"),
+    ("to=commentary<|message|>", "<|eom|>"),
+    ("<|start|>assistant to=commentary<|message|>", "<|eom|>"),
+];
+
+/// What begins a block beside one of speech, in a model whose answers are made of such blocks.
+pub(crate) const FRAMES: &[&str] = &[
+    "<|start|>",
+    "<|channel|>",
+    "<|start_action|>",
+    "<|message_model|>",
+    "<|content_invoke_tool_json|>",
+    "<|open|>",
+    ">>>",
+];
+
+/// What ends a turn. Behind a call it is markup, whoever's it is.
+pub(crate) const TURN_ENDS: &[&str] = &[
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|end|>",
+    "<|return|>",
+    "<|end_of_text|>",
+    "<|end_of_msg|>",
+    "<|endoftext|>",
+    "<|end_of_sentence|>",
+    "<|end_of_turn_token|>",
+    "<|content_model_end_sampling|>",
+    "<|assistant_end|>",
+    "<|role_end|>",
+    "<|tool_response>",
+    "<|message_sep|>",
+    "<|im:end|>",
+    "<|close|>message<|sep|>",
+    "<|close|> message <|sep|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<eos>",
+];
+
+/// What begins the model's own turn, where a server lets it through.
+pub(super) const TURN_HEADS: &[&str] = &[
+    "<|assistant_start|>",
+    "<|chatbot_token|>",
+    "<|start|>assistant<|message|>",
+    "<|open|>message role=\"assistant\"<|sep|>",
+    "<|open|> message role=\"assistant\" <|sep|>",
+];
+
+/// What a template writes before the model's answer, and a model may say once more as its first words.
+pub(crate) const ANSWER_HEADS: &[&str] = &[
+    "<|im_start|>assistant\n",
+    "<|im:start|>assistant\n",
+    "<|im_assistant|>assistant<|im_middle|>",
+    "<|start_header_id|>assistant<|end_header_id|>",
+    "<|role_start|>assistant<|role_end|>",
+    "<|assistant|>",
+    "[|assistant|]",
+    "<|turn>model\n",
+    "<start_of_turn>model\n",
+    "<|start_of_turn_token|>",
+    "<|start_of_role|>assistant<|end_of_role|>",
+    "<bos>",
+];
+
+/// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
+pub(super) const WORD_OPENERS: &[&str] = &["functools", "to="];
+
+/// What opens and closes a tool's result. Before any call, such a block is one that the model quotes.
+pub(crate) const RESULTS: &[(&str, &str)] = &[
+    ("<tool_response>", "</tool_response>"),
+    ("<tool_output>", "</tool_output>"),
+    ("<tool_result>", "</tool_result>"),
+    ("<function_result>", "</function_result>"),
+    ("<function_results>", "</function_results>"),
+    ("<observation>", "</observation>"),
+    ("<|tool_response:start|>", "<|tool_response:end|>"),
+    ("<|start_tool_result|>", "<|end_tool_result|>"),
+    ("<|tool_output_begin|>", "<|tool_output_end|>"),
+    ("[tool_results]", "[/tool_results]"),
+];
+
+/// What opens and closes what is no result, but as little the model's own speech.
+pub(crate) const QUOTATIONS: &[(&str, &str)] =
+    &[("<!--", "-->"), ("<blockquote>", "</blockquote>"), ("<example>", "</example>")];
+/// The label of a fence that holds one.
+pub(crate) const RESULT_LABEL: &str = "tool_output";
+
+/// What begins a turn where a role follows; without one it stands between calls.
+pub(crate) const TURN_MARKS: &[&str] = &["<|im_start|>", "<|im:start|>", "<|start_header_id|>"];
+
+/// What begins a turn that is not the model's own, or a result that it cannot know. After a call, at the
+/// start of a line, the answer ends there.
+pub(crate) const TURNS: &[&str] = &[
+    "user:",
+    "human:",
+    "question:",
+    "observation:",
+    "✿result✿",
+    "✿return✿",
+    "### instruction",
+    "### question",
+    "### user",
+    "### human",
+    "### input",
+    "<|user|>",
+    "<tool_response>",
+    "<tool_output>",
+    "```tool_output",
+    "[inst]",
+    "[/inst]",
+    "<<sys>>",
+    "def test_",
+    "assert ",
+    "\"\"\"",
+];
