@@ -8,6 +8,7 @@ use callwright::json;
 use callwright::prompt::{self, PromptDialect};
 use callwright::value::Value;
 use callwright::{Context, Dialects, ToolSet, parse};
+use callwright_json::RepairKind;
 
 use self::common::Random;
 
@@ -225,8 +226,22 @@ fn one_wrong_sign_is_mended_or_refused() {
         let shares = shares(seed, 120, is_of_two);
         println!("seed {seed}, two calls {is_of_two}: {shares:?}");
         // What is wrong with the second call may be in the list around both.
-        let (exact, lost) = if is_of_two { (66.5, 2.0) } else { (70.5, 1.6) };
+        let (exact, said, lost) = if is_of_two { (73.0, 0.6, 0.9) } else { (76.0, 0.4, 0.6) };
         assert!(exact <= shares.exact, "{shares:?}");
-        assert!(shares.said <= 1.5 && shares.lost <= lost && shares.wrong <= 1.3, "{shares:?}");
+        assert!(shares.said <= said && shares.lost <= lost && shares.wrong <= 1.3, "{shares:?}");
+    }
+}
+
+#[test]
+fn the_marks_that_a_dialect_writes_need_no_repair() {
+    let (tools, made) = (tools(), made());
+    for dialect in PromptDialect::all(&Dialects::default()) {
+        let calls: Vec<(String, String)> =
+            made.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
+        let text = prompt::calls(&dialect, &tools, &calls);
+        let outcome = parse(&tools, &text, &[], &Context::default());
+        let mended = outcome.calls().take(1).flat_map(|call| &call.repairs);
+        assert_eq!(mended.filter(|repair| repair.kind == RepairKind::MendMark).count(), 0, "{text}");
+        assert_eq!(outcome.calls().count(), calls.len(), "{text}\n{:?}", outcome.verdicts);
     }
 }

@@ -71,18 +71,23 @@ impl Search<'_, '_> {
     /// quote may have changed places, `"a," "b": 1`; not where others are missing as well.
     fn add_comma(&mut self, s: State, gap: usize) -> State {
         let text = self.bytes.get(s.open as usize..gap).unwrap_or(&[]);
-        let is_moved = text.ends_with(b",\"") && !s.has_paid(RepairKind::AddComma);
+        let is_moved = matches!(text, [.., b',', b'"' | b'\'']) && !s.has_paid(RepairKind::AddComma);
         let doubt = if is_moved { DOUBTFUL } else { 0 };
         self.edit(State { habits: s.habits | doubt, ..s }, RepairKind::AddComma, Span::at(gap), ",")
     }
 
-    /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`. A last one is dropped.
+    /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`, or a sign that slipped in. A last one is dropped.
     fn odd_comma(&mut self, s: State, len: usize) -> State {
         let at = s.at as usize;
+        let is_odd = |c: char| c.is_alphanumeric() || matches!(c, '_' | '<' | '>' | '=' | ':');
         let next = self.sign_at(self.peek_blank(at + len));
         let is_last = matches!(next, None | Some((b'}' | b']' | b')', _)));
-        let (kind, put) =
-            if is_last { (RepairKind::DropComma, "") } else { (RepairKind::SwapPunctuation, ",") };
+        let is_spelling = self.text.get(at..).is_some_and(|rest| !rest.starts_with(is_odd));
+        let (kind, put) = match is_last {
+            true => (RepairKind::DropComma, ""),
+            false if is_spelling => (RepairKind::SwapPunctuation, ","),
+            false => (RepairKind::AddComma, ","),
+        };
         let last = if is_last { Last::Firm } else { Last::Comma };
         State { open: s.at, last, ..self.replace(s, kind, at + len, put) }
     }

@@ -60,8 +60,9 @@ impl Search<'_, '_> {
             _ if self.quote_at(next).is_some() => {
                 !frame.is_object() || on_next_line() || self.key_at(s, next).is_some()
             }
-            // `{a: "x"⏎ b: "y"}`
+            // `{a: "x"⏎ b: "y"}`, `f(a="x" b=1)`
             _ if frame.is_object() && on_next_line() && self.key_at(s, next).is_some() => true,
+            _ if frame.shape == Shape::Arguments && at < next && self.declared_key(s, next) => true,
             b'+' if self.joins(next) => true,
             _ if self.marker_at(next).is_some() => true,
             _ => self.is_stray_comma(s, next) || self.noise(s, next).is_some(),
@@ -75,13 +76,16 @@ impl Search<'_, '_> {
 
     /// Is the sign at `at` no comma, but stands where one should, with a key or a string behind it: `"a"| "b"`?
     pub(super) fn is_stray_comma(&self, s: &State, at: usize) -> bool {
-        let is_sign = matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'));
-        let next = || self.peek_blank(at + 1);
-        is_sign
-            && match self.frame(s).is_some_and(Frame::is_object) {
-                true => self.key_at(s, next()).is_some(),
-                false => self.quote_at(next()).is_some(),
-            }
+        let Some(sign) = self.text.get(at..).and_then(|rest| rest.chars().next()) else { return false };
+        let is_usual = matches!(sign, '.' | '/' | '&' | '|');
+        let is_token = sign.is_whitespace() || "{}[](),;\"'`".contains(sign);
+        let next = || self.peek_blank(at + sign.len_utf8());
+        match self.frame(s).is_some_and(Frame::is_object) {
+            true if is_usual => self.key_at(s, next()).is_some(),
+            // Any other one, where a declared key follows: `"a"e "b": 1`.
+            true => !is_token && self.quote_at(next()).is_some() && self.declared_key(s, next()),
+            false => is_usual && self.quote_at(next()).is_some(),
+        }
     }
 
     /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.
@@ -225,14 +229,31 @@ impl Search<'_, '_> {
     /// May `key` stand in an object at `place`, with what follows it?
     fn is_key(&self, place: Place, key: Key) -> bool {
         let member = self.member(place, key);
-        // The colon is missing: believed only where the key is declared, or nothing is.
+        // The colon is missing, or another sign: believed only where the key is declared, or nothing is.
         let may_lack_it = || {
             let is_known = matches!(member, Member::Declared(..)) || self.guide.name(place, 0).is_none();
-            let value = self.bytes.get(self.peek_blank(key.end));
-            let begins = |b: &u8| b"\"'{[-tfn".contains(b) || b.is_ascii_digit();
-            is_known && key.from < key.to && key.to < key.end && value.is_some_and(begins)
+            let at = self.peek_blank(key.end);
+            let is_quoted = key.from < key.to && key.to < key.end;
+            is_known && is_quoted && (self.begins_value(at) || self.stray_colon(at).is_some())
         };
         member != Member::Forbidden && (self.has_colon(key.end) || may_lack_it())
+    }
+
+    /// May a value begin at `at`, by its first byte?
+    fn begins_value(&self, at: usize) -> bool {
+        self.bytes.get(at).is_some_and(|b| b"\"'{[-tfn".contains(b) || b.is_ascii_digit())
+    }
+
+    /// Where the sign ends that stands for a colon at `at`, with a value behind it: `"a"_ 1`.
+    pub(super) fn stray_colon(&self, at: usize) -> Option<usize> {
+        let sign = self.text.get(at..)?.chars().next()?;
+        let is_token = sign.is_whitespace() || sign.is_ascii_digit() || "{}[](),:;\"'`".contains(sign);
+        let end = at + sign.len_utf8();
+        let next = self.peek_blank(end);
+        // A letter without a blank behind it begins a word.
+        let is_apart = !sign.is_alphanumeric() || end < next;
+        let is_value = || self.bytes.get(next).is_some_and(|b| b"\"'{[-".contains(b) || b.is_ascii_digit());
+        (!is_token && is_apart && !self.begins_value(at) && is_value()).then_some(end)
     }
 
     /// Where the closing quote of the key stands whose text begins at `from`, and where it ends.

@@ -41,11 +41,12 @@ impl Search<'_, '_> {
         self.take_key(s, frame, key)
     }
 
-    /// Where the word ends that stands at `at` in front of a declared key and belongs to nothing: `{um "a": 1}`.
+    /// Where the word ends that stands at `at` in front of a declared key and belongs to nothing: `{um "a": 1}`, `, e"a": 1`.
     fn word_before(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
         let next = self.peek_blank(end);
-        let is_word = at < end && end < next && end - at <= LONGEST_WORD && self.key_at(s, at).is_none();
+        let is_apart = end < next || end - at == 1 && self.quote_at(next).is_some();
+        let is_word = at < end && is_apart && end - at <= LONGEST_WORD && self.key_at(s, at).is_none();
         (is_word && self.declared_key(s, next)).then_some(next)
     }
 
@@ -105,6 +106,9 @@ impl Search<'_, '_> {
         let s = self.blank(s);
         let at = s.at as usize;
         let Some(len) = self.colon_at(at) else {
+            if let Some(end) = self.stray_colon(at) {
+                return self.replace(s, RepairKind::AddColon, end, ":");
+            }
             return self.edit(s, RepairKind::AddColon, Span::at(key_end), ":");
         };
         let mut end = at + len;
@@ -152,6 +156,11 @@ impl Search<'_, '_> {
             self.fork(object);
         }
         let s = self.replace(s, RepairKind::SwapSyntax, at + 1, "{");
+        // `f((a=1)`
+        let key = self.peek_blank(dict + 1);
+        let is_doubled = self.bytes.get(dict) == Some(&b'(')
+            && self.key_in(self.place(&s), 0, key).is_some_and(|key| self.has_colon(key.end));
+        let s = if is_doubled { self.replace(s, RepairKind::DropOpener, dict + 1, "") } else { s };
         self.push_frame(s, Shape::Arguments, b')')
     }
 }

@@ -48,19 +48,31 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
     ends.filter_map(|cell| Some((column(mark.len(), cell)?, usize::from(last[cell])))).collect()
 }
 
-/// Where in `text` ends what is `mark` but for one letter, in bytes, and whether all of `text` may be the beginning of that.
+/// Where in `text` ends what is `mark` but for one letter added, left out, changed, or exchanged with its neighbour, in bytes;
+/// and whether all of `text` may be the beginning of that, or of `mark`.
+///
+/// Behind the first letter that differs all others are as they should be, in one of four ways.
 pub(crate) fn slips(mark: &str, text: &str) -> (impl Iterator<Item = usize>, bool) {
-    let mark: Vec<char> = mark.chars().collect();
-    let letters: Vec<char> = text.chars().take(mark.len() + 2).collect();
-    let may_grow = letters.len() < mark.len() + 2 && !ends_within(&letters, &mark, 1).is_empty();
-    let ends = ends_within(&mark, &letters, 1).into_iter().filter(|(_, edits)| *edits == 1);
-    (ends.map(move |(end, _)| letters.iter().take(end).map(|letter| letter.len_utf8()).sum()), may_grow)
+    let same = mark.chars().zip(text.chars()).take_while(|(own, letter)| own == letter);
+    let at = same.map(|(own, _)| own.len_utf8()).sum();
+    let (mark, text) = (mark.get(at..).unwrap_or(""), text.get(at..).unwrap_or(""));
+    let next = |text: &str, n: usize| text.chars().take(n).map(char::len_utf8).sum::<usize>();
+    let is_exchanged = mark.chars().take(2).eq(text.chars().take(2).collect::<Vec<_>>().into_iter().rev());
+    let ways = [(1, 1), (0, 1), (1, 0), (2, 2)].map(|(own, others)| {
+        let is_there = own <= mark.chars().take(2).count() && others <= text.chars().take(2).count();
+        let rest = mark.get(next(mark, own)..).unwrap_or("");
+        let behind = text.get(next(text, others)..).unwrap_or("");
+        let is_way = is_there && (own < 2 || is_exchanged);
+        let end = (is_way && behind.starts_with(rest)).then(|| at + text.len() - behind.len() + rest.len());
+        (end, is_way && rest.starts_with(behind))
+    });
+    let may_grow = text.is_empty() || ways.iter().any(|(_, may_grow)| *may_grow);
+    (ways.into_iter().filter_map(|(end, _)| end), may_grow)
 }
 
 /// Is `text` `mark` but for one letter added, left out, changed, or exchanged with its neighbour?
 pub(crate) fn is_one_slip(mark: &str, text: &str) -> bool {
-    let (mark, text): (Vec<char>, Vec<char>) = (mark.chars().collect(), text.chars().collect());
-    mark.len().abs_diff(text.len()) <= 1 && ends_within(&mark, &text, 1).contains(&(text.len(), 1))
+    mark != text && slips(mark, text).0.any(|end| end == text.len())
 }
 
 #[cfg(test)]

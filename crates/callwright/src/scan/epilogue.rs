@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use callwright_json::{Guide as _, Repair, RepairKind, Span, strict};
 
-use super::opener::Place;
+use super::opener::{Delimiter, Place};
 use super::repeat::Spot;
 use super::tail::{self, Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
@@ -69,9 +69,14 @@ impl Scanner<'_> {
     /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is repaired is
     /// noted, where that may be done.
     fn torn_closer(&mut self, at: usize, end: bool) -> Seen<usize> {
-        let Some((dialect, _)) = &self.markup.inside else { return Ok(None) };
-        // `</tool_call>⏎<|tool_call|>`: what begins the next call in any dialect is no closer.
         let next = at + blanks(&self.text, at, usize::MAX);
+        let is_open = self.markup.delimiters.contains(&Delimiter::Tag);
+        let may_close = |byte: &u8| is_open || byte.is_ascii_punctuation();
+        let Some((dialect, _)) = &self.markup.inside else { return Ok(None) };
+        if !self.text.as_bytes().get(next).is_some_and(may_close) {
+            return Ok(None);
+        }
+        // `</tool_call>⏎<|tool_call|>`: what begins the next call in any dialect is no closer.
         if self.rules.dialects.opener_at(&self.text, next).is_some() {
             return Ok(None);
         }

@@ -108,8 +108,7 @@ pub(crate) fn is_torn(written: &str) -> bool {
     written.contains('"') && keys.any(|key| is_it(&format!("\"{key}\"")))
 }
 
-/// Is `written` one of `keys` but for one slip: `argumets`? Short words are near to many others.
+/// Is `written` one of `keys` but for one slip: `argumets`?
 pub(crate) fn is_slip(keys: &[&str], written: &str) -> bool {
-    const LEAST: usize = 6;
-    keys.iter().any(|key| LEAST <= key.len() && is_one_slip(key, written))
+    keys.iter().any(|key| is_one_slip(key, written))
 }

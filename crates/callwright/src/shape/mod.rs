@@ -39,6 +39,8 @@ pub(crate) enum Shaped<'v, 't> {
 pub(crate) enum Arguments<'v> {
     /// An object.
     Object(Value<'v>),
+    /// An object, in a call some of whose own keys have a slip: these.
+    Mended(Value<'v>, Vec<Value<'v>>),
     /// Text that holds an object: `"{\"a\": 1}"`.
     Text(Cow<'v, str>),
     /// The members of an object beside the name.
@@ -104,10 +106,16 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
         return Object::Call(Shaped::Echo);
     }
     let name = member(value, keys::NAME, |v| v.kind() == Kind::String);
+    let arguments = member(value, keys::ARGUMENTS, |_| true);
+    if name.is_some() != arguments.is_some()
+        && let Some(call) = mended(value, names)
+    {
+        return Object::Call(call);
+    }
     if let Some((name_key, name)) = name {
         let written = name.as_str().unwrap_or_default();
         let tool = names.resolve(&written);
-        let arguments = member(value, keys::ARGUMENTS, |_| true).filter(|(key, _)| *key != name_key);
+        let arguments = arguments.filter(|(key, _)| *key != name_key);
         // Nearly all calls are a name and arguments, and nothing can be wrong beside them.
         let crowded = tool.filter(|_| arguments.is_none() || 2 < value.members().count());
         // `{"tool_calls": [{…}], "name": "g", "arguments": {…}}`: a call beside the others.
@@ -188,6 +196,45 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
         Some(_) if value.members().count() <= 3 => wrong(None, ShapeError::NoName),
         _ => Object::Data,
     }
+}
+
+/// The call in `value`, whose own keys have a slip, `{"nmae": "f", "arguments": {…}}`: nothing else stands in it, and that key is no
+/// argument, or what stands behind it are some.
+fn mended<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>> {
+    let is_exact = |key: &str| keys::NAME.contains(&key) || keys::ARGUMENTS.contains(&key);
+    let is_near = |known: &[&str], key: &str| known.contains(&key) || keys::is_slip(known, key);
+    let (mut call, mut arguments, mut torn) = (None, None, Vec::new());
+    for (key, member) in value.members() {
+        let written = key.as_str()?;
+        let is_part = match member.kind() {
+            Kind::String if call.is_none() && is_near(keys::NAME, &written) => {
+                let name = member.as_str()?;
+                call = names.resolve(&name).map(|tool| (tool, name));
+                call.is_some()
+            }
+            Kind::Object if arguments.is_none() && is_near(keys::ARGUMENTS, &written) => {
+                arguments = Some(member);
+                true
+            }
+            _ => false,
+        };
+        if !is_part && !is_companion(&written) {
+            return None;
+        }
+        torn.extend((is_part && !is_exact(&written)).then_some(key));
+    }
+    let ((tool, written), arguments) = (call?, arguments?);
+    let holds_some =
+        || arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)));
+    let is =
+        |key: Value<'_>, takes: fn(&Tool, &str) -> bool| key.as_str().is_some_and(|key| takes(tool, &key));
+    let is_argument =
+        torn.iter().any(|key| is(*key, Tool::declares) || is(*key, Tool::takes) && !holds_some());
+    (!torn.is_empty() && !is_argument).then_some(Shaped::Call {
+        tool,
+        written,
+        arguments: Arguments::Mended(arguments, torn),
+    })
 }
 
 /// The first key of a part of a call that stands twice in `value`, with different values. Readers of JSON differ in which

@@ -246,19 +246,13 @@ impl<'a, 't> Case<'a, 't> {
     /// and holds no arguments.
     fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
-        // `{"name": "f", "argumets": {…}}`
-        let is_slip = |(key, value): &(Value<'_>, Value<'_>)| {
-            value.kind() == Kind::Object
-                && key.as_str().is_some_and(|key| keys::is_slip(keys::ARGUMENTS, &key))
-        };
         !self.opener.is_distinct()
             && match arguments {
-                Arguments::Flat(members) if matches!(members.as_slice(), [only] if is_slip(only)) => false,
                 Arguments::Flat(members) => {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
                 }
                 Arguments::None => !self.own_line && !has_arguments(),
-                Arguments::Object(_) | Arguments::Text(_) => false,
+                Arguments::Object(_) | Arguments::Mended(..) | Arguments::Text(_) => false,
             }
     }
 
@@ -320,6 +314,15 @@ impl<'a, 't> Case<'a, 't> {
         let text = match arguments {
             Arguments::Object(value) => {
                 let value = shape::without_wrapper(value, tool);
+                return self.verdict_on(tool, written, value, repairs, at);
+            }
+            Arguments::Mended(value, keys) => {
+                let from = at.start as usize;
+                repairs.extend(keys.into_iter().map(|key| {
+                    let place = at.of(self.text).find(key.raw()).map(|place| from + place);
+                    let span = place.map_or(at, |place| Span::new(place, place + key.raw().len()));
+                    Repair { kind: RepairKind::MendMark, at: span, put: "".into() }
+                }));
                 return self.verdict_on(tool, written, value, repairs, at);
             }
             Arguments::None => "{}".to_owned(),
@@ -483,14 +486,15 @@ impl<'a, 't> Case<'a, 't> {
 
     /// The signs of the marks in front of the call that stand twice: `<<tool_call>`, `<tool_call>>`.
     fn doubled_signs(&self) -> impl Iterator<Item = Repair> {
-        let head = self.text.get(self.opener.start..self.opener.item.at()).unwrap_or("");
-        let firsts = head.match_indices("<<").map(|(at, _)| at);
+        let from = self.opener.start;
+        let head = self.text.as_bytes().get(from..self.opener.item.at()).unwrap_or(&[]);
         // `>>>f⏎{…}` begins with its own.
-        let lasts = head.match_indices(">>").map(|(at, _)| at + 1).filter(|at| 1 < *at);
-        firsts.chain(lasts).map(|at| Repair {
-            kind: RepairKind::MendMark,
-            at: Span::new(self.opener.start + at, self.opener.start + at + 1),
-            put: "".into(),
+        let is_own = head.starts_with(b">>");
+        let is_doubled = move |pair: &[u8]| pair == b"<<" || pair == b">>" && !is_own;
+        let pairs = head.windows(2).enumerate().filter(move |(_, pair)| is_doubled(pair));
+        pairs.map(move |(at, pair)| {
+            let at = from + at + usize::from(pair == b">>");
+            Repair { kind: RepairKind::MendMark, at: Span::new(at, at + 1), put: "".into() }
         })
     }
 

@@ -53,7 +53,9 @@ impl Case<'_, '_> {
             let is_call = match whole.as_slice() {
                 [
                     Shaped::Call {
-                        tool: inner, arguments: Arguments::Object(_) | Arguments::Text(_), ..
+                        tool: inner,
+                        arguments: Arguments::Object(_) | Arguments::Mended(..) | Arguments::Text(_),
+                        ..
                     },
                 ] => inner.name() == tool.name(),
                 [Shaped::Wrong { .. }] => is_whole_call,
