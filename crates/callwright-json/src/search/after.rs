@@ -28,7 +28,11 @@ impl Search<'_, '_> {
             {
                 return self.join(s, end - usize::from(len), at + 1);
             }
-            _ if matches!(b, b',' | b';') || self.is_stray_comma(&s, at) => {
+            b',' | b';' => {
+                let s = self.odd_comma(s, len);
+                return Some(self.next_element(s, frame));
+            }
+            _ if let Some(len) = self.stray_comma(&s, at) => {
                 let s = self.odd_comma(s, len);
                 return Some(self.next_element(s, frame));
             }
@@ -79,10 +83,9 @@ impl Search<'_, '_> {
     /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`, or a sign that slipped in. A last one is dropped.
     fn odd_comma(&mut self, s: State, len: usize) -> State {
         let at = s.at as usize;
-        let is_odd = |c: char| c.is_alphanumeric() || matches!(c, '_' | '<' | '>' | '=' | ':');
         let next = self.sign_at(self.peek_blank(at + len));
         let is_last = matches!(next, None | Some((b'}' | b']' | b')', _)));
-        let is_spelling = self.text.get(at..).is_some_and(|rest| !rest.starts_with(is_odd));
+        let is_spelling = matches!(self.sign_at(at), Some((b',' | b';', _))) || self.is_usual_comma(at);
         let (kind, put) = match is_last {
             true => (RepairKind::DropComma, ""),
             false if is_spelling => (RepairKind::SwapPunctuation, ","),

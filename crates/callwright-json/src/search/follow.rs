@@ -65,7 +65,7 @@ impl Search<'_, '_> {
             _ if frame.shape == Shape::Arguments && at < next && self.declared_key(s, next) => true,
             b'+' if self.joins(next) => true,
             _ if self.marker_at(next).is_some() => true,
-            _ => self.is_stray_comma(s, next) || self.noise(s, next).is_some(),
+            _ => self.stray_comma(s, next).is_some() || self.noise(s, next).is_some(),
         }
     }
 
@@ -74,18 +74,25 @@ impl Search<'_, '_> {
         self.quote_at(self.peek_blank(at + 1)).is_some()
     }
 
-    /// Is the sign at `at` no comma, but stands where one should, with a key or a string behind it: `"a"| "b"`?
-    pub(super) fn is_stray_comma(&self, s: &State, at: usize) -> bool {
-        let Some(sign) = self.text.get(at..).and_then(|rest| rest.chars().next()) else { return false };
-        let is_usual = matches!(sign, '.' | '/' | '&' | '|');
+    /// Is the sign at `at` one that is often written for a comma?
+    pub(super) fn is_usual_comma(&self, at: usize) -> bool {
+        matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'))
+    }
+
+    /// How many bytes the sign at `at` takes that is no comma, but stands where one should, with a key or a string behind it:
+    /// `"a"| "b"`.
+    pub(super) fn stray_comma(&self, s: &State, at: usize) -> Option<usize> {
+        let sign = self.text.get(at..)?.chars().next()?;
+        let is_usual = self.is_usual_comma(at);
         let is_token = sign.is_whitespace() || "{}[](),;\"'`".contains(sign);
         let next = || self.peek_blank(at + sign.len_utf8());
-        match self.frame(s).is_some_and(Frame::is_object) {
+        let is_stray = match self.frame(s).is_some_and(Frame::is_object) {
             true if is_usual => self.key_at(s, next()).is_some(),
             // Any other one, where a declared key follows: `"a"e "b": 1`.
             true => !is_token && self.quote_at(next()).is_some() && self.declared_key(s, next()),
             false => is_usual && self.quote_at(next()).is_some(),
-        }
+        };
+        is_stray.then(|| sign.len_utf8())
     }
 
     /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.

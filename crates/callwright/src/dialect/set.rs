@@ -292,6 +292,14 @@ impl Dialects {
         self.0.openers.may_grow(text.as_bytes().get(at..).unwrap_or(&[]))
     }
 
+    /// Does such an opener begin at `at`? At the `end`, no more text will come.
+    pub(crate) fn begins_opener(&self, text: &str, at: usize, end: bool) -> Result<bool, Incomplete> {
+        match self.opener_at(text, at) {
+            None if !end && self.may_grow_into_opener(text, at) => Err(Incomplete),
+            opener => Ok(opener.is_some()),
+        }
+    }
+
     /// The longest closing mark of any built-in dialect, or of a turn or its blocks, that `bytes` begin with.
     pub(crate) fn closer(&self, bytes: &[u8]) -> Seen<usize> {
         match self.0.closers.longest(bytes) {

@@ -77,11 +77,8 @@ impl Scanner<'_> {
             return Ok(None);
         }
         // `</tool_call>⏎<|tool_call|>`: what begins the next call in any dialect is no closer.
-        if self.rules.dialects.opener_at(&self.text, next).is_some() {
+        if self.rules.dialects.begins_opener(&self.text, next, end)? {
             return Ok(None);
-        }
-        if !end && self.rules.dialects.may_grow_into_opener(&self.text, next) {
-            return Err(Incomplete);
         }
         let last = self.markup.pending.last_mut();
         let name = last.as_ref().and_then(|last| last.head().0);

@@ -169,7 +169,9 @@ fn torn_last(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, end: bool) 
         _ => None,
     });
     if let Some(n) = fence {
-        let line = rest.lines().next().unwrap_or("");
+        // Of a longer line only its beginning is looked at: each call on it asks.
+        let len = rest.bytes().take(n + 2).take_while(|byte| *byte != b'\n').count();
+        let line = rest.get(..len).unwrap_or("");
         if line.len() == rest.len() && line.len() <= n + 1 && !end {
             return Err(Incomplete);
         }

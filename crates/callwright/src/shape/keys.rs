@@ -108,7 +108,8 @@ pub(crate) fn is_torn(written: &str) -> bool {
     written.contains('"') && keys.any(|key| is_it(&format!("\"{key}\"")))
 }
 
-/// Is `written` one of `keys` but for one slip: `argumets`?
+/// Is `written` one of `keys` but for one slip: `argumets`? Short words are near to many others.
 pub(crate) fn is_slip(keys: &[&str], written: &str) -> bool {
-    keys.iter().any(|key| is_one_slip(key, written))
+    const LEAST: usize = 6;
+    keys.iter().any(|key| LEAST <= key.len() && is_one_slip(key, written))
 }

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
 
+use crate::marks::edit::is_one_slip;
 use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::verdict::ShapeError;
@@ -202,7 +203,9 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
 /// argument, or what stands behind it are some.
 fn mended<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>> {
     let is_exact = |key: &str| keys::NAME.contains(&key) || keys::ARGUMENTS.contains(&key);
-    let is_near = |known: &[&str], key: &str| known.contains(&key) || keys::is_slip(known, key);
+    // With all of a call around it, a short one is near to none but its own.
+    let is_near =
+        |known: &[&str], key: &str| known.contains(&key) || known.iter().any(|known| is_one_slip(known, key));
     let (mut call, mut arguments, mut torn) = (None, None, Vec::new());
     for (key, member) in value.members() {
         let written = key.as_str()?;

@@ -403,12 +403,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         if self.bytes.get(next) != Some(&b'<') || self.is_begun() {
             return Ok(self.bytes.get(next) == Some(&b'<'));
         }
-        match self.place.dialects.opener_at(self.text, next) {
-            None if !self.place.end && self.place.dialects.may_grow_into_opener(self.text, next) => {
-                Err(Incomplete)
-            }
-            opener => Ok(opener.is_some()),
-        }
+        self.place.dialects.begins_opener(self.text, next, self.place.end)
     }
 
     /// The byte at `at`.

@@ -208,10 +208,8 @@ impl<'a> Scanner<'a> {
             [b'[', b'[', b'[', b'[', ..] => true,
             // `<<SYS>>` begins a turn, `<<tool_call>` a call.
             [b'<', b'<', ..] => {
-                let dialects = &self.rules.dialects;
-                let is_doubled = dialects.opener_at(&self.text, at + 1).is_some()
-                    || dialects.may_grow_into_opener(&self.text, at + 1);
-                !self.has_calls() && !is_doubled
+                let next = || self.rules.dialects.begins_opener(&self.text, at + 1, false);
+                !self.has_calls() && next() == Ok(false)
             }
             [b'<', next, ..] => {
                 next.is_ascii()
