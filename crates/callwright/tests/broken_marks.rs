@@ -7,7 +7,7 @@ mod common;
 use callwright::json;
 use callwright::prompt::{self, PromptDialect};
 use callwright::value::Value;
-use callwright::{Context, Dialects, ToolSet, parse};
+use callwright::{Context, Dialects, Policy, ToolSet, parse};
 use callwright_json::RepairKind;
 
 use self::common::Random;
@@ -233,14 +233,14 @@ fn one_wrong_sign_is_mended_or_refused() {
 }
 
 #[test]
-fn the_marks_that_a_dialect_writes_need_no_repair() {
+fn what_a_dialect_writes_needs_no_repair() {
     let (tools, made) = (tools(), made());
     for dialect in PromptDialect::all(&Dialects::default()) {
         let calls: Vec<(String, String)> =
             made.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
         let text = prompt::calls(&dialect, &tools, &calls);
-        let outcome = parse(&tools, &text, &[], &Context::default());
-        let mended = outcome.calls().take(1).flat_map(|call| &call.repairs);
+        let outcome = parse(&tools, &text, &[], &Context { policy: Policy::Strict, ..Context::default() });
+        let mended = outcome.calls().flat_map(|call| &call.repairs);
         assert_eq!(mended.filter(|repair| repair.kind == RepairKind::MendMark).count(), 0, "{text}");
         assert_eq!(outcome.calls().count(), calls.len(), "{text}\n{:?}", outcome.verdicts);
     }

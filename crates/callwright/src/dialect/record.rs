@@ -22,6 +22,8 @@ pub(crate) struct Record {
     /// What ends a broken payload.
     pub(crate) close: Vec<Text>,
     pub(crate) name_at: NameAt,
+    /// What it writes in front of all names: `functions.`; empty where that is nothing.
+    pub(crate) namespace: String,
     pub(crate) anchor: Anchor,
     pub(crate) grammar: Grammar,
     /// What stands at both ends of a relaxed object's strings.
@@ -69,6 +71,7 @@ impl Record {
             name: dialect.name.clone(),
             close: close.collect(),
             name_at: dialect.name_at,
+            namespace: dialect.speech.as_ref().map_or("", |speech| speech.calls.namespace()).to_owned(),
             anchor: dialect.anchor,
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),

@@ -46,17 +46,20 @@ pub(crate) enum Decision<'t> {
     Nothing,
 }
 
-/// Reads the calls that begin at `from`, in the marks of `form`. With `cut`, the text ended before its end.
+/// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before. With `cut`, the text
+/// ended before its end.
 pub(crate) fn read<'t>(
     text: &str,
     from: usize,
     form: &Form,
     trim: Trim,
     tool_set: &'t ToolSet,
+    is_in_section: bool,
     cut: bool,
 ) -> Decision<'t> {
     let raw = text.get(from..).unwrap_or("");
-    let parser = Parser::new((raw, from), form, trim, tool_set, cut);
+    let mut parser = Parser::new((raw, from), form, trim, tool_set, cut);
+    parser.is_in_section = is_in_section;
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
     let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };

@@ -53,6 +53,8 @@ pub(super) struct Parser<'a, 't> {
     trim: Trim,
     /// The text ended before its end.
     cut: bool,
+    /// Its section was opened before the text.
+    pub(super) is_in_section: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -106,7 +108,7 @@ impl<'a, 't> Parser<'a, 't> {
     ) -> Parser<'a, 't> {
         let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
         let (marks, keys) = marks_of(&text, form, &tools);
-        Parser { text, raw, form, tools, keys, marks, trim, cut }
+        Parser { text, raw, form, tools, keys, marks, trim, cut, is_in_section: false }
     }
 
     /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
@@ -114,7 +116,7 @@ impl<'a, 't> Parser<'a, 't> {
     fn readings(&self) -> Option<Vec<Reading>> {
         let mut found: Vec<Reading> = Vec::new();
         let mut open = BinaryHeap::new();
-        let mut nodes = vec![Node::default()];
+        let mut nodes = vec![Node { is_in_section: self.is_in_section, ..Node::default() }];
         let mut seen: HashMap<_, u32> = HashMap::new();
         open.push(Reverse((0, 0)));
         let mut left = STEPS + STEPS_PER_MARK * self.marks.len();

@@ -46,6 +46,13 @@ impl Calls {
         let arguments = written(&self.arguments, "{\"a\": \"x\"}").unwrap_or_default();
         framed(self, in_frame(self, "f", &arguments, 0).as_slice())
     }
+
+    /// What a call has right in front of the tool's name, up to its dot: `functions.`; empty where that is nothing.
+    pub(crate) fn namespace(&self) -> &str {
+        let before = self.call.split_once("{name}").map_or("", |(before, _)| before);
+        let Some(word) = before.strip_suffix('.') else { return "" };
+        before.trim_start_matches(word.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_'))
+    }
 }
 
 fn framed(form: &Calls, texts: &[String]) -> String {

@@ -306,8 +306,10 @@ impl Scanner<'_> {
             }
             let Some(own) = &record.form else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
-            let read_from =
-                |from: usize| marks::read(&self.text, from, own, trim, self.names.tools(), self.rules.cut);
+            let inside = self.markup.inside.as_ref();
+            let is_inside = inside.is_some_and(|(inside, _)| inside.id == record.id);
+            let (tools, cut) = (self.names.tools(), self.rules.cut);
+            let read_from = |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
                 Decision::Nothing if is_read => read_from(self.call_start(&opener)),

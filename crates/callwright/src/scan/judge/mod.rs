@@ -455,9 +455,7 @@ impl<'a, 't> Case<'a, 't> {
                     let reason = open_end::cut(at.len());
                     return Some(self.refuse(Some(tool.name().to_owned()), reason, at));
                 }
-                // Dialects that name the tool in their marks put all tools in one namespace: `to=functions.f`.
-                let is_named = self.opener.is_distinct() && matches!(self.opener.item, Item::Named { .. });
-                let own_name = written.strip_prefix("functions.").filter(|_| is_named).unwrap_or(written);
+                let own_name = written.strip_prefix(&*self.opener.dialect.namespace).unwrap_or(written);
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),
