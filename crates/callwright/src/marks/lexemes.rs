@@ -308,6 +308,18 @@ fn segments(parts: &[&str]) -> Vec<Vec<char>> {
     segments.map(|segment| segment.chars().map(fold).collect()).collect()
 }
 
+/// How far `text` goes that begins with `mark`, in letters. A number in quotes counts the calls, `index="1"`, and may be any.
+fn len_of(mark: &[char], text: &[char]) -> Option<usize> {
+    let Some(first) = mark.windows(3).position(|w| w == ['"', '1', '"']) else {
+        return text.starts_with(mark).then_some(mark.len());
+    };
+    let (before, behind) = (&mark[..=first], &mark[first + 2..]);
+    let rest = text.strip_prefix(before)?;
+    let digits = rest.iter().take_while(|letter| letter.is_ascii_digit()).count();
+    let len = before.len() + digits + behind.len();
+    (0 < digits && rest[digits..].starts_with(behind)).then_some(len)
+}
+
 /// The number of the list of places of letters beyond ASCII.
 const OTHERS: usize = 128;
 
@@ -333,11 +345,11 @@ impl<'t> Index<'t> {
         Index { text, places }
     }
 
-    /// Where `part` stands.
-    fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = usize> + 'i {
+    /// Where `part` stands, and where it ends there.
+    fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = (usize, usize)> + 'i {
         let places =
             part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
-        places.iter().copied().filter(move |&at| self.text.folded[at..].starts_with(part))
+        places.iter().filter_map(|&at| Some((at, at + len_of(part, &self.text.folded[at..])?)))
     }
 
     /// Where `patterns` stand, whole and torn.
@@ -350,20 +362,16 @@ impl<'t> Index<'t> {
 
     fn exact(&self, pattern: &Pattern) -> Vec<Lexeme> {
         let Some((first, rest)) = pattern.segments.split_first() else { return Vec::new() };
-        let ends_at = |at: usize| {
-            let mut end = at + first.len();
+        let end_of = |mut end: usize| {
             for segment in rest {
                 end = self.text.behind_blanks(end);
-                if !self.text.folded.get(end..)?.starts_with(segment) {
-                    return None;
-                }
-                end += segment.len();
+                end += len_of(segment, self.text.folded.get(end..)?)?;
             }
             (!pattern.ends_word || !self.text.is_word_at(end)).then_some(end)
         };
         let len = pattern.segments.iter().map(Vec::len).sum();
-        let lexeme = |at| {
-            let to = ends_at(at)?;
+        let lexeme = |(at, end)| {
+            let to = end_of(end)?;
             let Pattern { kind, make, price, tail, .. } = *pattern;
             Some(Lexeme { from: at, to, kind, make, price, tail, len })
         };
@@ -386,7 +394,7 @@ impl<'t> Index<'t> {
             // Two letters that changed places may stand in two parts.
             let size = mark.len().div_ceil(2 * most + 1);
             for (n, part) in mark.chunks(size).enumerate() {
-                for at in self.find(part) {
+                for (at, _) in self.find(part) {
                     let from = at.saturating_sub(n * size + most);
                     starts.extend(from..=(at + most).saturating_sub(n * size));
                 }
@@ -400,7 +408,7 @@ impl<'t> Index<'t> {
             let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0);
             let most = tag.map_or(most, |tag| most_edits(tag.len()).max(1));
             // Where it is whole, it is not torn as well.
-            for at in self.find(&mark).collect::<Vec<_>>() {
+            for (at, _) in self.find(&mark).collect::<Vec<_>>() {
                 starts.retain(|from| *from + most < at || at + most < *from);
             }
             for from in starts {

@@ -6,7 +6,7 @@ use callwright_json::{Repair, RepairKind, Span};
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::opener::{Item, Opener};
+use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
 use crate::marks::{self, Decision, Nearness, begins};
@@ -306,8 +306,7 @@ impl Scanner<'_> {
             }
             let Some(own) = &record.form else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
-            let inside = self.markup.inside.as_ref();
-            let is_inside = inside.is_some_and(|(inside, _)| inside.id == record.id);
+            let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, cut) = (self.names.tools(), self.rules.cut);
             let read_from = |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut);
             decision = match read_from(from) {
