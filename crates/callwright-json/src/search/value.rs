@@ -10,6 +10,9 @@ use crate::layers::{characters, escape};
 use crate::scan::skip_space;
 use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict_end};
 
+/// What stands for a minus.
+const MINUS: [char; 5] = ['-', '−', '–', '－', '﹣'];
+
 impl Search<'_, '_> {
     pub(super) fn value(&mut self, s: State) -> Option<State> {
         let start = skip_space(self.bytes, s.at as usize);
@@ -81,6 +84,10 @@ impl Search<'_, '_> {
                 self.group(s, RepairKind::DropFence, inner, b'`')
             }
             _ if self.marker_at(at).is_some() => self.out_of_text(s),
+            _ if let Some(digits) = self.behind_minus(at, kinds) => {
+                let s = self.replace(s, RepairKind::SwapLiteral, digits, "-");
+                self.bare_value(s)
+            }
             _ if let Some(behind) = self.noise_before(at, kinds) => {
                 let fork = self.replace(s, RepairKind::DropNoise, behind, "");
                 self.fork(fork);
@@ -177,15 +184,23 @@ impl Search<'_, '_> {
         let is_value = match self.sign_at(next)?.0 {
             bracket @ (b'{' | b'[') => may_open(bracket, kinds),
             b'"' | b'\'' => kinds.has(Kinds::STRING),
-            // What belongs to a number is not known.
+            // What may belong to a number is none: `~5`
             b'0'..=b'9' => {
-                let is_sign = matches!(self.bytes[at + len - 1], b'-' | b'+');
-                kinds.meets(Kinds::NUMBER) && (at + len < next || !is_sign)
+                let is_operator = |c: char| "-+~!±".contains(c) || MINUS.contains(&c);
+                kinds.meets(Kinds::NUMBER) && !self.text[at..at + len].contains(is_operator)
             }
             b']' | b'}' => true,
             _ => matches!(self.text.get(next..self.word_end(next)), Some("true" | "false" | "null")),
         };
         is_value.then_some(at + len)
+    }
+
+    /// Where the digits begin of a number whose minus at `at` is one of another script, or stands apart: `−1`, `- 1`.
+    fn behind_minus(&self, at: usize, kinds: Kinds) -> Option<usize> {
+        let sign = self.text.get(at..)?.chars().next().filter(|sign| MINUS.contains(sign))?;
+        let digits = skip_space(self.bytes, at + sign.len_utf8());
+        let is_odd = sign != '-' || at + 1 < digits;
+        (is_odd && kinds.meets(Kinds::NUMBER) && self.bytes.get(digits)?.is_ascii_digit()).then_some(digits)
     }
 
     /// The place behind the name and the bracket that stand at `at` around a value: `str("x")`, `int(2)`.
