@@ -158,7 +158,7 @@ impl Holder<'_> {
         // Nothing is missing, mostly: then there is nothing to look for.
         let brackets = open_brackets(text.as_bytes());
         let lacks_some = || declared(guide, self.place).any(|name| self.object.get(name).is_none());
-        if brackets.is_some() && !lacks_some() {
+        if brackets == Some(0) && !lacks_some() {
             return false;
         }
         // `Paris, unit='c`: its own closing quote is missing, and the next one opens the value of a member.
@@ -168,8 +168,8 @@ impl Holder<'_> {
         };
         keys_in(text).filter(|key| from <= key.at || opens_value(key)).any(|key| match is_missing(key.name) {
             true => key.depth == 0 || brackets != Some(0),
-            // `"x"], "b":: 1}}, {"a": ["y"`: it goes on into the next object.
-            false => is_declared(key.name) && brackets.is_none(),
+            // `"x"], "b":: 1}}, {"a": ["y"`, `"x", {"a": "y"`: it goes on into the next object.
+            false => is_declared(key.name) && brackets != Some(0),
         })
     }
 }

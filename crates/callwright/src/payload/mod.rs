@@ -89,7 +89,7 @@ pub(crate) fn read_whole<'t>(
 
 /// Words that are no call: those in brackets may be another one.
 pub(crate) fn are_words(text: &str) -> bool {
-    !text.contains(['{', '[', '<']) || are_signs(text)
+    !text.contains(['{', '[', '<', '}', ']']) || are_signs(text)
 }
 
 /// Nothing that anybody says.

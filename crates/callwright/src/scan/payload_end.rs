@@ -85,8 +85,12 @@ impl<'a> Scanner<'a> {
                 let mut delimiters = opener.delimiters.iter().chain(&self.markup.delimiters);
                 !delimiters.any(|g| matches!(g, Delimiter::Quote(_)))
             }
-            Some(b) => opener.record.anchor == Anchor::Distinct && same_line && b.is_ascii_alphanumeric(),
-            None => false,
+            Some(b) if opener.record.anchor == Anchor::Distinct && same_line => {
+                // Behind the arguments of a call alone the mark follows that ends it.
+                let is_alone = matches!(opener.item, Item::Named { .. }) && opener.has_closer();
+                b.is_ascii_alphanumeric() || is_alone && b"{(,:;/#*-+".contains(&b)
+            }
+            _ => false,
         };
         // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
         // string goes on that seemed to end, `f(a="g("x")")`.
@@ -215,6 +219,7 @@ impl<'a> Scanner<'a> {
             self.markup.ends_in_list = false;
             match judged {
                 Judged::Unclear => {}
+                Judged::Calls(_, end) if close.is_some_and(|close| self.is_left(&opener, end, close)) => {}
                 judged => return self.commit_payload(opener, judged, true, out),
             }
         }
@@ -229,6 +234,14 @@ impl<'a> Scanner<'a> {
         }
         let judged = self.judge(&opener, limit, Some(limit), true);
         self.commit_payload(opener, judged, true, out);
+    }
+
+    /// Does more of what its own marks hold stand behind arguments that end at `end`, in front of the mark that ends them?
+    fn is_left(&self, opener: &Opener, end: usize, close: usize) -> bool {
+        let rest = self.text.get(end..close).unwrap_or("").trim();
+        // `{"a": 1}{"a": 1}`: the same once more says no more.
+        let is_again = self.text.get(opener.item.at()..end) == Some(rest);
+        matches!(opener.item, Item::Named { .. }) && !is_again && rest.contains(char::is_alphanumeric)
     }
 
     /// The place up to which there is text and the end of the payload is looked for.

@@ -101,7 +101,8 @@ impl Case<'_, '_> {
         let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
             let is_object = |reading: &Reading<'_>| reading.value().kind() == Kind::Object;
             let has_object = payload.parse.readings.iter().any(is_object);
-            let wrapped = if has_object { None } else { self.wrapped_arguments(tool, written, all) };
+            let is_whole = has_object && !self.leaves_out(payload.end);
+            let wrapped = if is_whole { None } else { self.wrapped_arguments(tool, written, all) };
             return wrapped.unwrap_or_else(|| self.broken(all, Some(written), &payload.parse));
         };
         let value = shape::without_wrapper(reading.value(), tool);

@@ -117,7 +117,7 @@ impl Case<'_, '_> {
     /// Does a call in JSON begin at `at`, where it may stand: on a line of its own or behind another, `}}{"name": "f"`?
     fn is_call_in_json(&self, text: &str, at: usize) -> bool {
         let (before, object) = text.split_at_checked(at).unwrap_or((text, ""));
-        let before = before.trim_end_matches(['[', ' ', '\t']);
+        let before = before.trim_end_matches(['[', ',', ' ', '\t']);
         let before = before.strip_suffix("functools").unwrap_or(before).trim_end_matches([' ', '\t']);
         let member = object.strip_prefix('{').unwrap_or(object).trim_start().strip_prefix('"').unwrap_or("");
         let name = keys::NAME.iter().find_map(|key| member.strip_prefix(key)?.strip_prefix('"'));
