@@ -333,6 +333,19 @@ impl Search<'_, '_> {
     fn end_without_quote(&mut self, s: State, end: usize) -> Option<State> {
         let odd = self.odd_closer(&s, end);
         let s = self.forget_behind(s, end);
+        let body = self.bytes.get(s.open as usize..end).unwrap_or(&[]);
+        if let Some(path) = body.strip_suffix(b"\\\"").filter(|_| odd == 2)
+            && (path.is_empty() || path.windows(2).any(|pair| pair[0] == b'\\' && pair[1] != b'"'))
+        {
+            // `"C:\\dir\", "n": 1`: the text has backslashes, and this is one. Or are others an escape, `"C:\tmp\", "n": 1`?
+            let is_open = path.windows(2).any(|pair| pair[0] == b'\\' && b"bfnrt".contains(&pair[1]));
+            let is_escaped = path.windows(2).any(|pair| pair == b"\\\\");
+            let doubt = if is_open && !is_escaped { DOUBTFUL } else { 0 };
+            let s = State { habits: s.habits | doubt, ..s };
+            let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(end - 2, end - 1), "\\\\");
+            let s = super::pay(s, RepairKind::AddQuote);
+            return self.finish_string(s, end - 1, end, Last::Text(1));
+        }
         let s = match odd {
             0 => self.edit(s, RepairKind::AddQuote, Span::at(end), "\""),
             // `"Paris'`: the closing quote of the string's own sort is missing, so the price of a missing quote is added.

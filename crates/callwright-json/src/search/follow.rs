@@ -151,7 +151,7 @@ impl Search<'_, '_> {
         plain
             .filter(is_sure)
             .or_else(|| self.anchored_key(place, used, at))
-            .or(plain)
+            .or(plain.map(|key| self.without_colon(key)))
             .or_else(|| self.torn_key(place, used, at))
     }
 
@@ -194,8 +194,14 @@ impl Search<'_, '_> {
     fn is_colon_inside(&self, open: Range<usize>, at: usize) -> bool {
         let quote = self.bytes[open].iter().find(|b| matches!(b, b'"' | b'\''));
         let next = self.peek_blank(at + 2);
-        let is_value = self.quote_at(next).is_some() || matches!(self.bytes.get(next), Some(b'{' | b'['));
-        quote.is_some() && self.bytes.get(at + 1) == quote && is_value
+        quote.is_some() && self.bytes.get(at + 1) == quote && self.begins_value(next)
+    }
+
+    /// `key`, of any name, without the colon that stands in its quotes and not behind them: `"a:" 1`.
+    fn without_colon(&self, key: Key) -> Key {
+        let is_inside =
+            key.from + 1 < key.to && key.to < key.end && self.bytes[key.to - 1] == b':' && !self.has_colon(key.end);
+        Key { to: key.to - usize::from(is_inside), ..key }
     }
 
     /// The name that begins behind a quote at `at` and ends at one of another sort, or at none.
