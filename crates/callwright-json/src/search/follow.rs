@@ -199,8 +199,10 @@ impl Search<'_, '_> {
 
     /// `key`, of any name, without the colon that stands in its quotes and not behind them: `"a:" 1`.
     fn without_colon(&self, key: Key) -> Key {
-        let is_inside =
-            key.from + 1 < key.to && key.to < key.end && self.bytes[key.to - 1] == b':' && !self.has_colon(key.end);
+        let is_inside = key.from + 1 < key.to
+            && key.to < key.end
+            && self.bytes[key.to - 1] == b':'
+            && !self.has_colon(key.end);
         Key { to: key.to - usize::from(is_inside), ..key }
     }
 

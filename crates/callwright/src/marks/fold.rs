@@ -53,6 +53,8 @@ pub(super) fn fold(letter: char) -> char {
         '｜' => '|',
         '▁' => '_',
         '\'' | '“' | '”' | '‘' | '’' | '＂' => '"',
+        // The wide forms of ASCII: `＜/parameter＞`.
+        '！'..='～' => char::from_u32(u32::from(letter) - 0xfee0).map_or(letter, fold),
         _ => letter.to_ascii_lowercase(),
     }
 }

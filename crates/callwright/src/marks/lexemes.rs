@@ -421,6 +421,9 @@ impl<'t> Index<'t> {
                     let is_whole = edits == 0 || own.is_empty();
                     let is_in_word = pattern.ends_word && self.text.is_word_at(from + end);
                     let is_other = short_tag.is_some_and(|tag| !own.ends_with(tag));
+                    // `main.cparameter>`: without its first signs it is one, whatever else it may be with two letters changed.
+                    let is_closer = matches!(pattern.kind, Kind::ArgumentClose(_));
+                    let is_beheaded = is_closer && mark.ends_with(own);
                     if is_whole
                         || is_in_word
                         || is_other
@@ -430,7 +433,9 @@ impl<'t> Index<'t> {
                         continue;
                     }
                     // One letter may have become a line break.
-                    if 2 * signs(own) < all_signs || !(all_breaks..=all_breaks + 1).contains(&breaks(own)) {
+                    if !is_beheaded && 2 * signs(own) < all_signs
+                        || !(all_breaks..=all_breaks + 1).contains(&breaks(own))
+                    {
                         continue;
                     }
                     let price = prices::EDIT * u32::try_from(edits).unwrap_or(u32::MAX);

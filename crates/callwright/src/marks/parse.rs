@@ -208,11 +208,14 @@ impl<'a, 't> Parser<'a, 't> {
         let is_behind = 0 < at && node.at == at;
         for len in 1..=MOST {
             let letters = self.text.letters.get(at..at + len).unwrap_or(&[]);
-            let is_before = self
-                .marks_at(at + len)
-                .any(|(_, mark)| mark.make == Make::Whole && !matches!(mark.kind, Kind::ArgumentClose(_)));
-            if letters.len() == len && letters.iter().all(|c| !c.is_whitespace()) && (is_behind || is_before)
-            {
+            let marks = || self.marks_at(at + len).filter(|(_, mark)| mark.make == Make::Whole);
+            let closes = |mark: &Lexeme| matches!(mark.kind, Kind::ArgumentClose(_));
+            let is_before = marks().any(|(_, mark)| !closes(mark));
+            // `</a>7</a>`: they are the value of an argument.
+            let is_value =
+                marks().any(|(_, mark)| closes(mark)) && letters.iter().any(|c| c.is_alphanumeric());
+            let is_solid = letters.len() == len && letters.iter().all(|c| !c.is_whitespace());
+            if is_solid && (is_behind && !is_value || is_before) {
                 let mut over = node.clone();
                 over.at = at + len;
                 over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);
@@ -316,6 +319,10 @@ impl<'a, 't> Parser<'a, 't> {
 
     /// The argument whose opener is not there, if it can be of one key alone.
     fn without_opener(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        // `]<]minimax[>[<pax]<]minimax[>[</path>`
+        if node.at == at && self.text.folded.get(..at).unwrap_or(&[]).ends_with(&['<']) {
+            return;
+        }
         let left = |key: &usize| !node.has(*key);
         let tool = self.tools[node.tool];
         let mut free = self.keys_of(node.tool).filter(left);
@@ -582,7 +589,10 @@ impl<'a, 't> Parser<'a, 't> {
         let value = &self.text.folded[from..closer.from.max(from)];
         let first = self.text.folded.get(closer.from);
         // `x<` and a closer without its first letter.
-        if closer.make == Make::Torn && value.last() == Some(&'<') && first != Some(&'<') {
+        // Or nothing and one that lacks letters: `>/a>`
+        let is_short = closer.to - closer.from < closer.len;
+        let may_have_first = value.last().map_or(is_short, |last| *last == '<');
+        if closer.make == Make::Torn && may_have_first && first != Some(&'<') {
             price += prices::EDGE;
         }
         price
@@ -594,6 +604,9 @@ impl<'a, 't> Parser<'a, 't> {
         if self.has_longer(opener) {
             price += prices::EDGE;
         }
+        if opener.make != Make::Whole && self.begins_in_remnant(from) {
+            price += prices::NEVER;
+        }
         if opener.make != Make::Whole {
             // One or two odd letters before the line break behind an opener.
             let odd = value.iter().take(3).position(|c| *c == '\n').unwrap_or(0);
@@ -602,6 +615,16 @@ impl<'a, 't> Parser<'a, 't> {
             }
         }
         price
+    }
+
+    /// Does the value of a broken opener begin with what may be left of that: `&lt;arg_value&gt;x`, `<arg_valx`, `" string="trux`?
+    fn begins_in_remnant(&self, from: usize) -> bool {
+        const LEAST: usize = 3;
+        let value = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
+        let is_entity = value.starts_with(&['&', 'l', 't', ';']);
+        let tails = self.form.argument.tails.iter().flat_map(|tail| tail.split(BLANKS)).map(folded);
+        is_entity
+            || tails.filter_map(|tail| Some(tail.get(..LEAST)?.to_vec())).any(|tail| value.starts_with(&tail))
     }
 
     /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?
@@ -665,7 +688,7 @@ impl<'a, 't> Parser<'a, 't> {
         let value = &self.text.folded[from..to];
         let is_part =
             |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
-        (3..close.len()).any(is_part)
+        (3..close.len()).any(is_part) || ends_in_tag(value)
     }
 }
 
@@ -772,13 +795,28 @@ impl Held {
         // Where it would stand, it may be what it looks like, and the text behind it another argument without its opener.
         if is_whole && is_closer {
             let next = parser.text.letters.get(mark.to);
-            let is_placed = next.is_none_or(|c| *c == '\n' || c.is_alphanumeric());
+            let is_placed = next.is_none_or(|c| matches!(c, '\n' | '&') || c.is_alphanumeric());
             let has_free = parser.keys_of(node.tool).any(|key| parser.is_free(node, own, key));
             if is_placed && has_free {
                 self.price += prices::NEVER;
             }
         }
     }
+}
+
+/// Does `value` end in a tag, or in what is left of one, that nothing in it opens: `x</invoke>`, `x&lt;/a&gt;`, `xparameter>`?
+fn ends_in_tag(value: &[char]) -> bool {
+    let text: String = value.iter().collect();
+    let text = text.replace("&lt;", "<").replace("&gt;", ">");
+    let Some(before) = text.strip_suffix('>') else {
+        // `x<parameter name="`
+        return text
+            .rfind('<')
+            .is_some_and(|open| text[open + 1..].starts_with(|c: char| !c.is_whitespace()));
+    };
+    let Some((ahead, tag)) = before.rsplit_once('<') else { return true };
+    let word = tag.strip_prefix('/').map(|word| word.split(char::is_whitespace).next().unwrap_or(word));
+    word.is_some_and(|word| !ahead.contains(&format!("<{word}")))
 }
 
 fn is_required(tool: &Tool, key: &str) -> bool {

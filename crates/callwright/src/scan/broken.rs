@@ -146,7 +146,7 @@ impl Scanner<'_> {
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
         let (tools, call_len) = (self.names.tools(), call.len());
-        let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>']);
+        let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>', '＜', '＞', '&']);
         let is_odd = |param: &Param| holds_sign(param.key) || holds_sign(param.value);
         let has_odd = matches!(body, Body::Tags(walk) if walk.params.iter().any(is_odd));
         let is_suspect = match judged {
