@@ -688,7 +688,9 @@ impl<'a, 't> Parser<'a, 't> {
         let value = &self.text.folded[from..to];
         let is_part =
             |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
-        (3..close.len()).any(is_part) || ends_in_tag(value)
+        // The head of the next opener, which is read without it.
+        let head = folded(&self.form.argument.head);
+        (3..close.len()).any(is_part) || value.ends_with(&head) || ends_in_tag(value)
     }
 }
 
