@@ -124,7 +124,10 @@ impl Scanner<'_> {
             let shows = 3 < ticks || has_heading;
             Fence { shows, is_of_calls, is_run: label == RUN && !shows, is_open: false }
         });
-        let is_marked = opener.is_distinct() && fence.is_none();
+        // The next call in the fence of the one before it.
+        let waits = self.standing.surroundings.runs.last().and_then(|run| run.fence);
+        let is_inside = before.gap.joins && waits.is_some_and(|fence| fence.is_open);
+        let is_marked = opener.is_distinct() && fence.is_none() && !is_inside;
         // It goes on where a run of its form ended that is told.
         let goes_on = before.gap.joins && !self.has_waiting_call();
         let last = self.standing.held.last.filter(|last| goes_on && last.1 == is_marked);
@@ -138,7 +141,7 @@ impl Scanner<'_> {
             fence,
             is_listed: false,
             own: own_pairs(opener).collect(),
-            told: last.map(|(stand, _)| stand).or(before.shows),
+            told: last.map(|(stand, _)| stand).or(before.shows.filter(|_| !is_inside)),
         }
     }
 
