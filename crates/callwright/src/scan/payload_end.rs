@@ -106,7 +106,10 @@ impl<'a> Scanner<'a> {
         let limit = at + surplus;
         let may_be_sibling = self.is_told_by_siblings(opener);
         if goes_on && !(last && may_be_sibling) {
-            return Ok(None);
+            // Words may stand behind what is right, or a quote that is none of JSON's: `[ARGS]{"a": 1} is a call.`
+            let is_right = next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'')
+                && strict_end(&self.text, opener.item.at()) == Ok(at);
+            return Ok(is_right.then_some((Judged::Unclear, limit)));
         }
         let mut judged = self.judge(opener, limit, Some(limit), last);
         if may_be_sibling && matches!(judged, Judged::Text(_)) && self.sibling(opener, limit, end)? {

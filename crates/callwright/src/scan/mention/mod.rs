@@ -233,6 +233,7 @@ pub(super) fn is_labelled(text: &str, opener: &Opener) -> bool {
 /// The label of the fence in `head`.
 fn label(head: &str) -> &str {
     let behind = head.find("```").and_then(|fence| head.get(fence..)).unwrap_or("").trim_start_matches('`');
+    let behind = behind.trim_start_matches(' ');
     behind.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '+')).next().unwrap_or("")
 }
 

@@ -168,8 +168,16 @@ impl OpenerParser<'_, '_> {
         if self.place.in_fence && self.delimiters.is_empty() {
             return Ok(Step::Nothing);
         }
-        let label = end;
         let is_of_label = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+');
+        // "``` json", alone on its line.
+        let gap = self.bytes[end..].iter().take(MAX_LABEL).take_while(|b| **b == b' ').count();
+        let word = self.bytes[end + gap..].iter().take(MAX_LABEL + 1).take_while(is_of_label).count();
+        if self.bytes.get(end + gap + word).is_none() && !self.place.end {
+            return Err(Incomplete);
+        }
+        let is_apart = 0 < word && matches!(self.bytes.get(end + gap + word), Some(b'\n' | b'\r'));
+        let label = if is_apart { end + gap } else { end };
+        end = label;
         end += self.bytes[label..].iter().take(MAX_LABEL + 1).take_while(is_of_label).count();
         if MAX_LABEL < end - label {
             return Ok(Step::Nothing);
