@@ -215,7 +215,9 @@ impl<'a, 't> Parser<'a, 't> {
             let is_value =
                 marks().any(|(_, mark)| closes(mark)) && letters.iter().any(|c| c.is_alphanumeric());
             let is_solid = letters.len() == len && letters.iter().all(|c| !c.is_whitespace());
-            if is_solid && (is_behind && !is_value || is_before) {
+            // What stands in front of all marks, and has its other half behind them, shows them: a tick.
+            let is_pair = node.state == State::Start && letters.iter().any(|c| matches!(c, '`' | '"' | '*'));
+            if is_solid && !is_pair && (is_behind && !is_value || is_before) {
                 let mut over = node.clone();
                 over.at = at + len;
                 over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);

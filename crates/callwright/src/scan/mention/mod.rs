@@ -167,6 +167,9 @@ impl Scanner<'_> {
         ];
         for (_, enclosed, has_words_before, why) in around.into_iter().filter(|(open, ..)| 0 < *open) {
             match enclosed {
+                Enclosed::Closed | Enclosed::Alone if before.is_in_data && why == ShownBy::Pair => {
+                    return shown(why);
+                }
                 Enclosed::Closed if has_words_before => return shown(why),
                 Enclosed::ClosedBeforeWords => return shown(why),
                 Enclosed::Open | Enclosed::Closed if !end => return None,

@@ -55,6 +55,8 @@ pub(in crate::scan) struct Before {
     pub(super) words_before_element: bool,
     /// How many pairs are open around it.
     pub(super) pairs: usize,
+    /// The quote around it, if there is one, stands where a string of data does: `["a",⏎"`.
+    pub(super) is_in_data: bool,
     /// How many elements are.
     pub(super) elements: usize,
 }
@@ -163,6 +165,7 @@ impl Surroundings {
             shows,
             words_before_element: self.elements.last().is_some_and(|element| element.words_before),
             pairs: self.pairs.len() + own,
+            is_in_data: text.get(..at).is_some_and(begins_string),
             elements: self.elements.len(),
         }
     }
@@ -424,6 +427,14 @@ impl Layout {
         self.has_words |= has_words;
         self.is_behind_empty = false;
     }
+}
+
+/// Does what stands behind `text` begin a string in data, or stand behind the quote that does?
+fn begins_string(text: &str) -> bool {
+    let before = text.trim_end_matches(['"', '\'']);
+    let sign = before.trim_end();
+    let is_on_line = !before[sign.len()..].contains('\n');
+    sign.ends_with(['[', ',', '{']) || is_on_line && sign.ends_with(':')
 }
 
 fn push<T>(open: &mut Vec<T>, new: T) {
