@@ -7,6 +7,7 @@ use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::payload::tagged::Style;
 use crate::scan::judge::body::style_of;
+use crate::shape::keys::{self, is_one_of};
 use crate::syntax::marks::fit;
 use crate::syntax::tag::{Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen};
@@ -116,7 +117,9 @@ impl<'a> OpenerParser<'a, '_> {
         if self.is_behind_argument_token() && self.is_closer() {
             return Some(Step::Item(Item::Tagged { name, at, style: Style::Over }));
         }
-        let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
+        // `<parameters></parameters>`
+        let is_around = is_one_of(keys::ARGUMENTS, tag.word.of(self.text));
+        let is_end = tag.closing && (is_around || matches!(tag.role, Role::Call | Role::Group));
         let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
         let is_closing_token = tag.role == Role::Token
             && self.record.is_some_and(|record| record.grammar.is_tagged())
