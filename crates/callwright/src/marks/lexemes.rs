@@ -424,9 +424,18 @@ impl<'t> Index<'t> {
                     // `main.cparameter>`: without its first signs it is one, whatever else it may be with two letters changed.
                     let is_closer = matches!(pattern.kind, Kind::ArgumentClose(_));
                     let is_beheaded = is_closer && mark.ends_with(own);
+                    // `<ifm|tool_call>`, `<|tool_call_begin|>`: a part of another mark.
+                    let is_inner = |at: Option<usize>| {
+                        at.is_some_and(|at| {
+                            self.text.is_word_at(at) || self.text.folded.get(at) == Some(&'|')
+                        })
+                    };
+                    let is_part = !is_closer && own.first() != mark.first() && is_inner(from.checked_sub(1))
+                        || 1 < edits && own.last() != mark.last() && is_inner(Some(from + end));
                     if is_whole
                         || is_in_word
                         || is_other
+                        || is_part
                         || own.iter().any(|letter| is_foreign(*letter, &mark))
                         || own.last().is_some_and(|last| last.is_whitespace())
                     {
