@@ -147,7 +147,8 @@ impl Holder<'_> {
         let is_declared = |key: &str| matches!(guide.member(self.place, key), Member::Declared(..));
         let is_missing = |key: &str| is_declared(key) && self.object.get(key).is_none();
         let is_torn = || ends_in_members(text) || closes_first(text) || self.is_list && holds_element(text);
-        if edits.escaped && is_torn() || edits.swapped && holds_pair(text) {
+        let is_parted = || holds_pair(text) || self.is_list && self.declares_some && holds_element(text);
+        if edits.escaped && is_torn() || edits.swapped && is_parted() {
             return true;
         }
         if !self.declares_some {
@@ -320,16 +321,31 @@ struct KeyInText<'a> {
     depth: usize,
 }
 
-/// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`, `', times'`.
+/// The name that stands behind a blank and in front of `=` or a colon: ` times='`.
+fn key_behind(text: &str) -> Option<&str> {
+    let word = text.trim_start_matches(' ');
+    let name =
+        word.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())?;
+    let rest = word[name.len()..].trim_start_matches(' ');
+    (word.len() < text.len() && rest.starts_with(['=', ':'])).then_some(name)
+}
+
+/// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`, `', times'`, `' times=`.
 fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
     signs(text).filter_map(|Sign { byte, before, behind, depth }| match byte {
         b',' => {
             let word = behind.trim_start();
             let name = word.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
             let rest = word[name.len()..].trim_start();
+            // Its sign may be another one: `', times.'`
+            let behind = rest.strip_prefix(|c: char| !c.is_alphanumeric() && !c.is_whitespace());
+            let opens = |text: &str| text.trim_start().starts_with(['"', '\'']);
             let is_key = rest.starts_with(['=', ':'])
-                || rest.starts_with(['"', '\'']) && before.trim_end().ends_with(['"', '\'']);
+                || (opens(rest) || behind.is_some_and(opens)) && before.trim_end().ends_with(['"', '\'']);
             (is_key && !name.is_empty()).then_some(KeyInText { at: text.len() - word.len(), name, depth })
+        }
+        b'"' | b'\'' if let Some(name) = key_behind(behind) => {
+            Some(KeyInText { at: before.len() + 1, name, depth })
         }
         quote @ (b'"' | b'\'') => {
             // The other quote may open the next word.

@@ -108,7 +108,9 @@ pub(crate) fn settle<'t, 'g>(
         let parse = choose(found);
         // With a value of the wrong type it is much cheaper.
         let is_cheaper = refusal.as_ref().is_some_and(|(refused, _)| cost < *refused);
-        let quote = swallowing(&parse.readings, search.guide, search.text).filter(|_| !is_cheaper);
+        // What Python reads is what it looks like.
+        let is_sure = is_cheaper || search.strict_quotes;
+        let quote = swallowing(&parse.readings, search.guide, search.text).filter(|_| !is_sure);
         let refused = match (doubt, quote) {
             (Some(at), _) => Parse::broken(Problem::Unreadable, at),
             (None, Some(at)) => Parse::broken(Problem::SwallowedMember, at),

@@ -231,7 +231,10 @@ impl Search<'_, '_> {
         if let Some((quote, len)) = self.quote_at(at) {
             let from = at + len;
             let (to, end) = self.key_end(from, quote)?;
-            return Some(Key { at, from, to, end });
+            // `'k'': 1`: of other quotes, the second may begin a text.
+            let twice = Quote::SINGLE.closing(self.bytes.get(end..)?).filter(|len| self.has_colon(end + len));
+            let twice = twice.filter(|_| quote == Quote::SINGLE);
+            return Some(Key { at, from, to, end: end + twice.unwrap_or(0) });
         }
         if !rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '@')) {
             return None;

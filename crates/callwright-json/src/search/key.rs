@@ -80,7 +80,7 @@ impl Search<'_, '_> {
             Member::Forbidden => return self.fail(Problem::Unreadable, Span::new(at, end)),
         };
         let s = self.colon(State { at: end as u32, ..s }, end);
-        Some(self.enter_member(s, frame, used, inner))
+        Some(self.enter_member(s, Frame { is_named: true, ..frame }, used, inner))
     }
 
     /// Gets ready for the value of a member, whose bit among those of its object is `used`, and which stands at `inner`.
@@ -131,7 +131,7 @@ impl Search<'_, '_> {
     /// An argument without a name: it gets the name that is declared for its position.
     fn positional(&mut self, s: State, frame: Frame) -> Option<State> {
         let at = s.at as usize;
-        let in_order = frame.used == (1_u128 << frame.count.min(127)) - 1;
+        let in_order = !frame.is_named && frame.used == (1_u128 << frame.count.min(127)) - 1;
         let slot = u8::try_from(frame.count).unwrap_or(u8::MAX);
         let Some(name) = self.guide.name(frame.place, slot).filter(|_| in_order) else {
             return self.fail(Problem::Unreadable, Span::at(at));

@@ -159,6 +159,8 @@ struct Frame {
     close: u8,
     /// Both its brackets are written twice: `{{…}}`.
     doubled: bool,
+    /// An argument with a name stands in it: behind that, none is without.
+    is_named: bool,
     depth: u8,
     place: Place,
     /// Where the value that is being read in it stands.
@@ -423,6 +425,7 @@ impl<'t, 'g> Search<'t, 'g> {
             shape,
             close,
             doubled: false,
+            is_named: false,
             depth,
             place,
             // A group stands where its value stands.

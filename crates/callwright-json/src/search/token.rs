@@ -84,11 +84,10 @@ impl Search<'_, '_> {
             return if kinds.meets(Kinds::NUMBER) { Some(after) } else { self.bare_text(s, kinds) };
         }
         if let Some(json) = literal(word, kinds) {
-            let after = match word == json {
+            return Some(match word == json {
                 true => after,
                 false => self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json),
-            };
-            return Some(State { last: Last::Firm, ..after });
+            });
         }
         if kinds.meets(Kinds::NUMBER) {
             let padded = padded(word);
@@ -206,7 +205,8 @@ impl Search<'_, '_> {
     /// Does the quote at `at` look like the end of an argument whose first quote is missing: `f(a=x', b=1)`?
     fn ends_argument(&self, s: &State, at: usize) -> bool {
         let behind = self.bytes.get(self.peek_blank(at + 1));
-        self.in_arguments(s) && matches!(behind, Some(b',' | b')' | b']'))
+        let is_end = matches!(behind, Some(b',' | b')' | b']'));
+        is_end && self.in_arguments(s) || (is_end || behind == Some(&b'}')) && self.start.is_arguments()
     }
 
     /// Does the next argument of a call begin behind the comma before `at`: `f(a=x, b=1)`?

@@ -12,7 +12,7 @@ use std::iter;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, apply,
-    read_prefix, read_with,
+    is_arguments, read_prefix, read_with,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -56,8 +56,10 @@ fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bo
     // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
     // it violates must not bend it into something that fits.
     let plain = read_prefix(text, from, start, &AnyValue, &options);
-    let is_as_written =
-        |reading: &Reading<'_>| reading.class() <= Class::Lossless && !reading.holds_member(guide);
+    let is_python = || start != Start::Value && is_arguments(text, from);
+    let is_as_written = |reading: &Reading<'_>| {
+        reading.class() <= Class::Lossless && (!reading.holds_member(guide) || is_python())
+    };
     let as_written = plain.settled().is_some_and(is_as_written);
     let mut parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };
     shift(&mut parse, base);

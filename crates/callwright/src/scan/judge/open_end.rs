@@ -33,7 +33,17 @@ pub(in crate::scan) fn ending(
     let added = repairs.iter().filter(|repair| {
         repair.kind == RepairKind::AddCloser && base + written.len() <= repair.at.start as usize
     });
-    let missing: usize = added.map(|repair| repair.put.len()).sum();
+    // Parentheses around an object are dropped, those of a call among them: `f({"a": 1`.
+    let n_dropped = |bracket: &str| {
+        let is_it = |repair: &&Repair| {
+            let from = (repair.at.start as usize).checked_sub(base);
+            let written = from.and_then(|from| source.get(from..)?.get(..repair.at.len()));
+            repair.put.is_empty() && written == Some(bracket)
+        };
+        repairs.iter().filter(is_it).count()
+    };
+    let n_unclosed = n_dropped("(").saturating_sub(n_dropped(")"));
+    let missing = added.map(|repair| repair.put.len()).sum::<usize>() + n_unclosed;
     if missing == 0 || !may_go_on(tool, arguments, written) {
         return Ending::Whole;
     }
