@@ -97,6 +97,27 @@ fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
+/// Do the parentheses at `at`, in a list that Python reads, stand around one value, and make no tuple: `('a' 'b')`?
+pub(crate) fn is_group(bytes: &[u8], at: usize) -> bool {
+    let (mut depth, mut at, mut is_empty) = (0_usize, at, true);
+    while let Some(byte) = bytes.get(at) {
+        if let Some(end) = string(bytes, at) {
+            (at, is_empty) = (end, false);
+            continue;
+        }
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth == 1 => return !is_empty,
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 1 => return false,
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            _ => is_empty = false,
+        }
+        at += 1;
+    }
+    false
+}
+
 /// The end of the string that begins at `at`, with its prefix.
 pub(crate) fn string(bytes: &[u8], at: usize) -> Option<usize> {
     let prefix = prefix(bytes, at);

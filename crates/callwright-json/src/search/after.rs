@@ -48,6 +48,13 @@ impl Search<'_, '_> {
         }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
         let quoted = self.quote_at(at).is_some();
+        // Python joins what stands side by side.
+        if quoted
+            && self.strict_quotes
+            && let Last::Text(len) = s.last
+        {
+            return self.join(s, end - usize::from(len), at);
+        }
         let begins_next = match frame.is_object() {
             true => self.key_at(&s, at).is_some(),
             false => {

@@ -30,7 +30,7 @@ impl Search<'_, '_> {
         }
         let at = s.at as usize;
         let s = self.swap_quote(s, Span::new(at, at + len));
-        let escapes = match self.in_arguments(&s) {
+        let escapes = match self.in_arguments(&s) || self.strict_quotes {
             true => Escapes::Json,
             false => self.escapes(&s, at + len, quote)?,
         };
@@ -393,7 +393,9 @@ impl Search<'_, '_> {
         let own_line = between.contains(&b'\n') && !body.contains(&b'\n');
         let escapes_lines = || body.windows(2).any(|w| w == b"\\n");
         let is_closed = || own_line && escapes_lines() || open_brackets(body) == Some(0);
-        if body.is_empty() || quote.is_some() || !is_closed() {
+        // `"x,⏎)`, `"x',)`: whose is the comma?
+        let has_comma = body.trim_ascii_end().ends_with(b",");
+        if has_comma || body.is_empty() || quote.is_some() || !is_closed() {
             return None;
         }
         self.end_without_quote(s, end)
@@ -405,13 +407,21 @@ impl Search<'_, '_> {
         if s.escapes.is_text(self.bytes, at, s.quote.lead()) {
             return Some(self.replace(s, RepairKind::EscapeBackslash, at + 1, "\\\\"));
         }
+        // Where Python reads all of it, its own escapes are meant.
+        if self.strict_quotes {
+            match self.bytes.get(at + 1) {
+                Some(b'\n') => return Some(self.replace(s, RepairKind::DropEscape, at + 2, "")),
+                Some(b'N') => return self.fail(Problem::OpenEscape, Span::new(at, at + 2)),
+                _ => {}
+            }
+        }
         if let Some(len) = escape_len(self.bytes, at) {
             return Some(State { at: (at + len) as u32, ..s });
         }
         let Some(&next) = self.bytes.get(at + 1) else {
             return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
         };
-        let foreign = s.quote.foreign_escapes() || self.in_arguments(&s);
+        let foreign = s.quote.foreign_escapes() || self.in_arguments(&s) || self.strict_quotes;
         match next {
             b'\'' | b'`' | b'$' if next == b'\'' || s.quote == Quote::BACK => {
                 let s = self.replace(s, RepairKind::DropBackslash, at + 1, "");
@@ -451,7 +461,13 @@ pub(super) fn foreign_escape(bytes: &[u8]) -> Option<(char, usize)> {
             let close = bytes.iter().take(10).position(|&b| b == b'}')?;
             Some((hex(3, close - 3)?, close + 1))
         }
-        b'0' if !bytes.get(2).is_some_and(u8::is_ascii_digit) => Some(('\0', 2)),
+        // `\0`, `\101`
+        b'0'..=b'7' => {
+            let len = bytes.iter().skip(1).take(3).take_while(|b| matches!(b, b'0'..=b'7')).count();
+            let digits = core::str::from_utf8(bytes.get(1..=len)?).ok()?;
+            let is_whole = !bytes.get(1 + len).is_some_and(u8::is_ascii_digit);
+            Some((char::from_u32(u32::from_str_radix(digits, 8).ok()?)?, 1 + len)).filter(|_| is_whole)
+        }
         b'a' => Some(('\u{7}', 2)),
         b'v' => Some(('\u{b}', 2)),
         _ => None,

@@ -239,7 +239,9 @@ impl Search<'_, '_> {
         if !rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '@')) {
             return None;
         }
-        let to = self.word_end(at + 1);
+        let word = self.bytes.get(..self.word_end(at + 1))?;
+        // `n+=5`
+        let to = word.len() - word.iter().rev().take_while(|b| matches!(b, b'+' | b'-' | b'.')).count();
         let is_quoted = matches!(self.bytes.get(to), Some(b'"' | b'\''));
         Some(Key { at, from: at, to, end: to + usize::from(is_quoted) })
     }

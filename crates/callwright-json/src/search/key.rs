@@ -46,7 +46,12 @@ impl Search<'_, '_> {
         let end = self.word_end(at);
         let next = self.peek_blank(end);
         let is_apart = end < next || end - at == 1 && self.quote_at(next).is_some();
-        let is_word = at < end && is_apart && end - at <= LONGEST_WORD && self.key_at(s, at).is_none();
+        let letters = self.text.get(at..end)?;
+        let is_word = !letters.is_empty()
+            && is_apart
+            && letters.len() <= LONGEST_WORD
+            && letters.chars().all(char::is_alphabetic)
+            && self.key_at(s, at).is_none();
         (is_word && self.declared_key(s, next)).then_some(next)
     }
 

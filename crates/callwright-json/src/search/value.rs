@@ -48,6 +48,9 @@ impl Search<'_, '_> {
                 let s = self.replace(s, RepairKind::SwapBracket, at + len, "{");
                 self.push_frame(s, Shape::Object, b'}')
             }
+            b'(' if self.strict_quotes && python::is_group(self.bytes, at) => {
+                self.group(s, RepairKind::SwapSyntax, at + len, b')')
+            }
             b'(' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
                 self.open(s, Shape::Object, b, len)
             }

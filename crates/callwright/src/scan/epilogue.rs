@@ -62,8 +62,22 @@ impl Scanner<'_> {
         } else if let Some(key) = beside(&self.text, at, end, |key| self.is_left_out(key))? {
             let key = key.to_owned();
             self.refuse_last(key, at);
+        } else if let Some(text) = self.text_beside(at) {
+            let text = text.to_owned();
+            self.refuse_last(text, at);
         }
         Ok(torn)
+    }
+
+    /// The text in quotes that stands at `at`, behind a call whose brackets were repaired: `f(a=['b'), 'c'])`. They were meant to
+    /// hold it.
+    fn text_beside(&self, at: usize) -> Option<&str> {
+        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return None };
+        let is_bracket =
+            |repair: &Repair| matches!(repair.kind, RepairKind::AddCloser | RepairKind::SwapBracket);
+        let rest = self.text.get(at..)?.trim_start_matches(' ');
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        call.repairs.iter().any(is_bracket).then(|| rest[1..].split(quote).next())?
     }
 
     /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is repaired is
