@@ -91,7 +91,9 @@ pub(crate) fn read_whole<'t>(
 
 /// Words that are no call: those in brackets may be another one.
 pub(crate) fn are_words(text: &str) -> bool {
-    !text.contains(['{', '[', '<', '}', ']']) || are_signs(text)
+    let mut parentheses = text.match_indices('(');
+    let is_call = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    !text.contains(['{', '[', '<', '}', ']']) && !parentheses.any(|(at, _)| is_call(at)) || are_signs(text)
 }
 
 /// Nothing that anybody says.
