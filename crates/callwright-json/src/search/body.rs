@@ -146,7 +146,9 @@ impl Search<'_, '_> {
         let cost = if is_number { INCHES } else { Cost::default() };
         // `"s = """`: two of three may be the text's own, which nobody escaped.
         let is_empty_text = at + 2 * len < behind && !body.last().is_some_and(u8::is_ascii_alphanumeric);
-        let doubt = if is_empty_text && !body.is_empty() { DOUBTFUL } else { 0 };
+        // `"say \"hi""`: or the second of the text's own, of which each other one is escaped.
+        let is_open = body.windows(2).filter(|pair| pair == b"\\\"").count() % 2 == 1;
+        let doubt = if is_open || is_empty_text && !body.is_empty() { DOUBTFUL } else { 0 };
         let s = State { habits: s.habits | doubt, ..s };
         let Some(ended) = self.end_string(s, at, len) else { return };
         let ended = self.double_quote(ended, s.quote, Span::new(at + len, behind));

@@ -157,8 +157,7 @@ impl Search<'_, '_> {
         if self.bytes.get(dict) == Some(&b'{')
             && let Some(group) = self.group(s, RepairKind::SwapSyntax, dict, b')')
         {
-            let object = self.open(group, Shape::Object, b'{', 1);
-            self.fork(object);
+            self.fork(group);
         }
         let s = self.replace(s, RepairKind::SwapSyntax, at + 1, "{");
         // `f((a=1)`

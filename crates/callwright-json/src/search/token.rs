@@ -102,6 +102,10 @@ impl Search<'_, '_> {
                 return self.fail(Problem::Unreadable, Span::new(at, end));
             }
         }
+        // No value is no text.
+        if literal(word, Kinds::ANY) == Some("null") && self.may_go_on(&s, end) {
+            return self.fail(Problem::Unreadable, Span::new(at, end));
+        }
         match word {
             "NaN" | "Infinity" | "-Infinity" | "nan" | "inf" | "-inf" => {
                 return self.fail(Problem::NotANumber, Span::new(at, end));

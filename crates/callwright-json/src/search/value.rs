@@ -147,7 +147,9 @@ impl Search<'_, '_> {
             };
         let (shape, close, put) = match first {
             _ if is_member => (Shape::Object, b'}', "{"),
-            b'"' | b'{' | b']' | b'-' | b'0'..=b'9' if kinds == Kinds::ARRAY => (Shape::Array, b']', "["),
+            b'"' | b'{' | b']' | b'-' | b'0'..=b'9' | b'n' if kinds == Kinds::ARRAY => {
+                (Shape::Array, b']', "[")
+            }
             _ => return,
         };
         let s = self.replace(s, RepairKind::AddOpener, at, put);
