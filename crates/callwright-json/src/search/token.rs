@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::cost::COMMA_IN_TEXT;
-use super::{Frame, Last, Quote, Search, State, Step};
+use super::{DOUBTFUL, Frame, Last, Quote, Search, State, Step};
 use crate::ambiguity::has_colon;
 use crate::scan::skip_space;
 use crate::spelling::{self, skip_blank};
@@ -222,6 +222,12 @@ impl Search<'_, '_> {
     /// Takes what stands between `s.at` and `end` for a text without quotes.
     fn quote_text(&mut self, s: State, end: usize) -> State {
         let from = s.at as usize;
+        // `x”`: half of a pair.
+        let last = self.text.get(from..end).and_then(|text| text.char_indices().next_back());
+        let is_half =
+            last.is_some_and(|(at, c)| !c.is_ascii() && super::mark(&self.bytes[from + at..]).is_some());
+        let habits = if is_half { s.habits | DOUBTFUL } else { s.habits };
+        let s = State { habits, ..s };
         let mut s = self.edit(s, RepairKind::QuoteValue, Span::at(from), "\"");
         for at in from..end {
             s = match self.bytes[at] {
