@@ -241,7 +241,13 @@ impl<'a> Scanner<'a> {
 
     /// Does more of what its own marks hold stand behind arguments that end at `end`, in front of the mark that ends them?
     fn is_left(&self, opener: &Opener, end: usize, close: usize) -> bool {
-        let rest = self.text.get(end..close).unwrap_or("").trim();
+        let rest = self.text.get(end..close).unwrap_or("");
+        // On the next line only what goes on in an object: `}⏎], "b": 2}`.
+        let next = rest.trim_start();
+        if rest[..rest.len() - next.len()].contains('\n') && !next.starts_with([',', ':', ']', '}']) {
+            return false;
+        }
+        let rest = next.trim_end();
         // `{"a": 1}{"a": 1}`: the same once more says no more.
         let is_again = self.text.get(opener.item.at()..end) == Some(rest);
         matches!(opener.item, Item::Named { .. }) && !is_again && rest.contains(char::is_alphanumeric)

@@ -118,7 +118,10 @@ impl<'a> OpenerParser<'a, '_> {
             return Some(Step::Item(Item::Tagged { name, at, style: Style::Over }));
         }
         // `<parameters></parameters>`
-        let is_around = is_one_of(keys::ARGUMENTS, tag.word.of(self.text));
+        let before = self.text.get(..at).unwrap_or("").trim_end();
+        let word = tag.word.of(self.text);
+        let is_own = |opener: Tag| !opener.closing && opener.word.of(before) == word;
+        let is_around = is_one_of(keys::ARGUMENTS, word) && last_tag(before).is_some_and(is_own);
         let is_end = tag.closing && (is_around || matches!(tag.role, Role::Call | Role::Group));
         let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
         let is_closing_token = tag.role == Role::Token
