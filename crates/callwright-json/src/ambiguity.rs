@@ -170,9 +170,18 @@ impl Holder<'_> {
         keys_in(text).filter(|key| from <= key.at || opens_value(key)).any(|key| match is_missing(key.name) {
             true => key.depth == 0 || brackets != Some(0),
             // `"x"], "b":: 1}}, {"a": ["y"`, `"x", {"a": "y"`: it goes on into the next object.
-            false => is_declared(key.name) && brackets != Some(0),
+            false => {
+                let goes_on = brackets.is_none() || brackets != Some(0) && begins_object(&text[..key.at]);
+                goes_on && is_declared(key.name)
+            }
         })
     }
+}
+
+/// Does an object that follows another one, or a string, open at the end of `text`: `"x", {`?
+fn begins_object(text: &str) -> bool {
+    let before = text.trim_end().strip_suffix('{').map_or("", str::trim_end);
+    before.strip_suffix(',').is_some_and(|text| text.trim_end().ends_with(['"', '\'', '}', ']']))
 }
 
 /// The keys that `guide` declares for the object at `place`.

@@ -84,10 +84,11 @@ impl Search<'_, '_> {
             return if kinds.meets(Kinds::NUMBER) { Some(after) } else { self.bare_text(s, kinds) };
         }
         if let Some(json) = literal(word, kinds) {
-            return Some(match word == json {
+            let after = match word == json {
                 true => after,
                 false => self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json),
-            });
+            };
+            return Some(State { last: Last::Firm, ..after });
         }
         if kinds.meets(Kinds::NUMBER) {
             let padded = padded(word);

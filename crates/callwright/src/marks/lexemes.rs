@@ -431,7 +431,10 @@ impl<'t> Index<'t> {
                         })
                     };
                     let is_part = !is_closer && own.first() != mark.first() && is_inner(from.checked_sub(1))
-                        || 1 < edits && own.last() != mark.last() && is_inner(Some(from + end));
+                        || 1 < edits
+                            && mark.len() <= own.len()
+                            && own.last() != mark.last()
+                            && is_inner(Some(from + end));
                     if is_whole
                         || is_in_word
                         || is_other

@@ -47,8 +47,10 @@ pub(in crate::scan) fn ending(
     if missing == 0 || !may_go_on(tool, arguments, written) {
         return Ending::Whole;
     }
+    // Nothing says that a bare literal is whole: `{"a": true`.
+    let is_bare = written.ends_with(char::is_alphanumeric);
     match missing + around {
-        1 if !written.ends_with([',', '{', '[', '(', ':', '=']) => Ending::Open,
+        1 if !is_bare && !written.ends_with([',', '{', '[', '(', ':', '=']) => Ending::Open,
         _ => Ending::Cut,
     }
 }
