@@ -513,11 +513,15 @@ impl<'t, 'g> Search<'t, 'g> {
     fn repairs(&self, state: &State) -> Vec<Repair> {
         let edit = |at: u32| self.edits.get(at as usize);
         let edits = || core::iter::successors(edit(state.edits), |one| edit(one.before));
-        let mut repairs = Vec::with_capacity(edits().count());
-        repairs.extend(edits().map(|one| one.repair.clone()));
+        let mut repairs: Vec<Repair> = Vec::with_capacity(edits().count());
+        // The last one first. An edit is noted when its need is seen, which may be later than the few behind it.
+        for Repair { kind, at, put } in edits().map(|one| one.repair.clone()) {
+            let behind =
+                repairs.iter().rev().take_while(|next| (next.at.start, next.at.end) < (at.start, at.end));
+            let place = repairs.len() - behind.count();
+            repairs.insert(place, Repair { kind, at, put });
+        }
         repairs.reverse();
-        // An edit is noted when its need is seen, which may be later than the ones behind it.
-        repairs.sort_by_key(|r| (r.at.start, r.at.end));
         repairs
     }
 }

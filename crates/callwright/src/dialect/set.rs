@@ -122,12 +122,13 @@ impl Dialects {
         let words = dialects.iter().flat_map(Dialect::openers);
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
-        let heads = records.iter().flat_map(|record| {
-            let heads = record.form.iter().flat_map(Form::heads).chain(record.frames.iter().map(Frame::head));
-            heads.map(|head| (head, record.id))
-        });
-        let mut heads: Vec<(Vec<char>, u16)> = heads.collect();
-        heads.sort_unstable();
+        let mut heads: Vec<(Vec<char>, u16)> = Vec::new();
+        for record in &records {
+            let own = record.form.iter().flat_map(Form::heads).chain(record.frames.iter().map(Frame::head));
+            for head in own.map(|head| (head, record.id)) {
+                heads.insert(heads.partition_point(|other| *other <= head), head);
+            }
+        }
         let mut own = Own::default();
         for (dialect, record) in dialects.iter().zip(&records) {
             let counts = only.is_none_or(|only| only == record.id);

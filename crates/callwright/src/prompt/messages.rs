@@ -98,11 +98,15 @@ impl Turns<'_> {
     }
 
     /// The results of tools, as one turn, in the order of the calls.
-    fn results(&mut self, mut results: Vec<ToolResult>) {
-        if results.is_empty() {
+    fn results(&mut self, told: Vec<ToolResult>) {
+        if told.is_empty() {
             return;
         }
-        results.sort_by_key(|result| result.number);
+        let mut results: Vec<ToolResult> = Vec::with_capacity(told.len());
+        for result in told {
+            let place = results.partition_point(|other| other.number <= result.number);
+            results.insert(place, result);
+        }
         let last = results.len() - 1;
         let mut parts: Vec<Value> = Vec::new();
         let mut text = self.form.open.clone().into_owned();

@@ -120,10 +120,14 @@ impl Schema {
         if edits.is_empty() {
             return None;
         }
-        edits.sort_by_key(|(at, _)| *at);
+        // All but what is dropped came in the order of the text.
+        let mut ordered: Vec<(Span, Coercion)> = Vec::with_capacity(edits.len());
+        for edit in edits {
+            ordered.insert(ordered.partition_point(|(at, _)| *at <= edit.0), edit);
+        }
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
-        for (at, coercion) in edits {
+        for (at, coercion) in ordered {
             let at = at.range();
             out.push_str(text.get(done..at.start)?);
             out.push_str(&coercion.to);

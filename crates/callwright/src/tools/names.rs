@@ -59,9 +59,11 @@ impl NameIndex {
         };
         let folded = index(tools, |name| Some(name));
         let tails = index(tools, |name| Some(name.rsplit_once('.')?.1));
-        let mut ends: Vec<_> = tools.iter().map(ends).collect();
-        ends.sort_unstable();
-        NameIndex { ends, joined, longest: longest.min(MAX_NAME), folded, tails }
+        let mut sorted: Vec<[Option<u8>; 3]> = Vec::new();
+        for ends in tools.iter().map(ends) {
+            sorted.insert(sorted.partition_point(|other| *other <= ends), ends);
+        }
+        NameIndex { ends: sorted, joined, longest: longest.min(MAX_NAME), folded, tails }
     }
 
     /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.

@@ -29,10 +29,14 @@ pub(crate) fn nearest<'a>(
     most: usize,
 ) -> Vec<&'a str> {
     let written = fold(written);
-    let near = declared.filter_map(|name| Some((distance(&written, &fold(name))?, name)));
-    let mut near: Vec<(usize, &str)> = near.collect();
-    near.sort_by_key(|(distance, _)| *distance);
-    near.into_iter().take(most).map(|(_, name)| name).collect()
+    let mut near: Vec<(usize, &str)> = Vec::new();
+    for name in declared {
+        let Some(distance) = distance(&written, &fold(name)) else { continue };
+        let place = near.partition_point(|(nearer, _)| *nearer <= distance);
+        near.insert(place, (distance, name));
+        near.truncate(most);
+    }
+    near.into_iter().map(|(_, name)| name).collect()
 }
 
 /// How far `written` is from `name`, both folded; `None` where they have little in common.
