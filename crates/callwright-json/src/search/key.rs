@@ -50,7 +50,9 @@ impl Search<'_, '_> {
         let is_word = !letters.is_empty()
             && is_apart
             && letters.len() <= LONGEST_WORD
-            && letters.chars().all(char::is_alphabetic)
+            && letters.starts_with(char::is_alphabetic)
+            && letters.chars().all(char::is_alphanumeric)
+            && !self.in_arguments(s)
             && self.key_at(s, at).is_none();
         (is_word && self.declared_key(s, next)).then_some(next)
     }
