@@ -110,7 +110,8 @@ pub(crate) fn settle<'t, 'g>(
         let is_cheaper = refusal.as_ref().is_some_and(|(refused, _)| cost < *refused);
         // What Python reads is what it looks like.
         let is_sure = is_cheaper || search.strict_quotes;
-        let quote = swallowing(&parse.readings, search.guide, search.text).filter(|_| !is_sure);
+        let swallows = || swallowing(&parse.readings, search.guide, search.text);
+        let quote = if is_sure { None } else { swallows() };
         let refused = match (doubt, quote) {
             (Some(at), _) => Parse::broken(Problem::Unreadable, at),
             (None, Some(at)) => Parse::broken(Problem::SwallowedMember, at),

@@ -147,6 +147,7 @@ impl Search<'_, '_> {
         // `"s = """`: two of three may be the text's own, which nobody escaped.
         let is_empty_text = at + 2 * len < behind && !body.last().is_some_and(u8::is_ascii_alphanumeric);
         // `"say \"hi""`: or the second of the text's own, of which each other one is escaped.
+        self.fuel -= i64::from((body.len() as u32).div_ceil(RUN));
         let is_open = body.windows(2).filter(|pair| pair == b"\\\"").count() % 2 == 1;
         let doubt = if is_open || is_empty_text && !body.is_empty() { DOUBTFUL } else { 0 };
         let s = State { habits: s.habits | doubt, ..s };
@@ -343,10 +344,8 @@ impl Search<'_, '_> {
             let is_open = path.windows(2).any(|pair| pair[0] == b'\\' && b"bfnrt".contains(&pair[1]));
             let is_escaped = path.windows(2).any(|pair| pair == b"\\\\");
             let doubt = if is_open && !is_escaped { DOUBTFUL } else { 0 };
-            let s = State { habits: s.habits | doubt, ..s };
-            let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(end - 2, end - 1), "\\\\");
-            let s = super::pay(s, RepairKind::AddQuote);
-            return self.finish_string(s, end - 1, end, Last::Text(1));
+            let s = super::pay(State { habits: s.habits | doubt, ..s }, RepairKind::AddQuote);
+            return self.end_behind_backslash(s, end - 2);
         }
         let s = match odd {
             0 => self.edit(s, RepairKind::AddQuote, Span::at(end), "\""),
@@ -357,6 +356,12 @@ impl Search<'_, '_> {
             }
         };
         self.finish_string(s, end - odd, end, Last::Firm)
+    }
+
+    /// Ends the open string at the quote behind the backslash at `at`, which is text.
+    fn end_behind_backslash(&mut self, s: State, at: usize) -> Option<State> {
+        let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
+        self.finish_string(s, at + 1, at + 2, Last::Text(1))
     }
 
     /// The text ends inside the string. If it ends in just the brackets that are open, and they cannot belong
@@ -377,9 +382,7 @@ impl Search<'_, '_> {
             && !path.windows(2).any(|pair| pair == b"\\\"")
         {
             // `{"path": "C:\dir\"}`: with this quote escaped the string would have no end, so that the backslash is text.
-            let at = open + path.len();
-            let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
-            return self.finish_string(s, at + 1, at + 2, Last::Text(1));
+            return self.end_behind_backslash(s, open + path.len());
         }
         // What lacks both quotes is a text without any, which is read as one.
         let is_opened = |len: usize| super::mark(&self.bytes[open - len..]) == Some(len);

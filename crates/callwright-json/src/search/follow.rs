@@ -232,16 +232,17 @@ impl Search<'_, '_> {
             let from = at + len;
             let (to, end) = self.key_end(from, quote)?;
             // `'k'': 1`: of other quotes, the second may begin a text.
-            let twice = Quote::SINGLE.closing(self.bytes.get(end..)?).filter(|len| self.has_colon(end + len));
-            let twice = twice.filter(|_| quote == Quote::SINGLE);
-            return Some(Key { at, from, to, end: end + twice.unwrap_or(0) });
+            let is_twice =
+                quote == Quote::SINGLE && self.bytes.get(end) == Some(&b'\'') && self.has_colon(end + 1);
+            return Some(Key { at, from, to, end: end + usize::from(is_twice) });
         }
         if !rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '@')) {
             return None;
         }
-        let word = self.bytes.get(..self.word_end(at + 1))?;
+        let end = self.word_end(at + 1);
         // `n+=5`
-        let to = word.len() - word.iter().rev().take_while(|b| matches!(b, b'+' | b'-' | b'.')).count();
+        let is_operator = |byte: &&u8| matches!(byte, b'+' | b'-' | b'.');
+        let to = end - self.bytes[at + 1..end].iter().rev().take_while(is_operator).count();
         let is_quoted = matches!(self.bytes.get(to), Some(b'"' | b'\''));
         Some(Key { at, from: at, to, end: to + usize::from(is_quoted) })
     }

@@ -515,11 +515,10 @@ impl<'t, 'g> Search<'t, 'g> {
         let edits = || core::iter::successors(edit(state.edits), |one| edit(one.before));
         let mut repairs: Vec<Repair> = Vec::with_capacity(edits().count());
         // The last one first. An edit is noted when its need is seen, which may be later than the few behind it.
-        for Repair { kind, at, put } in edits().map(|one| one.repair.clone()) {
-            let behind =
-                repairs.iter().rev().take_while(|next| (next.at.start, next.at.end) < (at.start, at.end));
-            let place = repairs.len() - behind.count();
-            repairs.insert(place, Repair { kind, at, put });
+        let place_of = |repair: &Repair| (repair.at.start, repair.at.end);
+        for Edit { repair, .. } in edits() {
+            let behind = repairs.iter().rev().take_while(|next| place_of(next) < place_of(repair));
+            repairs.insert(repairs.len() - behind.count(), repair.clone());
         }
         repairs.reverse();
         repairs

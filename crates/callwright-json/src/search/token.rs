@@ -161,7 +161,7 @@ impl Search<'_, '_> {
         let mark = self.bytes.get(first_mark);
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
         if !expression {
-            let is_single = mark == Some(&b'\'') && self.ends_argument(&s, first_mark);
+            let is_single = mark == Some(&b'\'') && self.ends_argument(first_mark);
             let quote = if is_single { Quote::SINGLE } else { Quote::DOUBLE };
             let quoted = self.open_bare_string(s, quote);
             self.fork(quoted);
@@ -186,7 +186,7 @@ impl Search<'_, '_> {
                 }
                 // Brackets and quotes do not stand in bare texts: `f(a=g(1))` is an expression.
                 b'(' | b'{' | b'[' | b'}' | b']' | b'"' | b'\n' | b'`' => break,
-                b'\'' if self.ends_argument(&s, at) => break,
+                b'\'' if self.ends_argument(at) => break,
                 _ => {}
             }
             at += 1;
@@ -208,10 +208,9 @@ impl Search<'_, '_> {
     }
 
     /// Does the quote at `at` look like the end of an argument whose first quote is missing: `f(a=x', b=1)`?
-    fn ends_argument(&self, s: &State, at: usize) -> bool {
+    fn ends_argument(&self, at: usize) -> bool {
         let behind = self.bytes.get(self.peek_blank(at + 1));
-        let is_end = matches!(behind, Some(b',' | b')' | b']'));
-        is_end && self.in_arguments(s) || (is_end || behind == Some(&b'}')) && self.start.is_arguments()
+        self.start.is_arguments() && matches!(behind, Some(b',' | b')' | b']' | b'}'))
     }
 
     /// Does the next argument of a call begin behind the comma before `at`: `f(a=x, b=1)`?

@@ -191,7 +191,7 @@ impl Search<'_, '_> {
             b'"' | b'\'' => kinds.has(Kinds::STRING),
             // What may belong to a number is none: `~5`
             b'0'..=b'9' => {
-                let is_operator = |c: char| "-+~!±".contains(c) || MINUS.contains(&c);
+                let is_operator = |c: char| "+~!±".contains(c) || MINUS.contains(&c);
                 kinds.meets(Kinds::NUMBER) && !self.text[at..at + len].contains(is_operator)
             }
             b']' | b'}' => true,

@@ -308,12 +308,15 @@ fn segments(parts: &[&str]) -> Vec<Vec<char>> {
     segments.map(|segment| segment.chars().map(fold).collect()).collect()
 }
 
-/// How far `text` goes that begins with `mark`, in letters. A number in quotes counts the calls, `index="1"`, and may be any.
-fn len_of(mark: &[char], text: &[char]) -> Option<usize> {
-    let Some(first) = mark.windows(3).position(|w| w == ['"', '1', '"']) else {
-        return text.starts_with(mark).then_some(mark.len());
-    };
-    let (before, behind) = (&mark[..=first], &mark[first + 2..]);
+/// Where in `mark` the number stands that counts the calls, and may be any: `index="1"`.
+fn number_in(mark: &[char]) -> Option<usize> {
+    mark.windows(3).position(|letters| letters == ['"', '1', '"']).map(|quote| quote + 1)
+}
+
+/// How far `text` goes that begins with `mark`, in letters; a `number` in that may be any.
+fn len_of(mark: &[char], number: Option<usize>, text: &[char]) -> Option<usize> {
+    let Some(number) = number else { return text.starts_with(mark).then_some(mark.len()) };
+    let (before, behind) = (&mark[..number], &mark[number + 1..]);
     let rest = text.strip_prefix(before)?;
     let digits = rest.iter().take_while(|letter| letter.is_ascii_digit()).count();
     let len = before.len() + digits + behind.len();
@@ -349,7 +352,8 @@ impl<'t> Index<'t> {
     fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = (usize, usize)> + 'i {
         let places =
             part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
-        places.iter().filter_map(|&at| Some((at, at + len_of(part, &self.text.folded[at..])?)))
+        let number = number_in(part);
+        places.iter().filter_map(move |&at| Some((at, at + len_of(part, number, &self.text.folded[at..])?)))
     }
 
     /// Where `patterns` stand, whole and torn.
@@ -365,7 +369,7 @@ impl<'t> Index<'t> {
         let end_of = |mut end: usize| {
             for segment in rest {
                 end = self.text.behind_blanks(end);
-                end += len_of(segment, self.text.folded.get(end..)?)?;
+                end += len_of(segment, number_in(segment), self.text.folded.get(end..)?)?;
             }
             (!pattern.ends_word || !self.text.is_word_at(end)).then_some(end)
         };

@@ -810,17 +810,27 @@ impl Held {
 
 /// Does `value` end in a tag, or in what is left of one, that nothing in it opens: `x</invoke>`, `x&lt;/a&gt;`, `xparameter>`?
 fn ends_in_tag(value: &[char]) -> bool {
-    let text: String = value.iter().collect();
-    let text = text.replace("&lt;", "<").replace("&gt;", ">");
-    let Some(before) = text.strip_suffix('>') else {
-        // `x<parameter name="`
-        return text
-            .rfind('<')
-            .is_some_and(|open| text[open + 1..].starts_with(|c: char| !c.is_whitespace()));
+    let closer = match value {
+        [.., '>'] => 1,
+        [.., '&', 'g', 't', ';'] => 4,
+        _ => 0,
     };
-    let Some((ahead, tag)) = before.rsplit_once('<') else { return true };
-    let word = tag.strip_prefix('/').map(|word| word.split(char::is_whitespace).next().unwrap_or(word));
-    word.is_some_and(|word| !ahead.contains(&format!("<{word}")))
+    let (text, _) = value.split_at(value.len() - closer);
+    let behind_opener = |at: usize| match &text[at..] {
+        ['<', behind @ ..] | ['&', 'l', 't', ';', behind @ ..] => Some(behind),
+        _ => None,
+    };
+    let last = (0..text.len()).rev().find_map(|at| Some((at, behind_opener(at)?)));
+    let Some((open, tag)) = last else { return 0 < closer };
+    match tag {
+        // `x<parameter name="`
+        [first, ..] if closer == 0 => !first.is_whitespace(),
+        ['/', tag @ ..] if 0 < closer => {
+            let word = tag.split(|c| c.is_whitespace()).next().unwrap_or(tag);
+            !(0..open).any(|at| behind_opener(at).is_some_and(|opened| opened.starts_with(word)))
+        }
+        _ => false,
+    }
 }
 
 fn is_required(tool: &Tool, key: &str) -> bool {

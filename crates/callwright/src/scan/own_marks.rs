@@ -18,11 +18,6 @@ impl Opener {
         marks.chain(self.is_fenced().then_some("\n```"))
     }
 
-    /// Is there a mark that ends its call?
-    pub(super) fn has_closer(&self) -> bool {
-        self.closers().next().is_some()
-    }
-
     /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.
     pub(super) fn behind_closer(&self, text: &str, at: usize) -> Option<usize> {
         let rest = text.get(at..)?;

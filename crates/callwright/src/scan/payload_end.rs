@@ -87,7 +87,7 @@ impl<'a> Scanner<'a> {
             }
             Some(b) if opener.record.anchor == Anchor::Distinct && same_line => {
                 // Behind the arguments of a call alone the mark follows that ends it.
-                let is_alone = matches!(opener.item, Item::Named { .. }) && opener.has_closer();
+                let is_alone = matches!(opener.item, Item::Named { .. }) && opener.closers().next().is_some();
                 b.is_ascii_alphanumeric() || is_alone && b"{(,:;/#*-+".contains(&b)
             }
             _ => false,

@@ -176,9 +176,8 @@ impl OpenerParser<'_, '_> {
             return Err(Incomplete);
         }
         let is_apart = 0 < word && matches!(self.bytes.get(end + gap + word), Some(b'\n' | b'\r'));
-        let label = if is_apart { end + gap } else { end };
-        end = label;
-        end += self.bytes[label..].iter().take(MAX_LABEL + 1).take_while(is_of_label).count();
+        let (label, len) = if gap == 0 || is_apart { (end + gap, word) } else { (end, 0) };
+        end = label + len;
         if MAX_LABEL < end - label {
             return Ok(Step::Nothing);
         }
