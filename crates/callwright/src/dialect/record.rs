@@ -33,6 +33,8 @@ pub(crate) struct Record {
     pub(crate) markup: Option<Arc<Markup>>,
     /// What stands in front of the name, in tags that open its calls; `<` alone tells nothing.
     pub(crate) call_tags: Vec<Vec<char>>,
+    /// The same of arguments in tags.
+    pub(crate) argument_tag: Option<Vec<char>>,
     /// How it writes calls whose arguments stand in marks.
     pub(crate) form: Option<Form>,
     /// What it writes around a payload of any other kind.
@@ -63,10 +65,12 @@ impl Record {
             true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
             false => None,
         };
+        let argument_tag = form.as_ref().map(|form| solid(form.argument_tag()));
         let call_tags = form.iter().map(Form::call_tag).chain(frames.iter().filter_map(Frame::call_tag));
         Record {
             id,
             kin,
+            argument_tag: argument_tag.filter(|tag| LEAST_TAG <= tag.len()),
             call_tags: call_tags.map(solid).filter(|tag| LEAST_TAG <= tag.len()).collect(),
             name: dialect.name.clone(),
             close: close.collect(),

@@ -239,6 +239,17 @@ impl Dialects {
         built_in.find(|record| record.call_tags.iter().any(|head| tag.starts_with(head)))
     }
 
+    /// The dialect whose arguments a tag like this one opens: `inside`, if that is one of them, else the first one.
+    pub(crate) fn of_argument_tag<'a>(
+        &'a self,
+        tag: &str,
+        inside: Option<&'a Arc<Record>>,
+    ) -> Option<&'a Arc<Record>> {
+        let tag = marks::solid(tag);
+        let mut records = inside.into_iter().chain(&self.0.records);
+        records.find(|record| record.argument_tag.as_ref().is_some_and(|head| tag.starts_with(head)))
+    }
+
     /// The dialect whose calls are elements named for their tools.
     pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
         self.0.records.iter().find(|record| record.form.as_ref().is_some_and(|form| form.is_named()))

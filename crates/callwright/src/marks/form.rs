@@ -93,6 +93,11 @@ impl Form {
         self.call.head.rsplit(BLANKS).next().unwrap_or("")
     }
 
+    /// What stands in the tag of an argument in front of its key.
+    pub(crate) fn argument_tag(&self) -> &str {
+        &self.argument.head
+    }
+
     /// The most letters in front of a call, without its name.
     pub(super) fn longest_opener(&self) -> usize {
         /// Blanks between the marks, and what is twice.

@@ -51,6 +51,10 @@ impl Scanner<'_> {
         out: &mut Vec<Event>,
     ) -> Flow {
         let mut judged = self.judge_body(&opener, &body, ended);
+        if opener.is_headless() {
+            self.commit(opener, judged, out);
+            return Flow::On;
+        }
         let is_block = matches!((&body, &judged), (Body::Block(_), Judged::Calls(..)));
         if is_block && opener.is_distinct() && self.holds_call(&opener, ended) {
             judged = Judged::Text(None);

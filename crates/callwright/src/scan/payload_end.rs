@@ -5,7 +5,7 @@ use callwright_json::strict_end;
 use super::brackets::BracketMatcher;
 use super::judge::body::Body;
 use super::judge::expression;
-use super::judge::{Case, Judged, judge};
+use super::judge::{self, Case, Judged, judge};
 use super::opener::{Delimiter, Item, Opener};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
@@ -319,6 +319,12 @@ impl<'a> Scanner<'a> {
                 self.markup.last_call_end = end;
                 self.mode = Mode::Tail(end);
             }
+            Judged::Text(_) if self.is_unread(&opener) => {
+                let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
+                opener.item = Item::Block { at };
+                opener.delimiters.retain(|delimiter| *delimiter == Delimiter::Tag);
+                self.mode = Mode::Body(opener, Body::Block(at));
+            }
             Judged::Text(end) => {
                 self.markup.opened_in_text |= opener.is_distinct();
                 self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
@@ -337,6 +343,27 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Prose;
             }
         }
+    }
+}
+
+impl Scanner<'_> {
+    /// Does a tool's name follow the marks of `opener`, which led to no reading? What they hold is a call that is refused, and
+    /// nothing that is said.
+    fn is_unread(&self, opener: &Opener) -> bool {
+        let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
+        let may_be_words = match opener.item {
+            Item::Block { .. } => true,
+            // In front of them, or behind them, it is explained what a call looks like.
+            Item::Words { .. } => !self.outcome.text.is_empty() || self.has_calls(),
+            _ => false,
+        };
+        !may_be_words
+            && opener.start < at
+            && opener.is_distinct()
+            && !self.standing.before.has_words_on_line()
+            && !self.markup.in_fence
+            && self.thought.is_none()
+            && judge::leading_tool(self.text.get(at..).unwrap_or(""), &self.names).is_some()
     }
 }
 

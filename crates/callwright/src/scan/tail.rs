@@ -288,9 +288,9 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     })
 }
 
-/// Do attributes say that `tag` opens something? In an argument's opener, `<parameter=a>`, they are its key.
+/// Do attributes say that `tag` opens something?
 fn opens_by_attributes(text: &str, tag: &Tag) -> bool {
-    tag.role != Role::Param && tag.at.of(text).contains('=')
+    tag.at.of(text).contains('=')
 }
 
 /// Does a mark at `at` close a call of the dialect that is open, though letters of it are wrong?
@@ -322,9 +322,7 @@ fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
 
 /// `</tool_ca`, `<|tool_call_e`, `<tool_cal` of `<tool_call|>`
 fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
-    let begins = |start: &&str| rest.starts_with(start.as_bytes());
-    let grows = || place.dialects.closer(rest).is_err();
-    ["</", "<|", "<｜"].iter().any(begins) || 1 < rest.len() && grows()
+    rest.starts_with(b"</") || place.dialects.closer(rest).is_err()
 }
 
 /// Takes from `delimiters` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.

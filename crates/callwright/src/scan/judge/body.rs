@@ -7,7 +7,7 @@ use std::sync::Arc;
 use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, Repair, RepairKind, Span, strict};
 
 use super::open_end;
-use super::{Case, Judged};
+use super::{Case, Judged, leading_tool};
 use crate::check;
 use crate::marks;
 use crate::payload::lines;
@@ -219,6 +219,10 @@ impl Case<'_, '_> {
             let is_spoken_of = !self.alone && matches!(body, Body::Tags(walk) if walk.params.is_empty());
             return match end.ending {
                 Ending::Broken => Judged::Text(None),
+                // Arguments without a call around them: only what closes one says that there was one.
+                Ending::Bare if called.is_none() => Judged::Text(None),
+                // `<tool_call>⏎<function=`
+                Ending::Cut if at == self.text.len() && called.is_none() => refused(open_end::cut(all.len())),
                 _ if is_spoken_of => Judged::Text(None),
                 _ if called.is_none() => refused(Reason::Shape(ShapeError::NoName)),
                 _ => refused(self.names.unknown(written)),
@@ -307,12 +311,17 @@ impl Case<'_, '_> {
         }
         // Marks around it, or in front of the whole answer, leave nothing else that it could be.
         let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
-        let is_told = || self.is_spelt_call(all) || is_whole && self.has_parameter(block);
+        let is_told = || {
+            leading_tool(block, self.names).is_some()
+                || self.is_spelt_call(all)
+                || is_whole && self.has_parameter(block)
+        };
         if !is_marked || !is_told() {
             return Judged::Text(None);
         }
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };
-        self.refused(self.named_in(block).as_deref(), reason, all)
+        let name = leading_tool(block, self.names).map(|tool| tool.name().to_owned());
+        self.refused(name.or_else(|| self.named_in(block)).as_deref(), reason, all)
     }
 
     /// Something else stands where an argument or the end of the call should be.

@@ -23,7 +23,8 @@ use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::syntax::Text;
-use crate::tools::names::Names;
+use crate::syntax::tag::{Role, tag_at};
+use crate::tools::names::{Names, leading_name};
 use crate::tools::{Expected, Tool};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
@@ -533,6 +534,48 @@ pub(super) fn unread(parse: &Parse<'_>, diagnostics: Vec<Diagnostic>) -> Reason 
         true => Reason::Truncated(diagnostics),
         false => Reason::Unreadable(diagnostics),
     }
+}
+
+/// The declared tool whose name `block`, which stands behind marks, begins with, if data follows it and no words: `[f*a=`,
+/// `call:f[`, `{"f": null`. Signs and marks may stand before it, and one word that is glued to one.
+pub(in crate::scan) fn leading_tool<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
+    let mut rest = block;
+    for _ in 0..2 {
+        rest = behind_marks(rest);
+        let word = leading_name(rest);
+        rest = rest.get(word.len()..)?;
+        if let Some(tool) = names.resolve(word) {
+            return is_data(rest.trim_start_matches(['"', '\'', '>', '\n'])).then_some(tool);
+        }
+        if rest.starts_with([' ', ',']) {
+            return None;
+        }
+    }
+    None
+}
+
+/// What stands in `text` behind the signs and the tokens that it begins with.
+fn behind_marks(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c != '<' && c != '_' && !c.is_alphanumeric());
+        if !rest.starts_with('<') {
+            return rest;
+        }
+        let token = tag_at(rest, 0).ok().flatten().filter(|tag| tag.role == Role::Token);
+        rest = &rest[token.map_or(1, |tag| tag.at.end as usize)..];
+    }
+}
+
+/// Is `text`, which stands right behind a name, data of a call rather than words: `*a=`, `: null`, `a="x"`?
+fn is_data(text: &str) -> bool {
+    let word = leading_name(text);
+    let mut signs = text[word.len()..].chars();
+    let Some(sign) = signs.next().filter(|sign| !sign.is_alphanumeric() && !sign.is_whitespace()) else {
+        return false;
+    };
+    let is_glued = signs.next().is_some_and(|next| !next.is_whitespace());
+    sign != '<' && (is_glued || word.is_empty() && !",.;!?".contains(sign))
 }
 
 fn has_argument_key(block: &str) -> bool {

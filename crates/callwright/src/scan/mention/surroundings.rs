@@ -141,6 +141,13 @@ pub(super) struct Gap {
     pub(super) words: bool,
 }
 
+impl Before {
+    /// Do words stand before it on its line?
+    pub(in crate::scan) fn has_words_on_line(&self) -> bool {
+        self.line.words
+    }
+}
+
 impl Surroundings {
     /// Those of a text of its own, from `at` on.
     pub(in crate::scan) fn from(at: usize) -> Surroundings {

@@ -224,6 +224,12 @@ impl Scanner<'_> {
         self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
     }
 
+    /// The last verdict, whether it waits or went out.
+    pub(in crate::scan) fn last_verdict(&self) -> Option<&Verdict> {
+        let waiting = self.standing.surroundings.runs.iter().rev().find_map(|run| run.verdicts.last());
+        waiting.map(|(verdict, _)| verdict).or_else(|| self.outcome.verdicts.last())
+    }
+
     /// `runs` of one answer are told together: those between words by those at the edge, those without marks by those with
     /// marks, and never a part of several that are unsure.
     fn agree(&self, runs: &[Run], stands: &mut [Stand]) {

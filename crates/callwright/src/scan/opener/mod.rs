@@ -24,6 +24,7 @@ use crate::dialect::{Anchor, Dialects, Record};
 use crate::marks::{Front, fronts};
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, blanks};
+use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
@@ -61,6 +62,11 @@ impl Opener {
     /// The dialect whose marks its arguments may stand in.
     pub(super) fn formed(&self) -> Option<&Arc<Record>> {
         [&self.dialect, &self.record].into_iter().find(|record| record.form.is_some())
+    }
+
+    /// Are its first argument's marks those that it begins with, as those of a call are not there?
+    pub(super) fn is_headless(&self) -> bool {
+        matches!(self.item, Item::Words { name, .. } if name.is_empty())
     }
 
     /// Does it stand in a fence of its own?
@@ -357,11 +363,27 @@ impl<'a, 't> OpenerParser<'a, 't> {
         })
     }
 
-    /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`.
+    /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:
+    /// `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`.
     fn begun(&self) -> Option<Item> {
-        let name = self.words()?.name()?;
         let at = self.text.len();
+        let name = match self.words() {
+            Some(item) => item.name()?,
+            None => Span::at(Some(at).filter(|_| self.ends_before_name())?),
+        };
         Some(Item::Tagged { name, at, style: Style::Words })
+    }
+
+    /// Does the text end in a mark, or in a declared tool's name, behind others that are a call's own?
+    fn ends_before_name(&self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let is_marked = self.distinct() && self.delimiters.first() == Some(&Delimiter::Tag)
+            || self.place.inside.is_some_and(|record| record.anchor == Anchor::Distinct);
+        let begins_name = |tool: &Tool| !rest.is_empty() && tool.name().starts_with(rest);
+        is_marked
+            && self.place.line_start
+            && !self.place.in_fence
+            && (1 < rest.len() && rest.starts_with('<') || self.place.names.tools().iter().any(begins_name))
     }
 
     fn step(&mut self) -> Result<Step, Incomplete> {

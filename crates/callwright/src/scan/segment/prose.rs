@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use callwright_json::is_blank;
+use callwright_json::{Span, is_blank};
 
 use super::blocks::{thought_ends, turn};
-use super::skip::{Candidate, behind_blanks, is_before_mark, is_line_start, may_be_label, next_candidate};
+use super::skip::{
+    Candidate, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, may_be_label,
+    next_candidate,
+};
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
@@ -15,9 +18,10 @@ use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, encoded, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
-use crate::syntax::tag::tag_at;
+use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{self, Incomplete, Seen, at_end, marks};
 use crate::tools::names::is_name_byte;
+use crate::verdict::Verdict;
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
@@ -53,9 +57,15 @@ impl<'a> Scanner<'a> {
                 near = Some(to);
             }
             let Some(&byte) = self.text.as_bytes().get(at) else { break None };
-            let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
+            // A byte order mark, a zero-width space.
+            if !byte.is_ascii()
+                && let blank @ 1.. = blank_len(&self.text.as_bytes()[at..])
+            {
+                at += blank;
+                continue;
+            }
             // Behind what was taken out a word begins.
-            let in_word = before.is_some_and(|&before| is_name_byte(before))
+            let in_word = ends_in_word(&self.text.as_bytes()[..at])
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             // Nothing begins inside a word but a mark of the caller's own.
             if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
@@ -334,6 +344,9 @@ impl<'a> Scanner<'a> {
                 if let Some(opener) = block {
                     return Ok(Some(Found::Opener(opener)));
                 }
+                if let Some(opener) = at_end(self.argument(at), end)? {
+                    return Ok(Some(Found::Opener(opener)));
+                }
                 let opener = self.rules.dialects.opener_at(&self.text, at);
                 self.markup.opened_in_text |=
                     opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
@@ -383,6 +396,42 @@ impl<'a> Scanner<'a> {
             dialect: Arc::clone(record),
         };
         Ok(self.may_open(&opener).then_some(opener))
+    }
+
+    /// The call whose first argument begins at `at`, and whose opener is not there, or is no mark: up to what closes it.
+    fn argument(&self, at: usize) -> Seen<Opener> {
+        let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
+        let before = self.text.get(..at).unwrap_or("");
+        let is_set_off = self.is_line_start(at) || before.ends_with("&gt;") || self.is_behind_right_call(at);
+        if is_spoken || !is_set_off || MAX_ALL < self.work.bytes_repaired {
+            return Ok(None);
+        }
+        let Some(tag) = tag_at(&self.text, at)?.filter(|tag| !tag.closing) else { return Ok(None) };
+        let behind = self.text.get(tag.at.end as usize..).unwrap_or("");
+        let key = match tag.role {
+            Role::Param => tag.key.map_or("", |key| key.of(&self.text)),
+            Role::Key => behind.split_once('<').map(|(key, _)| key.trim()).ok_or(Incomplete)?,
+            _ => return Ok(None),
+        };
+        let is_declared = self.names.tools().iter().any(|tool| tool.declares(key));
+        let inside = self.markup.inside.as_ref().map(|(record, _)| record);
+        let record = self.rules.dialects.of_argument_tag(tag.at.of(&self.text), inside);
+        let Some(record) = record.filter(|_| is_declared) else { return Ok(None) };
+        let opener = Opener {
+            start: at,
+            item: Item::Words { name: Span::at(at), at },
+            server: None,
+            delimiters: Vec::new(),
+            record: Arc::clone(record),
+            dialect: Arc::clone(record),
+        };
+        Ok(self.may_open(&opener).then_some(opener))
+    }
+
+    /// Does what stands at `at` stand right behind a call that was accepted?
+    fn is_behind_right_call(&self, at: usize) -> bool {
+        let is_behind = self.text.get(self.markup.last_call_end..at).is_some_and(|gap| gap.trim().is_empty());
+        is_behind && matches!(self.last_verdict(), Some(Verdict::Accepted(_)))
     }
 
     /// Does a tag begin at `at`, or behind blanks there?

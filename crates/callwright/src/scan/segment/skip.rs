@@ -5,6 +5,8 @@
 //! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
 //! word may be the name of one.
 
+use callwright_json::is_blank;
+
 use crate::syntax;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -74,7 +76,7 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
 /// May a name in quotes begin at `at`, `"f", {`, or a call, `'f(a=1)'`? Neither does in `it's`, `"a quotation"` and
 /// `a "word" of it`.
 fn may_quote_name(bytes: &[u8], at: usize) -> bool {
-    if at.checked_sub(1).and_then(|n| bytes.get(n)).is_some_and(|b| is_name_byte(*b)) {
+    if ends_in_word(&bytes[..at]) {
         return false;
     }
     // There a turn may begin that is not the model's: `"""`.
@@ -115,10 +117,40 @@ fn may_hold_code(bytes: &[u8], at: usize) -> bool {
 
 /// Is there nothing but blanks before `at` on its line?
 pub(super) fn is_line_start(bytes: &[u8], at: usize) -> bool {
-    let before = bytes.get(..at).unwrap_or(&[]);
-    let blanks =
-        before.iter().rev().take(MAX_SPACE).take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
-    matches!(before.get(..at - blanks).and_then(<[u8]>::last), None | Some(b'\n'))
+    let mut before = bytes.get(..at).unwrap_or(&[]);
+    for _ in 0..MAX_SPACE {
+        match last_blank(before) {
+            0 => break,
+            len => before = &before[..before.len() - len],
+        }
+    }
+    matches!(before.last(), None | Some(b'\n'))
+}
+
+/// Do `bytes` end in a word?
+pub(super) fn ends_in_word(bytes: &[u8]) -> bool {
+    let is_word = bytes.last().is_some_and(|last| is_name_byte(*last));
+    is_word && last_blank(bytes) == 0
+}
+
+/// The length of the blank that `bytes` end with, visible or not: a byte order mark is one. A line break is none.
+fn last_blank(bytes: &[u8]) -> usize {
+    let begins = |byte: &u8| byte & 0xc0 != 0x80;
+    let len = bytes.iter().rev().take(4).position(begins).map_or(0, |behind| behind + 1);
+    blank_len(&bytes[bytes.len() - len..])
+}
+
+/// The length of the blank that `bytes` begin with.
+pub(super) fn blank_len(bytes: &[u8]) -> usize {
+    match bytes {
+        [b' ' | b'\t' | b'\r', ..] => 1,
+        [0x80..=0xff, ..] => {
+            let text = bytes.get(..bytes.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
+            let first = text.and_then(|chunk| chunk.valid().chars().next());
+            first.filter(|c| is_blank(*c)).map_or(0, char::len_utf8)
+        }
+        _ => 0,
+    }
 }
 
 /// What stands behind the name that begins at `from`; `None` where that is longer than names are.
@@ -209,10 +241,15 @@ fn beginnings(word: &[u8]) -> &'static [&'static str] {
     }
 }
 
-/// The place of the first byte that is not a blank, at `from` or behind it.
+/// The place of the first sign that is not a blank, at `from` or behind it.
 pub(super) fn behind_blanks(bytes: &[u8], from: usize) -> usize {
-    let rest = bytes.get(from..).unwrap_or(&[]);
-    from + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count()
+    let mut at = from;
+    loop {
+        match blank_len(bytes.get(at..).unwrap_or(&[])) {
+            0 => return at,
+            len => at += len,
+        }
+    }
 }
 
 /// The places of the bytes that prose has seldom.
