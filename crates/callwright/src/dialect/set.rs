@@ -8,7 +8,7 @@ use super::family::fits;
 use super::own::{Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
-use super::{Dialect, Grammar, family};
+use super::{Anchor, Dialect, Grammar, family};
 use crate::marks::{self, Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
@@ -219,6 +219,13 @@ impl Dialects {
     pub(crate) fn opener_at(&self, text: &str, at: usize) -> Option<(&Arc<Record>, usize)> {
         let (len, id) = self.0.openers.longest(text.as_bytes().get(at..)?)?;
         Some((self.record(id), len))
+    }
+
+    /// The first dialect with marks of its own whose opener begins with `start`.
+    pub(crate) fn begun(&self, start: &str) -> Option<&Arc<Record>> {
+        let begins = |id: usize| self.0.dialects[id].openers().any(|open| open.starts_with(start));
+        let mut distinct = self.0.records.iter().filter(|record| record.anchor == Anchor::Distinct);
+        distinct.find(|record| begins(usize::from(record.id)))
     }
 
     /// The built-in dialects whose strings have a mark of their own.

@@ -131,7 +131,7 @@ impl Form {
     }
 
     /// The marks behind a call of `name`, and behind all calls.
-    pub(super) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
+    pub(crate) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
         let call = self.call_close.split(BLANKS).map(move |mark| mark.replace(NAME, name));
         call.chain(self.section.iter().map(|(_, close)| close.clone()))
     }

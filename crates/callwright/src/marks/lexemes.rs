@@ -3,7 +3,7 @@
 //! Every opener is looked for with each declared name in it, so that a torn name, a lost end and a misspelt word are one thing:
 //! a distance between two texts. A mark with `k` edits in it has one of `k + 1` parts of it whole, by which it is found.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::edit::ends_within;
 use super::fold::{Folded, fold, is_foreign};
@@ -136,16 +136,13 @@ pub(super) fn find(text: &Folded, form: &Form, tools: &[&Tool], keys: &[&str]) -
     marks
 }
 
-/// Of torn marks of one kind that overlap, those that are nearest to it.
-fn nearest(torn: Vec<Lexeme>) -> Vec<Lexeme> {
-    let mut of_kind: HashMap<Kind, Vec<Lexeme>> = HashMap::new();
-    for mark in torn {
-        of_kind.entry(mark.kind).or_default().push(mark);
-    }
-    let keeps = |mark: &Lexeme, all: &[Lexeme]| {
+/// Of torn marks that overlap, those of one kind standing together, those that are nearest to it.
+fn nearest(torn: &[Lexeme]) -> impl Iterator<Item = Lexeme> {
+    let keeps = |mark: &&Lexeme, all: &[Lexeme]| {
         !all.iter().any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
     };
-    of_kind.values().flat_map(|all| all.iter().filter(|mark| keeps(mark, all)).copied()).collect()
+    let kinds = torn.chunk_by(|mark, next| mark.kind == next.kind);
+    kinds.flat_map(move |all| all.iter().filter(move |mark| keeps(mark, all)).copied())
 }
 
 /// May `torn` be read where `whole` stands? No reading takes letters out of a value to complete a mark that is whole without
@@ -360,8 +357,8 @@ impl<'t> Index<'t> {
     fn marks(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
         let exact = patterns.iter().flat_map(|pattern| self.exact(pattern));
         let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
-        let torn = whole.flat_map(|pattern| self.torn(pattern)).collect();
-        exact.chain(nearest(torn)).collect()
+        let torn: Vec<Lexeme> = whole.flat_map(|pattern| self.torn(pattern)).collect();
+        exact.chain(nearest(&torn)).collect()
     }
 
     fn exact(&self, pattern: &Pattern) -> Vec<Lexeme> {

@@ -277,8 +277,8 @@ impl<'a> Scanner<'a> {
         let is_at_end = limit == self.text.len() || self.markup.ends_in_list;
         let frames = opener.delimiters.iter().chain(&self.markup.delimiters);
         let alone = self.outcome.text.is_empty() && !self.has_calls();
-        let around =
-            frames.filter(|delimiter| matches!(delimiter, Delimiter::Bracket | Delimiter::Paren)).count();
+        let n_of = |is: fn(&Delimiter) -> bool| frames.clone().filter(|delimiter| is(delimiter)).count();
+        let around = n_of(|delimiter| matches!(delimiter, Delimiter::Bracket | Delimiter::Paren));
         Case {
             names: &self.names,
             dialects: &self.rules.dialects,
@@ -286,6 +286,7 @@ impl<'a> Scanner<'a> {
             text: &self.text[..limit],
             end: None,
             around: around.saturating_sub(usize::from(self.markup.ends_in_list)),
+            open_marks: n_of(|delimiter| *delimiter == Delimiter::Tag),
             cut: self.rules.cut && is_at_end,
             at_end: is_at_end,
             last: false,

@@ -1,7 +1,6 @@
 //! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
 //! they are judged once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, Repair, RepairKind, Span, strict};
@@ -280,6 +279,9 @@ impl Case<'_, '_> {
                     // `<parameter=a>1</parameter>` and no more: another parameter could have followed.
                     Some(Verdict::Accepted(call)) if end.ending == Ending::Bare && is_tags => {
                         let open_end = open_end::is_open_object(tool, &call.arguments);
+                        if open_end && 1 < self.unclosed_marks() {
+                            return refused(open_end::cut(all.len()));
+                        }
                         Some(self.admitted(Acceptance { open_end, ..call }, all))
                     }
                     verdict => verdict,
@@ -288,6 +290,12 @@ impl Case<'_, '_> {
             }
             Err(reason) => refused(reason),
         }
+    }
+
+    /// How many marks that its dialect writes behind a call are not there, of one that nothing closes.
+    fn unclosed_marks(&self) -> usize {
+        let form = self.opener.formed().and_then(|record| record.form.as_ref());
+        form.map_or(self.open_marks, |form| form.closers("").count().min(self.open_marks))
     }
 
     /// What stands between marks in whatever it is wrapped. Without them, nothing may stand beside it.
@@ -339,7 +347,6 @@ impl Case<'_, '_> {
         let guide = tool.schema().guide();
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
-        let mut slots: HashMap<&str, usize> = HashMap::new();
         let mut doubtful = walk.is_doubtful || self.holds_marks(tool, walk);
         let mut before: Option<&Param> = None;
         for param in &walk.params {
@@ -352,15 +359,12 @@ impl Case<'_, '_> {
             let indent = value::indent_at(self.text, param.key.start as usize);
             let json = value::json_of(&value::content(raw, trim, indent), param.typing, guide, place);
             doubtful |= self.may_be_text(tool, key, param, before);
-            match slots.get(key).and_then(|&slot| members.get(slot)) {
+            match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
                 Some((_, known)) if *known == json => {}
                 Some(_) if self.is_list(tool, walk, key) => {}
                 Some(_) => doubtful = true,
-                None => {
-                    slots.insert(key, members.len());
-                    members.push((key, json));
-                }
+                None => members.push((key, json)),
             }
             before = Some(param);
         }

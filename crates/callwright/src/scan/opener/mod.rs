@@ -24,7 +24,6 @@ use crate::dialect::{Anchor, Dialects, Record};
 use crate::marks::{Front, fronts};
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, blanks};
-use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// The most markup that one payload may have in front of it, in bytes.
@@ -309,11 +308,11 @@ impl<'a, 't> OpenerParser<'a, 't> {
                 Ok(Step::Item(item)) => return self.found(item),
                 Err(Incomplete) if !self.place.end => return Err(Incomplete),
                 step => {
-                    let named = || match step {
-                        Ok(_) => self.words(),
-                        Err(Incomplete) => self.begun(),
+                    let item = match (self.without_arguments(), step) {
+                        (None, Ok(_)) => self.words(),
+                        (None, Err(Incomplete)) => self.begun(),
+                        (item, _) => item,
                     };
-                    let item = self.without_arguments().or_else(named);
                     return item.map_or(Ok(Look::Nothing), |item| self.found(item));
                 }
             }
@@ -364,8 +363,8 @@ impl<'a, 't> OpenerParser<'a, 't> {
     }
 
     /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:
-    /// `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`.
-    fn begun(&self) -> Option<Item> {
+    /// `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`, `<functio`.
+    fn begun(&mut self) -> Option<Item> {
         let at = self.text.len();
         let name = match self.words() {
             Some(item) => item.name()?,
@@ -374,16 +373,18 @@ impl<'a, 't> OpenerParser<'a, 't> {
         Some(Item::Tagged { name, at, style: Style::Words })
     }
 
-    /// Does the text end in a mark, or in a declared tool's name, behind others that are a call's own?
-    fn ends_before_name(&self) -> bool {
+    /// Does the text end in marks that are a call's own, or in so much of the first one that it is no other?
+    fn ends_before_name(&mut self) -> bool {
+        const LEAST: usize = 5;
         let rest = self.text.get(self.at..).unwrap_or("");
-        let is_marked = self.distinct() && self.delimiters.first() == Some(&Delimiter::Tag)
-            || self.place.inside.is_some_and(|record| record.anchor == Anchor::Distinct);
-        let begins_name = |tool: &Tool| !rest.is_empty() && tool.name().starts_with(rest);
-        is_marked
+        if self.from == self.at && LEAST <= rest.len() {
+            self.record = self.place.dialects.begun(rest);
+        }
+        let is_in_section = self.place.inside.is_some_and(|record| record.anchor == Anchor::Distinct);
+        (self.distinct() || is_in_section && 1 < rest.len() && rest.starts_with('<'))
             && self.place.line_start
             && !self.place.in_fence
-            && (1 < rest.len() && rest.starts_with('<') || self.place.names.tools().iter().any(begins_name))
+            && !rest.is_empty()
     }
 
     fn step(&mut self) -> Result<Step, Incomplete> {
