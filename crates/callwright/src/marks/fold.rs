@@ -10,12 +10,23 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// Of `text`, which stands at `from` of a longer one.
+    /// Of `text`, which stands at `from` of a longer one, without the blank that a tokenizer puts behind the bar in a mark:
+    /// `<｜DSML｜ invoke`.
     pub(super) fn of(text: &str, from: usize) -> Folded {
-        let letters: Vec<char> = text.chars().collect();
-        let folded = letters.iter().map(|letter| fold(*letter)).collect();
-        let places = text.char_indices().map(|(at, _)| from + at).chain([from + text.len()]).collect();
-        Folded { letters, folded, places }
+        let mut all = Folded { letters: Vec::new(), folded: Vec::new(), places: Vec::new() };
+        let mut letters = text.char_indices().peekable();
+        while let Some((at, letter)) = letters.next() {
+            let is_in_mark = letter == ' '
+                && all.folded.last() == Some(&'|')
+                && letters.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+            if !is_in_mark {
+                all.letters.push(letter);
+                all.folded.push(fold(letter));
+                all.places.push(from + at);
+            }
+        }
+        all.places.push(from + text.len());
+        all
     }
 
     pub(super) fn len(&self) -> usize {

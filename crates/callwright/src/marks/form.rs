@@ -1,6 +1,6 @@
 //! How a dialect writes calls whose arguments stand in marks, taken from its example or from the marks that it declares.
 
-use super::fold::fold;
+use super::fold::Folded;
 use crate::dialect::Dialect;
 use crate::syntax::Text;
 
@@ -151,7 +151,8 @@ impl Form {
 
 /// A mark without blanks, as it is compared.
 pub(super) fn folded(mark: &str) -> Vec<char> {
-    mark.chars().filter(|c| *c != BLANKS).map(fold).collect()
+    let solid: String = mark.chars().filter(|c| *c != BLANKS).collect();
+    Folded::of(&solid, 0).folded
 }
 
 /// Where `letter` stands as a word of its own, from `from` on.

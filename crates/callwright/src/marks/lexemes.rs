@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::edit::ends_within;
-use super::fold::{Folded, fold, is_foreign};
+use super::fold::{Folded, is_foreign};
 use super::form::{BLANKS, Form, GAP, NAME, Pieces};
 use super::prices;
 use crate::tools::Tool;
@@ -198,6 +198,11 @@ impl Patterns {
         }
         if !form.call_close.contains(NAME) {
             all.closer(&form.call_close, Kind::CallClose(None));
+            // `</invoke></parameter><|tool_call_end|>`: the first of several changed places with that before it.
+            if let Some((first, rest)) = form.call_close.split_once(BLANKS) {
+                let parts = [first, GAP, &form.argument_close, GAP, rest];
+                all.add(Kind::CallClose(None), Make::Half, prices::EDIT, 0, &parts, false);
+            }
         }
         all.piece(Kind::CallPiece, &form.call.head);
         all
@@ -235,7 +240,12 @@ impl Patterns {
                 continue;
             }
             for (tail, end) in form.argument.tails.iter().enumerate() {
-                all.exchanged(Kind::CloseAndArgument(None, n), tail, &[head, GAP, &close, key, end]);
+                let kind = Kind::CloseAndArgument(None, n);
+                all.exchanged(kind, tail, &[head, GAP, &close, key, end]);
+                // `<arg_key>a</arg_key></arg_value><arg_value>`
+                if let Some((first, rest)) = end.split_once(BLANKS) {
+                    all.exchanged(kind, tail, &[head, key, first, GAP, &close, GAP, rest]);
+                }
             }
         }
         if !is_named {
@@ -302,7 +312,7 @@ impl Patterns {
 fn segments(parts: &[&str]) -> Vec<Vec<char>> {
     let mark = parts.concat();
     let segments = mark.split(BLANKS).filter(|segment| !segment.is_empty());
-    segments.map(|segment| segment.chars().map(fold).collect()).collect()
+    segments.map(|segment| Folded::of(segment, 0).folded).collect()
 }
 
 /// Where in `mark` the number stands that counts the calls, and may be any: `index="1"`.

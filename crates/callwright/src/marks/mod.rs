@@ -231,7 +231,7 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
         lexemes::ONE_EDIT.. => 1,
         _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
     };
-    let text: Vec<char> = text.chars().take(HEAD + edit::MOST).map(fold::fold).collect();
+    let text = beginning(text, HEAD + edit::MOST);
     let is_in_word = |letter: &&char| letter.is_alphanumeric();
     // `A text` is no `action:`: where a word is over, all of it tells. A sign in it may be one of its letters.
     let word = text.iter().take_while(is_in_word).count();
@@ -248,8 +248,16 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
 
 /// Does `text` begin with `head` as it should be, and is that long enough to be told from others?
 pub(crate) fn is_whole_at(head: &[char], text: &str) -> bool {
-    let mut letters = text.chars().map(fold::fold);
-    lexemes::ONE_EDIT <= head.len() && head.iter().all(|own| letters.next() == Some(*own))
+    lexemes::ONE_EDIT <= head.len() && beginning(text, head.len()) == head
+}
+
+/// The first letters of `text`, at most so many, as they are compared with those of marks.
+fn beginning(text: &str, most: usize) -> Vec<char> {
+    // A letter may have a blank before it that is no letter.
+    let to = text.char_indices().nth(2 * most).map_or(text.len(), |(to, _)| to);
+    let mut letters = Folded::of(text.get(..to).unwrap_or(text), 0).folded;
+    letters.truncate(most);
+    letters
 }
 
 /// The letters of `text`, as they are compared with those of marks, without its blanks.

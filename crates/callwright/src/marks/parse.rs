@@ -341,7 +341,8 @@ impl<'a, 't> Parser<'a, 't> {
         let is_on_lines = self.begins_line(close.from) && self.begins_line(at);
         let from = if is_on_lines { at.saturating_sub(1) } else { at };
         let (Some(key), Some(text)) = (key, self.letters(from, close.from)) else { return };
-        if text.trim().is_empty() || text.contains(['<', '>']) {
+        let holds_mark = text.contains(['<', '>']) || text.contains("&lt;") || text.contains("&gt;");
+        if text.trim().is_empty() || holds_mark {
             return;
         }
         if let Some(json) = self.json(node.tool, key, 0, text, from) {
@@ -427,7 +428,9 @@ impl<'a, 't> Parser<'a, 't> {
             let may_be_held = match other.kind {
                 Kind::Call(_) => true,
                 // Right behind it, they changed places.
-                Kind::ArgumentClose(_) => ends_call && other.from != self.text.behind_blanks(mark.to),
+                Kind::ArgumentClose(_) => {
+                    ends_call && mark.to <= other.from && other.from != self.text.behind_blanks(mark.to)
+                }
                 _ => false,
             };
             mark.from <= other.from && other.make == Make::Whole && may_be_held
@@ -619,14 +622,13 @@ impl<'a, 't> Parser<'a, 't> {
         price
     }
 
-    /// Does the value of a broken opener begin with what may be left of that: `&lt;arg_value&gt;x`, `<arg_valx`, `" string="trux`?
+    /// Does the value of a broken opener begin with what may be left of that: `&lt;arg_value&gt;x`, `<arg_valx`, `string="trux`?
     fn begins_in_remnant(&self, from: usize) -> bool {
-        const LEAST: usize = 3;
+        const LEAST: usize = 4;
         let value = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
-        let is_entity = value.starts_with(&['&', 'l', 't', ';']);
-        let tails = self.form.argument.tails.iter().flat_map(|tail| tail.split(BLANKS)).map(folded);
-        is_entity
-            || tails.filter_map(|tail| Some(tail.get(..LEAST)?.to_vec())).any(|tail| value.starts_with(&tail))
+        let tails = self.form.argument.tails.iter().map(|tail| folded(tail));
+        let holds = |tail: Vec<char>| tail.windows(LEAST).any(|part| value.starts_with(part));
+        value.starts_with(&['&', 'l', 't', ';']) || tails.into_iter().any(holds)
     }
 
     /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?
@@ -823,6 +825,8 @@ fn ends_in_tag(value: &[char]) -> bool {
     let last = (0..text.len()).rev().find_map(|at| Some((at, behind_opener(at)?)));
     let Some((open, tag)) = last else { return 0 < closer };
     match tag {
+        // `x<|close|>a<|sep|>`
+        ['|', .., '|'] => 0 < closer,
         // `x<parameter name="`
         [first, ..] if closer == 0 => !first.is_whitespace(),
         ['/', tag @ ..] if 0 < closer => {
