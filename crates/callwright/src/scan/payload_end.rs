@@ -105,6 +105,10 @@ impl<'a> Scanner<'a> {
         let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
         let limit = at + surplus;
         let may_be_sibling = self.is_told_by_siblings(opener);
+        // Words behind it would make it one of a sentence.
+        if may_be_sibling && last && self.goes_on(opener) && rest.trim_start_matches(' ').is_empty() && !end {
+            return Err(Incomplete);
+        }
         if goes_on && !(last && may_be_sibling) {
             // Words may stand behind what is right, or a quote that is none of JSON's: `[ARGS]{"a": 1} is a call.`
             let is_right = next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'')
@@ -112,7 +116,11 @@ impl<'a> Scanner<'a> {
             return Ok(is_right.then_some((Judged::Unclear, limit)));
         }
         let mut judged = self.judge(opener, limit, Some(limit), last);
-        if may_be_sibling && matches!(judged, Judged::Text(_)) && self.sibling(opener, limit, end)? {
+        if may_be_sibling
+            && matches!(judged, Judged::Text(_))
+            && !self.is_before_words(limit)
+            && self.sibling(opener, limit, end)?
+        {
             judged = judge(&Case { end: Some(limit), has_sibling: true, ..self.case(opener, limit) });
         }
         Ok(Some((judged, limit)))
@@ -295,7 +303,7 @@ impl<'a> Scanner<'a> {
                 || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),
             alone,
             is_constrained: self.rules.is_constrained && alone,
-            has_sibling: opener.is_distinct() || self.goes_on(opener),
+            has_sibling: opener.is_distinct() || self.goes_on(opener) && !self.is_before_words(limit),
             admission: self.rules.admission,
         }
     }

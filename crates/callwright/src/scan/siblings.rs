@@ -36,6 +36,12 @@ impl Scanner<'_> {
         is_alike && !opener.is_fenced() && self.follows_call(opener.start)
     }
 
+    /// Do words follow what ends at `end`, on its line: `main() starts it.`?
+    pub(super) fn is_before_words(&self, end: usize) -> bool {
+        let rest = self.text.get(end..).unwrap_or("");
+        rest.trim_start_matches(' ').starts_with(char::is_alphanumeric)
+    }
+
     /// Does what stands at `at` follow a call, with a comma, a semicolon or a line break between them?
     pub(super) fn follows_call(&self, at: usize) -> bool {
         let is_behind = |from: usize| self.text.get(from..at).is_some_and(|gap| gap.trim().is_empty());

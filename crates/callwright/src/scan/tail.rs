@@ -122,8 +122,10 @@ fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Pla
 fn closer(bytes: &[u8], at: usize, space: usize, delimiters: &mut Vec<Delimiter>) -> Option<usize> {
     let sort = if bytes[at] == b')' { Delimiter::Paren } else { Delimiter::Bracket };
     let own = bytes[at] != b'}' && close(delimiters, |g| *g == sort);
-    // A closer that nothing opened belongs to the payload if it stands right behind it: `{…}}`.
-    (own || space == 0 && bytes[at] != b')').then_some(at + 1)
+    // A closer that nothing opened belongs to the payload if it stands right behind it, `{…}}`, and not behind a tag.
+    let before = bytes.get(..at).unwrap_or(&[]);
+    let is_behind_mark = before.ends_with(b">") && !before.ends_with(b"|>");
+    (own || space == 0 && bytes[at] != b')' && !is_behind_mark).then_some(at + 1)
 }
 
 fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Seen<usize> {

@@ -74,11 +74,13 @@ impl Stand {
     }
 }
 
-/// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks.
+/// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks, and the bracket around marks.
 fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
-    opener.delimiters.iter().map_while(|delimiter| match delimiter {
+    let is_around_marks = opener.is_distinct() && opener.delimiters.contains(&Delimiter::Tag);
+    opener.delimiters.iter().map_while(move |delimiter| match delimiter {
         Delimiter::Quote(sign) => Pair::of(char::from(*sign), 1),
         Delimiter::Ticks(n) => Pair::of('`', *n),
+        Delimiter::Bracket if is_around_marks => Pair::of('[', 1),
         Delimiter::Paren | Delimiter::Bracket | Delimiter::Fence(_) | Delimiter::Tag => None,
     })
 }

@@ -34,6 +34,8 @@ impl Pair {
 /// The signs of all pairs, with blanks between them. `»` opens in German, `”` in Swedish.
 const PAIRS: &str = "“” „“” ‟” ‘’ ‚‘’ «» »« ‹› ›‹ 「」 『』 ｢｣ 《》 〈〉 【】 〔〕 〖〗 〝〞〟 ⟨⟩ ⟪⟫ () [] {} （） ［］ ｛｝ \
     \" ' ` * _ ~ ＂ ＇ ” ’ | =";
+/// Those that are a quote whichever end they stand at.
+const QUOTES: &str = "\"'＂＇”’";
 /// Those that count only in a row: `~~x~~`, `||x||`, `==x==`.
 const DOUBLED: &str = "~|=";
 
@@ -98,7 +100,12 @@ pub(super) fn flank(
     if is_open && !(begins && is_word(behind)) {
         return Flank::Closes;
     }
-    if is_symmetric && !is_blank(behind) && !is_word(before) { opens } else { Flank::Nothing }
+    // A quotation may begin on the next line.
+    let ends_line = matches!(behind, None | Some('\n')) && is_blank(before) && QUOTES.contains(sign);
+    match is_symmetric && (ends_line || !is_blank(behind) && !is_word(before)) {
+        true => opens,
+        false => Flank::Nothing,
+    }
 }
 
 /// A comma of any script.

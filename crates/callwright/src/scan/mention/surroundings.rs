@@ -437,7 +437,7 @@ impl Layout {
 }
 
 /// Does what stands behind `text` begin a string in data, or stand behind the quote that does?
-fn begins_string(text: &str) -> bool {
+pub(super) fn begins_string(text: &str) -> bool {
     let before = text.trim_end_matches(['"', '\'']);
     let sign = before.trim_end();
     let is_on_line = !before[sign.len()..].contains('\n');

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::surroundings::Enclosed;
+use super::surroundings::{Enclosed, begins_string};
 use super::{Run, Stand, ticks};
 use crate::scan::opener::{Delimiter, Opener};
 use crate::scan::repeat::Spot;
@@ -70,13 +70,18 @@ impl Scanner<'_> {
         let Some(mut run) = self.standing.run.take() else { return self.take_marks(to, out) };
         let delimiters = &self.markup.delimiters;
         let is_listed = delimiters.contains(&Delimiter::Bracket);
-        let is_paired =
-            !delimiters.iter().any(|open| matches!(open, Delimiter::Quote(_) | Delimiter::Ticks(_)));
+        let is_open =
+            |open: &Delimiter| matches!(open, Delimiter::Quote(_) | Delimiter::Ticks(_) | Delimiter::Bracket);
+        let is_paired = !delimiters.iter().any(is_open);
         let fence = ticks(delimiters.iter());
         let surroundings = &mut self.standing.surroundings;
         let is_joined = run.before.gap.joins
             && surroundings.runs.last().is_some_and(|last| last.is_marked == run.is_marked);
         let own = std::mem::take(&mut run.own);
+        // `["<|python_tag|>f.call(a=\"x\")"]`: what is escaped stands in a string of data.
+        if run.is_marked && run.told.is_none() && is_in_string(&self.text, run.at.start, to) {
+            run.told = Some(Stand::Shown(ShownBy::Pair));
+        }
         let own_fence = run.fence;
         if is_joined {
             // What stands between the two, marks and blanks, is taken into the run.
@@ -294,4 +299,14 @@ mod tests {
         );
         assert_eq!(scanner.finish(&mut events).calls().count(), 0);
     }
+}
+
+/// Does what stands in `text` from `from` to `to` stand in a string of data, by the quote before its first mark and those in it
+/// that are escaped?
+fn is_in_string(text: &str, from: usize, to: usize) -> bool {
+    let run = text.get(from..to).unwrap_or("");
+    let marks = run.len() - run.trim_start_matches(['[', ' ', '\n']).len();
+    let quote = if run[marks..].starts_with(['"', '\'']) { from + marks + 1 } else { from };
+    let before = text.get(..quote).unwrap_or("");
+    before.ends_with(['"', '\'']) && begins_string(before) && run.contains("\\\"")
 }

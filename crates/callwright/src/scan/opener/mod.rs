@@ -20,7 +20,7 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use self::tag::Header;
-use crate::dialect::{Anchor, Dialects, Record};
+use crate::dialect::{Anchor, Dialects, Grammar, Record};
 use crate::marks::{Front, fronts};
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, blanks};
@@ -324,7 +324,11 @@ impl<'a, 't> OpenerParser<'a, 't> {
 
     fn found(&mut self, item: Item) -> Result<Look, Incomplete> {
         let record = self.told(item)?;
-        let dialect = self.place.inside.filter(|_| self.record.is_none()).unwrap_or(record);
+        // `main() starts it.` behind a call in JSON is none of that dialect's.
+        let is_expression = matches!(item, Item::Call { .. });
+        let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.grammar == Grammar::Calls;
+        let inside = self.place.inside.filter(|_| self.record.is_none()).filter(may_be_its);
+        let dialect = inside.unwrap_or(record);
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
         let delimiters = std::mem::take(&mut self.delimiters);
         Ok(Look::Found(Opener { start: self.from, item, server: self.server, delimiters, record, dialect }))
