@@ -86,15 +86,24 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
             let is_element =
                 || Span::new(0, string.start as usize).of(source).trim_end().ends_with(['[', ',']);
             let is_list = || written.contains(',') && is_element();
+            // `["a, null]`: with the quote before the comma, two elements.
+            let holds_literal = || written.split(',').skip(1).any(|piece| is_literal(piece.trim()));
             match count(AddQuote) {
                 // `[fast, slow]`
                 _ if count(QuoteValue) != 0 => is_list(),
                 // `"fast" (required)`, `L"fast"`: with the quote that stands in it, those that are written are pairs.
-                1 => own_quotes(written) % 2 == 1,
+                1 => own_quotes(written) % 2 == 1 || is_element() && holds_literal(),
                 0 => closes_within(written),
                 _ => is_list(),
             }
         })
+}
+
+/// Is `text` a number, or a name of JSON's own?
+fn is_literal(text: &str) -> bool {
+    let text = text.trim_end_matches(['"', '\'']);
+    strict(text)
+        .is_ok_and(|tree| !matches!(tree.root(text).kind(), Kind::String | Kind::Object | Kind::Array))
 }
 
 /// How often the quote of `string`, which lacks one of both, stands inside of it without a backslash.

@@ -87,9 +87,7 @@ impl Case<'_, '_> {
             let name = &text[before.len()..paren];
             // What stands before a name is looked at behind the one before it: all of the text once.
             let gap = || &before[before.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
-            let is_apart = |gap: &str| {
-                gap.contains([')', '\n']) || gap.contains(['"', '\'']) && gap.contains([',', ';'])
-            };
+            let is_apart = |gap: &str| gap.contains([')', '\n', ',', ';']);
             self.is_declared(name.strip_suffix(".call").unwrap_or(name)) && is_apart(gap())
         };
         matches!(self.opener.item, Item::Call { .. }) && text.match_indices('(').any(is_next)

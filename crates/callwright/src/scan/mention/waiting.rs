@@ -272,6 +272,16 @@ impl Scanner<'_> {
     }
 }
 
+/// Does what stands in `text` from `from` to `to` stand in a string of data, by the quote before its first mark and those in it
+/// that are escaped?
+fn is_in_string(text: &str, from: usize, to: usize) -> bool {
+    let run = text.get(from..to).unwrap_or("");
+    let marks = run.len() - run.trim_start_matches(['[', ' ', '\n']).len();
+    let quote = if run[marks..].starts_with(['"', '\'']) { from + marks + 1 } else { from };
+    let before = text.get(..quote).unwrap_or("");
+    before.ends_with(['"', '\'']) && begins_string(before) && run.contains("\\\"")
+}
+
 #[cfg(test)]
 mod tests {
     use super::MAX_HELD;
@@ -299,14 +309,4 @@ mod tests {
         );
         assert_eq!(scanner.finish(&mut events).calls().count(), 0);
     }
-}
-
-/// Does what stands in `text` from `from` to `to` stand in a string of data, by the quote before its first mark and those in it
-/// that are escaped?
-fn is_in_string(text: &str, from: usize, to: usize) -> bool {
-    let run = text.get(from..to).unwrap_or("");
-    let marks = run.len() - run.trim_start_matches(['[', ' ', '\n']).len();
-    let quote = if run[marks..].starts_with(['"', '\'']) { from + marks + 1 } else { from };
-    let before = text.get(..quote).unwrap_or("");
-    before.ends_with(['"', '\'']) && begins_string(before) && run.contains("\\\"")
 }
