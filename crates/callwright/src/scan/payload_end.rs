@@ -6,7 +6,7 @@ use super::brackets::BracketMatcher;
 use super::judge::body::Body;
 use super::judge::expression;
 use super::judge::{self, Case, Judged, judge};
-use super::opener::{Delimiter, Item, Opener};
+use super::opener::{Delimiter, Item, MAX_OPENER, Opener};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
@@ -328,7 +328,7 @@ impl<'a> Scanner<'a> {
                 self.markup.last_call_end = end;
                 self.mode = Mode::Tail(end);
             }
-            Judged::Text(_) if self.is_unread(&opener) => {
+            Judged::Text(end) if self.is_unread(&opener, end) => {
                 let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
                 opener.item = Item::Block { at };
                 opener.delimiters.retain(|delimiter| *delimiter == Delimiter::Tag);
@@ -353,12 +353,10 @@ impl<'a> Scanner<'a> {
             }
         }
     }
-}
 
-impl Scanner<'_> {
-    /// Does a tool's name follow the marks of `opener`, which led to no reading? What they hold is a call that is refused, and
-    /// nothing that is said.
-    fn is_unread(&self, opener: &Opener) -> bool {
+    /// Does a tool's name follow the marks of `opener`, which led to no reading up to `end`? What they hold is a call that is
+    /// refused, and nothing that is said.
+    fn is_unread(&self, opener: &Opener, end: Option<usize>) -> bool {
         let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
         let may_be_words = match opener.item {
             Item::Block { .. } => true,
@@ -366,13 +364,19 @@ impl Scanner<'_> {
             Item::Words { .. } => !self.outcome.text.is_empty() || self.has_calls(),
             _ => false,
         };
+        // No more is there for sure, however the text arrives.
+        let end = end.unwrap_or(match opener.item {
+            Item::Tagged { at, .. } => at + 1,
+            _ => at + MAX_OPENER,
+        });
+        let to = (at..=end.min(self.text.len())).rfind(|to| self.text.is_char_boundary(*to)).unwrap_or(at);
         !may_be_words
             && opener.start < at
             && opener.is_distinct()
             && !self.standing.before.has_words_on_line()
             && !self.markup.in_fence
             && self.thought.is_none()
-            && judge::leading_tool(self.text.get(at..).unwrap_or(""), &self.names).is_some()
+            && judge::leading_tool(&self.text[at..to], &self.names).is_some()
     }
 }
 

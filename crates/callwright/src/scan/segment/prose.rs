@@ -20,7 +20,7 @@ use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Scanner};
 use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{self, Incomplete, Seen, at_end, marks};
-use crate::tools::names::is_name_byte;
+use crate::tools::names::{MAX_NAME, is_name_byte};
 use crate::verdict::Verdict;
 
 /// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
@@ -410,7 +410,10 @@ impl<'a> Scanner<'a> {
         let behind = self.text.get(tag.at.end as usize..).unwrap_or("");
         let key = match tag.role {
             Role::Param => tag.key.map_or("", |key| key.of(&self.text)),
-            Role::Key => behind.split_once('<').map(|(key, _)| key.trim()).ok_or(Incomplete)?,
+            Role::Key => match behind.bytes().take(MAX_NAME).position(|byte| byte == b'<') {
+                None if behind.len() < MAX_NAME => return Err(Incomplete),
+                len => behind.get(..len.unwrap_or(0)).unwrap_or("").trim(),
+            },
             _ => return Ok(None),
         };
         let is_declared = self.names.tools().iter().any(|tool| tool.declares(key));
