@@ -3,8 +3,6 @@
 //! Every opener is looked for with each declared name in it, so that a torn name, a lost end and a misspelt word are one thing:
 //! a distance between two texts. A mark with `k` edits in it has one of `k + 1` parts of it whole, by which it is found.
 
-use std::collections::BTreeSet;
-
 use super::edit::ends_within;
 use super::fold::{Folded, is_foreign};
 use super::form::{BLANKS, Form, GAP, NAME, Pieces};
@@ -401,7 +399,7 @@ impl<'t> Index<'t> {
         let mut found = Vec::new();
         for glue in glues {
             let mark: Vec<char> = pattern.segments.join(*glue);
-            let mut starts = BTreeSet::new();
+            let mut starts: Vec<usize> = Vec::new();
             // Two letters that changed places may stand in two parts.
             let size = mark.len().div_ceil(2 * most + 1);
             for (n, part) in mark.chunks(size).enumerate() {
@@ -410,6 +408,8 @@ impl<'t> Index<'t> {
                     starts.extend(from..=(at + most).saturating_sub(n * size));
                 }
             }
+            starts.sort_unstable();
+            starts.dedup();
             let signs =
                 |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
             let breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
