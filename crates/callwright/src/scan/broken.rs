@@ -237,9 +237,7 @@ impl Scanner<'_> {
             self.rules.dialects.named_by_tags().filter(|record| self.rules.dialects.admits(record))?,
         );
         let item = Item::Words { name: tag.word, at };
-        let dialect = Arc::clone(&record);
-        let opener = Opener { start: at, item, server: None, delimiters: Vec::new(), record, dialect };
-        Some((opener, tag.at.end as usize))
+        Some((Opener::bare(at, item, record), tag.at.end as usize))
     }
 
     /// Refuses the call whose closer ends at `end`.
@@ -262,8 +260,7 @@ impl Scanner<'_> {
     /// Begins a call of the dialect of `record` at `at`, where its broken marks begin.
     pub(super) fn begin_broken(&mut self, at: usize, record: Arc<Record>) {
         let item = Item::Tagged { name: Span::at(at), at, style: Style::Words };
-        let dialect = Arc::clone(&record);
-        let opener = Opener { start: at, item, server: None, delimiters: Vec::new(), record, dialect };
+        let opener = Opener::bare(at, item, record);
         self.look_around(&opener);
         self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Nothing }));
     }

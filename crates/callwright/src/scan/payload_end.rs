@@ -328,8 +328,7 @@ impl<'a> Scanner<'a> {
                 self.markup.last_call_end = end;
                 self.mode = Mode::Tail(end);
             }
-            Judged::Text(end) if self.is_unread(&opener, end) => {
-                let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
+            Judged::Text(end) if let Some(at) = self.unread_at(&opener, end) => {
                 opener.item = Item::Block { at };
                 opener.delimiters.retain(|delimiter| *delimiter == Delimiter::Tag);
                 self.mode = Mode::Body(opener, Body::Block(at));
@@ -354,9 +353,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Does a tool's name follow the marks of `opener`, which led to no reading up to `end`? What they hold is a call that is
-    /// refused, and nothing that is said.
-    fn is_unread(&self, opener: &Opener, end: Option<usize>) -> bool {
+    /// Where a tool's name follows the marks of `opener`, which led to no reading up to `end`, if one does. What they hold is a
+    /// call that is refused, and nothing that is said.
+    fn unread_at(&self, opener: &Opener, end: Option<usize>) -> Option<usize> {
         let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
         let may_be_words = match opener.item {
             Item::Block { .. } => true,
@@ -370,13 +369,14 @@ impl<'a> Scanner<'a> {
             _ => at + MAX_OPENER,
         });
         let to = (at..=end.min(self.text.len())).rfind(|to| self.text.is_char_boundary(*to)).unwrap_or(at);
-        !may_be_words
+        let is_unread = !may_be_words
             && opener.start < at
             && opener.is_distinct()
             && !self.standing.before.has_words_on_line()
             && !self.markup.in_fence
             && self.thought.is_none()
-            && judge::leading_tool(&self.text[at..to], &self.names).is_some()
+            && judge::leading_tool(&self.text[at..to], &self.names).is_some();
+        is_unread.then_some(at)
     }
 }
 

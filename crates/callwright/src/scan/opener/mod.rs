@@ -53,6 +53,12 @@ pub(crate) struct Opener {
 }
 
 impl Opener {
+    /// `item`, which begins at `start` in the marks of `record`, with nothing open before it.
+    pub(super) fn bare(start: usize, item: Item, record: Arc<Record>) -> Opener {
+        let dialect = Arc::clone(&record);
+        Opener { start, item, server: None, delimiters: Vec::new(), record, dialect }
+    }
+
     /// Do its own marks, or those of the list that it stands in, say that this is a call?
     pub(super) fn is_distinct(&self) -> bool {
         [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct)

@@ -388,12 +388,8 @@ impl<'a> Scanner<'a> {
             None => return Ok(None),
         };
         let opener = Opener {
-            start: at,
-            item: Item::Block { at: at + len },
-            server: None,
             delimiters: delimiter.into_iter().collect(),
-            record: Arc::clone(record),
-            dialect: Arc::clone(record),
+            ..Opener::bare(at, Item::Block { at: at + len }, Arc::clone(record))
         };
         Ok(self.may_open(&opener).then_some(opener))
     }
@@ -420,14 +416,7 @@ impl<'a> Scanner<'a> {
         let inside = self.markup.inside.as_ref().map(|(record, _)| record);
         let record = self.rules.dialects.of_argument_tag(tag.at.of(&self.text), inside);
         let Some(record) = record.filter(|_| is_declared) else { return Ok(None) };
-        let opener = Opener {
-            start: at,
-            item: Item::Words { name: Span::at(at), at },
-            server: None,
-            delimiters: Vec::new(),
-            record: Arc::clone(record),
-            dialect: Arc::clone(record),
-        };
+        let opener = Opener::bare(at, Item::Words { name: Span::at(at), at }, Arc::clone(record));
         Ok(self.may_open(&opener).then_some(opener))
     }
 
