@@ -1,9 +1,10 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | static | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | static | cost | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod bench;
 mod book;
 mod bystander;
+mod cost;
 mod dependencies;
 mod documented;
 mod e2e;
@@ -37,6 +38,8 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
        cargo xtask book         the documents as a site, in target/book, with every link of it looked up
        cargo xtask static       the binary, linked statically, started from an empty root and packed, in target
                                 (needs musl-gcc and Rust's target for musl; minutes)
+       cargo xtask cost         the instructions that a call costs, right and repaired, with one tool and with a hundred,
+                                against their bounds (needs valgrind)
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         ["site"] => javascript::build_site(),
         ["book"] => book::build(),
         ["static"] => standalone::standalone(),
+        ["cost"] => cost::cost(),
         ["documented"] => suite::documented(),
         ["reference"] => reference(),
         ["documented", step::HERE] => documented::run_here(false),

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::book::{book, mdbook};
 use crate::bystander::bystander;
+use crate::cost::{cost, valgrind};
 use crate::dependencies::{deny, dependencies};
 use crate::javascript::JavaScript;
 use crate::packages::packages;
@@ -90,6 +91,9 @@ pub(crate) fn test() -> Result<()> {
                 "--no-fail-fast",
             ]))
         });
+    }
+    if suite.install("valgrind", valgrind).is_some() {
+        suite.check("the cost of a call", || cost().map(|()| true));
     }
     built(&mut suite, &root);
     in_python(&mut suite, &root);

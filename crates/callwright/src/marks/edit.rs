@@ -8,44 +8,76 @@ const FAR: u8 = u8::MAX / 2;
 
 /// For each end in `text`, how many edits make its beginning up to there of `mark`, where that is at most `most`, which is
 /// at most [`MOST`].
+pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usize, usize)> {
+    Distance::of(mark, text, most).map_or_else(Vec::new, |distance| distance.ends(text, most))
+}
+
+/// The distances between one mark, or its beginning, and the beginnings of a text.
 ///
 /// The distance is that of optimal string alignment. Only the diagonals that it can reach are looked at, so that the cost
 /// is the length of the mark, and less where it is soon too far.
-pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usize, usize)> {
-    let limit = u8::try_from(most).unwrap_or(FAR);
-    // In the cell `d` of row `r`, the column is `r + d - MOST`.
-    let column = |row: usize, cell: usize| (row + cell).checked_sub(MOST).filter(|at| *at <= text.len());
-    let (mut before, mut last) = ([FAR; BAND], [FAR; BAND]);
-    for (cell, cost) in (0..).zip(&mut last).skip(MOST) {
-        if column(0, cell).is_some() {
-            *cost = u8::try_from(cell - MOST).unwrap_or(FAR);
-        }
-    }
-    for row in 1..=mark.len() {
-        let letter = mark[row - 1];
-        let mut next = [FAR; BAND];
-        for cell in 0..BAND {
-            let Some(at) = column(row, cell) else { continue };
-            let mut cost = last.get(cell + 1).map_or(FAR, |above| above + 1);
-            if 0 < at {
-                let own = text[at - 1];
-                cost = cost.min(last[cell] + u8::from(own != letter));
-                if 0 < cell {
-                    cost = cost.min(next[cell - 1] + 1);
-                }
-                if 1 < row && 1 < at && own == mark[row - 2] && text[at - 2] == letter {
-                    cost = cost.min(before[cell] + 1);
-                }
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Distance {
+    /// The costs of the last letter but one, and of the last letter. In the cell `d` of row `r`, the column is `r + d - MOST`.
+    before: [u8; BAND],
+    last: [u8; BAND],
+    /// The letters of the mark so far, and the last of them.
+    row: usize,
+    letter: char,
+}
+
+impl Distance {
+    /// Of `mark`; `None` where each beginning of `text` is further than `most` edits from it.
+    pub(super) fn of(mark: &[char], text: &[char], most: usize) -> Option<Distance> {
+        let mut last = [FAR; BAND];
+        for (cell, cost) in (0..).zip(&mut last).skip(MOST) {
+            if column(0, cell, text).is_some() {
+                *cost = u8::try_from(cell - MOST).unwrap_or(FAR);
             }
-            next[cell] = cost.min(FAR);
         }
-        if next.iter().all(|cost| limit < *cost) {
-            return Vec::new();
-        }
-        before = std::mem::replace(&mut last, next);
+        Distance { before: [FAR; BAND], last, row: 0, letter: '\0' }.and(mark, text, most)
     }
-    let ends = (0..BAND).filter(|cell| last[*cell] <= limit);
-    ends.filter_map(|cell| Some((column(mark.len(), cell)?, usize::from(last[cell])))).collect()
+
+    /// Of the mark that goes on with `rest`, to the same `text`.
+    pub(super) fn and(mut self, rest: &[char], text: &[char], most: usize) -> Option<Distance> {
+        let limit = u8::try_from(most).unwrap_or(FAR);
+        for &letter in rest {
+            self.row += 1;
+            let mut next = [FAR; BAND];
+            for cell in 0..BAND {
+                let Some(at) = column(self.row, cell, text) else { continue };
+                let mut cost = self.last.get(cell + 1).map_or(FAR, |above| above + 1);
+                if 0 < at {
+                    let own = text[at - 1];
+                    cost = cost.min(self.last[cell] + u8::from(own != letter));
+                    if 0 < cell {
+                        cost = cost.min(next[cell - 1] + 1);
+                    }
+                    if 1 < self.row && 1 < at && own == self.letter && text[at - 2] == letter {
+                        cost = cost.min(self.before[cell] + 1);
+                    }
+                }
+                next[cell] = cost.min(FAR);
+            }
+            if next.iter().all(|cost| limit < *cost) {
+                return None;
+            }
+            self.before = std::mem::replace(&mut self.last, next);
+            self.letter = letter;
+        }
+        Some(self)
+    }
+
+    /// For each end in `text`, the edits up to there, where these are at most `most`.
+    pub(super) fn ends(&self, text: &[char], most: usize) -> Vec<(usize, usize)> {
+        let limit = u8::try_from(most).unwrap_or(FAR);
+        let ends = (0..BAND).filter(|cell| self.last[*cell] <= limit);
+        ends.filter_map(|cell| Some((column(self.row, cell, text)?, usize::from(self.last[cell])))).collect()
+    }
+}
+
+fn column(row: usize, cell: usize, text: &[char]) -> Option<usize> {
+    (row + cell).checked_sub(MOST).filter(|at| *at <= text.len())
 }
 
 /// Where in `text` ends what is `mark` but for one letter added, left out, changed, or exchanged with its neighbour, in bytes;

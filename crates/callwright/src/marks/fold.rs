@@ -13,17 +13,15 @@ impl Folded {
     /// Of `text`, which stands at `from` of a longer one, without the blank that a tokenizer puts behind the bar in a mark:
     /// `<｜DSML｜ invoke`.
     pub(super) fn of(text: &str, from: usize) -> Folded {
-        let mut all = Folded { letters: Vec::new(), folded: Vec::new(), places: Vec::new() };
-        let mut letters = text.char_indices().peekable();
-        while let Some((at, letter)) = letters.next() {
-            let is_in_mark = letter == ' '
-                && all.folded.last() == Some(&'|')
-                && letters.peek().is_some_and(|(_, next)| next.is_alphanumeric());
-            if !is_in_mark {
-                all.letters.push(letter);
-                all.folded.push(fold(letter));
-                all.places.push(from + at);
-            }
+        let mut all = Folded {
+            letters: Vec::with_capacity(text.len()),
+            folded: Vec::with_capacity(text.len()),
+            places: Vec::with_capacity(text.len() + 1),
+        };
+        for (at, letter) in letters_of(text) {
+            all.letters.push(letter);
+            all.folded.push(fold(letter));
+            all.places.push(from + at);
         }
         all.places.push(from + text.len());
         all
@@ -52,6 +50,29 @@ impl Folded {
     pub(super) fn is_word_at(&self, at: usize) -> bool {
         self.letters.get(at).is_some_and(|letter| letter.is_alphanumeric() || *letter == '_')
     }
+}
+
+/// The letters of `text` and their places, without the blank that a tokenizer puts behind the bar in a mark.
+fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut letters = text.char_indices().peekable();
+    let mut before = ' ';
+    std::iter::from_fn(move || {
+        let (mut at, mut letter) = letters.next()?;
+        if letter == ' ' && fold(before) == '|' {
+            if let Some(next) = letters.next_if(|(_, next)| next.is_alphanumeric()) {
+                (at, letter) = next;
+            }
+        }
+        before = letter;
+        Some((at, letter))
+    })
+}
+
+/// The letters of a mark, as they are compared.
+pub(super) fn folded(mark: &str) -> Vec<char> {
+    let mut letters = Vec::with_capacity(mark.len());
+    letters.extend(letters_of(mark).map(|(_, letter)| fold(letter)));
+    letters
 }
 
 /// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.

@@ -1,6 +1,6 @@
 //! How a dialect writes calls whose arguments stand in marks, taken from its example or from the marks that it declares.
 
-use super::fold::Folded;
+use super::fold;
 use crate::dialect::Dialect;
 use crate::syntax::Text;
 
@@ -112,7 +112,23 @@ impl Form {
 
     /// The folded opener of a call of `name`.
     pub(crate) fn opener(&self, name: &str) -> Vec<char> {
-        folded(&format!("{}{name}{}", self.call.head, self.call.tail()))
+        folded(&self.opener_of(name))
+    }
+
+    /// The opener of a call of `name`.
+    pub(super) fn opener_of(&self, name: &str) -> String {
+        format!("{}{name}{}", self.call.head, self.call.tail())
+    }
+
+    /// The opener of an argument `key`.
+    pub(super) fn argument_of(&self, key: &str) -> String {
+        format!("{}{key}{}", self.argument.head, self.argument.tail())
+    }
+
+    /// The heads of its openers that say more than a bracket.
+    pub(super) fn heads_of_words(&self) -> impl Iterator<Item = &String> {
+        let call = (!self.is_named()).then_some(&self.call.head);
+        call.into_iter().chain((!self.closes_by_key()).then_some(&self.argument.head))
     }
 
     /// The token that an opener begins with, and the closers with another one like it: `<|open|>` of `<|open|>argument key="`.
@@ -152,7 +168,7 @@ impl Form {
 /// A mark without blanks, as it is compared.
 pub(super) fn folded(mark: &str) -> Vec<char> {
     let solid: String = mark.chars().filter(|c| *c != BLANKS).collect();
-    Folded::of(&solid, 0).folded
+    fold::folded(&solid)
 }
 
 /// Where `letter` stands as a word of its own, from `from` on.

@@ -3,8 +3,10 @@
 //! Every opener is looked for with each declared name in it, so that a torn name, a lost end and a misspelt word are one thing:
 //! a distance between two texts. A mark with `k` edits in it has one of `k + 1` parts of it whole, by which it is found.
 
-use super::edit::ends_within;
-use super::fold::{Folded, is_foreign};
+use memchr::memmem;
+
+use super::edit::{Distance, MOST};
+use super::fold::{Folded, folded, is_foreign};
 use super::form::{BLANKS, Form, GAP, NAME, Pieces};
 use super::prices;
 use crate::tools::Tool;
@@ -78,6 +80,8 @@ struct Pattern {
     tail: usize,
     /// What stands between blanks, or directly together.
     segments: Vec<Vec<char>>,
+    /// So many letters, and blanks between them, are the same in all patterns of one kind: what stands before the name.
+    head: (usize, usize),
     /// No word goes on behind it.
     ends_word: bool,
 }
@@ -111,18 +115,40 @@ impl Kind {
     }
 }
 
-/// The marks of `form` in `text`, by their places. Of `keys`, those are looked for that a tool takes which is called.
-pub(super) fn find(text: &Folded, form: &Form, tools: &[&Tool], keys: &[&str]) -> Vec<Lexeme> {
+/// The marks of `form` in `text` that open and close calls and their section, in no order.
+pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
     let index = Index::of(text);
-    let mut marks = index.marks(&Patterns::of_calls(form, tools));
-    let mut is_called = vec![false; tools.len()];
-    marks.iter().filter_map(|mark| mark.kind.tool()).for_each(|tool| is_called[tool] = true);
-    let called = || tools.iter().enumerate().filter(|(n, _)| is_called[*n]);
-    let is_taken = |key: &str| called().any(|(_, tool)| tool.declares(key));
-    let keys: Vec<(usize, &str)> =
-        keys.iter().copied().enumerate().filter(|(_, key)| is_taken(key)).collect();
-    let called: Vec<(usize, &str)> = called().map(|(n, tool)| (n, tool.name())).collect();
-    marks.extend(index.marks(&Patterns::of_arguments(form, &called, &keys)));
+    calls_in(&index, form, tools)
+}
+
+fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
+    let names = tools.iter().map(|tool| tool.name()).enumerate();
+    let (named, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| index.holds(name));
+    let mut calls = Patterns::of_calls(form, &named);
+    let mut marks = index.exact(&calls);
+    // With names that differ by a letter, one whole opener is a torn one of each other tool.
+    let outside = index.outside(&marks);
+    if outside.may_hold(&folded(form.call_tag())) {
+        calls.openers(form, &others);
+    }
+    marks.extend(outside.torn(&calls));
+    marks
+}
+
+/// All marks of `form` in `text`, by their places, and the keys that their numbers stand for: those that some called tool declares.
+pub(super) fn find<'t>(text: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme>, Vec<&'t str>) {
+    let index = Index::of(text);
+    let mut marks = calls_in(&index, form, tools);
+    let mut called: Vec<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
+    called.sort_unstable();
+    called.dedup();
+    let called: Vec<(usize, &Tool)> = called.into_iter().filter_map(|n| Some((n, *tools.get(n)?))).collect();
+    let mut keys: Vec<&str> = called.iter().flat_map(|(_, tool)| tool.parameters()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let arguments = Patterns::of_arguments(form, &called, &keys, &index);
+    marks.extend(index.exact(&arguments));
+    marks.extend(index.torn(&arguments));
     let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
     let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
     marks.retain(|mark| !mark.kind.is_piece() || !is_inside(mark));
@@ -131,15 +157,19 @@ pub(super) fn find(text: &Folded, form: &Form, tools: &[&Tool], keys: &[&str]) -
     marks.retain(|mark| mark.make != Make::Torn || stands.iter().all(|other| may_stand(mark, other)));
     marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
     marks.dedup();
-    marks
+    (marks, keys)
 }
 
-/// Of torn marks that overlap, those of one kind standing together, those that are nearest to it.
+/// Of torn marks that overlap, those of one kind standing together, those that are nearest to it. Openers of calls are of one
+/// kind whatever they name.
 fn nearest(torn: &[Lexeme]) -> impl Iterator<Item = Lexeme> {
     let keeps = |mark: &&Lexeme, all: &[Lexeme]| {
         !all.iter().any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
     };
-    let kinds = torn.chunk_by(|mark, next| mark.kind == next.kind);
+    let is_same = |mark: &Lexeme, next: &Lexeme| {
+        mark.kind == next.kind || matches!((mark.kind, next.kind), (Kind::Call(_), Kind::Call(_)))
+    };
+    let kinds = torn.chunk_by(is_same);
     kinds.flat_map(move |all| all.iter().filter(move |mark| keeps(mark, all)).copied())
 }
 
@@ -165,7 +195,8 @@ struct Patterns(Vec<Pattern>);
 
 impl Patterns {
     fn add(&mut self, kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str], ends_word: bool) {
-        self.0.push(Pattern { kind, make, price, tail, segments: segments(parts), ends_word });
+        let segments = segments(parts);
+        self.0.push(Pattern { kind, make, price, tail, segments, head: (0, 0), ends_word });
     }
 
     fn whole(&mut self, kind: Kind, mark: &str) {
@@ -177,21 +208,18 @@ impl Patterns {
         self.add(kind, Make::Half, prices::EXCHANGED, tail, parts, false);
     }
 
-    /// What opens and closes calls and their section.
-    fn of_calls(form: &Form, tools: &[&Tool]) -> Patterns {
+    /// What opens and closes calls and their section; the names of `tools` stand in the text.
+    fn of_calls(form: &Form, tools: &[(usize, &str)]) -> Patterns {
         let mut all = Patterns::default();
         if let Some((open, close)) = &form.section {
             all.whole(Kind::SectionOpen, open);
             all.whole(Kind::SectionClose, close);
         }
-        for (n, tool) in tools.iter().map(|tool| tool.name()).enumerate() {
-            all.opener(&form.call, tool, Kind::Call(n));
+        for &(n, tool) in tools {
+            all.opener(&form.call, tool, Kind::Call(n), true);
             if let Some((open, _)) = &form.section {
                 let parts = [&*form.call.head, GAP, open, tool, form.call.tail()];
                 all.exchanged(Kind::SectionAndCall(n), 0, &parts);
-            }
-            if form.call_close.contains(NAME) {
-                all.closer(&form.call_close.replace(NAME, tool), Kind::CallClose(Some(n)));
             }
         }
         if !form.call_close.contains(NAME) {
@@ -206,32 +234,52 @@ impl Patterns {
         all
     }
 
-    /// What opens and closes arguments.
-    fn of_arguments(form: &Form, tools: &[(usize, &str)], keys: &[(usize, &str)]) -> Patterns {
+    /// What opens calls of `tools`, whose names do not stand in the text as they are written.
+    fn openers(&mut self, form: &Form, tools: &[(usize, &str)]) {
+        for &(n, tool) in tools {
+            self.opener(&form.call, tool, Kind::Call(n), false);
+        }
+    }
+
+    /// What closes calls of `tools` by their names, and opens and closes the arguments `keys` of them.
+    fn of_arguments(form: &Form, tools: &[(usize, &Tool)], keys: &[&str], index: &Index<'_>) -> Patterns {
         let mut all = Patterns::default();
         let (call, head) = (&*form.call.head, &*form.argument.head);
         let call_tail = form.call.tail();
         let is_named = form.closes_by_key();
+        for (n, tool) in tools {
+            if form.call_close.contains(NAME) {
+                all.closer(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n)));
+            }
+        }
+        let keys = || keys.iter().copied().enumerate();
+        let is_there: Vec<(usize, &str)> = keys().filter(|(_, key)| index.holds(key)).collect();
         for (n, tool) in tools.iter().filter(|_| !call_tail.is_empty()) {
-            for (key, written) in keys {
+            let name = tool.name();
+            for (key, written) in is_there.iter().filter(|(_, key)| index.holds(name) && tool.declares(key)) {
                 for (tail, end) in form.argument.tails.iter().enumerate() {
                     let parts = match is_named {
-                        true => [head, written, end, GAP, call, tool, call_tail, ""],
-                        false => [call, tool, GAP, head, GAP, call_tail, written, end],
+                        true => [head, written, end, GAP, call, name, call_tail, ""],
+                        false => [call, name, GAP, head, GAP, call_tail, written, end],
                     };
                     all.exchanged(Kind::CallAndArgument(*n, *key), tail, &parts);
                 }
             }
         }
-        for (n, key) in keys {
-            let (n, key) = (*n, *key);
-            all.opener(&form.argument, key, Kind::Argument(n));
+        for (n, key) in keys() {
+            let is_key_there = is_there.iter().any(|(there, _)| *there == n);
+            all.opener(&form.argument, key, Kind::Argument(n), is_key_there);
             let close = form.argument_close.replace(NAME, key);
+            if is_named {
+                all.closer(&close, Kind::ArgumentClose(Some(n)));
+            }
+            if !is_key_there {
+                continue;
+            }
             let parts = if is_named { vec![&*close] } else { vec![head, key, &close] };
             all.exchanged(Kind::ArgumentUpToEnd(n), 0, &parts);
             if is_named {
-                all.closer(&close, Kind::ArgumentClose(Some(n)));
-                for (next, opened) in keys.iter().filter(|(next, _)| *next != n) {
+                for (next, opened) in is_there.iter().filter(|(next, _)| *next != n) {
                     let parts = [head, opened, form.argument.tail(), GAP, &close];
                     all.exchanged(Kind::CloseAndArgument(Some(n), *next), 0, &parts);
                 }
@@ -262,12 +310,20 @@ impl Patterns {
         }
     }
 
-    /// An opener: as it should be, and with a piece missing, doubled or exchanged with another one.
-    fn opener(&mut self, pieces: &Pieces, name: &str, kind: Kind) {
+    /// An opener: as it should be, and, where its name stands in the text, with a piece missing, doubled or exchanged with another
+    /// one.
+    fn opener(&mut self, pieces: &Pieces, name: &str, kind: Kind, is_there: bool) {
         let head = pieces.head.as_str();
         for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
             let ends_in_name = tail.is_empty();
             self.add(kind, Make::Whole, 0, n, &[head, name, tail], ends_in_name);
+            if let Some(whole) = self.0.last_mut() {
+                let gaps = head.matches(BLANKS).count();
+                whole.head = (folded(head).len() - gaps, gaps);
+            }
+            if !is_there {
+                continue;
+            }
             let mut half =
                 |price, parts: &[&str], ends_word| self.add(kind, Make::Half, price, n, parts, ends_word);
             // `<arg_key>a</arg_key>`
@@ -310,7 +366,7 @@ impl Patterns {
 fn segments(parts: &[&str]) -> Vec<Vec<char>> {
     let mark = parts.concat();
     let segments = mark.split(BLANKS).filter(|segment| !segment.is_empty());
-    segments.map(|segment| Folded::of(segment, 0).folded).collect()
+    segments.map(folded).collect()
 }
 
 /// Where in `mark` the number stands that counts the calls, and may be any: `index="1"`.
@@ -328,6 +384,42 @@ fn len_of(mark: &[char], number: Option<usize>, text: &[char]) -> Option<usize> 
     (0 < digits && rest[digits..].starts_with(behind)).then_some(len)
 }
 
+/// The distances between what many marks begin with and the text, by their places. With a hundred tools whose calls begin
+/// alike, each place is compared once with that.
+#[derive(Debug, Default)]
+struct Heads {
+    head: Vec<char>,
+    known: Vec<(usize, Distance)>,
+}
+
+/// Heads of fewer letters stand for themselves nearly anywhere.
+const SHARED: usize = ONE_EDIT;
+
+impl Heads {
+    /// The places where `head` may begin, and how far it is from the text there.
+    fn of(&mut self, index: &Index<'_>, head: &[char]) -> &[(usize, Distance)] {
+        if self.head != head {
+            self.head = head.to_vec();
+            let distance =
+                |from: usize| Some((from, Distance::of(head, index.text.folded.get(from..)?, MOST)?));
+            self.known = index.starts(head, MOST).into_iter().filter_map(distance).collect();
+        }
+        &self.known
+    }
+
+    fn at(&self, from: usize) -> Option<Distance> {
+        let known = self.known.binary_search_by_key(&from, |(from, _)| *from).ok()?;
+        self.known.get(known).map(|(_, distance)| *distance)
+    }
+}
+
+/// The parts of `mark`, each with the letters in front of it, one of which is whole where `most` edits were made. Two letters
+/// that changed places may stand in two parts.
+fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
+    let size = mark.len().div_ceil(2 * most + 1).max(1);
+    mark.chunks(size).enumerate().map(move |(n, part)| (n * size, part))
+}
+
 /// The number of the list of places of letters beyond ASCII.
 const OTHERS: usize = 128;
 
@@ -340,6 +432,8 @@ struct Index<'t> {
     text: &'t Folded,
     /// Of ASCII letters, by their codes; behind them, of all others.
     places: Vec<Vec<usize>>,
+    /// All letters as one text, in which names are looked for.
+    letters: String,
 }
 
 impl<'t> Index<'t> {
@@ -350,7 +444,7 @@ impl<'t> Index<'t> {
                 places.push(at);
             }
         }
-        Index { text, places }
+        Index { text, places, letters: text.folded.iter().collect() }
     }
 
     /// Where `part` stands, and where it ends there.
@@ -361,15 +455,60 @@ impl<'t> Index<'t> {
         places.iter().filter_map(move |&at| Some((at, at + len_of(part, number, &self.text.folded[at..])?)))
     }
 
-    /// Where `patterns` stand, whole and torn.
-    fn marks(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
-        let exact = patterns.iter().flat_map(|pattern| self.exact(pattern));
-        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
-        let torn: Vec<Lexeme> = whole.flat_map(|pattern| self.torn(pattern)).collect();
-        exact.chain(nearest(&torn)).collect()
+    /// Where `mark` may begin if it stands in the text with at most so many edits.
+    fn starts(&self, mark: &[char], most: usize) -> Vec<usize> {
+        let mut starts: Vec<usize> = Vec::new();
+        for (before, part) in parts(mark, most) {
+            for (at, _) in self.find(part) {
+                starts.extend(at.saturating_sub(before + most)..=(at + most).saturating_sub(before));
+            }
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        starts
     }
 
-    fn exact(&self, pattern: &Pattern) -> Vec<Lexeme> {
+    /// Whether `name` stands anywhere, in any case.
+    fn holds(&self, name: &str) -> bool {
+        let name: String = folded(name).into_iter().collect();
+        memmem::find(self.letters.as_bytes(), name.as_bytes()).is_some()
+    }
+
+    /// Whether a mark may stand anywhere that begins with `head` but for two edits.
+    fn may_hold(&self, head: &[char]) -> bool {
+        head.len() < SHARED || parts(head, MOST).any(|(_, part)| self.find(part).next().is_some())
+    }
+
+    /// The same text without the letters of `marks` that are whole.
+    fn outside(&self, marks: &[Lexeme]) -> Index<'t> {
+        let whole = marks.iter().filter(|mark| mark.make == Make::Whole && !mark.kind.is_piece());
+        let mut is_taken = vec![false; self.text.len()];
+        for letter in whole.flat_map(|mark| mark.from..mark.to) {
+            if let Some(is_taken) = is_taken.get_mut(letter) {
+                *is_taken = true;
+            }
+        }
+        let mut places = self.places.clone();
+        for places in &mut places {
+            places.retain(|at| is_taken.get(*at) == Some(&false));
+        }
+        Index { text: self.text, places, letters: String::new() }
+    }
+
+    /// Where `patterns` stand as they are written.
+    fn exact(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
+        patterns.iter().flat_map(|pattern| self.exact_of(pattern)).collect()
+    }
+
+    /// Where whole ones of `patterns` stand with an edit in them, or two.
+    fn torn(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
+        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
+        let mut heads = Heads::default();
+        let torn: Vec<Lexeme> = whole.flat_map(|pattern| self.torn_of(pattern, &mut heads)).collect();
+        nearest(&torn).collect()
+    }
+
+    fn exact_of(&self, pattern: &Pattern) -> Vec<Lexeme> {
         let Some((first, rest)) = pattern.segments.split_first() else { return Vec::new() };
         let end_of = |mut end: usize| {
             for segment in rest {
@@ -388,7 +527,7 @@ impl<'t> Index<'t> {
     }
 
     /// Where the mark of `pattern` stands with an edit in it, or two.
-    fn torn(&self, pattern: &Pattern) -> Vec<Lexeme> {
+    fn torn_of(&self, pattern: &Pattern, heads: &mut Heads) -> Vec<Lexeme> {
         let len: usize = pattern.segments.iter().map(Vec::len).sum();
         let most = most_edits(len);
         if most == 0 {
@@ -399,17 +538,15 @@ impl<'t> Index<'t> {
         let mut found = Vec::new();
         for glue in glues {
             let mark: Vec<char> = pattern.segments.join(*glue);
-            let mut starts: Vec<usize> = Vec::new();
-            // Two letters that changed places may stand in two parts.
-            let size = mark.len().div_ceil(2 * most + 1);
-            for (n, part) in mark.chunks(size).enumerate() {
-                for (at, _) in self.find(part) {
-                    let from = at.saturating_sub(n * size + most);
-                    starts.extend(from..=(at + most).saturating_sub(n * size));
-                }
+            let (letters, gaps) = pattern.head;
+            let (head, name) = mark.split_at((letters + gaps * glue.len()).min(mark.len()));
+            let mut starts = match head.len() {
+                SHARED.. => heads.of(self, head).iter().map(|(from, _)| *from).collect(),
+                _ => self.starts(&mark, most),
+            };
+            if starts.is_empty() {
+                continue;
             }
-            starts.sort_unstable();
-            starts.dedup();
             let signs =
                 |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
             let breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
@@ -427,7 +564,12 @@ impl<'t> Index<'t> {
                 if rest.first().is_none_or(|first| first.is_whitespace()) {
                     continue;
                 }
-                for (end, edits) in ends_within(&mark, rest, most) {
+                let distance = match head.len() {
+                    SHARED.. => heads.at(from).and_then(|head| head.and(name, rest, most)),
+                    _ => Distance::of(&mark, rest, most),
+                };
+                let Some(distance) = distance else { continue };
+                for (end, edits) in distance.ends(rest, most) {
                     let own = &rest[..end];
                     let is_whole = edits == 0 || own.is_empty();
                     let is_in_word = pattern.ends_word && self.text.is_word_at(from + end);

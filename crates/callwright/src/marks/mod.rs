@@ -4,6 +4,7 @@
 //! through them counts if no other one is nearly as cheap. Otherwise the call is refused, and its readings are shown.
 
 pub(crate) mod edit;
+mod elsewhere;
 mod fold;
 mod form;
 mod frame;
@@ -15,6 +16,7 @@ use std::cmp::Reverse;
 
 use callwright_json::Span;
 
+pub(crate) use self::elsewhere::may_end_elsewhere;
 use self::fold::Folded;
 pub(crate) use self::form::Form;
 pub(crate) use self::frame::{Frame, Front};
@@ -132,7 +134,7 @@ pub(crate) fn begins(text: &str, record: &Record, tool_set: &ToolSet, end: bool)
 fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
     let tools: Vec<&Tool> = tool_set.iter().collect();
-    let marks = lexemes::find(&folded, form, &tools, &[]);
+    let marks = lexemes::of_calls(&folded, form, &tools);
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
     let sections = sections.map(|mark| (folded.behind_blanks(mark.to), mark.price, mark.len));
     let mut behind = sections.clone().map(|(to, ..)| to).chain([0]);
@@ -140,18 +142,18 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Seen
         let calls = marks.iter().filter(move |mark| mark.from == at && mark.kind.is_named_opener());
         calls.map(move |mark| Nearness { cost: cost + mark.price, letters: Reverse(letters + mark.len) })
     });
-    if let Some(nearest) = near.min() {
-        return Ok(Some(nearest));
-    }
+    let nearest = near.min();
     let is_open = |from: usize| {
         let rest = folded.folded.get(from..).unwrap_or(&[]);
         let openers =
             names.iter().map(|name| form.opener(name)).chain((from == 0).then(|| form.section_open()));
         openers.into_iter().any(|opener| !edit::ends_within(rest, &opener, edit::MOST).is_empty())
     };
-    match !end && folded.len() < longest && behind.any(is_open) {
+    let is_whole = nearest.is_some_and(Nearness::is_whole);
+    // `<function=get_weathe`: two letters more make it whole.
+    match !end && !is_whole && folded.len() < longest && behind.any(is_open) {
         true => Err(Incomplete),
-        false => Ok(None),
+        false => Ok(nearest),
     }
 }
 
@@ -242,8 +244,9 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
     if is_other {
         return false;
     }
+    // With letters too many in it, all of a longer text may be its beginning.
     !edit::ends_within(head, &text, most).is_empty()
-        || text.len() < HEAD && !edit::ends_within(&text, head, most).is_empty()
+        || text.len() < HEAD + most && !edit::ends_within(&text, head, most).is_empty()
 }
 
 /// Does `text` begin with `head` as it should be, and is that long enough to be told from others?
@@ -294,13 +297,5 @@ pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet) -> boo
 
 fn marks_in(text: &str, form: &Form, tool_set: &ToolSet) -> Vec<Lexeme> {
     let tools: Vec<&Tool> = tool_set.iter().collect();
-    marks_of(&Folded::of(text, 0), form, &tools).0
-}
-
-/// The marks of `form` in a text, and the keys that their numbers stand for.
-fn marks_of<'t>(folded: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme>, Vec<&'t str>) {
-    let mut keys: Vec<&str> = tools.iter().flat_map(|tool| tool.parameters()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    (lexemes::find(folded, form, tools, &keys), keys)
+    lexemes::find(&Folded::of(text, 0), form, &tools).0
 }

@@ -13,7 +13,7 @@ use super::edit::MOST;
 use super::fold::Folded;
 use super::form::{BLANKS, Form, NAME, folded};
 use super::lexemes::{Kind, Lexeme, Make};
-use super::{marks_of, prices};
+use super::{lexemes, prices};
 use crate::check;
 use crate::dialect::Trim;
 use crate::payload::value;
@@ -107,7 +107,7 @@ impl<'a, 't> Parser<'a, 't> {
         cut: bool,
     ) -> Parser<'a, 't> {
         let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
-        let (marks, keys) = marks_of(&text, form, &tools);
+        let (marks, keys) = lexemes::find(&text, form, &tools);
         Parser { text, raw, form, tools, keys, marks, trim, cut, is_in_section: false }
     }
 

@@ -151,14 +151,30 @@ impl Scanner<'_> {
         let Some(call) = call else { return false };
         let (tools, call_len) = (self.names.tools(), call.len());
         let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>', '＜', '＞', '&']);
-        let is_odd = |param: &Param| holds_sign(param.key) || holds_sign(param.value);
-        let has_odd = matches!(body, Body::Tags(walk) if walk.params.iter().any(is_odd));
+        let is_odd = |param: &&Param| holds_sign(param.key) || holds_sign(param.value);
+        let mut odd = match body {
+            Body::Tags(walk) => walk.params.as_slice(),
+            _ => &[],
+        }
+        .iter()
+        .filter(is_odd);
         let is_suspect = match judged {
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
-                [Verdict::Accepted(_)] => has_odd && !marks::is_whole(call, form, opener.record.trim, tools),
+                [Verdict::Accepted(accepted)] => {
+                    let tool = tools.get(&accepted.name);
+                    let may_end_elsewhere = |param: &Param| {
+                        let value = param.value.of(&self.text);
+                        holds_sign(param.key)
+                            || tool.is_none_or(|tool| marks::may_end_elsewhere(value, form, tool))
+                    };
+                    if !odd.any(may_end_elsewhere) {
+                        return false;
+                    }
+                    !marks::is_whole(call, form, opener.record.trim, tools)
+                }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => {
-                        has_odd || marks::is_broken(call, form, tools)
+                        odd.next().is_some() || marks::is_broken(call, form, tools)
                     }
                     // Of what was cut, the marks are not there.
                     _ => !self.rules.cut,

@@ -1,0 +1,61 @@
+//! Whether a value of a call may end elsewhere than where the exact reader ends it. Only then its marks are read by their cost.
+
+use memchr::memmem;
+
+use super::edit::ends_within;
+use super::fold::{fold, folded};
+use super::form::{BLANKS, Form, NAME};
+use super::lexemes::ONE_EDIT;
+use crate::tools::Tool;
+
+/// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter
+/// wrong, or begins with the end of its opener: `<parameter=a>>x`.
+pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
+    let value = if value.is_ascii() { value.to_ascii_lowercase() } else { value.chars().map(fold).collect() };
+    let begins_with =
+        |tail: &str| tail.split(BLANKS).next_back().is_some_and(|last| begins(&value, &folded(last)));
+    if form.argument.tails.iter().any(|tail| begins_with(tail)) {
+        return true;
+    }
+    let holds = |mark: &str| mark.split(BLANKS).any(|mark| holds(&value, &folded(mark)));
+    let is_closed_by_key = form.closes_by_key();
+    let section = form.section.iter().flat_map(|(open, close)| [open, close]);
+    let fixed = section.chain((!is_closed_by_key).then_some(&form.argument_close));
+    fixed.chain(form.heads_of_words()).any(|mark| holds(mark))
+        || holds(&form.call_close.replace(NAME, tool.name()))
+        || form.is_named() && holds(&form.opener_of(tool.name()))
+        || is_closed_by_key
+            && tool
+                .parameters()
+                .any(|key| holds(&form.argument_close.replace(NAME, key)) || holds(&form.argument_of(key)))
+}
+
+fn begins(value: &str, mark: &[char]) -> bool {
+    !mark.is_empty() && value.chars().take(mark.len()).eq(mark.iter().copied())
+}
+
+/// Returns whether `mark` stands in `text`, or something that differs from it by one letter. Both are folded.
+fn holds(text: &str, mark: &[char]) -> bool {
+    if mark.is_empty() {
+        return false;
+    }
+    // Two letters that changed places may stand in two parts: the third one is whole.
+    let (most, n_parts) = if mark.len() < ONE_EDIT { (0, 1) } else { (1, 3) };
+    let size = mark.len().div_ceil(n_parts);
+    mark.chunks(size).enumerate().any(|(n, part)| {
+        let part: String = part.iter().collect();
+        memmem::find_iter(text.as_bytes(), &part).any(|at| {
+            // The letters in front of this part, one more or one fewer.
+            let before = n * size;
+            let (before_part, rest) = (text.get(..at).unwrap_or(""), text.get(at..).unwrap_or(""));
+            let mut letters: Vec<char> = before_part.chars().rev().take(before + most).collect();
+            letters.reverse();
+            let n_before = letters.len();
+            letters.extend(rest.chars().take(mark.len() + most - before));
+            let starts = before.saturating_sub(most)..=before + most;
+            starts
+                .filter_map(|back| letters.get(n_before.checked_sub(back)?..))
+                .any(|text| !text.is_empty() && !ends_within(mark, text, most).is_empty())
+        })
+    })
+}
