@@ -66,11 +66,13 @@ impl OpenerParser<'_, '_> {
         const MOST: usize = 24;
         let from = self.skip_space(self.at + 1);
         let rest = self.text.get(from..).filter(|_| !self.is_in_sentence()).unwrap_or("");
-        let is_odd = rest.as_bytes().iter().take(2).any(|byte| !is_name_byte(*byte));
+        // One of the first two signs is odd: a key that is torn further behind is none.
+        let is_odd = rest.chars().take(2).any(|sign| !sign.is_ascii_alphanumeric());
+        let may_be_odd = is_odd || rest.chars().nth(1).is_none();
         // What is odd may be a colon.
         match rest.bytes().take(MOST).skip(1).position(|byte| matches!(byte, b':' | b'\n')) {
-            None if is_odd && rest.len() < MOST && !self.place.end => Err(Incomplete),
-            colon => Ok(colon.and_then(|at| rest.get(..=at)).is_some_and(keys::is_torn)),
+            None if may_be_odd && rest.len() < MOST && !self.place.end => Err(Incomplete),
+            colon => Ok(is_odd && colon.and_then(|at| rest.get(..=at)).is_some_and(keys::is_torn)),
         }
     }
 

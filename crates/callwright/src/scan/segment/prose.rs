@@ -6,8 +6,8 @@ use callwright_json::{Span, is_blank};
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{
-    Candidate, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, may_be_label,
-    next_candidate,
+    Candidate, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, is_mere_word,
+    may_be_label, next_candidate,
 };
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
@@ -38,7 +38,12 @@ impl<'a> Scanner<'a> {
     pub(in crate::scan) fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
         let mut at = self.at;
         // Up to here, every place is looked at.
-        let mut near = self.begins_line(at).then(|| behind_blanks(self.text.as_bytes(), at));
+        let line = behind_blanks(self.text.as_bytes(), at);
+        let is_sentence = at != 0 && self.is_line_start(at) && is_mere_word(self.text.as_bytes(), line);
+        let behind_call = self.text.get(self.markup.last_call_end..at);
+        let is_behind_call =
+            self.has_calls() && behind_call.is_some_and(|gap| gap.bytes().all(|byte| byte == b' '));
+        let mut near = (self.begins_line(at) && !is_sentence || is_behind_call).then_some(line);
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
         let mut next: Option<Candidate> = None;
         let first = self.first_sign();

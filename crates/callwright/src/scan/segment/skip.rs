@@ -27,7 +27,11 @@ pub(super) struct Candidate {
 pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
-        return Candidate { from: at, to: behind_blanks(bytes, at) };
+        let line = behind_blanks(bytes, at);
+        // What was read up to a line and what was read beyond it skip the same sentences.
+        if at == 0 || !is_mere_word(bytes, line) {
+            return Candidate { from: at, to: line };
+        }
     }
     for sign in Signs::new(bytes, at) {
         let Some(&byte) = bytes.get(sign) else { break };
@@ -197,25 +201,32 @@ pub(super) fn is_before_mark(bytes: &[u8], at: usize) -> bool {
     bytes.get(at + 1).is_none_or(|next| matches!(next, b'<' | b'['))
 }
 
-/// Does a sentence go on at `at`, where a line begins: a word, one blank, and another word? A call's name has a bracket
-/// behind it, a colon, a tag, or a word that names what follows: `f json{`, `f code`.
-fn is_mere_word(bytes: &[u8], at: usize) -> bool {
-    /// Longer words are looked at closely.
-    const MAX_WORD: usize = 32;
+/// Returns whether a sentence goes on at `at`, where a line begins: a word, one blank, and another word. A call's name has a
+/// bracket behind it, a colon, a tag, or a word that names what follows, `f json{`, `f code`; the word of a mark has an attribute,
+/// `invoke name="f">`.
+pub(super) fn is_mere_word(bytes: &[u8], at: usize) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
-    let len = line.iter().take(MAX_WORD).take_while(|byte| is_name_byte(**byte)).count();
-    let (word, behind) = line.split_at(len);
+    let (word, behind) = line.split_at(word_len(line));
     let goes_on = goes_on(behind.strip_prefix(b",").unwrap_or(behind));
     let is_beginning = || beginnings(word).iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
     goes_on && !word.is_empty() && !is_beginning()
 }
 
-/// Does a sentence go on behind a word with `behind`, a blank and another word, and not what a name may have behind it:
-/// `f json{`, `f code`?
+/// Longer words are looked at closely.
+const MAX_WORD: usize = 32;
+
+fn word_len(bytes: &[u8]) -> usize {
+    bytes.iter().take(MAX_WORD).take_while(|byte| is_name_byte(**byte)).count()
+}
+
+/// Returns whether a sentence goes on behind a word with `behind`, a blank and another word, and not what a name may have behind
+/// it: `f json{`, `f code`. A word with which the text ends may still become an attribute.
 fn goes_on(behind: &[u8]) -> bool {
     let [b' ', word @ ..] = behind else { return false };
     let may_be = |known: &str| word.iter().zip(known.as_bytes()).all(|(a, b)| a.eq_ignore_ascii_case(b));
+    let len = word_len(word);
     match word.first() {
+        Some(_) if len < MAX_WORD && matches!(word.get(len), None | Some(b'=')) => false,
         Some(b'c' | b'C') => !may_be("code"),
         Some(b'j' | b'J') => !may_be("json"),
         // `- **a**`
