@@ -283,10 +283,9 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn case<'c>(&'c self, opener: &'c Opener, limit: usize) -> Case<'c, 'a> {
         let is_at_end = limit == self.text.len() || self.markup.ends_in_list;
-        let frames = opener.delimiters.iter().chain(&self.markup.delimiters);
+        let open = opener.delimiters.iter().chain(&self.markup.delimiters);
         let alone = self.outcome.text.is_empty() && !self.has_calls();
-        let n_of = |is: fn(&Delimiter) -> bool| frames.clone().filter(|delimiter| is(delimiter)).count();
-        let around = n_of(|delimiter| matches!(delimiter, Delimiter::Bracket | Delimiter::Paren));
+        let around = open.filter(|own| matches!(own, Delimiter::Bracket | Delimiter::Paren)).count();
         Case {
             names: &self.names,
             dialects: &self.rules.dialects,
@@ -294,7 +293,6 @@ impl<'a> Scanner<'a> {
             text: &self.text[..limit],
             end: None,
             around: around.saturating_sub(usize::from(self.markup.ends_in_list)),
-            open_marks: n_of(|delimiter| *delimiter == Delimiter::Tag),
             cut: self.rules.cut && is_at_end,
             at_end: is_at_end,
             last: false,

@@ -22,7 +22,7 @@ use crate::syntax::{self, Incomplete, Typing};
 use crate::tools::names::Names;
 use crate::tools::nearest::fold;
 use crate::tools::{Expected, Tool};
-use crate::verdict::{Acceptance, Reason, ShapeError, Verdict};
+use crate::verdict::{Reason, ShapeError, Verdict};
 
 /// A payload whose end is looked for.
 #[derive(Debug)]
@@ -276,13 +276,14 @@ impl Case<'_, '_> {
                     None => self.verdict_on(tool, written, root, swap(&arguments), all),
                 };
                 let verdict = match verdict {
-                    // `<parameter=a>1</parameter>` and no more: another parameter could have followed.
-                    Some(Verdict::Accepted(call)) if end.ending == Ending::Bare && is_tags => {
-                        let open_end = open_end::is_open_object(tool, &call.arguments);
-                        if open_end && 1 < self.unclosed_marks() {
-                            return refused(open_end::cut(all.len()));
-                        }
-                        Some(self.admitted(Acceptance { open_end, ..call }, all))
+                    // `<parameter=a>1</parameter>` and no more: the end of an answer looks like any gap between two
+                    // parameters, and another one could have followed.
+                    Some(Verdict::Accepted(call))
+                        if end.ending == Ending::Bare
+                            && is_tags
+                            && open_end::is_open_object(tool, &call.arguments) =>
+                    {
+                        return refused(open_end::cut(all.len()));
                     }
                     verdict => verdict,
                 };
@@ -290,12 +291,6 @@ impl Case<'_, '_> {
             }
             Err(reason) => refused(reason),
         }
-    }
-
-    /// How many marks that its dialect writes behind a call are not there, of one that nothing closes.
-    fn unclosed_marks(&self) -> usize {
-        let form = self.opener.formed().and_then(|record| record.form.as_ref());
-        form.map_or(self.open_marks, |form| form.closers("").count().min(self.open_marks))
     }
 
     /// What stands between marks in whatever it is wrapped. Without them, nothing may stand beside it.

@@ -54,8 +54,6 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) at_end: bool,
     /// How many brackets of lists and calls are open around the payload.
     pub(crate) around: usize,
-    /// How many marks are.
-    pub(crate) open_marks: usize,
     /// Is this the last attempt? A payload that cannot be read is refused then.
     pub(crate) last: bool,
     /// Does the payload stand alone: at the start of a line, behind markup?
