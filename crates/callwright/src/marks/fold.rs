@@ -58,10 +58,11 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut before = ' ';
     std::iter::from_fn(move || {
         let (mut at, mut letter) = letters.next()?;
-        if letter == ' ' && fold(before) == '|' {
-            if let Some(next) = letters.next_if(|(_, next)| next.is_alphanumeric()) {
-                (at, letter) = next;
-            }
+        if letter == ' '
+            && fold(before) == '|'
+            && let Some(next) = letters.next_if(|(_, next)| next.is_alphanumeric())
+        {
+            (at, letter) = next;
         }
         before = letter;
         Some((at, letter))
