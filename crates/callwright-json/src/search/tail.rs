@@ -15,6 +15,9 @@ const EVENING: [RepairKind; 6] = {
 impl Search<'_, '_> {
     /// The value is complete: takes note of it, with what its end costs.
     pub(super) fn tail(&mut self, s: State) -> Option<State> {
+        if self.apart {
+            return Some(State { step: Step::Done, ..s });
+        }
         let at = s.at as usize;
         let next = skip_blank(self.bytes, at);
         let rest = &self.bytes[next..];
@@ -39,8 +42,10 @@ impl Search<'_, '_> {
             [] | [b'{' | b'[', ..] => Cost::default(),
             _ if arguments || self.marker_at(next) == Some(true) => Cost::default(),
             // `x = '{a: 1}'`, `r#"{a: 1}"#;`: the quotes are around the value.
-            [b'"' | b'\'' | b'`', behind, ..]
-                if at == next && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>
+            [quote @ (b'"' | b'\'' | b'`'), behind, ..]
+                if at == next
+                    && self.bytes[..self.from].ends_with(&[*quote])
+                    && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>
             {
                 TAIL
             }
