@@ -4,6 +4,7 @@ use alloc::{string::String, vec, vec::Vec};
 
 use crate::beside::{Beside, behind, beside, is_cdata, is_colon};
 use crate::layers::decoded;
+use crate::python;
 use crate::read::{Options, settle, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
@@ -69,6 +70,8 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
     let key = first_key(search, members).filter(is_first);
     let mut all = key.map(|key| search.run(schema_mode, key, Start::Members)).unwrap_or_default();
+    // `Input: {…} Output: {…}`: what has brackets on neither side is no object.
+    all.retain(|found| found.repairs.iter().all(|repair| repair.kind != RepairKind::AddCloser));
     let blocks = reasoning(search.text);
     // Where the text that was neither read nor skipped as another value begins.
     let (mut lead, mut at) = (begin, begin);
@@ -150,15 +153,20 @@ fn choose<'t>(search: &mut Search<'t, '_>, mut found: Vec<Found>) -> Parse<'t> {
     }
 }
 
-/// The strict object or list at `start`, where `reading` goes on beyond it.
+/// The object or list at `start`, as it is written if each quote is what it looks like, where `reading` goes on beyond it.
 fn as_written<'t>(search: &mut Search<'t, '_>, start: usize, reading: &Reading<'t>) -> Option<Reading<'t>> {
-    let begins = matches!(search.text.as_bytes().get(start), Some(b'{' | b'['));
-    if reading.repairs.is_empty() || !begins {
+    let text = search.text;
+    let bytes = text.as_bytes();
+    if reading.repairs.is_empty() || !matches!(bytes.get(start), Some(b'{' | b'[')) {
         return None;
     }
-    let (tree, end) = strict_prefix(search.text.as_bytes(), start, 1).ok()?;
-    let span = Span::new(start, end);
-    (span.end < reading.span.end).then(|| Reading::strict(span.of(search.text), tree.behind(start), span))
+    let end = python::closed(bytes, start).filter(|end| *end < reading.span.end as usize)?;
+    if let Ok((tree, end)) = strict_prefix(bytes, start, 1) {
+        let span = Span::new(start, end);
+        return Some(Reading::strict(span.of(text), tree.behind(start), span));
+    }
+    let found = search.run_apart(start).ok().filter(|found| found.span.end as usize == end)?;
+    Reading::of(text, found.span, found.repairs)
 }
 
 /// The bracket that `reading` adds, if it drops words as well: whether the value had ended nobody can say then.

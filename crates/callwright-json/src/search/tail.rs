@@ -42,10 +42,8 @@ impl Search<'_, '_> {
             [] | [b'{' | b'[', ..] => Cost::default(),
             _ if arguments || self.marker_at(next) == Some(true) => Cost::default(),
             // `x = '{a: 1}'`, `r#"{a: 1}"#;`: the quotes are around the value.
-            [quote @ (b'"' | b'\'' | b'`'), behind, ..]
-                if at == next
-                    && self.bytes[..self.from].ends_with(&[*quote])
-                    && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>
+            [b'"' | b'\'' | b'`', behind, ..]
+                if at == next && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>
             {
                 TAIL
             }

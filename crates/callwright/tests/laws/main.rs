@@ -233,7 +233,10 @@ fn several(bench: &mut Bench<'_>, made: &Made, schema: &Value, text: &str, templ
     bench.count(&format!("native, {template:?}"), text, found);
     let schema = Schema::compile(schema).unwrap();
     for schema in [Some(&schema), None] {
-        let found = heal(text, schema, None).map_or(Ok(()), |healed| Err(healed.text));
+        // Where a list may stand, it has both.
+        let is_list = |text: &str| schema.is_none() && text.starts_with('[');
+        let healed = heal(text, schema, None).ok().filter(|healed| !is_list(&healed.text));
+        let found = healed.map_or(Ok(()), |healed| Err(healed.text));
         bench.count(&format!("heal, schema: {}, {template:?}", schema.is_some()), text, found);
     }
 }
