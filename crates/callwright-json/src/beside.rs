@@ -10,7 +10,7 @@ use crate::embedded::reasoning;
 use crate::search::{Search, mark};
 use crate::spelling::{sign, skip_blank};
 use crate::strict::strict_prefix;
-use crate::{Guide, Kind, Kinds, Member, Problem, Reading, Span, Value};
+use crate::{Guide, Kind, Kinds, Member, Problem, Reading, Span, Value, strict_end};
 
 /// What stands beside a value and is no prose.
 pub(crate) enum Beside<'t> {
@@ -123,13 +123,13 @@ fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) 
     if search.fuel < 0 {
         return Other::Part(Problem::Limit, Span::at(at));
     }
-    match strict_prefix(text.as_bytes(), at, 1) {
-        Ok((tree, end)) => {
-            search.fuel -= (end - at) as i64;
-            let span = Span::new(at, end);
-            return Other::Value(Reading::strict(span.of(text), tree.behind(at), span));
-        }
-        Err(looked) => search.fuel -= looked.saturating_sub(at) as i64,
+    // Most brackets open no value, and ask for no memory.
+    if let Err(looked) = strict_end(text, at) {
+        search.fuel -= looked.saturating_sub(at) as i64;
+    } else if let Ok((tree, end)) = strict_prefix(text.as_bytes(), at, 1) {
+        search.fuel -= (end - at) as i64;
+        let span = Span::new(at, end);
+        return Other::Value(Reading::strict(span.of(text), tree.behind(at), span));
     }
     if !begins_value(search, byte, inner) {
         return Other::Words;
