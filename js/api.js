@@ -10,6 +10,26 @@ export class RefusedError extends Error {
   }
 }
 
+/** How a number ends that may be beyond what JavaScript has: an exponent of two digits, or hundreds of digits. */
+const LARGE = /\d[eE]\+?\d\d|\d{300}/;
+
+/** The value of a JSON text. Of `1e400` `JSON.parse` makes `Infinity`, which no text says: it is refused, as in Python. */
+const valueOf = (text) => {
+  const value = JSON.parse(text);
+  const open = LARGE.test(text) ? [value] : [];
+  while (open.length > 0) {
+    const inner = open.pop();
+    if (inner === Infinity || inner === -Infinity) {
+      const message = "JavaScript has no such number: it is beyond what a number can hold";
+      const feedback = JSON.stringify({ error: message });
+      const nothing = { position: null, hints: [], fix: null, fixIsCertain: false, readings: [], violations: [] };
+      throw new RefusedError({ message, code: "number", feedback, ...nothing });
+    }
+    if (typeof inner === "object" && inner !== null) for (const key of Object.keys(inner)) open.push(inner[key]);
+  }
+  return value;
+};
+
 /** What was done about a text or a call, from what the module tells without names. */
 const edits = ([repairs, coercions]) => ({
   repairs: repairs.map(([kind, repairClass, start, end, before, put]) => ({ kind, repairClass, start, end, before, put })),
@@ -39,7 +59,7 @@ export class Call {
   }
 
   get arguments() {
-    return (this.#arguments ??= JSON.parse(this.argumentsJson));
+    return (this.#arguments ??= valueOf(this.argumentsJson));
   }
 
   get repairs() {
@@ -221,7 +241,7 @@ export const door = (wasm, module) => {
     }
 
     get value() {
-      return (this.#value ??= { is: JSON.parse(this.text) }).is;
+      return (this.#value ??= { is: valueOf(this.text) }).is;
     }
 
     get repairs() {
@@ -250,7 +270,7 @@ export const door = (wasm, module) => {
     return new Healed(read(text, schema, options), { text, schema, options });
   };
 
-  const loads = (text, schema, options) => JSON.parse(read(text, schema, options));
+  const loads = (text, schema, options) => valueOf(read(text, schema, options));
 
   const parse = (text, given, options) => {
     const said = spelt(options);

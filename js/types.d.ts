@@ -46,7 +46,10 @@ export declare class Call {
   readonly kind: "call";
   readonly id: string | null;
   readonly name: string;
-  /** The arguments as `JSON.parse` has them; `argumentsJson` keeps the digits of numbers. */
+  /**
+   * The arguments as `JSON.parse` has them; `argumentsJson` keeps the digits of numbers. Throws `RefusedError` where JavaScript
+   * has no such number, as of `1e400`.
+   */
   get arguments(): { [key: string]: any };
   readonly argumentsJson: string;
   readonly dialect: string;
@@ -97,7 +100,7 @@ export interface Shown {
 /** A text was not healed: it has no reading, or more than one. */
 export declare class RefusedError extends Error {
   private constructor();
-  readonly code: "unreadable" | "truncated" | "ambiguous" | "invalid";
+  readonly code: "unreadable" | "truncated" | "ambiguous" | "invalid" | "number";
   readonly feedback: string;
   readonly position: Position | null;
   readonly hints: readonly string[];
@@ -223,7 +226,10 @@ export declare class Scanner {
 /** Makes strict JSON of one text that is meant as JSON; throws `RefusedError` where there is not exactly one reading. */
 export declare function heal(text: string, schema?: SchemaLike, options?: HealOptions): Healed;
 
-/** `JSON.parse` that reads what is broken in one way only, and refuses the rest. */
+/**
+ * `JSON.parse` that reads what is broken in one way only, and refuses the rest, as well as a number that JavaScript has not,
+ * `1e400`.
+ */
 export declare function loads(text: string, schema?: SchemaLike, options?: HealOptions): any;
 
 /** Finds the calls in one whole answer. What a model wrote throws nothing: broken calls are refusals. */

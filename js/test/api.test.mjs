@@ -27,6 +27,20 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     }
   });
 
+  test(`${name}: a number that JavaScript has not is refused`, () => {
+    for (const number of ["1e400", "-1e400", "9".repeat(400), "1E+0400"]) {
+      const text = `{"a": [${number}]}`;
+      const isNumber = (error) => error instanceof RefusedError && error.code === "number" && error.feedback !== "";
+      assert.throws(() => loads(text), isNumber);
+      // The text has it.
+      assert.equal(heal(text).text, text);
+      assert.throws(() => heal(text).value, isNumber);
+    }
+    for (const text of ['{"a": 1e308, "b": "1e400"}', "1e-400", "9".repeat(300)]) {
+      assert.deepEqual(loads(text), JSON.parse(text));
+    }
+  });
+
   test(`${name}: a schema gives the types, and refuses with feedback`, () => {
     const schema = { properties: { days: { type: "integer" } } };
     assert.deepEqual(loads('{"days": "3"}', schema), { days: 3 });

@@ -2,12 +2,15 @@
 
 use alloc::{string::String, vec, vec::Vec};
 
+use crate::beside::{Beside, behind, beside, is_cdata, is_colon};
 use crate::layers::decoded;
+use crate::python;
 use crate::read::{Options, settle, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::spelling::{sign, skip_blank};
+use crate::strict::strict_prefix;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree, strict_end};
 
 /// More places than this are not tried as the beginning of the value.
@@ -19,7 +22,7 @@ const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
     let decoded_as = |inner: &String| unwrapped(inner, Span::new(0, text.len()), guide, options);
     match decoded(text).as_slice() {
-        [] => settle(Search::new(text, 0, guide, options.cut), collect, |found| choose(text, found)),
+        [] => settle(Search::new(text, 0, guide, options.cut), collect, choose),
         [only] => decoded_as(only),
         several => Parse::of_ties(several.iter().flat_map(|inner| decoded_as(inner).readings).collect()),
     }
@@ -67,10 +70,21 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
     let key = first_key(search, members).filter(is_first);
     let mut all = key.map(|key| search.run(schema_mode, key, Start::Members)).unwrap_or_default();
+    // `Input: {…} Output: {…}`: what has its bracket on neither side is an object if quotes tell, and others are not missing.
+    let is_quoted = key.is_some_and(|key| mark(&bytes[key..]).is_some());
+    all.retain(|found| {
+        let mut closers = found.repairs.iter().filter(|repair| repair.kind == RepairKind::AddCloser);
+        closers.all(|closer| is_quoted && closer.at.end == found.span.end)
+    });
+    let blocks = reasoning(search.text);
     // Where the text that was neither read nor skipped as another value begins.
     let (mut lead, mut at) = (begin, begin);
     for _ in 0..MOST_STARTS {
         let Some(start) = next_opener(search, at) else { break };
+        if let Some(block) = blocks.iter().find(|block| block.range().contains(&start)) {
+            (at, lead) = (block.end as usize, block.end as usize);
+            continue;
+        }
         if search.fuel < 0 {
             break;
         }
@@ -95,7 +109,8 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
 }
 
 /// The one value that the text holds, out of all that were found in it.
-fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
+fn choose<'t>(search: &mut Search<'t, '_>, mut found: Vec<Found>) -> Parse<'t> {
+    let text = search.text;
     // Of two that cover the same bytes, one is a part of the other, or an accident.
     let spans: Vec<(Cost, Span)> = found.iter().map(|f| (f.cost, f.span)).collect();
     let covers = |(cost, span): &(Cost, Span), f: &Found| {
@@ -113,15 +128,57 @@ fn choose<'t>(text: &'t str, mut found: Vec<Found>) -> Parse<'t> {
     if let Some(first) = parse.settled() {
         let elsewhere: Vec<Reading<'t>> = elsewhere.into_iter().filter_map(read).collect();
         repeats = elsewhere.iter().map(|reading| reading.span).collect();
-        let other = elsewhere.into_iter().find(|reading| !reading.value().same_as(first.value()));
-        if let Some(other) = other {
-            parse.diagnostics = vec![Diagnostic { problem: Problem::SeveralValues, at: other.span }];
-            parse.readings.push(other);
+        let differs = |reading: &Reading<'t>| !reading.value().same_as(first.value());
+        let other = elsewhere.into_iter().find(differs).map(Beside::Value);
+        // `{"a": "x"}, {"a": "y"}`: one text with quotes in it, or two objects.
+        let written = as_written(search, start.unwrap_or_default() as usize, first);
+        let beside_written = written.as_ref().and_then(|written| behind(search, written));
+        if let (Some(written), Some(_)) = (written, &beside_written) {
+            parse.readings = vec![written];
             repeats.clear();
+        }
+        let first = &parse.readings[0];
+        let begin = after_reasoning(text);
+        match other.or(beside_written).or_else(|| beside(search, begin, first, &repeats)) {
+            Some(Beside::Value(other)) => {
+                parse.diagnostics = vec![Diagnostic { problem: Problem::SeveralValues, at: other.span }];
+                parse.readings.push(other);
+                parse.readings.sort_by_key(|reading| reading.span.start);
+                repeats.clear();
+            }
+            Some(Beside::Part(problem, at)) => return Parse::broken(problem, at),
+            Some(Beside::Same) | None => {}
         }
     }
     parse.readings.iter_mut().for_each(|reading| enclose(text, reading, &repeats));
-    parse
+    match parse.settled().and_then(bracket_beside_words) {
+        Some(at) => Parse::broken(Problem::Truncated, at),
+        None => parse,
+    }
+}
+
+/// The object or list at `start`, as it is written if each quote is what it looks like, where `reading` goes on beyond it.
+fn as_written<'t>(search: &mut Search<'t, '_>, start: usize, reading: &Reading<'t>) -> Option<Reading<'t>> {
+    let text = search.text;
+    let bytes = text.as_bytes();
+    if reading.repairs.is_empty() || !matches!(bytes.get(start), Some(b'{' | b'[')) {
+        return None;
+    }
+    let end = python::closed(bytes, start).filter(|end| *end < reading.span.end as usize)?;
+    if let Ok((tree, end)) = strict_prefix(bytes, start, 1) {
+        let span = Span::new(start, end);
+        return Some(Reading::strict(span.of(text), tree.behind(start), span));
+    }
+    let found = search.run_apart(start).ok().filter(|found| found.span.end as usize == end)?;
+    Reading::of(text, found.span, found.repairs)
+}
+
+/// The bracket that `reading` adds, if it drops words as well: whether the value had ended nobody can say then.
+fn bracket_beside_words(reading: &Reading<'_>) -> Option<Span> {
+    let is_bracket = |repair: &&Repair| matches!(repair.kind, RepairKind::AddCloser | RepairKind::AddOpener);
+    let has_words = reading.repairs.iter().any(|repair| repair.kind == RepairKind::DropProse);
+    let bracket = reading.repairs.iter().find(is_bracket)?;
+    has_words.then_some(bracket.at)
 }
 
 /// `span` with the blanks next to it that reach to an end of the text: strict JSON allows them.
@@ -189,6 +246,28 @@ fn after_reasoning(text: &str) -> usize {
     behind.map_or(0, |rest| text.len() - rest.len())
 }
 
+/// The blocks of reasoning in `text`: `<think>Is it {"a": 2}?</think>`.
+pub(crate) fn reasoning(text: &str) -> Vec<Span> {
+    let mut blocks = Vec::new();
+    let mut at = if text.contains("</") { 0 } else { text.len() };
+    // Whether a closing tag of this name may still come: each piece of the text is looked through a few times at most.
+    let mut may_close = [true; REASONING.len()];
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find('<')) {
+        at += open + 1;
+        let rest = text.get(at..).unwrap_or("");
+        let begins = |name: &&str| rest.strip_prefix(*name).is_some_and(|rest| rest.starts_with('>'));
+        let Some(n) = REASONING.iter().position(begins).filter(|n| may_close[*n]) else { continue };
+        match behind_closing_tags(rest, REASONING[n]).next() {
+            Some(behind) => {
+                blocks.push(Span::new(at - 1, text.len() - behind.len()));
+                at = text.len() - behind.len();
+            }
+            None => may_close[n] = false,
+        }
+    }
+    blocks
+}
+
 /// What stands behind each closing tag of this name.
 fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices("</")
@@ -201,16 +280,10 @@ fn next_opener(search: &Search<'_, '_>, from: usize) -> Option<usize> {
     let is_key = |at: usize| search.whole_key(at).is_some_and(|key| is_colon(bytes, key.end));
     (from..bytes.len()).find(|at| match sign(&bytes[*at..]) {
         Some((b'{', _)) => true,
-        Some((b'[', _)) => !bytes[..*at].ends_with(b"<![CDATA"),
+        Some((b'[', _)) => !is_cdata(&bytes[..=*at]),
         Some((b'(', len)) => is_key(skip_blank(bytes, *at + len)),
         _ => false,
     })
-}
-
-/// Does a colon stand at or behind `at`?
-fn is_colon(bytes: &[u8], at: usize) -> bool {
-    let rest = bytes.get(skip_blank(bytes, at)..).unwrap_or(&[]);
-    matches!(sign(rest), Some((b':', _)))
 }
 
 /// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon, or

@@ -20,6 +20,7 @@ mod reading;
 mod strict;
 mod layers;
 mod embedded;
+mod beside;
 mod python;
 mod search;
 mod ambiguity;

@@ -118,6 +118,24 @@ pub(crate) fn is_group(bytes: &[u8], at: usize) -> bool {
     false
 }
 
+/// Where the brackets are all closed that begin at `at`, if each quote begins a string or ends one.
+pub(crate) fn closed(bytes: &[u8], mut at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' | b'\'' => {
+                at = string(bytes, at)?;
+                continue;
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth == 1 => return Some(at + 1),
+            b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
 /// The end of the string that begins at `at`, with its prefix.
 pub(crate) fn string(bytes: &[u8], at: usize) -> Option<usize> {
     let prefix = prefix(bytes, at);

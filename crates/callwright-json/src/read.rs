@@ -84,7 +84,7 @@ pub fn read_prefix<'t>(
     }
     let mut search = Search::new(text, from, guide, options.cut);
     search.strict_quotes = start.is_arguments() && python::is_arguments(text, from);
-    let choose = |found: Vec<Found>| {
+    let choose = |_: &mut Search<'_, '_>, found: Vec<Found>| {
         Parse::of_ties(found.into_iter().filter_map(|f| Reading::of(text, f.span, f.repairs)).collect())
     };
     settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
@@ -97,7 +97,7 @@ pub fn read_prefix<'t>(
 pub(crate) fn settle<'t, 'g>(
     mut search: Search<'t, 'g>,
     look: impl Fn(&mut Search<'t, 'g>, SchemaMode) -> Vec<Found>,
-    choose: impl Fn(Vec<Found>) -> Parse<'t>,
+    choose: impl Fn(&mut Search<'t, 'g>, Vec<Found>) -> Parse<'t>,
 ) -> Parse<'t> {
     let mut refusal: Option<(Cost, Parse<'t>)> = None;
     for &schema_mode in SchemaMode::closest_first(search.guide) {
@@ -105,7 +105,7 @@ pub(crate) fn settle<'t, 'g>(
         // Of several that are as cheap one that is in doubt, if there is any.
         let Some(best) = found.iter().min_by_key(|one| (one.cost, one.doubt.is_none())) else { continue };
         let (cost, doubt) = (best.cost, best.doubt);
-        let parse = choose(found);
+        let parse = choose(&mut search, found);
         // With a value of the wrong type it is much cheaper.
         let is_cheaper = refusal.as_ref().is_some_and(|(refused, _)| cost < *refused);
         // What Python reads is what it looks like.

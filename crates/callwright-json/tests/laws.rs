@@ -12,7 +12,8 @@ use callwright_json::{
     apply, is_object, quote, read, read_with, strict,
 };
 use proptest::prelude::*;
-use values::{Json, json, loose_spelling, object, plain_object, soup, strict_spelling, torn};
+use proptest::sample::Index;
+use values::{Json, Spelling, json, loose_spelling, object, plain_object, soup, strict_spelling, torn};
 
 proptest! {
     // The same texts in every run; the fuzz targets look for others.
@@ -165,6 +166,73 @@ proptest! {
         }
     }
 }
+
+/// Where two objects stand, no reading takes one of them and drops the other one, or what a cut left of it.
+#[test]
+fn an_object_is_no_prose() {
+    for (seed, surroundings) in [(1, WORK), (2, JUDGE)] {
+        let config = ProptestConfig {
+            failure_persistence: None,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(seed),
+            ..ProptestConfig::default()
+        };
+        let written = || {
+            (object(), loose_spelling()).prop_filter(
+                "no members",
+                |(value, _)| !matches!(value, Json::Object(members) if members.is_empty()),
+            )
+        };
+        let places = prop::sample::select(surroundings);
+        let several = (written(), written(), places, any::<Index>());
+        let runner = &mut proptest::test_runner::TestRunner::new(config);
+        let law = |(one, other, [before, between, behind], cut): (Written, Written, [&str; 3], Index)| {
+            let (first, second) = (one.0.written(&one.1), other.0.written(&other.1));
+            let (one, other) = (one.0.strict(), other.0.strict());
+            let same = strict(&one).unwrap().root(&one).same_as(strict(&other).unwrap().root(&other));
+            prop_assume!(!same);
+            let head = format!("{before}{first}{between}");
+            let text = format!("{head}{second}{behind}");
+            let begun = head.len() + second.find([':', '：']).unwrap();
+            let cut = begun + cut.index(text.len() - begun);
+            let end = (cut + 1..).find(|end| text.is_char_boundary(*end)).unwrap();
+            let text = &text[..end];
+            for guide in [&AnyValue as &dyn Guide, &AnyObject] {
+                let parse = read(text, guide);
+                // A list has both.
+                let is_list = |reading: &&Reading<'_>| reading.value().kind() == Kind::Array;
+                let lists = parse.settled().filter(is_list).map(|list| list.span);
+                let takes_both = lists
+                    .is_some_and(|span| (span.start as usize) <= before.len() && begun < span.end as usize);
+                prop_assert!(takes_both || parse.settled().is_none(), "{text}\n{parse:?}");
+            }
+            Ok(())
+        };
+        runner.run(&several, law).unwrap();
+    }
+}
+
+/// An object, and how it is written.
+type Written = (Json, Spelling);
+
+/// What stands before two objects, between them and behind them.
+const WORK: &[[&str; 3]] = &[
+    ["", ", ", ""],
+    ["", "\n", "\n"],
+    ["Input: ", " Output: ", ""],
+    ["", " // ", ""],
+    ["[", ", ", ""],
+    ["Here it is: ", ". Not ", " as before."],
+    ["```json\n", "\n```\nor\n```json\n", "\n```"],
+];
+const JUDGE: &[[&str; 3]] = &[
+    ["", "", ""],
+    ["", " ", "\n\nDone."],
+    ["Sure.\n\n", "; ", ";"],
+    ["(", ") (", ")"],
+    ["- ", "\n- ", "\n"],
+    ["x = ", " # ", ""],
+    ["", " => ", ""],
+];
 
 /// All texts of a few characters: what is settled has no rival, and what ties has different values.
 #[test]

@@ -38,15 +38,21 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
     let options = Options { cut: finish_reason.is_some_and(is_cut) };
     let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };
     let mut parse = read_with(text, schema.guide(), &options);
-    // Of several readings, the schema may admit one only.
+    // Of several readings of one value, the schema may admit one only.
     let fits = |reading: &Reading<'_>| schema.check(reading.value()).is_empty();
-    if 1 < parse.readings.len() && parse.readings.iter().filter(|reading| fits(reading)).count() == 1 {
+    let are_of_one = 1 < parse.readings.len() && !holds_several(&parse);
+    if are_of_one && parse.readings.iter().filter(|reading| fits(reading)).count() == 1 {
         parse.readings.retain(fits);
     }
     if parse.readings.is_empty() {
         parse.readings.extend(pairs::read(text, schema.guide()));
     }
     fit(settle(parse)?, schema)
+}
+
+/// Are there several values in the text? None of them is words around another one.
+pub(crate) fn holds_several(parse: &Parse<'_>) -> bool {
+    parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SeveralValues)
 }
 
 /// The reading that a parse is settled on, or the reason why there is none.

@@ -87,3 +87,24 @@ fn what_cannot_be_read_is_never_an_empty_object() {
     }
     assert_eq!(verdicts(&[(None, "", "f<|channel|>commentary", r#"{"a":"x"}"#)]), [r#" {"a":"x"}"#]);
 }
+
+/// No object is words around another one, and no call is.
+#[test]
+fn several_arguments_are_refused() {
+    for arguments in [
+        r#"{"a": "x"}, {"a": "y"}"#,
+        r#"{"a": "x"}{"a": "y"#,
+        r#"{"a": "x"}, {"a": "y""#,
+        "{\"a\": \"x\"}\n{\"a\": ",
+        r#"{"a": "x"} // {"n": 2}"#,
+        r#"{"a": "x"} {"a": 5}"#,
+        r#"[{"a": "x"}, {"a": "y"#,
+        r#"{"a": "x"}, "n": 2"#,
+        r#""{\"a\": \"x\"} {\"a\": \"y\"}""#,
+        "f(a=\"x\"), f(a=\"y\")",
+        "f(a=\"x\") f(a=\"y",
+    ] {
+        let verdicts = verdicts(&[(Some(0), "c1", "f", arguments)]);
+        assert!(matches!(verdicts.as_slice(), [one] if one.starts_with("c1 !")), "{arguments}: {verdicts:?}");
+    }
+}

@@ -48,9 +48,10 @@ impl Search<'_, '_> {
         }
         // Nothing that may follow a value: a comma is missing, or two strings are one.
         let quoted = self.quote_at(at).is_some();
-        // Python joins what stands side by side.
+        // Python joins what stands side by side; in parentheses nothing else is meant.
+        let is_group = frame.shape == Shape::Group && frame.close == b')';
         if quoted
-            && self.strict_quotes
+            && (self.strict_quotes || is_group)
             && let Last::Text(len) = s.last
         {
             return self.join(s, end - usize::from(len), at);

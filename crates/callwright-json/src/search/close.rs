@@ -1,9 +1,9 @@
 //! Closing containers: by the right bracket, the wrong one, or none at all.
 
 use super::cost::{FOREIGN_CLOSER, MIDDLE};
-use super::{Frame, Last, NONE, SchemaMode, Search, Shape, State, Step};
+use super::{Frame, Last, SchemaMode, Search, Shape, State, Step};
 use crate::scan::skip_space;
-use crate::{Member, Problem, RepairKind, Span};
+use crate::{MAX_SLOTS, Member, Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
     /// A closing bracket, `b` or `len` bytes that stand for it, stands at `s.at`, where it may stand or not.
@@ -135,11 +135,22 @@ impl Search<'_, '_> {
         // A fence may be a part of such a text, unless it closes one that stands in front of the value.
         let marked = ended_by_marker && (quoted || self.marker_at(self.peek_blank(at)) == Some(true));
         let firm = s.last != Last::Open && even || marked;
-        if !firm || (self.cut && !ended_by_marker) || s.frame == NONE {
-            return self.fail(Problem::Truncated, Span::new(s.open as usize, at));
+        let frame = self.frame(&s).copied();
+        // Behind a comma more was to follow: `{"a": 1,`
+        let is_full = frame.is_some_and(|frame| self.is_full(&frame));
+        let goes_on = self.cut || s.last == Last::Comma && !is_full;
+        match frame {
+            Some(frame) if firm && (ended_by_marker || !goes_on) => self.close_at(s, frame, at),
+            _ => self.fail(Problem::Truncated, Span::new(s.open as usize, at)),
         }
-        let frame = *self.frame(&s)?;
-        self.close_at(s, frame, at)
+    }
+
+    /// Has the object all the members that are declared for it? Where some are, nobody expects others.
+    fn is_full(&self, frame: &Frame) -> bool {
+        let slots = self.guide.slots(frame.place);
+        let is_used =
+            |slot: usize| frame.used & (1 << slot) != 0 || self.guide.name(frame.place, slot as u8).is_none();
+        frame.is_object() && frame.used != 0 && slots < MAX_SLOTS && (0..slots).all(is_used)
     }
 
     /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token, `<|` or, as

@@ -217,6 +217,8 @@ pub(crate) struct Search<'t, 'g> {
     on_trail: bool,
     reached: Reached,
     found: Vec<Found>,
+    /// The value is looked at alone: what follows it says nothing about it.
+    apart: bool,
     /// Where the value begins, and how.
     from: usize,
     start: Start,
@@ -277,6 +279,7 @@ impl<'t, 'g> Search<'t, 'g> {
             seen: BTreeMap::new(),
             reached: Reached::default(),
             found: Vec::new(),
+            apart: false,
             from,
             start: Start::Value,
             in_fence: false,
@@ -313,8 +316,9 @@ impl<'t, 'g> Search<'t, 'g> {
             Start::Members => {
                 let s = self.replace(first, RepairKind::AddOpener, from, "{");
                 let s = self.push_frame(s, Shape::Object, b'}');
-                // Without a key nothing says that there was an object: `}`
-                s.filter(|s| self.key_at(s, self.peek_blank(from)).is_some())
+                // Without a key and its colon nothing says that there was an object: `}`, `"a" "b"`
+                let key = |s: &State| self.key_at(s, self.peek_blank(from));
+                s.filter(|s| key(s).is_some_and(|key| self.has_colon(key.end)))
             }
         };
         if let Some(first) = first {
@@ -337,6 +341,18 @@ impl<'t, 'g> Search<'t, 'g> {
             self.reason = self.reason.or(self.trouble);
         }
         core::mem::take(&mut self.found)
+    }
+
+    /// The cheapest reading of the value that starts at `from`, whatever follows it, and that closes all its brackets; else what is
+    /// wrong with it.
+    pub(crate) fn run_apart(&mut self, from: usize) -> Result<Found, (Problem, Span)> {
+        let (cut, reason) = (self.cut, self.reason.take());
+        (self.apart, self.cut) = (true, true);
+        let found = self.run(SchemaMode::KeysOnly, from, Start::Value);
+        (self.apart, self.cut) = (false, cut);
+        let trouble = core::mem::replace(&mut self.reason, reason);
+        let broken = (Problem::Unreadable, Span::at(from));
+        found.into_iter().next().ok_or_else(|| trouble.unwrap_or(broken))
     }
 
     /// Runs one state forward until it is complete, impossible, or dearer than another one.

@@ -15,6 +15,9 @@ const EVENING: [RepairKind; 6] = {
 impl Search<'_, '_> {
     /// The value is complete: takes note of it, with what its end costs.
     pub(super) fn tail(&mut self, s: State) -> Option<State> {
+        if self.apart {
+            return Some(State { step: Step::Done, ..s });
+        }
         let at = s.at as usize;
         let next = skip_blank(self.bytes, at);
         let rest = &self.bytes[next..];

@@ -27,12 +27,17 @@ impl Search<'_, '_> {
                 s.at = end as u32;
             }
             let Some((end, kind)) = self.blank_at(end) else { return s };
+            // `// ... 8 more`: something was left out here.
+            let comment = self.text.get(at..end).unwrap_or("");
+            if kind == RepairKind::DropComment && (comment.contains("...") || comment.contains('…')) {
+                s.habits |= DOUBTFUL;
+            }
             s = self.replace(s, kind, end, if kind == RepairKind::DropEscape { " " } else { "" });
         }
     }
 
     /// The first place at or after `at` that is not blank, without taking note of what is passed.
-    pub(super) fn peek_blank(&self, mut at: usize) -> usize {
+    pub(crate) fn peek_blank(&self, mut at: usize) -> usize {
         at = skip_space(self.bytes, at);
         // Behind a token there is mostly another one.
         if self.bytes.get(at).is_some_and(|b| b.is_ascii_graphic() && !b"/-<#\\".contains(b)) {
@@ -91,17 +96,23 @@ impl Search<'_, '_> {
             return Some(State { last: Last::Firm, ..after });
         }
         if kinds.meets(Kinds::NUMBER) {
-            let padded = padded(word);
-            let is_number = padded.is_some();
-            if let Some(json) = foreign_number(word).or(padded.filter(|_| !kinds.has(Kinds::STRING))) {
+            let padded = padded(word).filter(|_| !kinds.has(Kinds::STRING));
+            if let Some(json) = foreign_number(word).or(padded) {
                 return Some(self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json));
             }
-            // `2-4`, `50!`: a number, and something that may have slipped in or belongs to it.
+            // `2-4`, `50!`, `01`: a number, and something that may have slipped in or belongs to it. `5e` is one that was cut.
             let digits = word.trim_start_matches(['-', '+']);
             let begins = digits.starts_with(|c: char| c.is_ascii_digit());
-            if begins && !is_number && !digits.contains(char::is_alphabetic) {
+            let is_cut = || number(format!("{word}0").as_bytes(), 0) == Ok(word.len() + 1);
+            if begins && (!digits.contains(char::is_alphabetic) || is_cut()) {
                 return self.fail(Problem::Unreadable, Span::new(at, end));
             }
+        }
+        // `tru` may be a text, or a literal that was cut. One letter stands for other things, and a word in a call is a name.
+        let is_cut = |whole: &str| whole.starts_with(word) && literal(whole, kinds).is_some();
+        let is_word = 1 < word.len() && !self.start.is_arguments();
+        if is_word && LITERALS.into_iter().any(is_cut) && self.may_go_on(&s, end) {
+            return self.fail(Problem::Unreadable, Span::new(at, end));
         }
         // No value is no text.
         if literal(word, Kinds::ANY) == Some("null") && self.may_go_on(&s, end) {
@@ -266,6 +277,9 @@ impl Search<'_, '_> {
         at
     }
 }
+
+/// How literals are written, in JSON and in Python.
+const LITERALS: [&str; 6] = ["true", "false", "null", "True", "False", "None"];
 
 /// The literal of one of these `kinds` that `word` is, as JSON or another language has it: its JSON.
 pub(super) fn literal(word: &str, kinds: Kinds) -> Option<&'static str> {

@@ -51,6 +51,10 @@ impl Search<'_, '_> {
             b'(' if self.strict_quotes && python::is_group(self.bytes, at) => {
                 self.group(s, RepairKind::SwapSyntax, at + len, b')')
             }
+            // Python's way to write a long text: `("a" "b")`
+            b'(' if kinds.has(Kinds::STRING) && self.parenthesizes_text(at + len) => {
+                self.group(s, RepairKind::SwapSyntax, at + len, b')')
+            }
             b'(' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
                 self.open(s, Shape::Object, b, len)
             }
@@ -171,6 +175,19 @@ impl Search<'_, '_> {
     /// The key of a member of an object that would stand here, at or behind `at`: `("a": 1)`.
     fn first_key(&self, s: &State, at: usize) -> Option<Key> {
         self.key_in(self.place(s), 0, self.peek_blank(at))
+    }
+
+    /// Do the parentheses that open before `at` hold strings alone, side by side or with a plus between them?
+    fn parenthesizes_text(&mut self, mut at: usize) -> bool {
+        let from = at;
+        let mut is_text = false;
+        while let Some(end) = python::string(self.bytes, skip_space(self.bytes, at)) {
+            let next = skip_space(self.bytes, end);
+            is_text = self.bytes.get(next) == Some(&b')');
+            at = if self.bytes.get(next) == Some(&b'+') { next + 1 } else { next };
+        }
+        self.fuel -= (at - from) as i64;
+        is_text
     }
 
     /// Where the object or list of one of these `kinds` begins that stands in a fence of its own, which opens at `at`:

@@ -8,9 +8,10 @@ use super::opener::{Delimiter, Place};
 use super::repeat::Spot;
 use super::tail::{self, Tail, tail};
 use super::{Event, Flow, Mode, Scanner};
-use crate::dialect::Anchor;
+use crate::dialect::{Anchor, NameAt};
 use crate::marks;
 use crate::shape::keys;
+use crate::syntax::comment::comment;
 use crate::syntax::{Incomplete, Seen, blanks};
 use crate::verdict::{Reason, ShapeError, Verdict};
 
@@ -65,8 +66,48 @@ impl Scanner<'_> {
         } else if let Some(text) = self.text_beside(at) {
             let text = text.to_owned();
             self.refuse_last(text, at);
+        } else if let Some((key, behind)) = self.object_beside(at, end)? {
+            let key = key.to_owned();
+            self.refuse_last(key, at);
+            return Ok(behind);
         }
         Ok(torn)
+    }
+
+    /// The first key of the object that stands at `at`, behind a call, if it is an argument of that and the object is no call by
+    /// itself: `Action Input: {"a": 1}, {"a": 2}`. Of an object in a comment, `{"name": "f", …} // {"name": "f", …}`, also the place
+    /// behind that. Which one is meant nobody can say.
+    fn object_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
+        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
+        let Some(((record, _), tool)) = self.markup.inside.as_ref().zip(self.names.resolve(&call.name))
+        else {
+            return Ok(None);
+        };
+        let begin = at + blanks(&self.text, at, usize::MAX);
+        let rest = self.text.get(begin..).unwrap_or("");
+        if rest == "/" && !end {
+            return Err(Incomplete);
+        }
+        let remark = ["//", "/*", "#"].iter().find_map(|mark| rest.strip_prefix(mark)).map(str::trim_start);
+        let is_alone = record.anchor != Anchor::Distinct
+            && !matches!(record.name_at, NameAt::Payload | NameAt::Key)
+            && self.markup.delimiters.is_empty();
+        if remark.is_none() && !is_alone {
+            return Ok(None);
+        }
+        let Some(key) = first_key(remark.unwrap_or(rest), end)? else { return Ok(None) };
+        let is_of_call = || remark.is_some() && keys::all_of_call().any(|of_call| of_call == key);
+        if !tool.declares(key) && !is_of_call() {
+            return Ok(None);
+        }
+        let len = match comment(rest.as_bytes()) {
+            Err(Incomplete) if !end => return Err(Incomplete),
+            Err(Incomplete) => Some(rest.len()),
+            Ok(len) => len,
+        };
+        // What closes the call may stand on the line of the comment.
+        let behind = |len| begin + rest.get(..len).and_then(|inside| inside.find("</")).unwrap_or(len);
+        Ok(Some((key, len.map(behind))))
     }
 
     /// The text in quotes that stands at `at`, behind a call whose brackets were repaired: `f(a=['b'), 'c'])`. They were meant to
@@ -201,6 +242,21 @@ enum Named<'t> {
 
 /// The longest name that is looked for behind a call, in bytes.
 const MAX_KEY: usize = 64;
+
+/// The first key of the object that `text` is or begins with.
+fn first_key(text: &str, end: bool) -> Seen<&str> {
+    let more = |rest: &str| rest.is_empty() && !end && text.len() < MAX_KEY;
+    let inside = text.strip_prefix('{').map(str::trim_start);
+    let Some(inside) = inside else { return if more(text) { Err(Incomplete) } else { Ok(None) } };
+    let Some(quote) = inside.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        return if more(inside) { Err(Incomplete) } else { Ok(None) };
+    };
+    match inside[1..].split_once(quote) {
+        Some((key, _)) => Ok(Some(key)),
+        None if more("") => Err(Incomplete),
+        None => Ok(None),
+    }
+}
 
 /// The name of the argument of a call that stands at `from`, behind it and its closing marks: `{"a": 1}, "b": 2}`,
 /// `f(a=1), b=2)`.

@@ -13,6 +13,7 @@ use super::{Event, LiveCall, Scanner};
 use crate::check::{self, Fit};
 use crate::dialect::NATIVE;
 use crate::engine::Context;
+use crate::heal::holds_several;
 use crate::payload;
 use crate::policy::Admission;
 use crate::shape;
@@ -249,7 +250,9 @@ impl Draft {
         let paren = text.find('(').unwrap_or(0);
         if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
             let payload = payload::read_arguments_at(text, paren, guide, cut);
-            if let Some(reading) = payload::settled_object(&payload.parse) {
+            // `f(a=1), f(a=2)` is more than one call.
+            let is_all = text.get(payload.end..).is_some_and(payload::are_signs);
+            if let Some(reading) = payload::settled_object(&payload.parse).filter(|_| is_all) {
                 return rewritten(reading.value().raw().to_owned(), RepairKind::SwapSyntax);
             }
         }
@@ -331,9 +334,12 @@ fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<String> {
     })
 }
 
-/// The only reading, or the only one of several that fits the schema.
+/// The only reading, or the only one of several of one value that fits the schema.
 fn settled<'p, 't>(parse: &'p Parse<'t>, tool: &Tool) -> Option<&'p Reading<'t>> {
     parse.settled().or_else(|| {
+        if holds_several(parse) {
+            return None;
+        }
         let mut fitting = parse.readings.iter().filter(|r| check::fit(tool, r.value().raw()).is_ok());
         fitting.next().filter(|_| fitting.next().is_none())
     })

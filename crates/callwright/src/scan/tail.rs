@@ -198,6 +198,11 @@ fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> S
     }
     let Some(len) = at_end(comment(&bytes[at..]), end)? else { return Ok(None) };
     let behind = at + len;
+    // An object in it is no remark.
+    let is_object = |pair: &[u8]| matches!(pair, b"{\"" | b"{'");
+    if bytes[at..behind].windows(2).any(is_object) {
+        return Ok(None);
+    }
     let space = bytes[behind..].iter().take(MAX_BLANK).take_while(|byte| byte.is_ascii_whitespace()).count();
     match bytes.get(behind + space) {
         None if !end => Err(Incomplete),

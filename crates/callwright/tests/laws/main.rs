@@ -20,7 +20,9 @@ use std::env;
 
 use bench::{Bench, Made, Spelling, Strings, is_call, told};
 use callwright::value::{Map, Value};
-use callwright::{Argument, Context, Dialect, Dialects, Grammar, Marks, Outcome, Policy, Verdict, parse};
+use callwright::{
+    Argument, Context, Dialect, Dialects, Grammar, Marks, Outcome, Policy, Schema, Verdict, heal, parse,
+};
 use common::Random;
 use pools::{Half, Pools, Tagged, fill};
 use slips::Slip;
@@ -191,6 +193,51 @@ fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native:
         };
         let name = format!("{dialect}, native: {is_native}, {reason}, doubts: {doubt_open_ends}");
         bench.count(&name, text, is_no_other(&outcome, made, may_be_open));
+    }
+}
+
+/// Where two objects stand of which each may be the arguments, none of them is taken and the other one dropped as words around
+/// it, wherever the text is cut.
+#[test]
+fn an_object_is_no_prose() {
+    hold("several", ALL, |bench, times| {
+        let pools = bench.pools;
+        for number in 0..60 * times {
+            let tool = bench.random.pick(&pools.tools);
+            let (one, other) = (bench.call_of(tool, Strings::Any), bench.call_of(tool, Strings::Any));
+            let has_members =
+                |made: &Made| made.arguments.as_object().is_some_and(|members| !members.is_empty());
+            if one.arguments == other.arguments || !has_members(&one) || !has_members(&other) {
+                continue;
+            }
+            let spell =
+                |bench: &mut Bench<'_>, made: &Made| bench.random.pick(&Spelling::ALL).spell(&made.arguments);
+            let (first, second) = (spell(bench, &one), spell(bench, &other));
+            let language = bench.random.pick(&pools.languages);
+            let template = &pools.several[number % pools.several.len()];
+            let text = bench.filled(template, language, "");
+            let text = text.replacen("{first}", &first, 1).replacen("{second}", &second, 1);
+            // The second one is begun where its first key and the colon stand.
+            let begin = text.rfind(&second).unwrap();
+            let begun = begin + second.find(':').unwrap() + 1;
+            for at in (begun..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                several(bench, &one, &tool.schema(), &text[..at], template);
+            }
+        }
+    });
+}
+
+fn several(bench: &mut Bench<'_>, made: &Made, schema: &Value, text: &str, template: &str) {
+    let outcome = bench.read_native(&made.name, text, &bench.context.clone());
+    let found = if outcome.calls().next().is_none() { Ok(()) } else { Err(told(&outcome)) };
+    bench.count(&format!("native, {template:?}"), text, found);
+    let schema = Schema::compile(schema).unwrap();
+    for schema in [Some(&schema), None] {
+        // Where a list may stand, it has both.
+        let is_list = |text: &str| schema.is_none() && text.starts_with('[');
+        let healed = heal(text, schema, None).ok().filter(|healed| !is_list(&healed.text));
+        let found = healed.map_or(Ok(()), |healed| Err(healed.text));
+        bench.count(&format!("heal, schema: {}, {template:?}", schema.is_some()), text, found);
     }
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct Pools {
     pub(crate) frames: Vec<Frame>,
     /// Where a call stands that is meant.
     pub(crate) places: Vec<String>,
+    /// Where two objects stand of which neither is words around the other.
+    pub(crate) several: Vec<String>,
     /// Calls with marks whose arguments are JSON.
     pub(crate) forms: Vec<Form>,
     /// Calls with marks around each argument.
@@ -74,6 +76,7 @@ impl Pools {
             languages: half.of(read(include_str!("languages.toml"))),
             frames: half.of(read(include_str!("frames.toml"))),
             places: half.of(read(include_str!("places.toml"))),
+            several: half.of(read(include_str!("several.toml"))),
             forms: forms.form,
             tagged: forms.tagged,
             dialects: PromptDialect::all(&Dialects::default()).collect(),

@@ -1,0 +1,207 @@
+//! What stands beside the value that was read, and is no prose: another value that may be meant, whole or in part.
+//!
+//! Words around a value are dropped. `{"a": 1}, {"a": 2}` has none: one object dropped for the other would be a choice that
+//! nobody made.
+
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+use crate::embedded::reasoning;
+use crate::search::{Search, mark};
+use crate::spelling::{sign, skip_blank};
+use crate::strict::strict_prefix;
+use crate::{Guide, Kind, Kinds, Member, Problem, Reading, Span, Value, strict_end};
+
+/// What stands beside a value and is no prose.
+pub(crate) enum Beside<'t> {
+    /// Another value, as likely to be meant.
+    Value(Reading<'t>),
+    /// A part of one, or of the value itself: an object that was cut, a member.
+    Part(Problem, Span),
+    /// The value once more, and nothing else.
+    Same,
+}
+
+/// What is made of the text in which something is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is dropped.
+    Dropped,
+    /// Another reading takes it into a string, where a key and its colon may stand.
+    Quoted,
+}
+
+/// What stands in the parts of the text from `begin` on that neither `value` nor one of its `repeats` takes.
+pub(crate) fn beside<'t>(
+    search: &mut Search<'t, '_>,
+    begin: usize,
+    value: &Reading<'_>,
+    repeats: &[Span],
+) -> Option<Beside<'t>> {
+    let end = Span::at(search.text.len());
+    let (mut from, mut is_same) = (begin, false);
+    for taken in [value.span].iter().chain(repeats).chain([&end]) {
+        match look(search, value, from..taken.start as usize, Fate::Dropped) {
+            Some(Beside::Same) => is_same = true,
+            None => {}
+            other => return other,
+        }
+        from = taken.end as usize;
+    }
+    is_same.then_some(Beside::Same)
+}
+
+/// What stands behind `value`, which is right as it is written, where another reading takes its last quote for text and goes on.
+pub(crate) fn behind<'t>(search: &mut Search<'t, '_>, value: &Reading<'_>) -> Option<Beside<'t>> {
+    look(search, value, value.span.end as usize..search.text.len(), Fate::Quoted)
+}
+
+/// What stands in a piece of the text.
+fn look<'t>(
+    search: &mut Search<'t, '_>,
+    value: &Reading<'_>,
+    piece: Range<usize>,
+    fate: Fate,
+) -> Option<Beside<'t>> {
+    let text = search.text;
+    let bytes = text.as_bytes();
+    let Range { start: mut at, end } = piece;
+    // A list that holds the value would have been read as one.
+    let before = bytes.get(at..end)?.trim_ascii_end();
+    if end < bytes.len() && before.ends_with(b"[") && !is_cdata(before) {
+        return Some(Beside::Part(Problem::Unreadable, Span::at(at + before.len() - 1)));
+    }
+    let mut blocks = reasoning(text).into_iter().peekable();
+    let mut is_same = false;
+    while at < end {
+        let (byte, len) = sign(&bytes[at..])?;
+        while blocks.next_if(|block| (block.end as usize) <= at).is_some() {}
+        match byte {
+            b'<' if let Some(block) = blocks.next_if(|block| block.start as usize == at) => {
+                at = block.end as usize;
+                continue;
+            }
+            b'[' if is_cdata(&bytes[..=at]) => {}
+            b'{' | b'[' => match value_at(search, at, byte, at + len) {
+                Other::Value(other) => {
+                    at = other.span.end as usize;
+                    // What one string holds of another object, whatever that is, was not meant to be in it.
+                    let is_torn = fate == Fate::Quoted && other.value().members().next().is_some();
+                    match other.value().same_as(value.value()) {
+                        true => is_same = true,
+                        false if is_torn || is_due(search.guide, other.value()) => {
+                            return Some(Beside::Value(other));
+                        }
+                        false => {}
+                    }
+                    continue;
+                }
+                Other::Part(problem, span) => return Some(Beside::Part(problem, span)),
+                Other::Words => {}
+            },
+            b'"' | b'\'' if fate == Fate::Dropped && is_colon(bytes, at + len) => {
+                return Some(Beside::Part(Problem::Unreadable, Span::new(at, at + len)));
+            }
+            _ => {}
+        }
+        at += len;
+    }
+    is_same.then_some(Beside::Same)
+}
+
+/// What a bracket in a text opens.
+enum Other<'t> {
+    Value(Reading<'t>),
+    /// A value that is not whole, or has no reading.
+    Part(Problem, Span),
+    Words,
+}
+
+/// What the bracket `byte` at `at` opens, with what stands behind it at `inner`.
+fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) -> Other<'t> {
+    let text = search.text;
+    if search.fuel < 0 {
+        return Other::Part(Problem::Limit, Span::at(at));
+    }
+    // Most brackets open no value, and ask for no memory.
+    if let Err(looked) = strict_end(text, at) {
+        search.fuel -= looked.saturating_sub(at) as i64;
+    } else if let Ok((tree, end)) = strict_prefix(text.as_bytes(), at, 1) {
+        search.fuel -= (end - at) as i64;
+        let span = Span::new(at, end);
+        return Other::Value(Reading::strict(span.of(text), tree.behind(at), span));
+    }
+    if !begins_value(search, byte, inner) {
+        return Other::Words;
+    }
+    match search.run_apart(at) {
+        Ok(found) => Reading::of(text, found.span, found.repairs)
+            .map_or(Other::Part(Problem::Unreadable, Span::at(at)), Other::Value),
+        Err((problem, span)) => Other::Part(problem, span),
+    }
+}
+
+/// Does a value begin behind the bracket `byte`, at or behind `inner`: a key and its colon, as far as they are there, or an element
+/// of a list where one may stand? `{path}` and `[1]` are words.
+fn begins_value(search: &Search<'_, '_>, byte: u8, inner: usize) -> bool {
+    let bytes = search.text.as_bytes();
+    let inner = search.peek_blank(inner);
+    let is_quote = || mark(&bytes[inner..]).is_some();
+    match (byte, bytes.get(inner)) {
+        (b'{', None) => true,
+        (b'{', Some(_)) => search.whole_key(inner).map_or_else(is_quote, |key| {
+            let behind = search.peek_blank(key.end);
+            behind == bytes.len() || is_colon(bytes, behind)
+        }),
+        (_, next) => {
+            let takes_list = search.guide.kinds(search.guide.root()).has(Kinds::ARRAY);
+            takes_list && (matches!(next, Some(b'{' | b'[')) || is_quote())
+        }
+    }
+}
+
+/// May `value` be what was asked for: does it fit, repeat a declared key, or hold an object that does? An object in another one has
+/// to fit as a whole: a schema that is said back names the keys as well.
+fn is_due(guide: &dyn Guide, value: Value<'_>) -> bool {
+    let root = guide.root();
+    let kinds = guide.kinds(root);
+    let slot = |key: Value<'_>| match guide.member(root, &key.as_str()?) {
+        Member::Declared(slot, _) => Some(1_u128 << slot),
+        Member::Open(_) | Member::Forbidden => None,
+    };
+    let required = guide.required(root);
+    // Values, each with whether it stands in an object.
+    let mut open = vec![(value, false)];
+    while let Some((value, is_member)) = open.pop() {
+        match value.kind() {
+            Kind::Array if kinds.has(Kinds::ARRAY) && !is_member => return true,
+            Kind::Array => open.extend(value.elements().map(|element| (element, is_member))),
+            Kind::Object => {
+                let slots: Vec<Option<u128>> = value.members().map(|(key, _)| slot(key)).collect();
+                let used = slots.iter().flatten().fold(0, |used, slot| used | slot);
+                let has_all = required & !used == 0;
+                let is_due = match is_member {
+                    true => required != 0 && has_all && slots.iter().all(Option::is_some),
+                    false => used != 0 || required == 0,
+                };
+                if is_due && kinds.has(Kinds::OBJECT) {
+                    return true;
+                }
+                open.extend(value.members().map(|(_, member)| (member, true)));
+            }
+            Kind::Null | Kind::Bool | Kind::Number | Kind::String => {}
+        }
+    }
+    false
+}
+
+/// Does `text` end with what opens a section of XML?
+pub(crate) fn is_cdata(text: &[u8]) -> bool {
+    text.ends_with(b"<![CDATA[")
+}
+
+/// Does a colon stand at or behind `at`?
+pub(crate) fn is_colon(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(skip_blank(bytes, at)..).unwrap_or(&[]);
+    matches!(sign(rest), Some((b':', _)))
+}
