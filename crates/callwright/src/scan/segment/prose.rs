@@ -6,7 +6,7 @@ use callwright_json::{Span, is_blank};
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{
-    Candidate, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, may_be_label,
+    Candidate, FOREIGN, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, may_be_label,
     next_candidate,
 };
 use crate::dialect::{Anchor, FRAMES, Known, Record};
@@ -447,7 +447,7 @@ impl<'a> Scanner<'a> {
             return Ok((!self.is_in_ticks(at, at + len, end)?).then_some(Found::Thought(len)));
         }
         let is_own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
-        if (matches!(byte, b'<' | b'[' | b'>' | b't') || is_own)
+        if (matches!(byte, b'<' | b'[' | b'>' | b't' | FOREIGN) || is_own)
             && let Some(found) = self.block_begins(at, end)?
         {
             return Ok(Some(found));
