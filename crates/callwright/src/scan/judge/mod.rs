@@ -207,8 +207,7 @@ impl<'a, 't> Case<'a, 't> {
         if is_nameless && let Some(call) = inner().and_then(|inner| self.arguments_alone(inner)) {
             shaped = vec![call];
         }
-        let may_lack_name = self.opener.is_distinct() || self.opener.is_fenced() || self.alone;
-        if shaped.is_empty() && may_lack_name && !self.is_said_again(at) {
+        if shaped.is_empty() && !self.is_said_again(at) {
             shaped.extend(self.arguments_alone(value));
         }
         // `[{"name": "f", "a": 1}, {"name": "g", "b": 2}]`

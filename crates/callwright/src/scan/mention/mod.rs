@@ -157,6 +157,12 @@ impl Scanner<'_> {
         }
     }
 
+    /// Does what follows the expression of `run` in its list belong to it, `[f(a=1) for a in b]`, and not stand behind a comma?
+    fn is_taken_in(&self, run: &Run) -> bool {
+        let text = self.text.get(..run.at.end).unwrap_or("");
+        run.is_expression && !text.trim_end().ends_with(',')
+    }
+
     /// What `run` is; `None` where what follows must tell.
     fn stand(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
@@ -222,8 +228,7 @@ impl Scanner<'_> {
             return match () {
                 () if is_in_sentence => shown(ShownBy::Sentence),
                 () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
-                // `[f(a=1) for a in b]`
-                () if behind.goes_on && !behind.joined && (run.is_expression || !run.is_listed) => {
+                () if behind.goes_on && !behind.joined && (!run.is_listed || self.is_taken_in(run)) => {
                     shown(ShownBy::Sentence)
                 }
                 // A model that was given its tools natively calls without marks only with nothing else.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use callwright_json::{Span, is_blank};
+use memchr::memmem;
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{
-    Candidate, FOREIGN, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, may_be_label,
-    next_candidate,
+    Candidate, FOREIGN, THOUGHT, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start,
+    may_be_label, next_candidate,
 };
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
@@ -66,11 +67,15 @@ impl<'a> Scanner<'a> {
             }
             // Behind what was taken out a word begins.
             let in_word = ends_in_word(&self.text.as_bytes()[..at])
+                && !(byte == FOREIGN && self.text[at..].starts_with(THOUGHT))
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             // Nothing begins inside a word but a mark of the caller's own.
             if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
                 let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
-                let end = at + word.iter().take_while(|byte| is_name_byte(**byte)).count();
+                let len = word.iter().take_while(|byte| is_name_byte(**byte)).count();
+                // `Sure.◁think▷`
+                let thought = memmem::find(word.get(..len).unwrap_or(&[]), THOUGHT.as_bytes());
+                let end = at + thought.unwrap_or(len);
                 self.pass_over(at, end);
                 at = end;
                 continue;
