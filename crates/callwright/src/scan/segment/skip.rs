@@ -17,7 +17,7 @@ const TWO_WORDS: (&str, &str) = ("function", "call");
 
 /// The sign with which a mark of reasoning begins that is none of ASCII, `◁think▷`, and its first byte.
 pub(super) const THOUGHT: &str = "◁";
-pub(super) const FOREIGN: u8 = THOUGHT.as_bytes()[0];
+pub(super) const FOREIGN: u8 = 0xe2;
 
 /// A stretch to look at closely: every place of it, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
