@@ -123,6 +123,8 @@ export interface Options {
   nativeMode?: boolean;
   /** The dialect that the prompt asked for. */
   asked?: string;
+  /** The request's `tool_choice`: JSON without a name is a call only where it leaves one tool. */
+  toolChoice?: string | object;
   startsInReasoning?: boolean;
   policy?: "auto" | "heal" | "feedback" | "strict";
   callsInReasoning?: "ignore" | "unclosed" | "accept";

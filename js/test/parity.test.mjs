@@ -57,7 +57,8 @@ const differences = async (one, own) => {
   writeFileSync(tools, one.tools ?? TOOLS);
   writeFileSync(config, own.length === 0 ? "" : stringify({ dialect: own }));
   const given = ["parse", "--json", "--tools", tools, "--config", config];
-  for (const [flag, value] of [["--dialect", one.only], ["--asked", one.asked], ["--start", one.start]]) {
+  const told = { "--dialect": one.only, "--asked": one.asked, "--start": one.start, "--tool-choice": one.choice };
+  for (const [flag, value] of Object.entries(told)) {
     if (value !== undefined) given.push(flag, value);
   }
   if (one.native) given.push("--native");
@@ -65,6 +66,8 @@ const differences = async (one, own) => {
   const options = {
     nativeMode: one.native ?? false,
     asked: one.asked,
+    toolChoice:
+      one.choice === undefined || one.choice === "required" ? one.choice : { type: "function", function: { name: one.choice } },
     startsInReasoning: one.start === "reasoning",
     dialects: own,
     only: one.only,

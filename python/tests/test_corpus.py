@@ -73,13 +73,16 @@ def test_the_report_is_that_of_the_command(file: Path, tmp_path: Path) -> None:
         tools = tmp_path / f"{number}.json"
         tools.write_text(case.get("tools", TOOLS))
         arguments: list[str | Path] = ["parse", "--json", "--tools", tools, "--config", config]
-        for flag, value in (("--dialect", case.get("only")), ("--asked", case.get("asked")), ("--start", case.get("start"))):
+        choice = case.get("choice")
+        told = {"--dialect": "only", "--asked": "asked", "--start": "start", "--tool-choice": "choice"}
+        for flag, value in ((flag, case.get(key)) for flag, key in told.items()):
             arguments += [flag, value] if value is not None else []
         arguments += ["--native"] if case.get("native") else []
         done = subprocess.run([BINARY, *arguments, text], capture_output=True, env={"HOME": str(tmp_path)})
         keywords: Any = {
             "native_mode": case.get("native", False),
             "asked": case.get("asked"),
+            "tool_choice": choice if choice in (None, "required") else {"type": "function", "function": {"name": choice}},
             "starts_in_reasoning": case.get("start") == "reasoning",
             "dialects": Dialects(own, only=case.get("only")),
         }

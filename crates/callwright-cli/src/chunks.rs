@@ -25,6 +25,9 @@ impl FromStr for Chunks {
 }
 
 impl Chunks {
+    /// The text as one piece.
+    pub(crate) const WHOLE: Chunks = Chunks::Bytes(NonZeroUsize::MAX);
+
     /// The pieces of `text`, in order.
     pub(crate) fn of(self, text: &str) -> impl Iterator<Item = &str> {
         let mut rest = text;

@@ -93,7 +93,7 @@ impl Example {
             Some(name) if !self.heal => {
                 let tools = door::tool_set(definitions(tools, name)?)?;
                 let context = Context { finish_reason, ..Context::default() };
-                let outcome = door::parse(&tools, &self.text, &[], &context, None);
+                let outcome = door::parse(&tools, ("", &self.text), &[], &context, None);
                 out.push_str(&pen.outcome(&self.text, &outcome, "answer"));
             }
             None if self.heal => {

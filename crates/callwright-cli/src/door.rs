@@ -34,17 +34,23 @@ pub(crate) fn schema_of(path: &Path) -> Result<Schema, Failure> {
     schema(&input::text(path)?).map_err(|why| Failure::Definitions(path.to_path_buf(), why))
 }
 
-/// Finds the calls, whole or in pieces.
+/// Finds the calls, whole or in pieces, in a text and in what the upstream marked as reasoning, which comes before it.
 pub(crate) fn parse(
     tools: &ToolSet,
-    text: &str,
+    (reasoning, text): (&str, &str),
     native: &[NativeCall<'_>],
     context: &Context<'_>,
     chunks: Option<Chunks>,
 ) -> Outcome {
-    let Some(chunks) = chunks else { return callwright::parse(tools, text, native, context) };
+    if chunks.is_none() && reasoning.is_empty() {
+        return callwright::parse(tools, text, native, context);
+    }
+    let chunks = chunks.unwrap_or(Chunks::WHOLE);
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, context);
+    for piece in chunks.of(reasoning) {
+        scanner.feed(Delta::Reasoning(piece), &mut events);
+    }
     for (index, call) in native.iter().enumerate() {
         let index = Some(index);
         let begin = CallDelta { index, id: call.id, name: Some(call.name), arguments: None };

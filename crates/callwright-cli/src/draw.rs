@@ -254,6 +254,7 @@ mod tests {
                 coercions: Vec::new(),
                 beside_prose: None,
                 unsure: false,
+                is_apart: false,
                 open_end: false,
             })],
             ..Outcome::default()

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
-use callwright::{Compiled, Context, Dialects, NativeCall, Report, ToolSet};
+use callwright::{Compiled, Context, Dialects, NativeCall, Report, ToolChoice, ToolSet};
 use callwright_json::{Kind, Value, strict};
 
 use crate::args::{ParseArgs, Start};
@@ -35,13 +35,14 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
         starts_in_reasoning: args.start == Start::Reasoning,
         native: args.native,
         asked: args.asked.as_deref(),
+        tool_choice: args.tool_choice.clone(),
         dialects: dialects.clone(),
         policy: args.policy,
         calls_in_reasoning: args.calls_in_reasoning,
         ..Context::default()
     };
     let Some(tools) = declared else { return shown(args, &text, &context, pen) };
-    let outcome = door::parse(&tools, &text, &[], &context, args.chunks);
+    let outcome = door::parse(&tools, ("", &text), &[], &context, args.chunks);
     let drawn = || pen.outcome(&text, &outcome, &args.file.display().to_string());
     // At a terminal the drawing has all of it.
     let is_for_programs = args.json || !io::stdout().is_terminal();
@@ -69,7 +70,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// Answers one line `{"id", "text", "tools"[, "tool_calls"][, "finish_reason"][, "reasoning"][, "start"][, "native"]
-    /// [, "asked"]}`.
+    /// [, "asked"][, "tool_choice"]}`.
     fn answer(&self, line: &str) -> Answer {
         let tree = match strict(line) {
             Ok(tree) => tree,
@@ -88,7 +89,7 @@ impl Lines<'_> {
             return Err(String::from("a line must be an object"));
         }
         let text = string(case, "text")?.unwrap_or_default();
-        let reasoning = string(case, "reasoning")?;
+        let reasoning = string(case, "reasoning")?.unwrap_or_default();
         let finish_reason = string(case, "finish_reason")?;
         let start = string(case, "start")?;
         let compiled = given(case, "tools").map(|tools| self.compiled.get(tools.raw()));
@@ -101,6 +102,10 @@ impl Lines<'_> {
         if let Some(name) = asked.as_deref().filter(|name| self.dialects.get(name).is_none()) {
             return Err(dialects::no_such(&self.dialects, name));
         }
+        let choice = match given(case, "tool_choice") {
+            None => self.args.tool_choice.clone(),
+            Some(choice) => tool_choice(choice).ok_or("`tool_choice` is none that a request may have")?,
+        };
         let native_mode = flag(case, "native")?;
         if asked.is_some() && native_mode == Some(true) {
             return Err(String::from(
@@ -117,17 +122,14 @@ impl Lines<'_> {
             starts_in_reasoning: start.as_deref() == Some("reasoning"),
             native: native_mode.unwrap_or(asked.is_none() && (self.args.native || has_calls)),
             asked,
+            tool_choice: choice,
             dialects: self.dialects.clone(),
             policy: self.args.policy,
             calls_in_reasoning: self.args.calls_in_reasoning,
             ..Context::default()
         };
-        let (mut outcome, us) =
-            door::timed(|| door::parse(tools, &text, &native, &context, self.args.chunks));
-        // What the upstream marked as reasoning stands before what the text holds of it.
-        if let Some(reasoning) = reasoning {
-            outcome.reasoning.insert_str(0, &reasoning);
-        }
+        let said = (&*reasoning, &*text);
+        let (outcome, us) = door::timed(|| door::parse(tools, said, &native, &context, self.args.chunks));
         let report = Report::of(&outcome, &text, &native);
         Ok(json(&Parsed::of(id, &outcome, &report, us)))
     }
@@ -168,6 +170,11 @@ pub(crate) fn native_calls<'a>(case: Value<'a>) -> Result<Vec<Native<'a>>, Strin
 /// The member `key`, where it is there and not null.
 pub(crate) fn given<'a>(of: Value<'a>, key: &str) -> Option<Value<'a>> {
     of.get(key).filter(|value| value.kind() != Kind::Null)
+}
+
+/// Which tools may be called, as a request says it.
+fn tool_choice(choice: Value<'_>) -> Option<ToolChoice> {
+    ToolChoice::from_value(&choice.raw().parse().ok()?)
 }
 
 /// The flag `key`, where it is there and not null.

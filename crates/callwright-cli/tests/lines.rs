@@ -88,6 +88,30 @@ fn a_line_says_how_its_model_was_asked() {
     }
 }
 
+/// Reasoning that a server keeps apart is a block that text closes, and a line says what its request let the model call.
+#[test]
+fn a_line_says_what_its_model_thought_and_might_call() {
+    let marked = "<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"1\"}}</tool_call>";
+    let nameless = "{\"code\": \"1\"}";
+    let named = json!({"type": "function", "function": {"name": "run_code"}});
+    let cases = [
+        json!({"text": "", "reasoning": marked, "tools": tools()}),
+        json!({"text": "Hello", "reasoning": marked, "tools": tools()}),
+        json!({"text": nameless, "tool_choice": named, "tools": tools()}),
+        json!({"text": nameless, "tool_choice": "auto", "tools": tools()}),
+        json!({"text": nameless, "tool_choice": 1, "tools": tools()}),
+    ];
+    for chunks in [&[][..], &["--chunks", "3"]] {
+        let ran = run(&[&["parse", "--jsonl"], chunks].concat(), jsonl(&cases));
+        let answers = ran.lines();
+        let calls = answers.iter().take(4).map(|answer| answer["calls"][0]["name"] == "run_code");
+        assert_eq!(calls.collect::<Vec<_>>(), [true, false, true, false], "{}", ran.out);
+        assert_eq!((&answers[1]["text"], &answers[1]["reasoning"]), (&json!("Hello"), &json!(marked)));
+        assert_eq!(answers[2]["calls"][0]["class"], "R2");
+        assert!(answers[4]["error"].as_str().unwrap().contains("`tool_choice`"), "{}", answers[4]);
+    }
+}
+
 #[test]
 fn numbers_pass_to_the_digit() {
     let arguments = "{\"query\": \"x\", \"n\": [1e400, 0.10, 123456789012345678901234567890]}";

@@ -1,16 +1,18 @@
 //! What a caller knows about an answer besides its text, as keywords of `parse` and `Scanner`.
 
-use callwright::{CallsInReasoning, Context, Policy};
+use callwright::{CallsInReasoning, Context, Policy, ToolChoice};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::definitions::{Dialects, no_dialect};
+use crate::value::dumps;
 
 /// The keywords, each checked.
 pub(crate) struct Options {
     pub(crate) finish_reason: Option<String>,
     pub(crate) native_mode: bool,
     pub(crate) asked: Option<String>,
+    pub(crate) tool_choice: ToolChoice,
     pub(crate) starts_in_reasoning: bool,
     pub(crate) unsure_is_text: bool,
     pub(crate) doubt_open_ends: bool,
@@ -41,6 +43,7 @@ impl Options {
             finish_reason: None,
             native_mode: false,
             asked,
+            tool_choice: ToolChoice::Auto,
             starts_in_reasoning: false,
             unsure_is_text: false,
             doubt_open_ends: false,
@@ -58,6 +61,7 @@ impl Options {
             starts_in_reasoning: self.starts_in_reasoning,
             native: self.native_mode,
             asked: self.asked.as_deref(),
+            tool_choice: self.tool_choice.clone(),
             unsure_is_text: self.unsure_is_text,
             dialects: self.dialects.clone(),
             policy: self.policy,
@@ -66,6 +70,17 @@ impl Options {
             ..Context::default()
         }
     }
+}
+
+/// Which tools a request lets the model call: its `tool_choice`, `None` for any.
+///
+/// # Errors
+/// A `ValueError` where no request may have it.
+pub(crate) fn tool_choice(choice: Option<&Bound<'_, PyAny>>) -> PyResult<ToolChoice> {
+    let Some(choice) = choice else { return Ok(ToolChoice::Auto) };
+    let value: callwright::value::Value = dumps(choice.py(), choice)?.parse().unwrap_or_default();
+    let unknown = || PyValueError::new_err(format!("`tool_choice` is none that a request may have: {value}"));
+    ToolChoice::from_value(&value).ok_or_else(unknown)
 }
 
 /// Does this `finish_reason` say that the answer ended before the model had said all?

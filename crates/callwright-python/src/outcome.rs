@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::call::{Call, Shown};
 use crate::definitions::{Dialects, tools_of};
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::refusal::Refusal;
 use crate::repr::Repr;
 use crate::text::{Text, code_points};
@@ -147,7 +147,8 @@ impl Outcome {
 /// `text` is the answer's text and `tools` a `ToolSet` or definitions. `native` are the calls that the server gave apart: a
 /// list of `{"id", "name", "arguments"}` or of OpenAI's `{"id", "function": {"name", "arguments"}}`, dicts or objects; with
 /// it, also where it is empty, the text counts as that of a server that knows tools (`native_mode`), in which only explicit
-/// forms are calls. `finish_reason` is the upstream's. `asked` names the dialect that a prompt asked for;
+/// forms are calls. `finish_reason` is the upstream's. `asked` names the dialect that a prompt asked for, and
+/// `tool_choice` is the request's: JSON without a name is a call only where it leaves one tool;
 /// `starts_in_reasoning` says that the text begins inside of a thought. `policy` is `auto`, `heal`, `feedback` or `strict`,
 /// `calls_in_reasoning` is `ignore`, `unclosed` or `accept`. With `unsure_is_text`, what may be shown as well as made stays
 /// text; with `doubt_open_ends`, what ends too early is refused even where it can be repaired.
@@ -159,8 +160,9 @@ impl Outcome {
 /// Outcome(text='Sure.', calls=(Call(name='ping', arguments={}, repair_class='R1'),))
 #[pyfunction]
 #[pyo3(signature = (
-    text, tools, native = None, finish_reason = None, *, native_mode = None, asked = None, starts_in_reasoning = false,
-    policy = "auto", calls_in_reasoning = "unclosed", dialects = None, unsure_is_text = false, doubt_open_ends = false
+    text, tools, native = None, finish_reason = None, *, native_mode = None, asked = None, tool_choice = None,
+    starts_in_reasoning = false, policy = "auto", calls_in_reasoning = "unclosed", dialects = None,
+    unsure_is_text = false, doubt_open_ends = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn parse(
@@ -171,6 +173,7 @@ pub(crate) fn parse(
     finish_reason: Option<String>,
     native_mode: Option<bool>,
     asked: Option<String>,
+    tool_choice: Option<&Bound<'_, PyAny>>,
     starts_in_reasoning: bool,
     policy: &str,
     calls_in_reasoning: &str,
@@ -182,6 +185,7 @@ pub(crate) fn parse(
     let options = Options {
         finish_reason,
         native_mode: native_mode.unwrap_or(native.is_some() && asked.is_none()),
+        tool_choice: options::tool_choice(tool_choice)?,
         starts_in_reasoning,
         unsure_is_text,
         doubt_open_ends,

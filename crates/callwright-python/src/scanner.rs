@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
 use crate::definitions::{Dialects, tools_of};
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::outcome::{Native, Outcome, wrapped};
 use crate::repr::Repr;
 use crate::text::{Text, code_points};
@@ -47,9 +47,9 @@ struct Reading {
 impl Scanner {
     #[new]
     #[pyo3(signature = (
-        tools, *, finish_reason = None, native_mode = false, live = false, asked = None, starts_in_reasoning = false,
-        policy = "auto", calls_in_reasoning = "unclosed", dialects = None, unsure_is_text = false,
-        doubt_open_ends = false
+        tools, *, finish_reason = None, native_mode = false, live = false, asked = None, tool_choice = None,
+        starts_in_reasoning = false, policy = "auto", calls_in_reasoning = "unclosed", dialects = None,
+        unsure_is_text = false, doubt_open_ends = false
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn new(
@@ -58,6 +58,7 @@ impl Scanner {
         native_mode: bool,
         live: bool,
         asked: Option<String>,
+        tool_choice: Option<&Bound<'_, PyAny>>,
         starts_in_reasoning: bool,
         policy: &str,
         calls_in_reasoning: &str,
@@ -69,6 +70,7 @@ impl Scanner {
         let options = Options {
             finish_reason,
             native_mode,
+            tool_choice: options::tool_choice(tool_choice)?,
             starts_in_reasoning,
             unsure_is_text,
             doubt_open_ends,

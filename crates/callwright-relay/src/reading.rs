@@ -82,6 +82,7 @@ impl<'t> ChoiceReader<'t> {
             doubt_open_ends: options.doubt_open_ends,
             live: options.live,
             asked: options.asked,
+            tool_choice: options.allowed.clone(),
             unsure_is_text: options.unsure_is_text,
             calls_in_reasoning: options.calls_in_reasoning,
             dialects: options.dialects.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use callwright::{CallsInReasoning, Compiled, Context, Dialects, NativeCall, Policy};
+use callwright::{CallsInReasoning, Compiled, Context, Dialects, NativeCall, Policy, ToolChoice};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -15,6 +15,7 @@ pub(crate) struct Options {
     native: Option<Vec<Native>>,
     native_mode: Option<bool>,
     asked: Option<String>,
+    tool_choice: Option<Box<RawValue>>,
     starts_in_reasoning: bool,
     unsure_is_text: bool,
     doubt_open_ends: bool,
@@ -79,6 +80,14 @@ impl Options {
         self.native.as_deref().unwrap_or_default()
     }
 
+    /// Which tools the request lets the model call.
+    fn tool_choice(&self) -> Result<ToolChoice, String> {
+        let Some(choice) = &self.tool_choice else { return Ok(ToolChoice::Auto) };
+        let value = choice.get().parse().unwrap_or_default();
+        let unknown = || format!("`toolChoice` is none that a request may have: {}", choice.get());
+        ToolChoice::from_value(&value).ok_or_else(unknown)
+    }
+
     /// The same, as the engine takes it.
     ///
     /// # Errors
@@ -100,6 +109,7 @@ impl Options {
             starts_in_reasoning: self.starts_in_reasoning,
             native: self.native_mode.unwrap_or(self.native.is_some() && self.asked.is_none()),
             asked: self.asked.as_deref(),
+            tool_choice: self.tool_choice()?,
             unsure_is_text: self.unsure_is_text,
             dialects,
             policy: Policy::named(policy)

@@ -3,7 +3,7 @@
 use crate::dialect::Dialects;
 use crate::policy::{CallsInReasoning, Policy};
 use crate::scan::{CallDelta, Delta, Scanner};
-use crate::tools::ToolSet;
+use crate::tools::{ToolChoice, ToolSet};
 use crate::verdict::Outcome;
 
 /// What the caller knows about an answer besides its text.
@@ -30,6 +30,9 @@ pub struct Context<'a> {
     /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
     /// between words is [unsure](crate::Acceptance::unsure).
     pub asked: Option<&'a str>,
+    /// What the request says of the tools. JSON that names none is a call only where this leaves one:
+    /// [`ToolChoice::Named`], or [`ToolChoice::Required`] of one that is declared.
+    pub tool_choice: ToolChoice,
     /// What is [unsure](crate::Acceptance::unsure) stays in the text, and [`Outcome::shown`] tells of it: the model was
     /// asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
     pub unsure_is_text: bool,

@@ -58,11 +58,11 @@ impl Policy {
     }
 }
 
-/// What becomes of a call that stands in a model's reasoning, inside the answer's text.
+/// What becomes of a call that stands in a model's reasoning.
 ///
 /// Only a dialect's own marks make a call there; what reads like one otherwise is a thought under any of these.
-/// Reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)) is not read at all: whoever
-/// wants the calls in it feeds it as text that [starts in reasoning](crate::Context::starts_in_reasoning).
+/// Reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)) is a block like one in the text:
+/// closed if text or a native call follows, unclosed if nothing does.
 ///
 /// ```
 /// use callwright::{CallsInReasoning, Context, ToolSet, parse};

@@ -217,7 +217,12 @@ impl<'a> Report<'a> {
         // Each native call has a text of its own, and one verdict.
         let mut arguments = native.iter().map(|native| native.arguments);
         for (at, verdict) in outcome.verdicts.iter().enumerate() {
-            let source = if verdict.is_native() { arguments.next().unwrap_or(text) } else { text };
+            let source = match verdict {
+                verdict if verdict.is_native() => arguments.next().unwrap_or(text),
+                // Nobody kept the text that it stands in.
+                Verdict::Accepted(call) if call.is_apart => "",
+                Verdict::Accepted(_) | Verdict::Refused(_) => text,
+            };
             match verdict {
                 Verdict::Accepted(call) => {
                     for (kind, n) in tally(&call.repairs) {

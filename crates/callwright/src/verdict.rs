@@ -50,7 +50,8 @@ pub struct Acceptance {
     pub span: Span,
     /// What was repaired: edits of the text, or of the native argument text.
     pub repairs: Vec<Repair>,
-    /// The name as the model wrote it, where that was not the declared one.
+    /// The name as the model wrote it, where that was not the declared one; empty where it wrote none, and the request leaves
+    /// one tool.
     pub renamed_from: Option<String>,
     /// Values that were given the type that the schema asks for.
     pub coercions: Vec<Coercion>,
@@ -64,6 +65,9 @@ pub struct Acceptance {
     /// It stands where a call may as well be shown as made: between words, in another dialect than the one that was asked
     /// for ([`Context::asked`](crate::Context::asked)). Ask before it runs: the model may be told to make it alone.
     pub unsure: bool,
+    /// It stands in reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)), and so do its
+    /// places: they are bytes of the stretch of reasoning that it stands in.
+    pub is_apart: bool,
 }
 
 /// How a call in the text stands to the words beside it, from the surest sign that it is meant to the weakest. What is said
@@ -280,9 +284,13 @@ impl std::error::Error for Reason {}
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ShapeError::NoName => f.write_str("no key names the tool"),
+            ShapeError::NoName(fitting) if fitting.is_empty() => f.write_str("it names no tool"),
+            ShapeError::NoName(fitting) => {
+                write!(f, "it names no tool; its keys are those of {}", listed(fitting))
+            }
             ShapeError::ArgumentsNotObject(kind) => write!(f, "the arguments are of type {kind}, not object"),
             ShapeError::Expression => f.write_str("an expression stands where a value is needed"),
+            ShapeError::Definition => f.write_str("it is the definition of a tool"),
             ShapeError::InCode => f.write_str("it stands in a block of code, which nobody runs"),
             ShapeError::BesideArguments(name) => {
                 write!(f, "the argument `{}` stands beside the others", name.escape_debug())
@@ -294,18 +302,26 @@ impl fmt::Display for ShapeError {
     }
 }
 
+/// `` `a`, `b` ``
+fn listed(names: &[String]) -> String {
+    let names = names.iter().map(|name| format!("`{}`", name.escape_debug()));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// How a readable value fails to be a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// It has arguments, but no key that names the tool.
-    NoName,
+    /// It has arguments, but nothing names the tool. These declared ones take them.
+    NoName(Vec<String>),
     /// The arguments are of another type than an object: its JSON Schema name (`string`, `array`, …).
     ArgumentsNotObject(&'static str),
     /// An expression stands where a value is needed: `f(a=g(1))`.
     Expression,
     /// It stands in a block of code, `for c in cities:`, which nobody runs.
     InCode,
+    /// It is the definition of a tool, or has the schema of one in the place of its arguments.
+    Definition,
     /// The argument of this name stands beside the others: `{"name": "f", "arguments": {"a": 1}, "b": 2}`.
     BesideArguments(String),
     /// The key that names the tool, or holds the arguments, stands twice with different values.

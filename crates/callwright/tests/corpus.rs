@@ -6,7 +6,10 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use callwright::{Context, Delta, Dialect, Dialects, Outcome, Scanner, ToolSet, Verdict, parse};
+use callwright::{
+    CallsInReasoning, Context, Delta, Dialect, Dialects, Outcome, Scanner, ToolChoice, ToolSet, Verdict,
+    parse,
+};
 use common::{Outline, Random, TOOLS};
 
 #[test]
@@ -75,11 +78,32 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     let is = |key: &str| case.get(key).and_then(toml::Value::as_bool).unwrap_or(false);
     let asked = case.get("asked").and_then(toml::Value::as_str);
     let native = is("native");
-    let context = Context { dialects, starts_in_reasoning, native, asked, ..Context::default() };
+    let word = |key: &str| case.get(key).and_then(toml::Value::as_str);
+    // `auto`, `required`, or the name of a tool.
+    let choice = word("choice").unwrap_or("auto");
+    let tool_choice = ToolChoice::from_value(&choice.into()).unwrap_or(ToolChoice::Named(choice.to_owned()));
+    let calls_in_reasoning = word("calls_in_reasoning").unwrap_or(CallsInReasoning::default().name());
+    let calls_in_reasoning = CallsInReasoning::named(calls_in_reasoning).unwrap();
+    let finish_reason = word("finish_reason");
+    let context = Context {
+        dialects,
+        starts_in_reasoning,
+        native,
+        asked,
+        tool_choice,
+        calls_in_reasoning,
+        finish_reason,
+        ..Context::default()
+    };
+    // What the upstream keeps apart, in front of the text.
+    let apart = word("apart").unwrap_or("");
     let text = case["text"].as_str().unwrap();
     let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
     let tool_set = ToolSet::from_json(tools).unwrap();
-    let outcome = parse(&tool_set, text, &[], &context);
+    let outcome = match apart {
+        "" => parse(&tool_set, text, &[], &context),
+        apart => in_pieces(&tool_set, (apart, text), &context, || usize::MAX),
+    };
     let mut wrong = Vec::new();
     let mut same = |what: &str, expected: Vec<String>, found: Vec<String>| {
         if expected != found {
@@ -133,7 +157,7 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     let is_own = dialects_are_own(&context.dialects);
     for (cut, _) in text.char_indices().skip(1).filter(|_| is_own) {
         let mut lens = [text[..cut].chars().count(), usize::MAX].into_iter();
-        let outcome = in_pieces(&tool_set, text, &context, || lens.next().unwrap_or(usize::MAX));
+        let outcome = in_pieces(&tool_set, (apart, text), &context, || lens.next().unwrap_or(usize::MAX));
         if Outline::of(&outcome) != whole {
             wrong.push(format!("cut at {cut}: {:?} instead of {whole:?}", Outline::of(&outcome)));
         }
@@ -141,7 +165,12 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     for seed in 0..20 {
         let mut random = Random(seed);
         let outcome =
-            in_pieces(&tool_set, text, &context, || if seed == 0 { 1 } else { 1 + random.below(12) });
+            in_pieces(
+                &tool_set,
+                (apart, text),
+                &context,
+                || if seed == 0 { 1 } else { 1 + random.below(12) },
+            );
         if Outline::of(&outcome) != whole {
             wrong.push(format!("in pieces, seed {seed}: {:?} instead of {whole:?}", Outline::of(&outcome)));
         }
@@ -156,18 +185,21 @@ fn dialects_are_own(dialects: &Dialects) -> bool {
 
 fn in_pieces(
     tool_set: &ToolSet,
-    text: &str,
+    (apart, text): (&str, &str),
     context: &Context<'_>,
     mut len: impl FnMut() -> usize,
 ) -> Outcome {
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tool_set, context);
-    let mut rest = text;
-    while let Some((at, _)) = rest.char_indices().nth(len()) {
-        scanner.feed(Delta::Text(&rest[..at]), &mut events);
-        rest = &rest[at..];
-    }
-    scanner.feed(Delta::Text(rest), &mut events);
+    let mut feed = |mut rest: &str, of: for<'d> fn(&'d str) -> Delta<'d>| {
+        while let Some((at, _)) = rest.char_indices().nth(len()) {
+            scanner.feed(of(&rest[..at]), &mut events);
+            rest = &rest[at..];
+        }
+        scanner.feed(of(rest), &mut events);
+    };
+    feed(apart, |piece| Delta::Reasoning(piece));
+    feed(text, |piece| Delta::Text(piece));
     scanner.finish(&mut events)
 }
 

@@ -38,6 +38,7 @@ fn call() -> Acceptance {
         coercions: Vec::new(),
         beside_prose: None,
         unsure: false,
+        is_apart: false,
         open_end: false,
     }
 }
@@ -145,7 +146,7 @@ fn types_have_their_python_names() {
 #[test]
 fn missing_tool_key() {
     let block = r#"{"arguments": {"code": "1"}}"#;
-    let refusal = Refusal { name: None, ..refusal(block, Reason::Shape(ShapeError::NoName)) };
+    let refusal = Refusal { name: None, ..refusal(block, Reason::Shape(ShapeError::NoName(Vec::new()))) };
     assert_eq!(
         refusal.feedback().error(),
         "Tool call 1: Invalid structure\n  \

@@ -23,6 +23,7 @@ fn call(arguments: &str) -> Acceptance {
         coercions: Vec::new(),
         beside_prose: None,
         unsure: false,
+        is_apart: false,
         open_end: false,
     }
 }

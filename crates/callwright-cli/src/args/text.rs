@@ -28,11 +28,12 @@ const FINISH_REASONS: [&str; 13] = [
 #[derive(Debug, Args)]
 #[command(after_help = "With --jsonl each line is an object
   {\"id\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"reasoning\"][, \"start\"][, \"native\"]
-   [, \"asked\"]}
+   [, \"asked\"][, \"tool_choice\"]}
 and is answered, in order, by one flushed line
   {\"id\", \"calls\": [{\"name\", \"arguments\", …}], \"text\", \"repairs\", …, \"us\"}
 which has an \"error\" if there are only refusals, or if the line cannot be used.
-\"native\" and \"asked\" are as --native and --asked, which hold for lines that have neither. A line with \"tool_calls\" \
+\"native\" and \"asked\" are as --native and --asked, which hold for lines that have neither; \"tool_choice\" is a \
+request's. A line with \"tool_calls\" \
 is native.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
 Without --json and --jsonl a drawing shows the repairs. If standard output is no terminal, the drawing goes to \
@@ -61,6 +62,10 @@ pub(crate) struct ParseArgs {
     /// The model had its tools natively: a call between words is then text.
     #[arg(long)]
     pub(crate) native: bool,
+    /// What the request said of the tools: `auto`, `required`, `none`, or the name of one. A call without a name is one
+    /// where this leaves one tool.
+    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = tool_choice)]
+    pub(crate) tool_choice: ToolChoice,
     /// A configuration file with further `[[dialect]]` tables.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -17,7 +17,7 @@ use pyo3_arrow::input::AnyArray;
 use self::strings::{Column, Rows};
 use self::table::{Batches, Healed, Parsed, Row, Table};
 use crate::definitions::{Dialects, schema, schema_of, tool_set, tools_of};
-use crate::options::Options;
+use crate::options::{self, Options};
 
 /// The answer to columns: a table that other libraries take over the Arrow PyCapsule interface, `pyarrow.table(columns)`,
 /// `polars.DataFrame(columns)`.
@@ -126,8 +126,9 @@ impl<'a, T> Last<'a, T> {
 /// `callwright.arrow.parse`, which says what it is for.
 #[pyfunction]
 #[pyo3(signature = (
-    texts, tools, *, finish_reasons = None, native_mode = false, asked = None, starts_in_reasoning = false,
-    policy = "auto", calls_in_reasoning = "unclosed", dialects = None, unsure_is_text = false, doubt_open_ends = false
+    texts, tools, *, finish_reasons = None, native_mode = false, asked = None, tool_choice = None,
+    starts_in_reasoning = false, policy = "auto", calls_in_reasoning = "unclosed", dialects = None,
+    unsure_is_text = false, doubt_open_ends = false
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn parse_columns(
@@ -137,6 +138,7 @@ pub(crate) fn parse_columns(
     finish_reasons: Option<&Bound<'_, PyAny>>,
     native_mode: bool,
     asked: Option<String>,
+    tool_choice: Option<&Bound<'_, PyAny>>,
     starts_in_reasoning: bool,
     policy: &str,
     calls_in_reasoning: &str,
@@ -146,6 +148,7 @@ pub(crate) fn parse_columns(
 ) -> PyResult<Columns> {
     let options = Options {
         native_mode,
+        tool_choice: options::tool_choice(tool_choice)?,
         starts_in_reasoning,
         unsure_is_text,
         doubt_open_ends,

@@ -180,6 +180,7 @@ impl Turn {
                     beside_prose: None,
                     open_end: false,
                     unsure: false,
+                    is_apart: false,
                 });
             }
         }

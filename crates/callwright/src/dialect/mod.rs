@@ -17,7 +17,7 @@ pub use self::check::{DialectError, DialectProblem};
 pub use self::family::fits;
 pub(crate) use self::record::{Known, Record};
 pub(crate) use self::records::{
-    ANSWER_HEADS, ANY_CLOSER, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
+    ANSWER_HEADS, ANY_CLOSER, FIELD, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;
 use crate::prompt::speech::PromptFormat;

@@ -22,6 +22,8 @@ pub(crate) struct Record {
     /// What ends a broken payload.
     pub(crate) close: Vec<Text>,
     pub(crate) name_at: NameAt,
+    /// The name stands in the payload as well: `g<|content_invoke_tool_json|>{"name": "f", …}`.
+    pub(crate) is_named_twice: bool,
     /// What it writes in front of all names: `functions.`; empty where that is nothing.
     pub(crate) namespace: String,
     pub(crate) anchor: Anchor,
@@ -75,6 +77,8 @@ impl Record {
             name: dialect.name.clone(),
             close: close.collect(),
             name_at: dialect.name_at,
+            is_named_twice: dialect.name_at == NameAt::Header
+                && dialect.speech.as_ref().is_some_and(|speech| speech.calls.call.contains("{json_name}")),
             namespace: dialect.speech.as_ref().map_or("", |speech| speech.calls.namespace()).to_owned(),
             anchor: dialect.anchor,
             grammar: dialect.arguments,

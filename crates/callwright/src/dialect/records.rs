@@ -31,6 +31,12 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
+    ("<scratch_pad>", "</scratch_pad>"),
+    ("<scratchpad>", "</scratchpad>"),
+    ("<inner_monologue>", "</inner_monologue>"),
+    ("<antthinking>", "</antthinking>"),
+    ("<longcat_think>", "</longcat_think>"),
+    ("◁think▷", "◁/think▷"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|start_thinking|>", "<|end_thinking|>"),
     ("<|channel|>analysis<|message|>", "<|end|>"),
@@ -58,6 +64,9 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
 /// Stands for the closer of a block that the prompt opened, so that nobody has seen of which dialect it is: any of
 /// [`REASONING`].
 pub(crate) const ANY_CLOSER: &str = "";
+
+/// Stands for the closer of reasoning that an upstream keeps apart: no mark in it closes it.
+pub(crate) const FIELD: &str = "\0";
 
 /// What opens and closes what a model says to its user.
 pub(super) const SPEECH: &[(&str, &str)] = &[

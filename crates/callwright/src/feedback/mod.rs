@@ -167,7 +167,7 @@ impl Feedback {
         let name = self.name.as_deref().unwrap_or("…");
         let call = |arguments: &str| format!("{{\"tool\": \"{name}\", \"arguments\": {arguments}}}");
         let (message, hint) = match error {
-            ShapeError::NoName => (
+            ShapeError::NoName(_) => (
                 String::from("Missing 'tool' key: the call does not say which tool it wants"),
                 format!("Name the tool beside the arguments: {}", call("{…}")),
             ),
@@ -178,6 +178,10 @@ impl Feedback {
             ShapeError::Expression => (
                 String::from("An expression stands where a value is needed"),
                 String::from("Write the value itself; a call inside a call cannot be run"),
+            ),
+            ShapeError::Definition => (
+                String::from("This is the definition of a tool, not a call of it"),
+                format!("Call the tool with values for its parameters: {}", call("{…}")),
             ),
             ShapeError::InCode => (
                 String::from("The call stands inside a block of code, and code is not run"),
@@ -195,7 +199,16 @@ impl Feedback {
             ),
         };
         let at = arguments_span(&self.block).filter(|_| matches!(error, ShapeError::ArgumentsNotObject(_)));
-        Feedback { message, hints: vec![hint], at, ..self }
+        let mut hints = vec![hint];
+        let mut tools = Vec::new();
+        if let ShapeError::NoName(fitting) = error
+            && !fitting.is_empty()
+        {
+            let shown = fitting.get(..TOOLS_SHOWN).unwrap_or(fitting).join(", ");
+            hints.push(format!("These tools take such arguments: {shown}"));
+            tools.clone_from(fitting);
+        }
+        Feedback { message, hints, at, tools, ..self }
     }
 
     /// Is the call broken as JSON, or as the JSON form of a call?

@@ -74,9 +74,9 @@ fn has_attributes(text: &str, at: usize) -> bool {
     tag_at(text, at) != Ok(None) && text[at..].contains([' ', '\n', '='])
 }
 
-/// A run of white space is one byte: it goes out with what follows it, however long it is.
+/// In letters, as marks are compared. A run of white space is one: it goes out with what follows it, however long it is.
 fn len_of(text: &str) -> usize {
-    let words: usize = text.split_ascii_whitespace().map(str::len).sum();
+    let words: usize = text.split_ascii_whitespace().map(|word| word.chars().count()).sum();
     words + text.split_ascii_whitespace().count()
 }
 
@@ -126,10 +126,10 @@ fn text_that_is_no_marker_is_held_no_longer_than_the_longest_marker() {
             scanner.feed(Delta::Text(c.encode_utf8(&mut [0; 4])), &mut events);
             if let Some(held) = held(&scanner) {
                 let len = len_of(held);
-                prop_assert!(len <= most, "{} bytes, {} may be: {:?}", len, most, held);
+                prop_assert!(len <= most, "{} letters, {} may be: {:?}", len, most, held);
             } else if let (Mode::Prose, true) = (&scanner.mode, scanner.markup.delimiters.is_empty()) {
                 let len = len_of(&scanner.text[scanner.at..]);
-                prop_assert!(len <= MAX_OPENER + MAX_TAG, "{} bytes in front of a call", len);
+                prop_assert!(len <= MAX_OPENER + MAX_TAG, "{} letters in front of a call", len);
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
+mod apart;
 mod bare;
 mod beside;
 mod broken;
@@ -49,7 +50,8 @@ use crate::verdict::{Outcome, Verdict};
 pub enum Delta<'a> {
     /// Text.
     Text(&'a str),
-    /// Reasoning that the upstream keeps apart.
+    /// Reasoning that the upstream keeps apart: a block like one in the text, which the next piece of another kind closes.
+    /// [`CallsInReasoning`](crate::CallsInReasoning) says what becomes of calls in it.
     Reasoning(&'a str),
     /// A piece of a native call. Where an answer has native calls, its text holds none from there on.
     ToolCall(CallDelta<'a>),
@@ -127,6 +129,8 @@ pub struct Scanner<'a> {
     markup: Markup,
     /// What closes the block of speech that was opened.
     speech: Option<Arc<str>>,
+    /// The reasoning that the upstream keeps apart, as long as nothing follows it.
+    apart: Option<Box<Scanner<'a>>>,
     /// What closes the reasoning that is read for calls; all that is no call is thought then.
     thought: Option<Arc<str>>,
     standing: Standing,
@@ -184,27 +188,32 @@ impl<'a> Scanner<'a> {
     /// For an answer to a request that declares `tools`, which are borrowed or shared: of `Arc<ToolSet>`, it is a
     /// `Scanner<'static>`, and may go to another thread or into a stream.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
-        let mut scanner = Scanner {
-            names: Names::new(tools),
-            rules: Rules::of(context),
+        let mut scanner = Scanner::of(Names::new(tools), Rules::of(context));
+        if context.starts_in_reasoning {
+            scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
+        }
+        scanner
+    }
+
+    fn of(names: Names<'a>, rules: Rules) -> Scanner<'a> {
+        Scanner {
+            native: Drafts::new(rules.is_live),
+            names,
+            rules,
             text: Cow::Borrowed(""),
             at: 0,
             mode: Mode::Prose,
             markup: Markup::default(),
             speech: None,
+            apart: None,
             thought: None,
             standing: Standing::default(),
             space: Space::default(),
-            native: Drafts::new(context.live),
             early: None,
             outcome: Outcome::default(),
             work: Work::default(),
             made: Made::default(),
-        };
-        if context.starts_in_reasoning {
-            scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
         }
-        scanner
     }
 
     /// The outcome of a whole answer, without events.
@@ -219,11 +228,17 @@ impl<'a> Scanner<'a> {
     pub fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         match delta {
             Delta::Text(text) => {
+                if !text.trim().is_empty() {
+                    self.close_apart(out);
+                }
                 self.text.to_mut().push_str(text);
                 self.advance(false, out);
             }
-            Delta::Reasoning(text) => self.reason(text, out),
-            Delta::ToolCall(delta) => self.native.feed(delta, &self.names, out),
+            Delta::Reasoning(text) => self.think_apart(text, out),
+            Delta::ToolCall(delta) => {
+                self.close_apart(out);
+                self.native.feed(delta, &self.names, out);
+            }
         }
     }
 
@@ -251,6 +266,7 @@ impl<'a> Scanner<'a> {
 
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
+        self.end_apart(out);
         self.advance(true, out);
         self.tell(true, out);
         let before = self.outcome.verdicts.len();

@@ -225,6 +225,7 @@ impl Draft {
             coercions,
             beside_prose: None,
             unsure: false,
+            is_apart: false,
             open_end: ending == Ending::Open,
         };
         admission.objection(&call).map_or(Ok(call), Err)

@@ -8,10 +8,11 @@ use super::opener::Delimiter;
 use crate::dialect::{Dialects, Record};
 use crate::engine::{Context, is_cut};
 use crate::policy::{Admission, CallsInReasoning, Policy};
+use crate::tools::ToolChoice;
 use crate::verdict::Verdict;
 
 /// How the answer is to be read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rules {
     /// The upstream cut the answer off.
     pub(super) cut: bool,
@@ -21,6 +22,8 @@ pub(super) struct Rules {
     pub(super) is_quiet: bool,
     /// Only explicit forms count in the text.
     pub(super) explicit: bool,
+    /// What the request says of the tools.
+    pub(super) choice: ToolChoice,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
     /// What begins the answer is meant: it is held to a form in which prose has a place of its own.
@@ -41,6 +44,7 @@ impl Rules {
             admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
             is_quiet: false,
             explicit: context.native,
+            choice: context.tool_choice.clone(),
             unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
             is_constrained: false,
             calls_in_reasoning: context.calls_in_reasoning,

@@ -2,7 +2,7 @@
 
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
-use crate::dialect::REASONING;
+use crate::dialect::{Grammar, REASONING};
 use crate::marks::{self, edit::is_one_slip};
 use crate::shape::keys;
 use crate::syntax::comment::comment;
@@ -79,6 +79,7 @@ pub(crate) fn tail(
                 }
             }
             b'/' | b'#' => annotation(bytes, next, delimiters, place.end),
+            b'p' if text[at..next].contains('\n') => printed(text, next, place),
             b',' | b';' => Ok(Some(next + 1)),
             // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
             b'.' if space == 0 => match bytes.get(next + 1) {
@@ -189,6 +190,29 @@ fn torn_last(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, end: bool) 
         // `}}, _{"name": …`
         next => Ok(next.starts_with('{').then_some(text.len() - next.len())),
     }
+}
+
+/// The end of a line that prints what calls before it came to: `x = f(a=1)⏎print(x)`.
+fn printed(text: &str, at: usize, place: Place<'_, '_>) -> Seen<usize> {
+    const PRINT: &str = "print(";
+    /// A longer line prints more than that.
+    const MAX_LINE: usize = 128;
+    let writes = place.inside.is_some_and(|record| record.grammar == Grammar::Calls);
+    let rest = text.get(at..).filter(|_| writes).unwrap_or("");
+    let len = rest.bytes().take(MAX_LINE).take_while(|byte| *byte != b'\n').count();
+    let line = rest.get(..len).unwrap_or("");
+    let is_begun = line.starts_with(PRINT) || PRINT.starts_with(line);
+    if is_begun && len == rest.len() && len < MAX_LINE && !place.end {
+        return Err(Incomplete);
+    }
+    let is_name = |name: &str| {
+        let name = name.trim();
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_numeric())
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let names = line.trim_end().strip_prefix(PRINT).and_then(|line| line.strip_suffix(')'));
+    Ok(names.is_some_and(|names| names.split(',').all(is_name)).then_some(at + line.trim_end().len()))
 }
 
 /// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`.

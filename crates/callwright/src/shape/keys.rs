@@ -85,6 +85,10 @@ pub(crate) const COMPANIONS: &[&str] = &[
     "reasoning",
 ];
 
+/// What holds the result of a call that was made: in the record of one, and in no call.
+pub(crate) const RESULTS: &[&str] =
+    &["output", "outputs", "result", "results", "observation", "tool_output", "tool_result", "tool_response"];
+
 /// The keys of all parts of a call.
 pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {
     [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].into_iter().flatten().copied()

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
 
 use crate::marks::edit::is_one_slip;
-use crate::tools::Tool;
 use crate::tools::names::Names;
+use crate::tools::{SCHEMA, Tool};
 use crate::verdict::ShapeError;
 
 /// The most calls that one value may hold, and the most levels of lists and wrappers around one.
@@ -31,7 +31,7 @@ pub(crate) enum Shaped<'v, 't> {
     Wrong { written: Option<Cow<'v, str>>, error: ShapeError },
     /// A string that may hold a call as text.
     Source(Value<'v>),
-    /// The definition of a tool, said back.
+    /// The definition of a tool, said back, or the record of a call that was made: data.
     Echo,
 }
 
@@ -101,10 +101,20 @@ fn wrong<'v, 't>(written: Option<Cow<'v, str>>, error: ShapeError) -> Object<'v,
     Object::Call(Shaped::Wrong { written, error })
 }
 
+/// A call that was made, with its `result`: data, but for marks.
+fn record<'v, 't>(written: Option<Cow<'v, str>>, result: Cow<'_, str>, told: Told) -> Object<'v, 't> {
+    match told.is_marked {
+        true => wrong(written, ShapeError::BesideArguments(result.into_owned())),
+        false => Object::Call(Shaped::Echo),
+    }
+}
+
 fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<'v, 't> {
-    // What marks say is a call is no schema that is said back.
-    if !told.is_marked && is_echo(value, names) {
-        return Object::Call(Shaped::Echo);
+    if is_definition(value) || !told.is_marked && is_echo(value, names) {
+        return match told.is_marked {
+            true => wrong(name_of(value), ShapeError::Definition),
+            false => Object::Call(Shaped::Echo),
+        };
     }
     let name = member(value, keys::NAME, |v| v.kind() == Kind::String);
     let arguments = member(value, keys::ARGUMENTS, |_| true);
@@ -140,6 +150,14 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
                     && let Some(beside) = beside(value, tool, name_key, (key, arguments), told)
                 {
                     return wrong(Some(written), ShapeError::BesideArguments(beside.into_owned()));
+                }
+                if crowded.is_some()
+                    && let Some(result) = answered(value).filter(|key| !tool.declares(key))
+                {
+                    return record(Some(written), result, told);
+                }
+                if are_pairs(arguments, tool) {
+                    return wrong(Some(written), ShapeError::ArgumentsNotObject("array"));
                 }
                 // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
                 let objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
@@ -181,6 +199,11 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
         if let Some((beside, _)) = member(value, keys::ARGUMENTS, holds_some) {
             return wrong(None, ShapeError::BesideArguments(beside.to_owned()));
         }
+        if inside.kind() == Kind::Object
+            && let Some(result) = answered(value)
+        {
+            return record(None, result, told);
+        }
         // `{"type": "function", "function": {…}}` is common.
         if value.members().count() <= 4 || key == "tool_calls" {
             return Object::Wrapper(inside);
@@ -194,7 +217,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
         return Object::Wrapper(inside);
     }
     match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
-        Some(_) if value.members().count() <= 3 => wrong(None, ShapeError::NoName),
+        Some(_) if value.members().count() <= 3 => wrong(None, ShapeError::NoName(Vec::new())),
         _ => Object::Data,
     }
 }
@@ -321,6 +344,10 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
                 let arguments = inner.unwrap_or(arguments);
                 calls.push(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) });
             }
+            Kind::Array if are_pairs(arguments, tool) => {
+                let error = ShapeError::ArgumentsNotObject("array");
+                calls.push(Shaped::Wrong { written: Some(written), error });
+            }
             Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
                 calls.extend(calls_of(tool, &written, arguments));
             }
@@ -417,17 +444,62 @@ fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
     members(arguments).any(|(key, _)| tool.declares(&key))
 }
 
-/// The definition of a tool, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`.
-fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
-    let schema = match member(value, &["parameters", "input_schema", "arguments", "params"], |_| true) {
-        Some((_, schema)) => schema,
-        None => value,
+/// The key in `value`, a call or what wraps one, that holds what came of it: `{"tool": "f", "input": {…}, "output": "a.txt"}`.
+fn answered(value: Value<'_>) -> Option<Cow<'_, str>> {
+    let is_empty = |v: Value<'_>| v.kind() == Kind::Null || v.as_str().is_some_and(|text| text.is_empty());
+    let is_result = |key: &str, v: Value<'_>| keys::RESULTS.contains(&key) && !is_empty(v);
+    members(value).find_map(|(key, v)| is_result(&key, v).then_some(key))
+}
+
+/// Are `arguments` a list of pairs of a parameter and its value, `[{"name": "city", "value": "Paris"}]`, rather than of
+/// arguments? The same member of each is the name of a parameter.
+fn are_pairs(arguments: Value<'_>, tool: &Tool) -> bool {
+    let mut pairs = arguments.elements().peekable();
+    let Some(first) = pairs.peek().copied().filter(|first| first.members().count() == 2) else {
+        return false;
     };
-    let typed = schema.get("type").and_then(Value::as_str).is_some_and(|t| matches!(&*t, "object" | "dict"));
-    let described = value.get("description").is_some() && value.get("name").is_some();
-    let properties = schema.get("properties").is_some_and(|v| v.kind() == Kind::Object);
-    // `{"location": {"type": "string", "description": …}}`
-    let schemas = || {
+    let keys = first.members().filter_map(|(key, _)| key.as_str());
+    let names_all = |key: &str| {
+        pairs.clone().all(|pair| {
+            let named = pair.get(key).and_then(Value::as_str);
+            pair.members().count() == 2 && named.is_some_and(|name| tool.declares(&name))
+        })
+    };
+    keys.into_iter().any(|key| names_all(&key))
+}
+
+/// The definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object", …}}`.
+fn is_definition(value: Value<'_>) -> bool {
+    let is_described = value.get("description").is_some() && value.get("name").is_some();
+    is_described
+        && schema_in(value).is_some_and(|schema| is_schema(schema) || schema.members().next().is_none())
+}
+
+/// What stands in `value` where a definition has the schema of the arguments.
+fn schema_in(value: Value<'_>) -> Option<Value<'_>> {
+    SCHEMA
+        .iter()
+        .chain(&["arguments", "params"])
+        .find_map(|key| value.get(key))
+        .filter(|v| v.kind() == Kind::Object)
+}
+
+/// Is it the schema of an object, `{"type": "object", "properties": {…}}`?
+pub(crate) fn is_schema(value: Value<'_>) -> bool {
+    const KEYWORDS: [&str; 7] =
+        ["type", "properties", "required", "additionalProperties", "$schema", "title", "description"];
+    let is_word = |word: &str| word.eq_ignore_ascii_case("object") || word == "dict";
+    let is_typed = value.get("type").and_then(Value::as_str).is_some_and(|word| is_word(&word));
+    is_typed
+        && (value.get("properties").is_some_and(|properties| properties.kind() == Kind::Object)
+            || members(value).all(|(key, _)| KEYWORDS.contains(&&*key)))
+}
+
+/// The definition of a tool that is not described, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`,
+/// `{"location": {"type": "string", "description": …}}`.
+fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
+    let schema = schema_in(value).unwrap_or(value);
+    let are_schemas = || {
         let mut members = schema.members().peekable();
         members.peek().is_some()
             && members.all(|(_, v)| {
@@ -436,9 +508,7 @@ fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
                     && v.members().count() <= 5
             })
     };
-    (typed && properties)
-        || (described && (properties || typed))
-        || schemas() && !is_fitting(value, schema, names)
+    (is_schema(schema) || are_schemas()) && !is_fitting(value, schema, names)
 }
 
 /// Are `arguments` what the tool that `call` names takes? Schemas of its parameters are not: `{"field": {"type": "string"}}`

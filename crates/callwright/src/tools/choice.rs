@@ -77,6 +77,22 @@ impl ToolChoice {
         }
     }
 
+    /// The one tool that the model must call: it must call one, and may call no other.
+    ///
+    /// ```
+    /// use callwright::{ToolChoice, ToolSet};
+    ///
+    /// let tools = ToolSet::from_json(r#"[{"name": "now"}, {"name": "ping"}]"#)?;
+    /// let named = ToolChoice::Named(String::from("ping"));
+    /// assert_eq!(named.only(&tools).map(|tool| tool.name()), Some("ping"));
+    /// assert!(ToolChoice::Required.only(&tools).is_none());
+    /// # Ok::<(), callwright::ToolSetError>(())
+    /// ```
+    pub fn only<'t>(&self, tool_set: &'t ToolSet) -> Option<&'t Tool> {
+        let mut allowed = tool_set.iter().filter(|tool| self.is_required() && self.allows(tool.name()));
+        allowed.next().filter(|_| allowed.next().is_none())
+    }
+
     /// May the model call the tool of this name?
     pub fn allows(&self, name: &str) -> bool {
         match self {

@@ -427,7 +427,7 @@ pub(crate) fn parameters(definition: &Value) -> Option<&Value> {
 }
 
 /// The keys of a schema of arguments.
-const SCHEMA: [&str; 5] =
+pub(crate) const SCHEMA: [&str; 5] =
     ["parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"];
 /// The keys of Gemini's lists of tools.
 const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];

@@ -26,6 +26,7 @@ const MAX_NEAREST: usize = 3;
 const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "tool", "api", "client"];
 
 /// Looks names up in one tool set.
+#[derive(Clone)]
 pub(crate) struct Names<'a>(Declared<'a>);
 
 /// What is known of the names of a tool set. Tools are known by their numbers in it.

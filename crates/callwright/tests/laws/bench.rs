@@ -38,6 +38,8 @@ pub(crate) enum Spelling {
 /// The work of one law on one half.
 pub(crate) struct Bench<'p> {
     pub(crate) pools: &'p Pools,
+    /// Is it the half that judges?
+    pub(crate) is_judge: bool,
     pub(crate) random: Random,
     pub(crate) context: Context<'static>,
     pub(crate) n_cases: usize,
@@ -51,6 +53,7 @@ impl<'p> Bench<'p> {
     pub(crate) fn new(half: Half, pools: &'p Pools) -> Bench<'p> {
         Bench {
             pools,
+            is_judge: matches!(half, Half::Judge),
             random: Random(half.seed()),
             context: Context { dialects: Dialects::default(), ..Context::default() },
             n_cases: 0,

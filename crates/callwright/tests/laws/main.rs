@@ -14,6 +14,7 @@ mod common;
 mod pools;
 mod bench;
 mod composed;
+mod none;
 mod slips;
 
 use std::env;

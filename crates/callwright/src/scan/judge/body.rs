@@ -14,12 +14,12 @@ use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
 use crate::payload::{self, value};
-use crate::scan::opener::{Item, Opener};
+use crate::scan::opener::{Item, Opener, detokenized};
 use crate::shape;
 use crate::syntax::lexer::Lexer;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
-use crate::tools::names::Names;
+use crate::tools::names::{Names, leading_name};
 use crate::tools::nearest::fold;
 use crate::tools::{Expected, Tool};
 use crate::verdict::{Reason, ShapeError, Verdict};
@@ -223,7 +223,7 @@ impl Case<'_, '_> {
                 // `<tool_call>⏎<function=`
                 Ending::Cut if at == self.text.len() && called.is_none() => refused(open_end::cut(all.len())),
                 _ if is_spoken_of => Judged::Text(None),
-                _ if called.is_none() => refused(Reason::Shape(ShapeError::NoName)),
+                _ if called.is_none() => refused(Reason::Shape(ShapeError::NoName(Vec::new()))),
                 _ => refused(self.names.unknown(written)),
             };
         };
@@ -308,6 +308,11 @@ impl Case<'_, '_> {
             value.kind() == Kind::String || !shape::calls_in(value, self.names, told).is_empty()
         };
         let reading = payload::read_whole(text, at, &guide, is_cut, may_stand).filter(is_call);
+        if reading.is_some()
+            && let Some(name) = self.name_in_front(block)
+        {
+            return self.refused(Some(name), self.names.unknown(name), all);
+        }
         let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));
         if !verdicts.is_empty() {
             return Judged::Calls(verdicts, end.at);
@@ -325,6 +330,16 @@ impl Case<'_, '_> {
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };
         let name = leading_tool(block, self.names).map(|tool| tool.name().to_owned());
         self.refused(name.or_else(|| self.named_in(block)).as_deref(), reason, all)
+    }
+
+    /// The one word between marks and an object, where it can only be the name of the call: `<tool_call>g⏎{"name": "f", …}`. What the
+    /// object holds are the arguments of that one.
+    fn name_in_front<'b>(&self, block: &'b str) -> Option<&'b str> {
+        let block = block.trim_start();
+        let word = leading_name(block);
+        let is_object = block.get(word.len()..)?.trim_start().starts_with('{');
+        let is_name = is_object && !word.is_empty() && !detokenized::is_format(word);
+        Some(word).filter(|word| is_name && self.names.resolve(word).is_none())
     }
 
     /// Something else stands where an argument or the end of the call should be.

@@ -25,7 +25,7 @@ use crate::shape::{self, Arguments, Shaped, keys};
 use crate::syntax::Text;
 use crate::syntax::tag::{Role, tag_at};
 use crate::tools::names::{Names, leading_name};
-use crate::tools::{Expected, Tool};
+use crate::tools::{Expected, Tool, ToolChoice};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
 /// What a payload came to.
@@ -68,6 +68,10 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) has_sibling: bool,
     /// Which repaired calls may pass.
     pub(crate) admission: Admission,
+    /// Was the model given its tools natively?
+    pub(crate) is_native: bool,
+    /// What the request says of the tools.
+    pub(crate) choice: &'a ToolChoice,
 }
 
 /// Judges one payload.
@@ -195,8 +199,13 @@ impl<'a, 't> Case<'a, 't> {
         }
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.told(&reading.repairs, at));
-        let may_lack_name = self.opener.is_distinct() || self.opener.is_fenced() || self.alone;
-        if shaped.is_empty() && may_lack_name && !self.is_said_again(at) {
+        // `{"arguments": {"a": 1}}`
+        let is_nameless = matches!(shaped.as_slice(), [Shaped::Wrong { error: ShapeError::NoName(_), .. }]);
+        let inner = || keys::ARGUMENTS.iter().find_map(|key| value.get(key));
+        if is_nameless && let Some(call) = inner().and_then(|inner| self.arguments_alone(inner)) {
+            shaped = vec![call];
+        }
+        if shaped.is_empty() && !self.is_said_again(at) {
             shaped.extend(self.arguments_alone(value));
         }
         // `[{"name": "f", "a": 1}, {"name": "g", "b": 2}]`
@@ -259,10 +268,10 @@ impl<'a, 't> Case<'a, 't> {
 
     /// The tools that declare all that `arguments` hold, and take them.
     fn takers<'v>(&self, arguments: Value<'v>) -> impl Iterator<Item = &'a Tool> + use<'v, 'a, '_, 't> {
-        self.names.tools().iter().filter(move |tool| {
-            arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
-                && check::fit(tool, arguments.raw()).is_ok()
-        })
+        self.names
+            .tools()
+            .iter()
+            .filter(move |tool| declares_all(tool, arguments) && check::fit(tool, arguments.raw()).is_ok())
     }
 
     /// Are `arguments` some of a declared tool's, so that what they stand behind is the name of one, though none has it?
@@ -276,7 +285,16 @@ impl<'a, 't> Case<'a, 't> {
         before.trim_end().ends_with(at.of(self.text))
     }
 
-    /// Arguments without a name belong to the one tool that takes them.
+    /// The one tool that a call without a name is of, where the request leaves no other, or marks say that this is a call and
+    /// no other is declared. A model that was given its tools natively names them.
+    fn only_tool(&self) -> Option<&'a Tool> {
+        let tools = self.names.tools();
+        let declared = || tools.iter().next().filter(|_| self.opener.is_distinct() && tools.len() == 1);
+        if self.is_native { None } else { self.choice.only(tools).or_else(declared) }
+    }
+
+    /// Arguments without a name: a call of the [only tool](Case::only_tool), a call of none between marks, and else data, whosever
+    /// keys they have.
     fn arguments_alone<'v>(&self, value: Value<'v>) -> Option<Shaped<'v, 'a>> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
@@ -290,17 +308,14 @@ impl<'a, 't> Case<'a, 't> {
         {
             return self.opener.is_distinct().then_some(Shaped::Unknown { written });
         }
-        let mut fitting = self.takers(value);
-        let tool = fitting.next()?;
-        if fitting.next().is_some() {
-            return None;
+        if let Some(tool) = self.only_tool().filter(|tool| declares_all(tool, value)) {
+            // That it wrote no name is an inference about the name.
+            let written = Cow::Borrowed("");
+            return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value) });
         }
-        let written = Cow::Borrowed(tool.name());
-        Some(Shaped::Call {
-            tool,
-            written: Cow::Owned(written.into_owned()),
-            arguments: Arguments::Object(value),
-        })
+        let fitting: Vec<String> = self.takers(value).map(|tool| tool.name().to_owned()).collect();
+        let is_call = self.opener.is_distinct() && !fitting.is_empty();
+        is_call.then_some(Shaped::Wrong { written: None, error: ShapeError::NoName(fitting) })
     }
 
     fn shaped_call(
@@ -328,11 +343,10 @@ impl<'a, 't> Case<'a, 't> {
             }
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
-                // `{"name": "f", "argumentz": {…}}`
+                // `{"name": "f", "reason": "check"}`: an argument, or a part of the frame?
                 let mut keys = members.iter().map(|(key, _)| key.as_str().unwrap_or_default());
-                if !keys.clone().any(|key| tool.takes(&key)) {
-                    let key = keys.next().unwrap_or_default().into_owned();
-                    let reason = Reason::Shape(ShapeError::BesideArguments(key));
+                if let Some(key) = keys.find(|key| !tool.declares(key)) {
+                    let reason = Reason::Shape(ShapeError::BesideArguments(key.into_owned()));
                     return Some(self.refuse(Some(written.to_owned()), reason, at));
                 }
                 let members: Vec<String> =
@@ -439,6 +453,11 @@ impl<'a, 't> Case<'a, 't> {
         mut repairs: Vec<Repair>,
         at: Span,
     ) -> Option<Verdict> {
+        if shape::is_schema(value) && !declares_all(tool, value) {
+            let refusal =
+                || self.refuse(Some(tool.name().to_owned()), Reason::Shape(ShapeError::Definition), at);
+            return self.opener.is_distinct().then(refusal);
+        }
         repairs.extend(self.doubled_signs());
         // What its marks, or the form of the answer, say is a call is one whatever its values look like.
         if !self.opener.is_distinct() && !self.is_constrained && has_placeholder(tool, value) {
@@ -468,6 +487,7 @@ impl<'a, 't> Case<'a, 't> {
                     coercions,
                     beside_prose: None,
                     unsure: false,
+                    is_apart: false,
                     open_end: ending == Ending::Open,
                 };
                 Some(self.admitted(call, at))
@@ -576,6 +596,11 @@ fn is_data(text: &str) -> bool {
     };
     let is_glued = signs.next().is_some_and(|next| !next.is_whitespace());
     sign != '<' && (is_glued || word.is_empty() && !",.;!?".contains(sign))
+}
+
+/// Does the tool declare each key of `arguments`?
+fn declares_all(tool: &Tool, arguments: Value<'_>) -> bool {
+    arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
 }
 
 fn has_argument_key(block: &str) -> bool {

@@ -4,6 +4,7 @@
 //! decide, what follows is held until it does: the rest of its line, the first word behind it, the end. What is shown goes
 //! out as the text it is, to the byte.
 
+mod code;
 mod elements;
 mod pairs;
 mod prefix;
@@ -12,12 +13,13 @@ mod waiting;
 
 use std::ops::Range;
 
+use self::code::{Follows, follows};
 use self::pairs::Pair;
 pub(super) use self::surroundings::{Before, Surroundings};
 use self::surroundings::{Behind, Enclosed, RUN};
 pub(super) use self::waiting::Held;
 use super::Scanner;
-use super::opener::{Delimiter, Opener};
+use super::opener::{Delimiter, Item, Opener};
 use super::repeat::Spot;
 use crate::verdict::{ShownBy, Verdict};
 
@@ -31,6 +33,8 @@ pub(super) struct Run {
     behind: Behind,
     /// It is written by marks that only calls have.
     is_marked: bool,
+    /// It is call expressions without marks.
+    is_expression: bool,
     /// It is written as it was asked for.
     is_asked: bool,
     /// The fence of its own that it stands in.
@@ -96,6 +100,11 @@ impl Scanner<'_> {
     pub(super) fn look_around(&mut self, opener: &Opener) {
         let own = own_pairs(opener).count();
         let mut before = self.standing.surroundings.before(&self.text, opener.start, own);
+        if is_expression(opener) && before.shows.is_none() && !before.line.has_call {
+            let is_quoted =
+                opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Quote(_)));
+            before.shows = self.standing.surroundings.in_code(&self.text, opener.start, is_quoted);
+        }
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line is none of the call's.
         let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
         if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
@@ -139,12 +148,19 @@ impl Scanner<'_> {
             before,
             behind: Behind::default(),
             is_marked,
+            is_expression: is_expression(opener),
             is_asked: self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin),
             fence,
             is_listed: false,
             own: own_pairs(opener).collect(),
             told: last.map(|(stand, _)| stand).or(before.shows.filter(|_| !is_inside)),
         }
+    }
+
+    /// Does what follows the expression of `run` in its list belong to it, `[f(a=1) for a in b]`, and not stand behind a comma?
+    fn is_taken_in(&self, run: &Run) -> bool {
+        let text = self.text.get(..run.at.end).unwrap_or("");
+        run.is_expression && !text.trim_end().ends_with(',')
     }
 
     /// What `run` is; `None` where what follows must tell.
@@ -154,6 +170,22 @@ impl Scanner<'_> {
             return run.told;
         }
         let shown = |why| Some(Stand::Shown(why));
+        if run.is_expression {
+            // What was taken as its markup may end the line. What stands behind a list is done to the list: `[f(a=1)][0]`.
+            let text = self.text.get(..run.at.end).unwrap_or("");
+            let is_over = behind.line_over || text.ends_with('\n');
+            let is_list = text.trim_end().ends_with(']');
+            match follows(self.text.get(run.at.end..).unwrap_or("")) {
+                told @ (Follows::Code | Follows::Question)
+                    if !is_over && !(is_list && told == Follows::Code) =>
+                {
+                    let is_run = run.fence.is_some_and(|fence| fence.is_run);
+                    return if is_run { Some(Stand::InCode) } else { shown(ShownBy::Sentence) };
+                }
+                Follows::Unknown if !is_over && !end => return None,
+                Follows::Code | Follows::Question | Follows::Unknown | Follows::Other => {}
+            }
+        }
         if let Some(fence) = run.fence {
             let holds_more = fence.is_open || !fence.is_of_calls;
             if fence.shows || holds_more && behind.words {
@@ -173,6 +205,8 @@ impl Scanner<'_> {
                     return shown(why);
                 }
                 Enclosed::Closed if has_words_before => return shown(why),
+                // In a row of calls, the words are between them.
+                Enclosed::Alone if has_words_before && !before.line.has_call => return shown(why),
                 Enclosed::ClosedBeforeWords => return shown(why),
                 Enclosed::Open | Enclosed::Closed if !end => return None,
                 Enclosed::Open | Enclosed::Closed | Enclosed::Alone | Enclosed::Over => {}
@@ -194,7 +228,9 @@ impl Scanner<'_> {
             return match () {
                 () if is_in_sentence => shown(ShownBy::Sentence),
                 () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
-                () if behind.goes_on && !behind.joined && !run.is_listed => shown(ShownBy::Sentence),
+                () if behind.goes_on && !behind.joined && (!run.is_listed || self.is_taken_in(run)) => {
+                    shown(ShownBy::Sentence)
+                }
                 // A model that was given its tools natively calls without marks only with nothing else.
                 () if self.rules.explicit && behind.words => shown(ShownBy::Between),
                 () if self.rules.explicit && !end => None,
@@ -221,6 +257,11 @@ fn ticks<'d>(delimiters: impl Iterator<Item = &'d Delimiter>) -> Option<usize> {
         _ => None,
     });
     ticks.max()
+}
+
+/// Is it a call expression without marks, `f(a=1)`?
+fn is_expression(opener: &Opener) -> bool {
+    matches!(opener.item, Item::Call { .. } | Item::Listed { .. }) && !opener.is_distinct()
 }
 
 /// Where the name or the value begins behind the marks of `opener`.

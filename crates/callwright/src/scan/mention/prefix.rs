@@ -2,18 +2,31 @@
 //! log, a console.
 
 use super::beginning;
+use crate::dialect::TURNS;
+use crate::syntax::marks::fit;
 
 /// So much of a line says what it is, in bytes.
 const MAX_HEAD: usize = 48;
+
+/// As much of a line is looked at for the place in a file that it begins with, in bytes.
+const MAX_PLACE: usize = 256;
+
+/// So many blanks between two words are those of columns.
+const COLUMNS: &str = "   ";
 
 /// The most digits of a list item's number, as Markdown has it.
 const MAX_DIGITS: usize = 9;
 
 /// Does `head`, what stands before a call on its line, begin with a mark that shows the line?
 ///
-/// `> `, `| `, `+`, `-` right before what they mark, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `. The marks of
-/// list items, `- `, `1. `, do not.
+/// `> `, `| `, `+`, `-` right before what they mark, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `, `a/b.txt:12:`,
+/// `E       text: `, and what begins a turn that is not the model's own. The marks of list items, `- `, `1. `, do not.
 pub(super) fn shows(head: &str) -> bool {
+    let is_turn =
+        |turn: &&str| turn.ends_with(':') && matches!(fit(head.trim_start().as_bytes(), turn), Ok(Some(_)));
+    if is_place(head) || TURNS.iter().any(|turn| is_turn(turn)) {
+        return true;
+    }
     let mut head = beginning(head, MAX_HEAD).trim_start();
     while let Some(content) = behind_item(head) {
         head = content.trim_start();
@@ -34,7 +47,7 @@ pub(super) fn shows(head: &str) -> bool {
             rest.split_once(']').is_some_and(|(inside, _)| inside.contains(|c: char| c.is_numeric()))
         }
         Some(c) if c.is_numeric() => is_counted(head),
-        Some(_) => ends_in_prompt(head),
+        Some(_) => ends_in_prompt(head) || has_columns(head),
     }
 }
 
@@ -70,8 +83,13 @@ pub(super) fn item_content(line: &str) -> Option<usize> {
     Some(super::surroundings::columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
 }
 
-/// Does `line` say, as YAML has it, that the deeper lines behind it are a text: `note: |`, `- >-`?
+/// Does `line` say, as YAML or reStructuredText have it, that the deeper lines behind it are a text: `note: |`, `- >-`, `For
+/// example::`, `.. code-block:: xml`?
 pub(super) fn heads_scalar(line: &str) -> bool {
+    let text = line.trim();
+    if text.ends_with("::") || text.starts_with(".. ") && text.contains(":: ") {
+        return true;
+    }
     let line = line.trim_end().trim_end_matches(|c: char| matches!(c, '+' | '-') || c.is_ascii_digit());
     let key = line.strip_suffix(['|', '>']).and_then(|rest| rest.strip_suffix(' ')).unwrap_or("");
     key.ends_with(':') || key.trim_start() == "-"
@@ -90,6 +108,28 @@ fn is_counted(head: &str) -> bool {
         (Some('-' | '/' | '.'), next) => 4 <= n && is_digit(next),
         _ => false,
     }
+}
+
+/// `src/a.txt:12:`, `src/a.txt-12-`, `a.txt:` right before what stands there; behind a number, a blank may stand
+fn is_place(head: &str) -> bool {
+    let solid = head.strip_suffix(' ').unwrap_or(head);
+    let place = solid.strip_suffix([':', '-']).filter(|_| head.len() <= MAX_PLACE).unwrap_or("");
+    if place.is_empty() || place.contains(char::is_whitespace) {
+        return false;
+    }
+    let file = place.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_counted = file.len() < place.len() && file.ends_with([':', '-']) && 1 < file.len();
+    let extension = file.rsplit('.').next().filter(|extension| extension.len() < file.len());
+    let has_extension =
+        extension.is_some_and(|end| 2 <= end.len() && end.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    is_counted || head.ends_with(':') && (has_extension || place.contains(['/', '\\']))
+}
+
+/// `E         text: `, `INFO     root `, `E   `: blanks as between columns, behind a word.
+fn has_columns(head: &str) -> bool {
+    let is_behind_word =
+        |at: usize| head.get(..at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
+    head.match_indices(COLUMNS).any(|(at, _)| is_behind_word(at))
 }
 
 /// `user@host:~$ `, `C:\> `

@@ -5,7 +5,7 @@
 
 use super::elements::{self, Element, Mark, Place};
 use super::pairs::{self, Flank, Pair};
-use super::{Run, Stand, prefix};
+use super::{Run, Stand, code, prefix};
 use crate::syntax::{Incomplete, Seen};
 use crate::verdict::ShownBy;
 
@@ -112,6 +112,8 @@ struct Layout {
     item: usize,
     /// The last line begins in this column and says that what is deeper is its text.
     scalar: Option<usize>,
+    /// The column in which the last line begins; none where there is none, or an empty one stands behind it.
+    last: Option<usize>,
     is_code: bool,
     is_behind_empty: bool,
     has_words: bool,
@@ -175,6 +177,16 @@ impl Surroundings {
             is_in_data: text.get(..at).is_some_and(begins_string),
             elements: self.elements.len(),
         }
+    }
+
+    /// What shows an expression at `at`, if it is a part of other code: it stands deeper than the line before it, or what stands
+    /// before it on its line takes it in.
+    pub(super) fn in_code(&self, text: &str, at: usize, is_quoted: bool) -> Option<Stand> {
+        let head = text.get(self.line.start..at).unwrap_or("");
+        if self.layout.is_deeper(columns(head)) && head.trim().is_empty() {
+            return Some(Stand::Shown(ShownBy::Indent));
+        }
+        code::is_operand(head, is_quoted).then_some(Stand::Shown(ShownBy::Sentence))
     }
 
     /// Steps over a call, up to `to`.
@@ -375,6 +387,7 @@ impl Surroundings {
                 }
                 false => {
                     self.layout.is_behind_empty = true;
+                    self.layout.last = None;
                     self.end_paragraph();
                 }
             }
@@ -421,9 +434,15 @@ impl Layout {
             || self.has_words && (self.is_behind_empty || self.is_code) && around + CODE_INDENT <= indent
     }
 
+    /// Does a line that begins in column `indent` stand deeper than the one before it, or than that one's content?
+    fn is_deeper(&self, indent: usize) -> bool {
+        self.last.is_some_and(|last| last.max(self.item) < indent)
+    }
+
     /// Notes a line that is not empty.
     fn line(&mut self, line: &str, has_words: bool) {
         let indent = columns(line);
+        self.last = Some(indent);
         self.is_code = self.is_code_at(indent);
         if !self.is_code {
             self.scalar = prefix::heads_scalar(line).then_some(indent);

@@ -38,6 +38,11 @@ pub(in crate::scan) fn name_before(text: &str, at: usize) -> Option<&str> {
     before.get(before.len() - word..).filter(|name| !name.is_empty())
 }
 
+/// Is `word` one that says how the arguments behind it are written, and no name?
+pub(in crate::scan) fn is_format(word: &str) -> bool {
+    BETWEEN.iter().any(|between| between.eq_ignore_ascii_case(word))
+}
+
 /// Is `word` that of a token which stands between a name and its arguments?
 fn is_between(word: &str) -> bool {
     let words = ["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];

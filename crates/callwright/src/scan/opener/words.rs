@@ -15,11 +15,20 @@ impl OpenerParser<'_, '_> {
         let end = self.word_end(from);
         match self.peek(end) {
             Err(Incomplete) if self.may_hold_name(from, end) => Err(Incomplete),
-            // `'f(a=1)'`
-            Ok(b'(') if self.resolves(from, end) => Ok(self.over(from, Delimiter::Quote(mark))),
+            // `'f(a=1)'`, not `print("f(a=1)")`
+            Ok(b'(') if self.resolves(from, end) && !self.is_in_statement() => {
+                Ok(self.over(from, Delimiter::Quote(mark)))
+            }
             Ok(byte) if byte == mark => self.quoted_name(from, end),
             _ => Ok(Step::Nothing),
         }
+    }
+
+    /// Does a statement stand in front, `x = `, `print(`, `return `? Then a string is its value, and no call in quotes, as it is in
+    /// a list.
+    fn is_in_statement(&self) -> bool {
+        let before = self.text.get(self.from..self.at).unwrap_or("").trim_end();
+        before.ends_with(['=', '(']) || before.ends_with("return")
     }
 
     /// Behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.

@@ -6,8 +6,9 @@ use memchr::memmem;
 
 use super::emit::Space;
 use super::prose::Found;
+use super::skip::FOREIGN;
 use crate::dialect::{
-    ANSWER_HEADS, ANY_CLOSER, Anchor, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
+    ANSWER_HEADS, ANY_CLOSER, Anchor, FIELD, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
 use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
@@ -223,6 +224,14 @@ impl Scanner<'_> {
         }
     }
 
+    /// The block of reasoning that is open is one in which no call counts.
+    pub(in crate::scan) fn forget_calls(&mut self) {
+        self.rules.calls_in_reasoning = CallsInReasoning::Ignore;
+        if let Mode::Reasoning(thinking) = &mut self.mode {
+            thinking.marked = None;
+        }
+    }
+
     /// What stands in a thought that is read for calls stands beside nothing outside of it.
     fn enter_thought(&mut self, close: Arc<str>) {
         self.thought = Some(close);
@@ -275,7 +284,7 @@ impl Scanner<'_> {
     ) -> Flow {
         let (own, closer) = (self.rules.dialects.clone(), thinking.close.as_bytes().first().copied());
         let begins = |byte: &u8| {
-            matches!(byte, b'<' | b'[')
+            matches!(*byte, b'<' | b'[' | FOREIGN)
                 || closer == Some(*byte)
                 || own.markers().is_some_and(|own| own.begins_with(*byte))
         };
@@ -397,6 +406,7 @@ pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Seen<usize> {
         _ => &[],
     };
     let own = match close {
+        FIELD => Ok(None),
         ANY_CLOSER => fit_any(bytes, REASONING.iter().map(|(_, close)| *close)),
         _ => fit(bytes, close),
     };

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use callwright_json::{Span, is_blank};
+use memchr::memmem;
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{
-    Candidate, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start, is_mere_word,
-    may_be_label, next_candidate,
+    Candidate, FOREIGN, THOUGHT, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start,
+    is_mere_word, may_be_label, next_candidate,
 };
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
@@ -71,11 +72,15 @@ impl<'a> Scanner<'a> {
             }
             // Behind what was taken out a word begins.
             let in_word = ends_in_word(&self.text.as_bytes()[..at])
+                && !(byte == FOREIGN && self.text[at..].starts_with(THOUGHT))
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             // Nothing begins inside a word but a mark of the caller's own.
             if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
                 let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
-                let end = at + word.iter().take_while(|byte| is_name_byte(**byte)).count();
+                let len = word.iter().take_while(|byte| is_name_byte(**byte)).count();
+                // `Sure.◁think▷`
+                let thought = memmem::find(word.get(..len).unwrap_or(&[]), THOUGHT.as_bytes());
+                let end = at + thought.unwrap_or(len);
                 self.pass_over(at, end);
                 at = end;
                 continue;
@@ -452,7 +457,7 @@ impl<'a> Scanner<'a> {
             return Ok((!self.is_in_ticks(at, at + len, end)?).then_some(Found::Thought(len)));
         }
         let is_own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
-        if (matches!(byte, b'<' | b'[' | b'>' | b't') || is_own)
+        if (matches!(byte, b'<' | b'[' | b'>' | b't' | FOREIGN) || is_own)
             && let Some(found) = self.block_begins(at, end)?
         {
             return Ok(Some(found));

@@ -15,6 +15,10 @@ const MAX_SPACE: usize = 64;
 /// A marker with a blank between two words, as far as no byte of interest stands in it.
 const TWO_WORDS: (&str, &str) = ("function", "call");
 
+/// The sign with which a mark of reasoning begins that is none of ASCII, `◁think▷`, and its first byte.
+pub(super) const THOUGHT: &str = "◁";
+pub(super) const FOREIGN: u8 = 0xe2;
+
 /// A stretch to look at closely: every place of it, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -39,6 +43,9 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
             b'"' | b'\'' => may_quote_name(bytes, sign),
             b'`' => may_hold_code(bytes, sign),
             b'(' => may_hold_arguments(bytes, sign),
+            FOREIGN => {
+                bytes.get(sign..).is_some_and(|rest| rest.iter().zip(THOUGHT.as_bytes()).all(|(a, b)| a == b))
+            }
             b']' => bytes.get(sign + 1).is_none_or(|next| *next == b'<'),
             b'>' => bytes.get(sign + 1).is_none_or(|next| *next == b'>'),
             b':' => ends_with(bytes, sign, "action"),
@@ -343,7 +350,7 @@ fn sign(byte: u8) -> u8 {
     let quotes = u8::from(byte | 0x05 == b'\'') | u8::from(byte == b'`');
     // `(`, `*`, a line break, a backspace
     let breaks = u8::from(byte & !0x22 == b'\n' & !0x22);
-    brackets | angles | quotes | breaks | u8::from(byte == b':')
+    brackets | angles | quotes | breaks | u8::from(byte == b':') | u8::from(byte == FOREIGN)
 }
 
 /// Where the word begins that stands in front of `sign`, with at most so much `space` between them, and may belong to

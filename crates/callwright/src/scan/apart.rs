@@ -1,0 +1,73 @@
+//! Reasoning that the upstream keeps apart from the text: a block of its own.
+//!
+//! It is read as a block of reasoning in the text is, by a scanner of its own. Text or a native call behind it closes it; where
+//! nothing follows, it was never closed. What it says goes out as it comes, but from the first mark of a call on.
+
+use super::{Delta, Event, Scanner};
+use crate::dialect::FIELD;
+use crate::policy::CallsInReasoning;
+use crate::verdict::{Acceptance, Refusal, Verdict};
+
+impl Scanner<'_> {
+    /// Takes the next piece of reasoning that the upstream keeps apart.
+    pub(super) fn think_apart(&mut self, thought: &str, out: &mut Vec<Event>) {
+        let is_read = self.rules.calls_in_reasoning != CallsInReasoning::Ignore
+            && self.native.is_empty()
+            && !self.names.tools().is_empty();
+        if !is_read {
+            return self.reason(thought, out);
+        }
+        let mut apart = self.apart.take().unwrap_or_else(|| {
+            let mut rules = self.rules.clone();
+            (rules.is_quiet, rules.is_live) = (false, false);
+            let mut apart = Scanner::of(self.names.clone(), rules);
+            apart.think(0, FIELD.into(), &mut Vec::new());
+            Box::new(apart)
+        });
+        let mut events = Vec::new();
+        apart.feed(Delta::Text(thought), &mut events);
+        self.apart = Some(apart);
+        self.take_apart(events, out);
+    }
+
+    /// Something follows the reasoning that the upstream keeps apart.
+    pub(super) fn close_apart(&mut self, out: &mut Vec<Event>) {
+        if let Some(apart) = &mut self.apart
+            && apart.rules.calls_in_reasoning == CallsInReasoning::Unclosed
+        {
+            apart.forget_calls();
+        }
+        self.end_apart(out);
+    }
+
+    /// No more of that reasoning will come.
+    pub(super) fn end_apart(&mut self, out: &mut Vec<Event>) {
+        let Some(mut apart) = self.apart.take() else { return };
+        apart.rules.cut = self.rules.cut;
+        apart.rules.admission = self.rules.admission;
+        let mut events = Vec::new();
+        apart.finish(&mut events);
+        self.take_apart(events, out);
+    }
+
+    /// Takes over what came of that reasoning.
+    fn take_apart(&mut self, events: Vec<Event>, out: &mut Vec<Event>) {
+        for event in events {
+            match event {
+                Event::Text(thought) | Event::Reasoning(thought) => self.reason(&thought, out),
+                Event::Call(Verdict::Accepted(call)) => {
+                    self.remove();
+                    let call = Acceptance { is_apart: true, ..call };
+                    let spot = self.spot(call.dialect.clone());
+                    self.made.add(&call, spot, self.outcome.verdicts.len());
+                    self.judged(Verdict::Accepted(call), out);
+                }
+                Event::Call(Verdict::Refused(refusal)) => {
+                    let number = self.outcome.verdicts.len() + 1;
+                    self.judged(Verdict::Refused(Refusal { number, ..refusal }), out);
+                }
+                Event::CallStarted { .. } | Event::CallArguments { .. } => {}
+            }
+        }
+    }
+}

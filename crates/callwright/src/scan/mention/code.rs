@@ -1,0 +1,95 @@
+//! Is a call expression a statement that is made, or a part of code that nobody runs? What stands before and behind it on its
+//! line tells: `if ready: f()`, `x && f()`, `f() + 1`, `f()?`.
+
+use super::beginning;
+
+/// The words with which a line of code begins that says when, how often or under which name what follows runs.
+const HEADS: [&str; 22] = [
+    "if", "elif", "else", "for", "while", "do", "switch", "case", "match", "default", "try", "except",
+    "catch", "finally", "with", "async", "def", "class", "lambda", "function", "func", "fn",
+];
+/// What stands for a function without a name, anywhere in a line: `x = lambda: f()`.
+const LAMBDA: &str = "lambda";
+/// So much of a line is looked at, in bytes.
+const MAX_HEAD: usize = 256;
+
+/// Does `head`, what stands before an expression on its line, make it a part of other code? One that `is_quoted` is a text where
+/// another one would be made: `x = "f()"`.
+pub(super) fn is_operand(head: &str, is_quoted: bool) -> bool {
+    let line = head.trim_end();
+    let is_glued = line.len() == head.len();
+    let line = line.trim_start();
+    let is_behind_operator =
+        ["&&", "||", "=>", "+", "^", "&"].iter().any(|operator| line.ends_with(operator));
+    let is_compared = line.strip_suffix('=').is_some_and(|line| {
+        is_quoted
+            || line.ends_with(|c: char| {
+                matches!(c, '=' | '!' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '|' | '&' | '^')
+            })
+    });
+    let is_in_string = is_glued && line.ends_with(['"', '\'']) && !is_quoted;
+    let is_marked = is_glued && line.ends_with(['!', '@']);
+    let is_argument = is_quoted && line.ends_with('(');
+    // `{'a': f()}`
+    let is_member = line.starts_with('{') && line.ends_with(':');
+    is_behind_operator
+        || is_compared
+        || is_in_string
+        || is_marked
+        || is_argument
+        || is_member
+        || is_headed(line)
+}
+
+/// Does `line` begin as one that says when or how often what follows on it runs, `if x:`, `while (x)`, or end in a function
+/// without a name?
+fn is_headed(line: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let line = beginning(line, MAX_HEAD).trim_start_matches(['}', ' ']);
+    let word = line.split(|c: char| !is_word(c)).next().unwrap_or("");
+    line.ends_with([':', ')', '{'])
+        && (HEADS.contains(&word) || line.split(|c: char| !is_word(c)).any(|word| word == LAMBDA))
+        || word == "else" && line.len() == word.len()
+}
+
+/// What stands behind an expression on its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// What makes it a part of other code.
+    Code,
+    /// A question mark.
+    Question,
+    /// Something else, or nothing.
+    Other,
+    /// More text must tell.
+    Unknown,
+}
+
+/// Tells what `rest`, which stands right behind an expression, makes of it.
+pub(super) fn follows(rest: &str) -> Follows {
+    let line = rest.trim_start_matches(' ');
+    let is_glued = line.len() == rest.len();
+    let mut signs = line.chars();
+    let Some(first) = signs.next() else { return Follows::Unknown };
+    let next = signs.next();
+    let is_it = |is: bool| if is { Follows::Code } else { Follows::Other };
+    match (first, next) {
+        ('+' | '^' | '{' | '=', _) => Follows::Code,
+        _ if is_question_mark(first) => Follows::Question,
+        ('(', _) => is_it(is_glued),
+        ('.' | '[' | '&' | '|' | '<' | '>' | '-' | '%', None) => Follows::Unknown,
+        // `f().x`, not `f(). It is …` or `f()...`
+        ('.', Some(next)) => is_it(is_glued && (next.is_alphabetic() || next == '_')),
+        // `f()[0]`
+        ('[', Some(next)) => is_it(is_glued && (next.is_ascii_digit() || matches!(next, '"' | '\'' | '-'))),
+        ('&' | '|', Some(next)) => is_it(next == first),
+        ('<' | '>' | '%', Some(next)) => is_it(next == ' ' || next == '='),
+        ('-', Some(next)) => is_it(next == '>'),
+        _ => Follows::Other,
+    }
+}
+
+/// A question mark of any script.
+fn is_question_mark(sign: char) -> bool {
+    matches!(sign, '?' | '？' | '؟' | '﹖' | '︖' | '⁇' | '⁈' | '⸮' | '՞' | '፧' | '\u{37e}')
+}
