@@ -442,10 +442,6 @@ impl<'a, 't> Case<'a, 't> {
         at: Span,
     ) -> Option<Verdict> {
         repairs.extend(self.doubled_signs());
-        // What its marks, or the form of the answer, say is a call is one whatever its values look like.
-        if !self.opener.is_distinct() && !self.is_constrained && has_placeholder(tool, value) {
-            return None;
-        }
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions }) => {
                 let from = at.start as usize;
@@ -469,7 +465,10 @@ impl<'a, 't> Case<'a, 't> {
                     renamed_from: (own_name != tool.name()).then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
-                    unsure: false,
+                    // What its marks, or the form of the answer, say is a call is one whatever its values look like.
+                    unsure: !self.opener.is_distinct()
+                        && !self.is_constrained
+                        && has_placeholder(tool, value),
                     open_end: ending == Ending::Open,
                 };
                 Some(self.admitted(call, at))
