@@ -365,11 +365,40 @@ fn an_unsure_call_goes_out_where_nobody_may_be_asked() {
     let (text, calls, finish) = streamed(&setting.client, &request(PROMPT)).unwrap();
     assert_eq!((text.trim(), calls.len(), finish.as_str()), ("Like this:\n\nSo far.", 1, "tool_calls"));
     assert_eq!(bodies(&setting.replay).len(), 1);
-    // The upstream had its tools natively: what it writes between words is text.
-    let setting = self::setting(&between(""));
-    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
-    assert_eq!((calls.len(), answer.text.as_str(), bodies(&setting.replay).len()), (1, BETWEEN, 1));
-    assert!(answer.calls.is_empty());
+}
+
+/// Where the upstream had its tools natively, a call in its words is asked for once; else it stays the text that it is.
+#[test]
+fn natively_an_unsure_call_is_asked_for_once_or_stays_text() {
+    let fence = "Sure:\n```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n```";
+    let first = |text: &str| {
+        let text = text.replace('"', "\\\"").replace('\n', "\\n");
+        format!("[[answer]]\nwhen = {{ lacks = \"in the middle of prose\" }}\ntext = \"{text}\"\n")
+    };
+    let native =
+        "[[answer]]\ntool_calls = [{ name = \"get_weather\", arguments = '{\"city\": \"Oslo\"}' }]\n";
+    let alone = "[[answer]]\ntext = '{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}'\n";
+    for (text, said) in [(fence, "Sure:"), (BETWEEN, "Like this:\n\n\n\nSo far.")] {
+        for made in [native, alone] {
+            let setting = setting(&(first(text) + made));
+            let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+            assert_eq!(calls(&answer), [("get_weather", json!({"city": "Oslo"}))], "{text}");
+            assert_eq!(answer.text, said);
+            let ends = setting.ends.0.lock().unwrap();
+            assert_eq!(
+                ends.as_slice(),
+                [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Confirm])]
+            );
+        }
+        // It means nothing by it, and policies that ask for nothing leave it at that.
+        let heal = |config: &mut RelayConfig| config.policy = Policy::Heal;
+        let words = first(text) + "[[answer]]\ntext = \"I only showed it.\"\n";
+        for (setting, n_requests) in [(setting(&words), 2), (setting_with(&words, heal), 1)] {
+            let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+            assert_eq!((calls(&answer).len(), answer.text.as_str()), (0, text));
+            assert_eq!(bodies(&setting.replay).len(), n_requests);
+        }
+    }
 }
 
 /// S0-53, S4-01, S4-15, S4-18

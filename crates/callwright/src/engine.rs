@@ -24,8 +24,9 @@ pub struct Context<'a> {
     pub finish_reason: Option<&'a str>,
     /// The prompt already opened the reasoning block: the text begins inside it.
     pub starts_in_reasoning: bool,
-    /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks,
-    /// or a call with no prose before it), and none where there are native calls.
+    /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks, or a call
+    /// that is the whole answer), and none where there are native calls. Any other stays in the text, and
+    /// [`Outcome::shown`] tells of it.
     pub native: bool,
     /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
     /// between words is [unsure](crate::Acceptance::unsure).

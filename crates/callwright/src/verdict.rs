@@ -380,13 +380,14 @@ pub enum ShownBy {
     Line,
     /// Without marks, it is a word of a sentence.
     Sentence,
-    /// Without marks, it stands between words.
+    /// Without marks, it stands between words; or beside words, where the model makes its calls natively, and is not right.
     Between,
     /// Without marks, it stands beside a call with marks.
     OtherForm,
     /// It says a call again that was made before.
     Repeat,
-    /// It may be made or shown, and nobody asks: see [`Acceptance::unsure`].
+    /// It may be made or shown, and stays in the text: see [`Acceptance::unsure`]. Who can ask the model
+    /// [may](Outcome::confirmation).
     Unsure,
 }
 
@@ -413,12 +414,12 @@ impl ShownBy {
             }
             ShownBy::Line => ("line", "words stand before and behind it on its line"),
             ShownBy::Sentence => ("sentence", "it is a word of a sentence, without marks of its own"),
-            ShownBy::Between => ("between", "it stands between words, without marks of its own"),
+            ShownBy::Between => ("between", "it stands among words, without marks of its own"),
             ShownBy::OtherForm => {
                 ("other_form", "it stands beside a call with marks, and has none of its own")
             }
             ShownBy::Repeat => ("repeat", "it says again a call that was made"),
-            ShownBy::Unsure => ("unsure", "it may be made as well as shown, and nobody asks the model"),
+            ShownBy::Unsure => ("unsure", "it may be made as well as shown"),
         }
     }
 }

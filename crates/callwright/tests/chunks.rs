@@ -199,6 +199,6 @@ fn beside_prose_a_native_model_s_words_do_not_wait_for_what_follows() {
                 .collect::<String>(),
         );
     }
-    // The first word may be a call alone, and `functools[{…}]` is a mark.
-    assert_eq!(said, ["", "The word", " get_weather", " is", "", "", " functools here"]);
+    // The first word may be a call alone, a declared name begins one, and `functools[{…}]` is a mark.
+    assert_eq!(said, ["", "The word", "", " get_weather is", "", "", " functools here"]);
 }

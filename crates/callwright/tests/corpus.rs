@@ -140,6 +140,7 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     if case.get("beside").is_some() {
         let of = |call: &callwright::Acceptance| match (call.unsure, call.beside_prose) {
             (true, Some(stands)) => format!("{}, unsure", stands.name()),
+            (true, None) => "unsure".to_owned(),
             (_, stands) => stands.map_or("alone", callwright::BesideProse::name).to_owned(),
         };
         same("beside", list(case, "beside"), outcome.calls().map(of).collect());

@@ -2,7 +2,7 @@
 //! nothing more may be asked.
 
 use callwright::json;
-use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, Verdict};
+use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict};
 
 use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
 use crate::config::{Constrain, Mode};
@@ -121,7 +121,7 @@ impl Turn {
 
     /// Asks once whether calls that may be shown as well as made are meant, and returns the answer that makes them. Where
     /// it makes none, or again between words, they become the text that they are. Where nobody may be asked, or nobody
-    /// answers, they stay calls that are unsure.
+    /// answers, they stay what they were read as: unsure calls, and in native mode text.
     async fn confirm(&mut self, first: &mut Choice, target: &Target) -> Option<Choice> {
         let question = followup::confirm(first, self.ladder.tokens_left())?;
         if self.is_cut_by_client(first) || !self.ladder.may_confirm(self.log.elapsed()) {
@@ -130,6 +130,7 @@ impl Turn {
         let answer = self.ask_again(target, &question, AttemptReason::Confirm).await?;
         let is_meant = !answer.outcome.verdicts.is_empty() && !answer.outcome.verdicts.iter().any(is_unsure);
         if is_meant {
+            take_out_unsure(first);
             return Some(answer);
         }
         let shown = Shown::default();
@@ -264,6 +265,16 @@ fn is_repaired(verdicts: &[Verdict], mode: Mode) -> bool {
 
 fn is_unsure(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Accepted(call) if call.unsure)
+}
+
+/// Takes the calls that stayed in the text for being unsure out of it: the model has made them since.
+fn take_out_unsure(first: &mut Choice) {
+    let Choice { raw, outcome, .. } = first;
+    let unsure = outcome.shown.extract_if(.., |call| call.by == ShownBy::Unsure);
+    for call in unsure {
+        let written = call.span.of(raw);
+        outcome.text = outcome.text.replacen(written, "", 1).trim_end().to_owned();
+    }
 }
 
 /// What a later answer says beyond what stands already: a model that is asked for one of its calls often makes all of them

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::ToolChoice;
+use callwright::{ShownBy, ToolChoice};
 use callwright_json::{Kind, Value};
 
 use super::{Sent, Target, Turn};
@@ -58,7 +58,8 @@ impl Turn {
         let [only] = read else { return false };
         let is_cut = matches!(only.finish_reason.as_deref(), Some("length" | "content_filter"));
         // Calls in the text show that the model has its tools, and that the server does not read its calls.
-        if is_cut || !only.outcome.verdicts.is_empty() {
+        let has_unsure = only.outcome.shown.iter().any(|call| call.by == ShownBy::Unsure);
+        if is_cut || has_unsure || !only.outcome.verdicts.is_empty() {
             return false;
         }
         let is_empty = only.outcome.text.trim().is_empty() && only.outcome.reasoning.is_empty();

@@ -204,6 +204,12 @@ impl Dialects {
         record.id == self.0.known[known as usize]
     }
 
+    /// Whether its calls begin with a word or a label that nothing else begins with, though it is no mark: `functools[`, `Action: f`.
+    pub(crate) fn has_label(&self, record: &Record) -> bool {
+        const LABELLED: [Known; 3] = [Known::Phi4mini, Known::React, Known::ToolCode];
+        LABELLED.iter().any(|known| self.is(record, *known))
+    }
+
     /// Does only one dialect count?
     pub(crate) fn is_pinned(&self) -> bool {
         self.0.only.is_some()

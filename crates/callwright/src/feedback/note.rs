@@ -4,7 +4,7 @@
 use callwright_json::tally;
 
 use crate::policy::is_surrounding;
-use crate::verdict::{Acceptance, Outcome};
+use crate::verdict::{Acceptance, Outcome, ShownBy};
 
 /// The dialect in which the tool's own name is the tag: `<search>{…}</search>`.
 const NAME_AS_TAG: &str = "toolname_tag";
@@ -49,8 +49,9 @@ impl Outcome {
         notes
     }
 
-    /// What to ask the model about its [unsure](crate::Acceptance::unsure) calls, as its user's next words: to make them
-    /// alone, or not at all. Nothing where it has none. It names their tools and says nothing of their arguments.
+    /// What to ask the model about its [unsure](crate::Acceptance::unsure) calls, also those that
+    /// [stay in the text](ShownBy::Unsure), as its user's next words: to make them alone, or not at all. Nothing where it
+    /// has none. It names their tools and says nothing of their arguments.
     ///
     /// ```
     /// use callwright::{Context, ToolSet, parse};
@@ -63,8 +64,9 @@ impl Outcome {
     /// # Ok::<(), callwright::ToolSetError>(())
     /// ```
     pub fn confirmation(&self) -> Option<String> {
-        let names: Vec<&str> =
-            self.calls().filter(|call| call.unsure).map(|call| call.name.as_str()).collect();
+        let unsure = self.calls().filter(|call| call.unsure).map(|call| call.name.as_str());
+        let shown = self.shown.iter().filter(|call| call.by == ShownBy::Unsure);
+        let names: Vec<&str> = unsure.chain(shown.filter_map(|call| call.name.as_deref())).collect();
         let what = match names.as_slice() {
             [] => return None,
             [name] => format!("a call of the tool {name}"),

@@ -95,10 +95,11 @@ impl Scanner<'_> {
         self.of_whole_marks().read(inside).calls().any(|call| call.span.start != 0)
     }
 
-    /// A scanner for a piece of the answer in which marks are read as they are written, and only explicit forms count.
+    /// A scanner for a piece of the answer in which marks are read as they are written, and nothing else counts.
     pub(super) fn of_whole_marks(&self) -> Scanner<'_> {
         let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
         let mut scanner = Scanner::new(self.names.tools(), &context);
+        scanner.rules.only_marks = true;
         scanner.work.bytes_repaired = MAX_ALL + 1;
         scanner
     }

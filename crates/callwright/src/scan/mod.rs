@@ -160,10 +160,19 @@ enum Mode {
     Tail(usize),
     /// In a reasoning block.
     Reasoning(Thinking),
-    /// In a tool's result that the model quotes, up to this mark: text, whatever it looks like.
-    Quoted(String),
+    /// In a tool's result, or what else the model quotes: text, whatever it looks like.
+    Quoted(Quotation),
     /// Behind a turn that the model made up.
     Over,
+}
+
+/// A text that the model quotes.
+#[derive(Debug)]
+struct Quotation {
+    /// What closes it.
+    close: String,
+    /// Where it begins.
+    from: usize,
 }
 
 /// The state of a reasoning block.
@@ -301,7 +310,7 @@ impl<'a> Scanner<'a> {
             Mode::Undecided(opener, seen) => self.undecided(opener, seen, end, out),
             Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
-            Mode::Quoted(close) => self.quoted(close, end, out),
+            Mode::Quoted(quotation) => self.quoted(quotation, end, out),
             Mode::Over => {
                 self.at = self.text.len();
                 self.mode = Mode::Over;

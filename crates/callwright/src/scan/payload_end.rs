@@ -303,7 +303,7 @@ impl<'a> Scanner<'a> {
             is_constrained: self.rules.is_constrained && alone,
             has_sibling: opener.is_distinct() || self.goes_on(opener) && !self.is_before_words(limit),
             admission: self.rules.admission,
-            is_native: self.rules.explicit,
+            is_native: self.rules.is_native,
             choice: &self.rules.choice,
         }
     }

@@ -20,10 +20,14 @@ pub(super) struct Rules {
     pub(super) admission: Admission,
     /// Nobody asks for events.
     pub(super) is_quiet: bool,
-    /// Only explicit forms count in the text.
-    pub(super) explicit: bool,
     /// What the request says of the tools.
     pub(super) choice: ToolChoice,
+    /// The model was given its tools natively.
+    pub(super) is_native: bool,
+    /// Only a dialect's own marks count in the text.
+    pub(super) only_marks: bool,
+    /// The text is a quotation: none begins in it.
+    pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
     /// What begins the answer is meant: it is held to a form in which prose has a place of its own.
@@ -43,8 +47,10 @@ impl Rules {
             cut: context.finish_reason.is_some_and(is_cut),
             admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
             is_quiet: false,
-            explicit: context.native,
             choice: context.tool_choice.clone(),
+            is_native: context.native,
+            only_marks: false,
+            is_quotation: false,
             unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
             is_constrained: false,
             calls_in_reasoning: context.calls_in_reasoning,

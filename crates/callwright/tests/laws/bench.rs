@@ -21,6 +21,8 @@ pub(crate) enum Strings {
     Plain,
     /// Also marks, placeholders, lines, and the name of their own member.
     Any,
+    /// Now and then what only stands for a value: `<path>`, `string`, the name of their own member.
+    Slots,
 }
 
 /// How a JSON text is spelt; all ways say the same.
@@ -148,13 +150,20 @@ impl<'p> Bench<'p> {
         match (strings, self.random.below(16)) {
             (Strings::Any, 0) => key.to_owned(),
             (Strings::Any, 1..=9) => self.random.pick(&values.hard).clone(),
-            (Strings::Any, _) | (Strings::Plain, _) => self.random.pick(&values.plain).clone(),
+            (Strings::Slots, 0..=2) => key.to_owned(),
+            (Strings::Slots, 3..=11) => self.random.pick(&values.slots).clone(),
+            (Strings::Any | Strings::Plain | Strings::Slots, _) => self.random.pick(&values.plain).clone(),
         }
     }
 
     /// Has it marks of its own, that nothing else has?
     pub(crate) fn is_marked(&self, dialect: &PromptDialect) -> bool {
         self.context.dialects.get(dialect.name()).is_some_and(|own| own.anchor == Anchor::Distinct)
+    }
+
+    /// Begin its calls with a word or label of their own, which is no mark?
+    pub(crate) fn is_labelled(&self, dialect: &PromptDialect) -> bool {
+        ["phi4mini", "react", "tool_code"].contains(&&**dialect.name())
     }
 
     /// The call as a model of `dialect` writes it.

@@ -15,6 +15,7 @@ mod pools;
 mod bench;
 mod composed;
 mod none;
+mod silence;
 mod slips;
 
 use std::env;
@@ -107,7 +108,10 @@ fn what_is_shown_stays_text() {
                 for (f, frame) in bench.pools.frames.iter().enumerate() {
                     let made = bench.call(Strings::Plain);
                     let call = bench.spoken(dialect, &made);
-                    let is_unfit = frame.unmarked && bench.is_marked(dialect);
+                    let is_label = bench.is_labelled(dialect) && !frame.one_line;
+                    // What its own form cannot hold stands in marks.
+                    let is_marked = bench.is_marked(dialect) || call.contains("<tool_call>");
+                    let is_unfit = frame.unmarked && (is_marked || is_label);
                     // A fence in a fence as long ends it.
                     let is_ended = frame.is_fence_of_three() && call.contains("```");
                     if is_unfit || is_ended {
@@ -148,6 +152,38 @@ fn what_is_meant_is_a_call() {
                     let found = found.and_then(|()| if is_said { Ok(()) } else { Err(told(&outcome)) });
                     bench.count(&format!("{}, {}, {place:?}", dialect.name(), language.name), &text, found);
                 }
+            }
+        }
+    });
+}
+
+/// A call with its marks in the middle of a line is never silent text: if its marks are tokens of a vocabulary it is a call, and
+/// else unsure; natively it is shown.
+#[test]
+fn what_stands_within_a_line_is_told() {
+    const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
+    hold("within", ALL, |bench, times| {
+        for round in 0..times {
+            for (d, dialect) in bench.pools.dialects.iter().enumerate() {
+                let language = &bench.pools.languages[(d + round) % bench.pools.languages.len()];
+                let made = bench.call(Strings::Plain);
+                let call = bench.spoken(dialect, &made);
+                if !bench.is_marked(dialect) || call.contains('\n') {
+                    continue;
+                }
+                let text = bench.filled("{said}.{call}{end}", language, &call);
+                let outcome = bench.read(&text, false);
+                let is_sure = outcome.calls().all(|call| !call.unsure);
+                let is_token = TOKENS.iter().any(|token| call.trim_start().starts_with(token));
+                let found = is_call(&outcome, &made);
+                let found =
+                    found.and_then(|()| if is_sure == is_token { Ok(()) } else { Err("unsure".into()) });
+                bench.count(dialect.name(), &text, found);
+
+                let outcome = bench.read(&text, true);
+                let is_told = outcome.verdicts.is_empty() && outcome.text == text && outcome.shown.len() == 1;
+                let name = format!("{}, natively", dialect.name());
+                bench.count(&name, &text, if is_told { Ok(()) } else { Err(told(&outcome)) });
             }
         }
     });
@@ -374,6 +410,12 @@ fn kind(outcome: &Outcome) -> String {
             .collect::<Vec<_>>()
             .join(", "),
     }
+}
+
+/// No call is lost in silence: in whatever surroundings, mode or form, it is made, refused or shown.
+#[test]
+fn nothing_is_silent() {
+    hold("silent", ALL, |bench, times| silence::run(bench, 1200 * times));
 }
 
 /// The last closing bracket alone is missing, and the answer ended by itself: the call is put right at once.

@@ -57,6 +57,8 @@ pub(crate) struct Pools {
     pub(crate) forms: Vec<Form>,
     /// Calls with marks around each argument.
     pub(crate) tagged: Vec<Tagged>,
+    /// Calls without marks, or with marks in a fence.
+    pub(crate) plain: Vec<Plain>,
     /// All dialects that can be spoken.
     pub(crate) dialects: Vec<PromptDialect>,
 }
@@ -79,6 +81,7 @@ impl Pools {
             several: half.of(read(include_str!("several.toml"))),
             forms: forms.form,
             tagged: forms.tagged,
+            plain: forms.plain,
             dialects: PromptDialect::all(&Dialects::default()).collect(),
         }
     }
@@ -103,6 +106,7 @@ struct Numbers {
 struct Forms {
     form: Vec<Form>,
     tagged: Vec<Tagged>,
+    plain: Vec<Plain>,
 }
 
 #[derive(Deserialize)]
@@ -125,6 +129,8 @@ pub(crate) struct Values {
     pub(crate) plain: Vec<String>,
     /// What a reader may take for something else than a value.
     pub(crate) hard: Vec<String>,
+    /// What may only stand for a value.
+    pub(crate) slots: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -199,6 +205,20 @@ pub(crate) struct Tagged {
     pub(crate) text: String,
     /// One argument.
     pub(crate) argument: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plain {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) open: String,
+    /// One call.
+    pub(crate) call: String,
+    /// What stands between two calls.
+    pub(crate) between: String,
+    #[serde(default)]
+    pub(crate) close: String,
 }
 
 impl Tagged {

@@ -459,10 +459,6 @@ impl<'a, 't> Case<'a, 't> {
             return self.opener.is_distinct().then(refusal);
         }
         repairs.extend(self.doubled_signs());
-        // What its marks, or the form of the answer, say is a call is one whatever its values look like.
-        if !self.opener.is_distinct() && !self.is_constrained && has_placeholder(tool, value) {
-            return None;
-        }
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions }) => {
                 let from = at.start as usize;
@@ -486,7 +482,10 @@ impl<'a, 't> Case<'a, 't> {
                     renamed_from: (own_name != tool.name()).then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
-                    unsure: false,
+                    // What its marks, or the form of the answer, say is a call is one whatever its values look like.
+                    unsure: !self.opener.is_distinct()
+                        && !self.is_constrained
+                        && has_placeholder(tool, value),
                     is_apart: false,
                     open_end: ending == Ending::Open,
                 };

@@ -35,6 +35,10 @@ pub(super) struct Run {
     is_marked: bool,
     /// It is call expressions without marks.
     is_expression: bool,
+    /// The first of them is a token of a vocabulary, which no text spells by chance.
+    is_of_tokens: bool,
+    /// It begins with a word or a label that calls alone have: `functools[`, `Action: f`.
+    is_labelled: bool,
     /// It is written as it was asked for.
     is_asked: bool,
     /// The fence of its own that it stands in.
@@ -77,6 +81,9 @@ impl Stand {
         matches!(self, Stand::Made | Stand::Unsure)
     }
 }
+
+/// How marks begin that a tokenizer keeps as they are.
+const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
 
 /// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks, and the bracket around marks.
 fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
@@ -139,6 +146,7 @@ impl Scanner<'_> {
         let waits = self.standing.surroundings.runs.last().and_then(|run| run.fence);
         let is_inside = before.gap.joins && waits.is_some_and(|fence| fence.is_open);
         let is_marked = opener.is_distinct() && fence.is_none() && !is_inside;
+        let head = self.text.get(opener.start..).unwrap_or("");
         // It goes on where a run of its form ended that is told.
         let goes_on = before.gap.joins && !self.has_waiting_call();
         let last = self.standing.held.last.filter(|last| goes_on && last.1 == is_marked);
@@ -149,6 +157,8 @@ impl Scanner<'_> {
             behind: Behind::default(),
             is_marked,
             is_expression: is_expression(opener),
+            is_of_tokens: TOKENS.iter().any(|token| head.starts_with(token)),
+            is_labelled: self.rules.dialects.has_label(&opener.record),
             is_asked: self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin),
             fence,
             is_listed: false,
@@ -212,41 +222,81 @@ impl Scanner<'_> {
                 Enclosed::Open | Enclosed::Closed | Enclosed::Alone | Enclosed::Over => {}
             }
         }
-        if before.line.words && behind.on_line {
-            return shown(ShownBy::Line);
+        // Tokens stand in no sentence; letters may.
+        if before.line.words && !(run.is_marked && run.is_of_tokens) {
+            match () {
+                () if behind.on_line && run.is_marked => return Some(Stand::Unsure),
+                () if behind.on_line => return shown(ShownBy::Line),
+                () if !behind.line_over && !end => return None,
+                () => {}
+            }
         }
-        if before.line.words && !behind.line_over && !end {
-            return None;
-        }
-        let is_open = 0 < before.elements && behind.element == Enclosed::Open;
-        let is_behind_tag = before.line.opens_element && is_open;
-        let is_beside = (before.words || is_behind_tag) && behind.words;
-        let may_come = before.words && !behind.words && !end;
-        let is_in_sentence = before.line.is_sentence();
         // Between quotes that hold nothing else, its marks are none.
-        if !run.is_marked || matches!(behind.pair, Enclosed::Closed | Enclosed::Alone) {
-            return match () {
-                () if is_in_sentence => shown(ShownBy::Sentence),
-                () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
-                () if behind.goes_on && !behind.joined && (!run.is_listed || self.is_taken_in(run)) => {
-                    shown(ShownBy::Sentence)
-                }
-                // A model that was given its tools natively calls without marks only with nothing else.
-                () if self.rules.explicit && behind.words => shown(ShownBy::Between),
-                () if self.rules.explicit && !end => None,
-                () if is_beside && run.is_asked => Some(Stand::Unsure),
-                // The runs at the edge of the words may yet come.
-                () if is_beside && !end || may_come => None,
-                () if is_beside => Some(Stand::Between),
-                () => Some(Stand::Made),
-            };
+        match run.is_marked && !matches!(behind.pair, Enclosed::Closed | Enclosed::Alone) {
+            true => self.stand_by_marks(run, end),
+            false => self.stand_without_marks(run, end),
         }
-        let is_doubted = self.rules.explicit || self.rules.asked.is_some() && !run.is_asked;
-        match is_beside || is_in_sentence {
-            true if is_doubted => Some(Stand::Unsure),
-            false if is_doubted && may_come => None,
+    }
+
+    /// What a run is by its marks: a call, also between words, unless another form was asked for or it is a word of a sentence
+    /// that goes on.
+    fn stand_by_marks(&self, run: &Run, end: bool) -> Option<Stand> {
+        let Run { before, behind, .. } = run;
+        let is_doubted = self.rules.is_native || self.rules.asked.is_some() && !run.is_asked;
+        let is_in_sentence = before.line.is_sentence();
+        let may_go_on = is_in_sentence && !run.is_asked;
+        match run.is_beside() || is_in_sentence {
+            true if is_doubted || may_go_on && behind.on_line => Some(Stand::Unsure),
+            true if may_go_on && !behind.line_over && !end => None,
+            false if is_doubted && run.may_be_beside(end) => None,
             _ => Some(Stand::Made),
         }
+    }
+
+    /// What a run without marks is: a call as the whole answer, behind words or before them, and between words what the runs at
+    /// the edge are. Where the model calls natively, words beside it leave it open.
+    fn stand_without_marks(&self, run: &Run, end: bool) -> Option<Stand> {
+        let Run { before, behind, .. } = run;
+        let is_native = self.rules.is_native;
+        let shown = |why| Some(Stand::Shown(why));
+        match () {
+            () if before.line.is_sentence() => shown(ShownBy::Sentence),
+            () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
+            () if behind.goes_on && !behind.joined && (!run.is_listed || self.is_taken_in(run)) => {
+                shown(ShownBy::Sentence)
+            }
+            () if run.is_labelled => self.stand_by_marks(run, end),
+            () if is_native && run.is_beside() => shown(ShownBy::Between),
+            () if is_native && !behind.words && !end => None,
+            () if is_native && (before.words || behind.words) => match run.is_right() {
+                true => Some(Stand::Unsure),
+                false => shown(ShownBy::Between),
+            },
+            () if run.is_beside() && run.is_asked => Some(Stand::Unsure),
+            // The runs at the edge of the words may yet come.
+            () if run.is_beside() && !end || run.may_be_beside(end) => None,
+            () if run.is_beside() => Some(Stand::Between),
+            () => Some(Stand::Made),
+        }
+    }
+}
+
+impl Run {
+    /// Whether words stand before it and behind it, or a tag before it that nothing closes.
+    fn is_beside(&self) -> bool {
+        let Run { before, behind, .. } = self;
+        let is_open = 0 < before.elements && behind.element == Enclosed::Open;
+        (before.words || before.line.opens_element && is_open) && behind.words
+    }
+
+    /// Whether words stand before it, and some may come behind it.
+    fn may_be_beside(&self, end: bool) -> bool {
+        self.before.words && !self.behind.words && !end
+    }
+
+    /// Whether all of its calls were accepted.
+    fn is_right(&self) -> bool {
+        self.verdicts.iter().all(|(verdict, _)| matches!(verdict, Verdict::Accepted(_)))
     }
 }
 

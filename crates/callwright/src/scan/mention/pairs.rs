@@ -108,6 +108,13 @@ pub(super) fn flank(
     }
 }
 
+/// The pair that `len` of `sign` in a row would open, if there were no blanks on both sides of them: `" `, ` ** `.
+pub(super) fn padded(sign: char, len: usize, before: Option<char>, behind: Option<char>) -> Option<Pair> {
+    let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let counts = !DOUBLED.contains(sign) || len == 2;
+    Pair::of(sign, len).filter(|pair| pair.is_symmetric() && counts && is_blank(before) && is_blank(behind))
+}
+
 /// A comma of any script.
 pub(super) fn is_comma(sign: char) -> bool {
     matches!(sign, ',' | '，' | '、' | '،' | '､' | '﹐' | '﹑' | '︐' | '߸' | '᠂' | '᠈' | '꓾' | '꘍' | '՝')

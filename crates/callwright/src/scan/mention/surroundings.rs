@@ -132,6 +132,8 @@ pub(super) struct Line {
     is_fence: bool,
     /// The last sign that is no blank.
     pub(super) last: Option<char>,
+    /// The last sign that could open a pair if no blanks stood on both sides of it, and the place behind it.
+    padded: Option<(Pair, usize)>,
 }
 
 /// What stands behind the last call.
@@ -159,6 +161,11 @@ impl Surroundings {
     /// How a call begins at `at`, behind `own` signs of its own that are pairs elsewhere.
     pub(super) fn before(&mut self, text: &str, at: usize, own: usize) -> Before {
         self.feed(text, at, true);
+        // `say " ⟨call⟩ " now`
+        let pads = |end: usize| text.get(end..at).is_some_and(|gap| gap.trim().is_empty());
+        if let Some((pair, _)) = self.line.padded.take_if(|(_, end)| pads(*end)) {
+            push(&mut self.pairs, pair);
+        }
         let head = text.get(self.line.start..at).unwrap_or("");
         let shows = match self.fence {
             Some(Fence { is_run: true, .. }) => Some(Stand::InCode),
@@ -325,6 +332,10 @@ impl Surroundings {
             match (pairs::flank(sign, run, place.before, next, open.is_some()), open) {
                 (Flank::Closes, Some(at)) => self.close_pair(at),
                 (Flank::Opens(pair), _) if !is_in_code => push(&mut self.pairs, pair),
+                (Flank::Nothing, _) => {
+                    let padded = pairs::padded(sign, run, place.before, next);
+                    self.line.padded = padded.map(|pair| (pair, place.at + len)).or(self.line.padded);
+                }
                 _ => {}
             }
         }

@@ -25,8 +25,27 @@ pub(in crate::scan) struct Held {
     has_marked: bool,
     /// An unmarked one was.
     has_unmarked: bool,
-    /// One was told to be unsure.
-    has_unsure: bool,
+    /// One of either was told to be unsure.
+    doubts: Doubts,
+}
+
+/// Whether runs with marks, or without, are unsure.
+#[derive(Clone, Copy, Debug, Default)]
+struct Doubts {
+    marked: bool,
+    unmarked: bool,
+}
+
+impl Doubts {
+    fn note(&mut self, run: &Run, stand: Stand) {
+        self.marked |= stand == Stand::Unsure && run.is_marked;
+        self.unmarked |= stand == Stand::Unsure && !run.is_marked;
+    }
+
+    /// Whether `run` is in doubt with them. One without marks casts none on marks.
+    fn reach(self, run: &Run) -> bool {
+        self.marked || self.unmarked && !run.is_marked
+    }
 }
 
 /// A piece of the text that is held.
@@ -46,12 +65,20 @@ impl Held {
 
     /// Does nothing wait, and was nothing of what went out unsure?
     pub(super) fn is_sure(&self) -> bool {
-        self.is_empty() && !self.has_unsure
+        self.is_empty() && !self.doubts.marked
     }
 
     /// Is the last run that went out shown?
     fn is_last_shown(&self) -> bool {
         matches!(self.last, Some((Stand::Shown(_), _)))
+    }
+}
+
+impl Run {
+    /// Whether one of its calls is in doubt by what it holds: `city="your_city"`.
+    fn is_doubtful(&self) -> bool {
+        let is_doubtful = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(call) if call.unsure);
+        self.verdicts.iter().any(|(verdict, _)| is_doubtful(verdict))
     }
 }
 
@@ -152,7 +179,10 @@ impl Scanner<'_> {
             }
         }
         let runs = self.standing.surroundings.runs.iter();
-        let stands = runs.map(|run| self.stand(run, end || is_full));
+        let stands = runs.map(|run| {
+            let stand = self.stand(run, end || is_full);
+            stand.map(|stand| if stand == Stand::Made && run.is_doubtful() { Stand::Unsure } else { stand })
+        });
         let Some(mut stands) = stands.collect::<Option<Vec<Stand>>>() else { return };
         let runs = std::mem::take(&mut self.standing.surroundings.runs);
         self.agree(&runs, &mut stands);
@@ -183,7 +213,7 @@ impl Scanner<'_> {
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
         let held = &mut self.standing.held;
         // What [`Scanner::agree`] tells the runs that come by, whether they come before this one goes out or after.
-        held.has_unsure |= stand == Stand::Unsure;
+        held.doubts.note(&run, stand);
         held.has_marked |= stand.is_call() && run.is_marked;
         held.has_unmarked |= stand.is_call() && !run.is_marked;
         let stand = match stand {
@@ -260,12 +290,13 @@ impl Scanner<'_> {
             *stand = between;
         }
         let has_marked = held.has_marked || has_call(stands, true);
-        let has_unsure = held.has_unsure || stands.contains(&Stand::Unsure);
+        let mut doubts = held.doubts;
+        runs.iter().zip(stands.iter()).for_each(|(run, stand)| doubts.note(run, *stand));
         for (run, stand) in runs.iter().zip(stands) {
             let is_set_off = run.before.gap.words || run.fence.is_some();
             if has_marked && !run.is_marked && is_set_off && stand.is_call() {
                 *stand = Stand::Shown(ShownBy::OtherForm);
-            } else if has_unsure && *stand == Stand::Made && run.told.is_none() {
+            } else if doubts.reach(run) && *stand == Stand::Made && run.told.is_none() {
                 *stand = Stand::Unsure;
             }
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callwright_json::Span;
 use memchr::memmem;
 
 use super::emit::Space;
@@ -13,11 +14,12 @@ use crate::dialect::{
 use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
 use crate::scan::opener::{MAX_TICKS, tick_run};
-use crate::scan::{Event, Flow, Mode, Scanner, Thinking};
+use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
 use crate::syntax::marks::{Held, fit, fit_any};
 use crate::syntax::tag::{Role, is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, first_of};
 use crate::tools::names::is_name_byte;
+use crate::verdict::{ShownBy, ShownCall};
 
 /// What ends a thought in a channel whose tokens were taken out.
 const BARE_FINAL: &str = "assistantfinal";
@@ -178,6 +180,9 @@ impl Scanner<'_> {
 
     /// The tool's result that begins at `at`, which the model quotes.
     pub(super) fn quote_begins(&self, at: usize) -> Seen<Found> {
+        if self.rules.is_quotation {
+            return Ok(None);
+        }
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         match rest.first() {
             Some(b'<' | b'[') => {
@@ -361,21 +366,49 @@ impl Scanner<'_> {
     }
 
     /// Lets a quoted result through up to its closer.
-    pub(in crate::scan) fn quoted(&mut self, close: String, end: bool, out: &mut Vec<Event>) -> Flow {
+    pub(in crate::scan) fn quoted(&mut self, quotation: Quotation, end: bool, out: &mut Vec<Event>) -> Flow {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        let close = &quotation.close;
         let mut places = close.bytes().take(1).flat_map(|first| memchr::memchr_iter(first, rest));
         let found = places.find_map(|at| {
-            let len = at_end(fit(&rest[at..], &close), end).transpose()?;
+            let len = at_end(fit(&rest[at..], close), end).transpose()?;
             Some((self.at + at, len))
         });
-        let (to, mode, flow) = match found {
-            Some((at, Ok(len))) => (at + len, Mode::Prose, Flow::On),
-            Some((at, Err(Incomplete))) => (at, Mode::Quoted(close), Flow::Wait),
-            None => (self.text.len(), Mode::Quoted(close), Flow::Wait),
+        let (to, is_over) = match found {
+            Some((at, Ok(len))) => (at + len, true),
+            Some((at, Err(Incomplete))) => (at, false),
+            None => (self.text.len(), false),
         };
         self.release(to, out);
-        self.mode = mode;
-        flow
+        if is_over || end {
+            self.show_quoted(quotation.from, to);
+        }
+        match is_over {
+            true => Flow::On,
+            false => {
+                self.mode = Mode::Quoted(quotation);
+                Flow::Wait
+            }
+        }
+    }
+
+    /// Notes the calls that a quotation shows.
+    fn show_quoted(&mut self, from: usize, to: usize) {
+        if !self.may_call() {
+            return;
+        }
+        let quoted = {
+            let mut scanner = self.of_whole_marks();
+            (scanner.rules.only_marks, scanner.rules.is_quotation) = (false, true);
+            scanner.read(self.text.get(from..to).unwrap_or(""))
+        };
+        let made = quoted.verdicts.iter().map(|verdict| ShownCall::of(verdict, ShownBy::Element));
+        let mut shown: Vec<ShownCall> = made.chain(quoted.shown).collect();
+        shown.sort_by_key(|call| call.span.start);
+        for ShownCall { span, .. } in &mut shown {
+            *span = Span::new(from + span.start as usize, from + span.end as usize);
+        }
+        self.outcome.shown.append(&mut shown);
     }
 
     pub(super) fn think_up_to(&mut self, end: usize, out: &mut Vec<Event>) {

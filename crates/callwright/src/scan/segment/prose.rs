@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use callwright_json::{Span, is_blank};
-use memchr::memmem;
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{
     Candidate, FOREIGN, THOUGHT, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start,
-    is_mere_word, may_be_label, next_candidate,
+    is_mere_word, may_be_label, next_candidate, rest_of_word,
 };
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
@@ -18,9 +17,10 @@ use crate::scan::judge::body::Body;
 use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, encoded, tick_run};
 use crate::scan::tail::{Tail, tail};
-use crate::scan::{Event, Flow, Mode, Scanner};
+use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
 use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{self, Incomplete, Seen, at_end, marks};
+use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 use crate::verdict::Verdict;
 
@@ -76,14 +76,12 @@ impl<'a> Scanner<'a> {
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             // Nothing begins inside a word but a mark of the caller's own.
             if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
-                let word = self.text.as_bytes().get(at..).unwrap_or(&[]);
-                let len = word.iter().take_while(|byte| is_name_byte(**byte)).count();
-                // `Sure.◁think▷`
-                let thought = memmem::find(word.get(..len).unwrap_or(&[]), THOUGHT.as_bytes());
-                let end = at + thought.unwrap_or(len);
-                self.pass_over(at, end);
-                at = end;
-                continue;
+                let len = rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[]));
+                if 0 < len {
+                    self.pass_over(at, at + len);
+                    at += len;
+                    continue;
+                }
             }
             let begins_word = is_name_byte(byte) && !in_word;
             if begins_word && !end && self.is_word_begun(at) {
@@ -187,7 +185,7 @@ impl<'a> Scanner<'a> {
             }
             Found::Quote(open, close) => {
                 self.release(at + open, out);
-                self.mode = Mode::Quoted(close);
+                self.mode = Mode::Quoted(Quotation { close, from: at + open });
                 Flow::On
             }
             Found::Closer(end) => {
@@ -246,14 +244,15 @@ impl<'a> Scanner<'a> {
         let word = &self.text[at..];
         word.bytes().all(is_name_byte)
             && self.names.may_hold(word)
+            && (!self.rules.is_native || self.has_calls() || self.may_be_name(word, false))
             && self.may_call()
-            && !self.rules.explicit
+            && !self.rules.only_marks
             && self.rules.dialects.markers().is_none()
             && !self.begins_line(at)
     }
 
     /// Is there any call that text may hold: tools are declared, there are no native calls, and it is not said to the user?
-    fn may_call(&self) -> bool {
+    pub(super) fn may_call(&self) -> bool {
         self.native.is_empty() && !self.names.tools().is_empty() && self.speech.is_none()
     }
 
@@ -325,7 +324,10 @@ impl<'a> Scanner<'a> {
         if self.speech.is_some() && !matches!(rest.as_bytes().first(), Some(b'<' | b'>')) {
             return Ok(None);
         }
-        if !line_start && self.is_beside(at) && self.is_plain_word(at) {
+        if !line_start
+            && (self.rules.only_marks && self.is_beside(at) || self.is_native_word(at))
+            && self.is_plain_word(at)
+        {
             return Ok(None);
         }
         // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
@@ -483,7 +485,7 @@ impl<'a> Scanner<'a> {
         let is_thought = self.thought.is_some() && opener.record.anchor == Anchor::Weak;
         !is_said
             && !is_thought
-            && (!self.rules.explicit || self.is_explicit(opener))
+            && (!self.rules.only_marks || self.is_explicit(opener))
             && self.rules.dialects.admits(&opener.dialect)
     }
 
@@ -504,17 +506,42 @@ impl<'a> Scanner<'a> {
         FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Ok(Some(_))))
     }
 
-    /// A model that was given its tools natively calls in text by a dialect's own marks, or with nothing else.
+    /// Whether `opener` has marks, or is the first thing, where only marks count.
     fn is_explicit(&self, opener: &Opener) -> bool {
         opener.record.anchor == Anchor::Distinct
             || is_labelled(&self.text, opener)
             || !self.is_beside(opener.start)
     }
 
-    /// Would a call at `at` stand beside prose, where a model that was given its tools natively makes none without
-    /// marks?
+    /// Whether a word at `at`, in a line of a model that calls natively, is none by which a call begins there.
+    fn is_native_word(&self, at: usize) -> bool {
+        let rest = self.text.get(at..).unwrap_or("");
+        let len = rest.bytes().take_while(|byte| is_name_byte(*byte)).count();
+        let is_beside = self.rules.is_native && !self.has_calls() && !self.is_first(at);
+        is_beside && !self.may_be_name(rest.get(..len).unwrap_or(""), true)
+    }
+
+    /// Whether `word` is a declared name as it was declared, or the label in front of one, or their beginning where it is not
+    /// whole. In the prose of a model that calls natively only such words wait for what follows them.
+    fn may_be_name(&self, word: &str, is_whole: bool) -> bool {
+        const NAMESPACE: &str = "functions.";
+        const LABEL: &str = "Action";
+        let name = word.strip_prefix(NAMESPACE).unwrap_or(word);
+        let is_name = |tool: &Tool| match is_whole {
+            true => tool.name() == name,
+            false => tool.name().starts_with(name),
+        };
+        let is_other = if is_whole {
+            word == LABEL
+        } else {
+            [NAMESPACE, LABEL].iter().any(|other| other.starts_with(word))
+        };
+        is_other || self.names.tools().iter().any(is_name)
+    }
+
+    /// Whether a call at `at` would stand beside prose, where only marks count.
     pub(super) fn is_beside(&self, at: usize) -> bool {
-        self.rules.explicit && !self.has_calls() && !self.is_first(at)
+        self.rules.only_marks && !self.has_calls() && !self.is_first(at)
     }
 
     /// Is what begins at `at` a word that is no mark? In a line it begins nothing but a call without marks, so that

@@ -140,15 +140,39 @@ pub(super) fn is_line_start(bytes: &[u8], at: usize) -> bool {
 
 /// Do `bytes` end in a word?
 pub(super) fn ends_in_word(bytes: &[u8]) -> bool {
-    let is_word = bytes.last().is_some_and(|last| is_name_byte(*last));
-    is_word && last_blank(bytes) == 0
+    match bytes.last() {
+        Some(last) if last.is_ascii() => is_name_byte(*last),
+        // Within a letter, a word goes on.
+        Some(_) => {
+            last_char(bytes).utf8_chunks().all(|chunk| chunk.valid().chars().all(char::is_alphanumeric))
+        }
+        None => false,
+    }
 }
 
 /// The length of the blank that `bytes` end with, visible or not: a byte order mark is one. A line break is none.
 fn last_blank(bytes: &[u8]) -> usize {
+    blank_len(last_char(bytes))
+}
+
+/// The last character of `bytes`, or what is there of it.
+fn last_char(bytes: &[u8]) -> &[u8] {
     let begins = |byte: &u8| byte & 0xc0 != 0x80;
     let len = bytes.iter().rev().take(4).position(begins).map_or(0, |behind| behind + 1);
-    blank_len(&bytes[bytes.len() - len..])
+    bytes.get(bytes.len() - len..).unwrap_or(&[])
+}
+
+/// How many bytes of the word that `bytes` lie within follow: the rest of a letter, or letters.
+pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
+    let rest = bytes.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+    if 0 < rest {
+        return rest;
+    }
+    let is_letter =
+        |c: &char| u8::try_from(*c).ok().filter(u8::is_ascii).map_or(c.is_alphanumeric(), is_name_byte);
+    let chunks = bytes.utf8_chunks().next();
+    let letters = chunks.map_or("", |chunk| chunk.valid()).chars().take_while(is_letter);
+    letters.map(char::len_utf8).sum()
 }
 
 /// The length of the blank that `bytes` begin with.
