@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::nearest::{fold, folded_ends, nearest};
+use super::nearest::{fold, folded_ends, nearest_tools};
 use crate::syntax::tag;
 use crate::tools::{Declared, Tool, ToolSet};
 use crate::verdict::Reason;
@@ -193,7 +193,8 @@ impl<'a> Names<'a> {
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
         let declared = || self.tools().iter().map(Tool::name);
-        let nearest = nearest(written, &mut declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
+        let nearest = nearest_tools(written, &mut declared(), MAX_NEAREST);
+        let nearest = nearest.into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 }
