@@ -190,6 +190,12 @@ impl<'a> Names<'a> {
         self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
     }
 
+    /// Why a call that spells the name of the tool `name` in another way is refused, where that is not to be repaired.
+    pub(crate) fn spelt_otherwise(&self, name: &str) -> Reason {
+        let declared = self.tools().iter().map(|tool| tool.name().to_owned()).collect();
+        Reason::UnknownTool { nearest: vec![name.to_owned()], declared }
+    }
+
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
         let declared = || self.tools().iter().map(Tool::name);
