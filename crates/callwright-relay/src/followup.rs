@@ -23,7 +23,6 @@ pub(crate) fn reask(
     tool_set: &Arc<ToolSet>,
     wanted: &ToolChoice,
     safe: &[String],
-    mode: Mode,
     tokens: u64,
 ) -> Question {
     let known = refusal.name.as_deref().filter(|name| tool_set.get(name).is_some());
@@ -37,8 +36,13 @@ pub(crate) fn reask(
         (_, Some(name)) => ToolChoice::Named(name.to_owned()),
         (_, None) => ToolChoice::Required,
     };
+    // The model sees this call alone.
+    let alone = Refusal { number: 1, ..refusal.clone() };
     Question {
-        more: told(None, &[refusal], mode),
+        more: vec![
+            json!({"role": "assistant", "content": spoken(&written(&alone))}).to_string(),
+            json!({"role": "user", "content": alone.feedback().user_message()}).to_string(),
+        ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice }),
         max_tokens: Some(tokens_for(&refusal.block).min(tokens)),
         tells_by_bound: matches!(refusal.reason, Reason::OpenEnd(_)),
@@ -63,13 +67,12 @@ pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Opt
 
 /// Asks for the call that the request demands, and that the answer does not make.
 pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoice, tokens: u64) -> Question {
-    let said = if choice.raw.trim().is_empty() { "…" } else { choice.raw.as_str() };
     let names: Vec<&str> = wanted.tools(tool_set).iter().map(|tool| tool.name()).collect();
     let demand =
         format!("You must call one of these tools now: {}. Answer with the call alone.", names.join(", "));
     Question {
         more: vec![
-            json!({"role": "assistant", "content": said}).to_string(),
+            json!({"role": "assistant", "content": spoken(&choice.raw)}).to_string(),
             json!({"role": "user", "content": demand}).to_string(),
         ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice: wanted.clone() }),
@@ -197,17 +200,16 @@ fn in_text(answer: Option<&Choice>, refusals: &[&Refusal]) -> Vec<String> {
         Some(answer) => (answer.raw.clone(), answer.outcome.verdicts.clone()),
         None => {
             let text = answer.map(|answer| answer.outcome.text.clone());
-            let said: Vec<String> = text.into_iter().chain(refusals.iter().map(|r| written(r))).collect();
+            let said = text.into_iter().chain(refusals.iter().map(|r| written(r)));
+            let said: Vec<String> = said.filter(|text| !text.trim().is_empty()).collect();
             let numbered = (1..)
                 .zip(refusals)
                 .map(|(number, refusal)| Verdict::Refused(Refusal { number, ..Refusal::clone(refusal) }));
             (said.join("\n"), numbered.collect())
         }
     };
-    // Servers refuse a turn without words.
-    let said = if said.trim().is_empty() { "…" } else { said.trim_start_matches('\n') };
     let error = calls_or_error(Outcome { verdicts, ..Outcome::default() }).1;
-    let mut messages = vec![json!({"role": "assistant", "content": said}).to_string()];
+    let mut messages = vec![json!({"role": "assistant", "content": spoken(&said)}).to_string()];
     messages.extend(error.map(|e| json!({"role": "user", "content": e.user_message()}).to_string()));
     messages
 }
@@ -218,6 +220,11 @@ fn written(refusal: &Refusal) -> String {
         Some(name) if is_native(refusal) => format!("{name} {}", refusal.block).trim_end().to_owned(),
         _ => refusal.block.clone(),
     }
+}
+
+/// What a turn of the model says: servers refuse one without words.
+fn spoken(said: &str) -> &str {
+    if said.trim().is_empty() { "…" } else { said }
 }
 
 fn is_native(refusal: &Refusal) -> bool {

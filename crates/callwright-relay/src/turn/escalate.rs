@@ -71,7 +71,7 @@ impl Turn {
                     let refusal = refusals.first().copied();
                     let Some(refusal) = refusal else { break TurnEnd::Passed };
                     (
-                        followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, target.mode, tokens),
+                        followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, tokens),
                         AttemptReason::Reask,
                     )
                 }
