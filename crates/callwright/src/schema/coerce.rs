@@ -40,7 +40,7 @@ pub struct Coercion {
 }
 
 impl Coercion {
-    /// What is wrong with the value, or with its key, where that is not to be mended.
+    /// What is wrong with the value, or with its key, where that is not to be repaired.
     pub(crate) fn violation(&self) -> Violation {
         let at = self.pointer.trim_start_matches('/');
         let message = format!("{at}: write {}, not {}", show(&self.to), show(&self.from));

@@ -29,7 +29,7 @@ fn is_separator(byte: u8) -> bool {
 /// word, in whatever order.
 ///
 /// A tool is what its words say that it does. `delete_file` has most of its letters in common with `write_file`, and one word
-/// of two; it is no help to whoever wants to write.
+/// of two; it is no help for writing.
 pub(crate) fn nearest_tools<'a>(
     written: &str,
     declared: &mut dyn Iterator<Item = &'a str>,
