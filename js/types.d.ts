@@ -75,7 +75,7 @@ export interface Refusal {
   readonly start: number;
   readonly end: number;
   readonly block: string;
-  readonly code: "unknown-tool" | "unreadable" | "too-long" | "truncated" | "open-end" | "ambiguous" | "shape" | "invalid";
+  readonly code: "unknown-tool" | "not-offered" | "unreadable" | "too-long" | "truncated" | "open-end" | "ambiguous" | "shape" | "invalid";
   readonly message: string;
   readonly feedback: string;
   readonly position: Position | null;

@@ -6,6 +6,7 @@
 mod tool;
 mod arguments;
 mod function;
+mod known_as;
 mod toolbox;
 mod rights;
 mod shown;
@@ -24,6 +25,7 @@ pub use arguments::Arguments;
 pub use changes::{By, Change, ChangeError, Changed, Changes, State};
 pub use command::{CommandError, Commands, End, Running};
 pub use function::{FunctionTool, IntoResult, Json, macros};
+pub use known_as::KnownAs;
 pub use rights::{Beside, Decision, Repaired, Rights, Rule, Why, rule};
 pub use sandbox::{Launcher, Walls, confinement, keep};
 pub use shown::shown;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
+use crate::known_as::KnownAs;
 use crate::rights::Why;
 use crate::workspace::Workspace;
 
@@ -21,6 +22,11 @@ use crate::workspace::Workspace;
 pub trait Tool: Send + Sync {
     /// Its definition as OpenAI has it: `{"type": "function", "function": {"name", "description", "parameters"}}`.
     fn definition(&self) -> Value;
+
+    /// What else it is called: a call under another name is one of it. A declared tool of such a name goes before.
+    fn known_as(&self) -> KnownAs {
+        KnownAs::default()
+    }
 
     /// What it may do to the world. Unless told otherwise, the worst.
     fn kind(&self) -> Kind {

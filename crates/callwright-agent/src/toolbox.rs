@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callwright::value::Value;
-use callwright::{ToolSet, ToolSetError};
+use callwright::{Policy, Reason, Refusal, ToolSet, ToolSetError, Verdict};
 use callwright_json::strict;
+use callwright_relay::Choice;
 use tokio::time::timeout;
 
 use crate::arguments::Arguments;
+use crate::known_as::{Known, may_be_meant};
 use crate::rights::{Decision, Repaired, Rights, Why};
 use crate::tool::{CallContext, Kind, Tool, ToolError, ToolResult};
 
@@ -71,6 +73,23 @@ impl Toolbox {
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         let at = self.tool_set.iter().position(|tool| tool.name() == name)?;
         self.tools.get(at)
+    }
+
+    /// The verdict on a call that was refused because no tool has its name, where a tool is known under that name.
+    pub(crate) fn read_known(&self, refusal: &Refusal, choice: &Choice, policy: Policy) -> Option<Verdict> {
+        let Reason::UnknownTool { declared, .. } = &refusal.reason else { return None };
+        let known = self.known_as(refusal.name.as_deref()?)?;
+        known.verdict(refusal, choice, policy, declared.clone())
+    }
+
+    /// The tool that is known as `written`; none where another one may be meant.
+    fn known_as(&self, written: &str) -> Option<Known<'_>> {
+        let all = || self.tool_set.iter().zip(&self.tools);
+        let known = |(tool, own): (_, &Arc<dyn Tool>)| Known { tool, known_as: own.known_as() };
+        let mut known = all().map(known).filter(|known| known.known_as.has(written));
+        let (Some(one), None) = (known.next(), known.next()) else { return None };
+        let is_other = |name: &str| name != one.tool.name() && may_be_meant(name, written);
+        (!self.names().any(is_other)).then_some(one)
     }
 
     /// What a call may do; what is not known may do anything.
@@ -213,4 +232,89 @@ pub(crate) fn cut(mut text: String, max: usize) -> String {
     text.truncate(kept);
     text.push_str(&format!("\n… {missing} more bytes"));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use callwright::{Context, NativeCall, json, parse};
+
+    use super::*;
+    use crate::known_as::KnownAs;
+    use crate::tool::Calling;
+
+    struct Named(&'static str, KnownAs);
+
+    impl Tool for Named {
+        fn definition(&self) -> Value {
+            let path =
+                json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+            json!({"type": "function", "function": {"name": self.0, "parameters": path}})
+        }
+
+        fn known_as(&self) -> KnownAs {
+            self.1
+        }
+
+        fn call<'a>(&'a self, _arguments: &'a Arguments, _context: &'a CallContext) -> Calling<'a> {
+            Box::pin(std::future::ready(ToolResult::Text(String::new())))
+        }
+    }
+
+    /// The tool that a call of `name` with these arguments is one of, beside `others`, and what it is called with.
+    fn called(others: &[&'static str], name: &str, arguments: &str) -> Option<(String, String)> {
+        let parameters = &[("file_path", "path")];
+        let known_as = KnownAs { names: &["read_file"], parameters, comments: &["why"] };
+        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Named("fsRead", known_as))];
+        tools.extend(others.iter().map(|name| Arc::new(Named(name, KnownAs::default())) as Arc<dyn Tool>));
+        let toolbox = Toolbox::new(tools).unwrap();
+        let native = NativeCall { id: Some("c"), name, arguments };
+        let outcome = parse(toolbox.tool_set(), "", &[native], &Context::default());
+        let mut choice = Choice::default();
+        choice.outcome = outcome;
+        let verdict = match choice.outcome.verdicts.first()? {
+            Verdict::Accepted(call) => Some(Verdict::Accepted(call.clone())),
+            Verdict::Refused(refusal) => toolbox.read_known(refusal, &choice, Policy::Auto),
+        };
+        match verdict? {
+            Verdict::Accepted(call) => Some((call.name, call.arguments)),
+            Verdict::Refused(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_tool_answers_to_its_other_names_where_no_other_may_be_meant() {
+        let path = r#"{"path": "a"}"#;
+        let called_as = |others: &[&'static str], name| called(others, name, path).map(|(name, _)| name);
+        for name in ["read_file", "ReadFile", "readFile", "READ-FILE"] {
+            assert_eq!(called_as(&[], name).as_deref(), Some("fsRead"), "{name}");
+        }
+        // What is declared goes before.
+        assert_eq!(called_as(&["read_file"], "read_file").as_deref(), Some("read_file"));
+        assert_eq!(called_as(&["ReadFile"], "read_file").as_deref(), Some("ReadFile"));
+        for other in ["files__read_file", "docs.readFile", "Read_File"] {
+            assert_ne!(called_as(&[other], "read_file").as_deref(), Some("fsRead"), "{other}");
+        }
+        assert_eq!(called_as(&["reread"], "read_file").as_deref(), Some("fsRead"));
+        // Letters that look like others, and names that nobody declared.
+        for name in ["r\u{435}ad_file", "read_files", "file_read", ""] {
+            assert_eq!(called_as(&[], name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn arguments_get_their_declared_names_and_none_is_dropped() {
+        let read = |arguments| called(&[], "read_file", arguments).map(|(_, arguments)| arguments);
+        for (written, meant) in [
+            (r#"{ "path":"a"}"#, Some(r#"{ "path":"a"}"#)),
+            (r#"{"filePath" : "a"}"#, Some(r#"{"path" : "a"}"#)),
+            (r#"{"file_path": "a", "why": "to see"}"#, Some(r#"{"path": "a", "why": "to see"}"#)),
+            (r#"{"file_path": "a",}"#, Some(r#"{"path": "a"}"#)),
+            (r#"{"file_path": "a", "offset": 3}"#, None),
+            (r#"{"file_path": "a", "path": "b"}"#, None),
+            (r#"{"why": "to see"}"#, None),
+            (r#"{"file_path": "a"#, None),
+        ] {
+            assert_eq!(read(written).as_deref(), meant, "{written}");
+        }
+    }
 }

@@ -289,6 +289,45 @@ fn for_a_program_an_error_of_a_call_is_an_event_and_no_end() {
     assert_eq!(last["sentence"], "There is no such file.");
 }
 
+/// The names that models are trained on are those of the built-in tools, whose rights are what counts.
+#[test]
+fn built_in_tools_answer_to_the_names_that_models_know() {
+    let script = r#"
+        [[answer]]
+        tool_calls = [{ id = "w1", name = "write_file", arguments = '{"file_path": "a.txt", "content": "one"}' }]
+        [[answer]]
+        when = { last_role = "tool", last_contains = "written" }
+        tool_calls = [{ id = "w2", name = "bash", arguments = '{"command": "cat a.txt; echo two > b.txt", "description": "Shows it"}' }]
+        [[answer]]
+        when = { last_role = "tool" }
+        text = "Done."
+    "#;
+    let place = Place::new("known-as", script);
+    let ran =
+        place.run(&["Write.", "--model", "native", "--yes", "--allow", "runCommand", "--output", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!((place.file("a.txt").as_str(), place.file("b.txt").as_str()), ("one", "two\n"));
+    let lines = ran.lines();
+    let names = |event: &str| {
+        let of = lines.iter().filter(|line| line["event"] == event);
+        of.map(|line| (line["tool"].clone(), line["renamed_from"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names("repaired"),
+        [("fsWrite".into(), "write_file".into()), ("runCommand".into(), "bash".into())]
+    );
+    assert_eq!(names("invalid"), []);
+    assert_eq!(place.asked().len(), 3);
+    // Without the right of the tool itself, the run waits for somebody.
+    let place = Place::new("known-as-blocked", script);
+    let ran = place.run(&["Write.", "--model", "native", "--yes", "--session", "k"]);
+    assert_eq!(ran.code, 10, "{}", ran.err);
+    // The command that is named lets it go on.
+    assert!(ran.err.contains("callwright run --resume k --yes --allow runCommand"), "{}", ran.err);
+    let ran = place.run(&["--resume", "k", "--yes", "--allow", "runCommand"]);
+    assert_eq!((ran.code, place.file("b.txt").as_str()), (0, "two\n"), "{}", ran.err);
+}
+
 #[test]
 fn a_run_file_says_what_to_do_and_a_program_is_a_tool() {
     let place = Place::new(

@@ -253,7 +253,9 @@ fn healed_error(call: &Acceptance) -> Option<&'static str> {
 /// What is wrong with a call that is refused.
 fn refused_error(reason: &Reason) -> &'static str {
     match reason {
-        Reason::UnknownTool { .. } | Reason::Shape(ShapeError::NoName(_)) => "UnknownName",
+        Reason::UnknownTool { .. } | Reason::NotOffered { .. } | Reason::Shape(ShapeError::NoName(_)) => {
+            "UnknownName"
+        }
         Reason::Invalid(_)
         | Reason::Shape(ShapeError::ArgumentsNotObject(_) | ShapeError::BesideArguments(_)) => {
             "SchemaMismatch"

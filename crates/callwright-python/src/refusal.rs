@@ -63,9 +63,9 @@ impl Violation {
 
 /// A call that may not run, and why.
 ///
-/// `code` is for programs: `unknown-tool`, `unreadable`, `too-long`, `truncated`, `open-end`, `ambiguous`, `shape`, `invalid`; `message`
-/// is for people, and `feedback` is what to tell the model: the content of the message that answers a native call's id, or
-/// of a message of role `user`. `position` is a place in `block`, the payload as the model wrote it.
+/// `code` is for programs: `unknown-tool`, `not-offered`, `unreadable`, `too-long`, `truncated`, `open-end`, `ambiguous`,
+/// `shape`, `invalid`; `message` is for people, and `feedback` is what to tell the model: the content of the message that
+/// answers a native call's id, or of a message of role `user`. `position` is a place in `block`, the payload as the model wrote it.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Refusal {
     /// Which call of the answer it is, counted from 1.

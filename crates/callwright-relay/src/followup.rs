@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use callwright::json;
-use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, calls_or_error};
+use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, Verdict, calls_or_error};
 
 use crate::bounds;
 use crate::config::Mode;
 use crate::question::{Offer, Question};
 use crate::record::Choice;
 
+/// The name of the dialect of native calls.
+const NATIVE: &str = "native";
 /// The fewest tokens that a call asked for again may take.
 pub(crate) const CALL_TOKENS: u64 = 1024;
 
@@ -26,21 +28,20 @@ pub(crate) fn reask(
     let known = refusal.name.as_deref().filter(|name| tool_set.get(name).is_some());
     let choice = match (&refusal.reason, known) {
         // The request wants certain tools, and this was none of them.
-        (Reason::UnknownTool { .. }, _) if *wanted != ToolChoice::Auto => wanted.clone(),
-        (Reason::UnknownTool { .. }, _) if safe.is_empty() => ToolChoice::Auto,
-        (Reason::UnknownTool { .. }, _) => ToolChoice::Allowed { names: safe.to_vec(), required: false },
+        (Reason::UnknownTool { .. } | Reason::NotOffered { .. }, _) => match wanted {
+            ToolChoice::Auto if safe.is_empty() => ToolChoice::Auto,
+            ToolChoice::Auto => ToolChoice::Allowed { names: safe.to_vec(), required: false },
+            wanted => wanted.clone(),
+        },
         (_, Some(name)) => ToolChoice::Named(name.to_owned()),
         (_, None) => ToolChoice::Required,
     };
-    // Servers refuse a turn without words.
-    let said = match refusal.block.trim().is_empty() {
-        true => refusal.name.as_deref().unwrap_or("…"),
-        false => &refusal.block,
-    };
+    // The model sees this call alone.
+    let alone = Refusal { number: 1, ..refusal.clone() };
     Question {
         more: vec![
-            json!({"role": "assistant", "content": said}).to_string(),
-            json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
+            json!({"role": "assistant", "content": spoken(&written(&alone))}).to_string(),
+            json!({"role": "user", "content": alone.feedback().user_message()}).to_string(),
         ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice }),
         max_tokens: Some(tokens_for(&refusal.block).min(tokens)),
@@ -66,13 +67,12 @@ pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Opt
 
 /// Asks for the call that the request demands, and that the answer does not make.
 pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoice, tokens: u64) -> Question {
-    let said = if choice.raw.trim().is_empty() { "…" } else { choice.raw.as_str() };
     let names: Vec<&str> = wanted.tools(tool_set).iter().map(|tool| tool.name()).collect();
     let demand =
         format!("You must call one of these tools now: {}. Answer with the call alone.", names.join(", "));
     Question {
         more: vec![
-            json!({"role": "assistant", "content": said}).to_string(),
+            json!({"role": "assistant", "content": spoken(&choice.raw)}).to_string(),
             json!({"role": "user", "content": demand}).to_string(),
         ],
         offer: Some(Offer { tool_set: Arc::clone(tool_set), choice: wanted.clone() }),
@@ -130,12 +130,23 @@ fn tokens_for(calls: &str) -> u64 {
     CALL_TOKENS.max(calls.len() as u64 * 2 / 3 + 512)
 }
 
-/// Gives the errors to the model as its next turn, in the channel that it used.
-pub(crate) fn feedback(before: &Question, choice: &Choice, mode: Mode, tokens: u64) -> Question {
+/// Gives the errors of all refused calls to the model as its next turn. `answers` are those that it has given, the last one
+/// first; the calls may come from several. What `before` has told already is not told twice.
+pub(crate) fn feedback<'c>(
+    before: &Question,
+    mut answers: impl Iterator<Item = &'c Choice>,
+    refusals: &[&Refusal],
+    mode: Mode,
+    tokens: u64,
+) -> Question {
+    let is_its = |answer: &&Choice| {
+        let written = |refusal: &Refusal| (refusal.name.clone(), refusal.block.clone());
+        answer.outcome.refusals().map(written).eq(refusals.iter().map(|refusal| written(refusal)))
+    };
+    let told = told(answers.find(is_its), refusals, mode);
     let mut more = before.more.clone();
-    match in_native_channel(&choice.outcome).filter(|_| mode == Mode::Native) {
-        Some(messages) => more.extend(messages),
-        None => more.extend(in_text(choice)),
+    if !more.ends_with(&told) {
+        more.extend(told);
     }
     Question {
         more,
@@ -146,14 +157,21 @@ pub(crate) fn feedback(before: &Question, choice: &Choice, mode: Mode, tokens: u
     }
 }
 
+/// The turn of the model that made these calls, and the errors, in the channel that it used. `answer` is the one that all of
+/// them, and no others that are refused, stand in.
+fn told(answer: Option<&Choice>, refusals: &[&Refusal], mode: Mode) -> Vec<String> {
+    let native = in_native_channel(answer, refusals).filter(|_| mode == Mode::Native);
+    native.unwrap_or_else(|| in_text(answer, refusals))
+}
+
 /// The refused calls as calls, each answered by its error. None where one of them is no JSON: no server takes
 /// that in a history.
-fn in_native_channel(outcome: &Outcome) -> Option<Vec<String>> {
-    let refusals: Vec<&Refusal> = outcome.refusals().collect();
-    let is_object = |r: &&Refusal| {
-        serde_json::from_str::<callwright::value::Map>(&r.block).is_ok() && r.dialect == "native"
+fn in_native_channel(answer: Option<&Choice>, refusals: &[&Refusal]) -> Option<Vec<String>> {
+    let is_sendable = |r: &&Refusal| {
+        let is_object = || serde_json::from_str::<callwright::value::Map>(&r.block).is_ok();
+        is_native(r) && r.name.as_deref().is_some_and(|name| !name.is_empty()) && is_object()
     };
-    if refusals.is_empty() || !refusals.iter().all(is_object) {
+    if refusals.is_empty() || !refusals.iter().all(is_sendable) {
         return None;
     }
     let id = |n: usize, r: &Refusal| r.id.clone().unwrap_or_else(|| format!("call_refused_{n}"));
@@ -165,7 +183,7 @@ fn in_native_channel(outcome: &Outcome) -> Option<Vec<String>> {
             json!({"id": id(n, r), "type": "function", "function": function})
         })
         .collect();
-    let text = Some(outcome.text.as_str()).filter(|text| !text.is_empty());
+    let text = answer.map(|answer| answer.outcome.text.as_str()).filter(|text| !text.is_empty());
     let mut messages = vec![json!({"role": "assistant", "content": text, "tool_calls": calls}).to_string()];
     messages.extend(refusals.iter().enumerate().map(|(n, r)| {
         let content = r.feedback().tool_result();
@@ -174,18 +192,43 @@ fn in_native_channel(outcome: &Outcome) -> Option<Vec<String>> {
     Some(messages)
 }
 
-fn in_text(choice: &Choice) -> Vec<String> {
-    let mut said = choice.raw.clone();
-    for refusal in choice.outcome.refusals().filter(|r| r.dialect == "native") {
-        if !said.is_empty() {
-            said.push('\n');
+/// The refused calls as text, and their errors in the words of the user. The errors count the calls that the model sees: all
+/// of its answer, or those that are refused.
+fn in_text(answer: Option<&Choice>, refusals: &[&Refusal]) -> Vec<String> {
+    let whole = answer.filter(|_| !refusals.iter().any(|refusal| is_native(refusal)));
+    let (said, verdicts) = match whole {
+        Some(answer) => (answer.raw.clone(), answer.outcome.verdicts.clone()),
+        None => {
+            let text = answer.map(|answer| answer.outcome.text.clone());
+            let said = text.into_iter().chain(refusals.iter().map(|r| written(r)));
+            let said: Vec<String> = said.filter(|text| !text.trim().is_empty()).collect();
+            let numbered = (1..)
+                .zip(refusals)
+                .map(|(number, refusal)| Verdict::Refused(Refusal { number, ..Refusal::clone(refusal) }));
+            (said.join("\n"), numbered.collect())
         }
-        said.push_str(&refusal.block);
-    }
-    let error = calls_or_error(Outcome { text: String::new(), ..choice.outcome.clone() }).1;
-    let mut messages = vec![json!({"role": "assistant", "content": said}).to_string()];
+    };
+    let error = calls_or_error(Outcome { verdicts, ..Outcome::default() }).1;
+    let mut messages = vec![json!({"role": "assistant", "content": spoken(&said)}).to_string()];
     messages.extend(error.map(|e| json!({"role": "user", "content": e.user_message()}).to_string()));
     messages
+}
+
+/// A refused call as text. The arguments of a native one say nothing without its name.
+fn written(refusal: &Refusal) -> String {
+    match &refusal.name {
+        Some(name) if is_native(refusal) => format!("{name} {}", refusal.block).trim_end().to_owned(),
+        _ => refusal.block.clone(),
+    }
+}
+
+/// What a turn of the model says: servers refuse one without words.
+fn spoken(said: &str) -> &str {
+    if said.trim().is_empty() { "…" } else { said }
+}
+
+fn is_native(refusal: &Refusal) -> bool {
+    refusal.dialect == NATIVE
 }
 
 /// What the client's user reads about calls that could not be made right.

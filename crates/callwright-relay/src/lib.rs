@@ -35,7 +35,8 @@ mod log;
 mod clock;
 
 pub use client::{
-    Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
+    Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ReadUnknown, ToolCall,
+    error_fingerprint,
 };
 pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
 pub use record_json::CallFault;

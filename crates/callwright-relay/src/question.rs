@@ -99,6 +99,15 @@ impl Question {
         self.offer.as_ref().map_or(&ask.choice, |offer| &offer.choice)
     }
 
+    /// What the answer may call. A follow-up that asks for one tool leaves the others out of its request, and they stay
+    /// declared; safe ones are offered so that nothing else is called.
+    pub(crate) fn allows<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
+        match self.choice(ask) {
+            ToolChoice::Named(_) | ToolChoice::Required => &ask.choice,
+            choice => choice,
+        }
+    }
+
     /// The most tokens that the answer may have; none where the client sets no bound.
     pub(crate) fn most_tokens(&self, ask: &Ask) -> Option<u64> {
         match (ask.max_tokens, self.max_tokens) {

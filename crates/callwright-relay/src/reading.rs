@@ -338,8 +338,9 @@ impl CallFilter<'_> {
     fn objection(&self, call: &Acceptance) -> Option<Reason> {
         if !self.allowed.allows(&call.name) {
             let tools = self.allowed.tools(self.tool_set);
-            let declared = tools.iter().map(|tool| tool.name().to_owned()).collect();
-            return Some(Reason::UnknownTool { nearest: Vec::new(), declared });
+            return Some(Reason::NotOffered {
+                offered: tools.iter().map(|tool| tool.name().to_owned()).collect(),
+            });
         }
         let shown = self.shown?;
         let violation = shown.examples.echoed(&call.name, &call.arguments, &shown.messages)?;

@@ -225,7 +225,17 @@ impl Relay {
                 tool_results(log.id(), &ask);
                 let ladder = Ladder::new(policy, &self.config.ladder);
                 let relay = Arc::clone(self);
-                Box::new(Turn { relay, ask, tool_set, policy, stream_arguments, log, headers, ladder })
+                Box::new(Turn {
+                    relay,
+                    ask,
+                    tool_set,
+                    policy,
+                    stream_arguments,
+                    log,
+                    headers,
+                    ladder,
+                    read_unknown: None,
+                })
             }
             Err(error) => {
                 log.came_by(surface, None);

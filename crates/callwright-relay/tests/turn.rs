@@ -171,7 +171,11 @@ fn bad_arguments_are_asked_for_again_with_that_tool_alone() {
     assert_eq!(asked[1]["tool_choice"]["function"]["name"], "get_weather");
     // The client sets no bound, so there is none.
     assert_eq!(asked[1].get("max_tokens"), None);
-    assert!(asked[1]["messages"][2]["content"].as_str().unwrap().contains("city"));
+    // What it wrote, by its name, and what is wrong with that.
+    let more = more(&setting.replay, 1);
+    assert_eq!(more[0], (String::from("assistant"), String::from(r#"get_weather {"town": "Paris"}"#)));
+    assert!(more[1].0 == "user" && more[1].1.contains("Tool call 1: Invalid arguments"), "{more:?}");
+    assert!(more[1].1.contains("missing required: city"), "{more:?}");
     assert_eq!(
         setting.ends.0.lock().unwrap().as_slice(),
         [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Reask])]
@@ -485,6 +489,157 @@ fn one_good_call_is_kept_while_the_other_is_asked_for_again() {
         [("get_weather", json!({"city": "Paris"})), ("run_code", json!({"code": "1"}))]
     );
     assert_eq!(answer.calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["c1", "c2"]);
+}
+
+/// The messages of a further question, without those of the request itself.
+fn more(replay: &Replay, question: usize) -> Vec<(String, String)> {
+    let asked = bodies(replay);
+    let messages = asked[question]["messages"].as_array().unwrap();
+    let said = |message: &Value| match message["tool_calls"].as_array() {
+        Some(calls) => {
+            let call = |call: &Value| {
+                let function = &call["function"];
+                format!("{} {}", function["name"].as_str().unwrap(), function["arguments"].as_str().unwrap())
+            };
+            calls.iter().map(call).collect::<Vec<_>>().join(" | ")
+        }
+        None => message["content"].as_str().unwrap().to_owned(),
+    };
+    let role = |message: &Value| message["role"].as_str().unwrap().to_owned();
+    messages[1..].iter().map(|message| (role(message), said(message))).collect()
+}
+
+fn roles(more: &[(String, String)]) -> Vec<&str> {
+    more.iter().map(|(role, _)| role.as_str()).collect()
+}
+
+/// Asked for the broken call, the model makes the right one again: what is still wrong is said, once.
+#[test]
+fn the_errors_that_are_fed_back_are_those_of_the_calls_that_are_still_wrong() {
+    let right = r#"{ name = "run_code", arguments = '{"code": "1"}' }"#;
+    let wrong = r#"{ id = "c2", name = "get_weather", arguments = '{"town": "Paris"}' }"#;
+    let script = format!(
+        "[[answer]]\ntool_calls = [{right}, {wrong}]\n[[answer]]\nrepeat = true\ntool_calls = [{right}]\n"
+    );
+    let setting = setting(&script);
+    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+    assert_eq!(calls(&answer), [("run_code", json!({"code": "1"}))]);
+    assert!(answer.text.contains("get_weather was not run: missing required: city"), "{}", answer.text);
+    assert_eq!(bodies(&setting.replay).len(), 3);
+    for (question, channel) in [(1, "user"), (2, "tool")] {
+        let more = more(&setting.replay, question);
+        assert_eq!(roles(&more), ["assistant", channel], "question {question}");
+        assert_eq!(more[0].1, r#"get_weather {"town": "Paris"}"#);
+        assert!(more[1].1.contains("missing required: city"), "{}", more[1].1);
+    }
+}
+
+/// Errors of two answers stand in the order of the calls, each call counted as the model sees it.
+#[test]
+fn errors_of_several_answers_are_told_in_order() {
+    let broken = |name: &str, arguments: &str| format!("{{ name = \"{name}\", arguments = '{arguments}' }}");
+    let (first, second) = (broken("get_weather", r#"{"city": }"#), broken("run_code", r#"{"code": }"#));
+    let again = broken("get_weather", r#"{"city": , }"#);
+    let right =
+        [broken("get_weather", r#"{"city": "x"}"#), broken("run_code", r#"{"code": "1"}"#)].join(", ");
+    let script = format!(
+        "[[answer]]\ntool_calls = [{first}, {second}]\n[[answer]]\ntool_calls = [{again}]\n[[answer]]\ntool_calls = [{right}]\n"
+    );
+    let (answer, setting) = answer(&script, &request(NATIVE));
+    assert_eq!(calls(&answer).len(), 2, "{}", answer.text);
+    // A call that is no JSON can be no call of a history. Its name is said with it.
+    let reask = more(&setting.replay, 1);
+    assert_eq!(roles(&reask), ["assistant", "user"]);
+    assert_eq!(reask[0].1, r#"get_weather {"city": }"#);
+    assert!(reask[1].1.contains("Tool call 1:") && !reask[1].1.contains("Tool call 2:"), "{}", reask[1].1);
+    let feedback = more(&setting.replay, 2);
+    assert_eq!(roles(&feedback), ["assistant", "user"]);
+    assert_eq!(feedback[0].1, "get_weather {\"city\": , }\nrun_code {\"code\": }");
+    let at = |what: &str| feedback[1].1.find(what).unwrap_or_else(|| panic!("{what}: {}", feedback[1].1));
+    assert!(at("Tool call 1:") < at("{\"city\": , }") && at("{\"city\": , }") < at("Tool call 2:"));
+    assert!(at("Tool call 2:") < at("{\"code\": }") && !feedback[1].1.contains("Tool call 3:"));
+}
+
+/// What is asked about is one call: that the model takes it back says nothing of the others.
+#[test]
+fn a_call_that_is_taken_back_leaves_the_other_errors() {
+    let script = r#"
+        [[answer]]
+        tool_calls = [
+            { id = "c1", name = "get_weather", arguments = '{"town": "Paris"}' },
+            { id = "c2", name = "run_code", arguments = '{"source": "1"}' },
+        ]
+        [[answer]]
+        text = "No weather, then."
+        [[answer]]
+        tool_calls = [{ name = "run_code", arguments = '{"code": "1"}' }]
+    "#;
+    let setting = setting(script);
+    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+    assert_eq!(calls(&answer), [("run_code", json!({"code": "1"}))]);
+    let feedback = more(&setting.replay, 2);
+    assert_eq!(roles(&feedback), ["assistant", "tool"]);
+    assert_eq!(feedback[0].1, r#"run_code {"source": "1"}"#);
+}
+
+/// A question that asks for one call again leaves the other tools out. They are declared all the same.
+#[test]
+fn a_declared_tool_is_called_whichever_was_asked_for_again() {
+    let script = r#"
+        [[answer]]
+        tool_calls = [{ id = "c1", name = "get_weather", arguments = '{"town": "Paris"}' }]
+        [[answer]]
+        tool_calls = [{ name = "run_code", arguments = '{"code": "1"}' }]
+    "#;
+    for model in [NATIVE, PROMPT] {
+        let setting = setting(script);
+        let answer = run(setting.client.chat(&request(model))).unwrap();
+        assert_eq!(calls(&answer), [("run_code", json!({"code": "1"}))], "{model}");
+        assert_eq!(bodies(&setting.replay).len(), 2, "{model}");
+    }
+}
+
+/// Where only safe tools are offered, another one is not called, and the model is told so rather than that there is none.
+#[test]
+fn a_declared_tool_that_is_not_safe_is_not_offered() {
+    let script = r#"
+        [[answer]]
+        tool_calls = [{ id = "c1", name = "browse", arguments = '{"q": "x"}' }]
+        [[answer]]
+        tool_calls = [{ name = "run_code", arguments = '{"code": "1"}' }]
+        [[answer]]
+        text = "Then not."
+    "#;
+    let safe = |config: &mut RelayConfig| config.ladder.safe_tools = vec![String::from("get_weather")];
+    let setting = setting_with(script, safe);
+    let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
+    assert_eq!((calls(&answer), answer.text.as_str()), (Vec::new(), "Then not."));
+    let feedback = more(&setting.replay, 2);
+    let told = r#"{"error": "The tool run_code may not be called in this answer", "hint": "Call get_weather", "tools": ["get_weather"]}"#;
+    assert_eq!(feedback[1], (String::from("tool"), String::from(told)));
+}
+
+/// Who only changed the URL reads of a wrong key, and sent a right one: to somebody who does not pass it on.
+#[test]
+fn an_upstream_that_wants_a_key_is_said_to_have_none() {
+    let script = r#"
+        [[answer]]
+        repeat = true
+        status = 401
+        error = { message = "Incorrect API key provided" }
+    "#;
+    let setting = setting(script);
+    let error = run(setting.client.chat(&request(NATIVE))).unwrap_err();
+    assert_eq!(error.status, 401);
+    assert!(
+        error.message.contains("`replay` wants a key") && error.message.contains("--upstream-key-env"),
+        "{error}"
+    );
+    let setting = setting_with(script, |config| {
+        config.upstreams[0].headers.insert(String::from("authorization"), String::from("Bearer sk-old"));
+    });
+    let error = run(setting.client.chat(&request(NATIVE))).unwrap_err();
+    assert_eq!((error.status, error.message.as_str()), (401, "Incorrect API key provided"));
 }
 
 /// A stream that breaks off ends in an error, and no call comes out of it.

@@ -52,6 +52,7 @@ pub fn kind(name: &str) -> &str {
     }
     match name {
         "unknown-tool" => "unknown tool",
+        "not-offered" => "tool not offered",
         "unreadable" => "cannot be read",
         "too-long" => "too long to be read",
         "truncated" => "cut off",

@@ -2,6 +2,8 @@
 
 use callwright_json::{Class, RepairKind};
 
+use crate::schema::Coercion;
+use crate::tools::names::Names;
 use crate::verdict::{Acceptance, Reason};
 
 /// What may be done about a call that is not right as it was written.
@@ -114,13 +116,23 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Why `call` may not pass, if so.
-    pub(crate) fn objection(self, call: &Acceptance) -> Option<Reason> {
+    /// Why `call` may not pass, if so. `names` are those of the declared tools.
+    pub(crate) fn objection(self, call: &Acceptance, names: &Names<'_>) -> Option<Reason> {
         match call.open_end && self.doubts_open_ends {
-            _ if !self.policy.admits(call) => Some(Reason::Unreadable(Vec::new())),
+            _ if !self.policy.admits(call) => Some(fault(call, names)),
             true => Some(Reason::OpenEnd(Box::new(call.clone()))),
             false => None,
         }
+    }
+}
+
+/// What is wrong with a call that is not well formed. What can be read and was spelt otherwise is not unreadable.
+fn fault(call: &Acceptance, names: &Names<'_>) -> Reason {
+    let own = Acceptance { renamed_from: None, coercions: Vec::new(), ..call.clone() };
+    match &call.renamed_from {
+        _ if !is_well_formed(&own) => Reason::Unreadable(Vec::new()),
+        Some(_) => names.spelt_otherwise(&call.name),
+        None => Reason::Invalid(call.coercions.iter().map(Coercion::violation).collect()),
     }
 }
 

@@ -267,7 +267,7 @@ impl<'a> WhyReport<'a> {
                 why.diagnostics = diagnostics.iter().map(of_diagnostic).collect();
             }
             Reason::Ambiguous { readings } => why.readings = readings,
-            Reason::Shape(_) | Reason::OpenEnd(_) => {}
+            Reason::Shape(_) | Reason::OpenEnd(_) | Reason::NotOffered { .. } => {}
             Reason::Invalid(violations) => why.violations = violations.iter().map(of_violation).collect(),
         }
         why

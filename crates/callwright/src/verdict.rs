@@ -195,6 +195,11 @@ pub enum Reason {
         /// All declared names.
         declared: Vec<String>,
     },
+    /// The tool is declared, but the request that was answered offers others alone.
+    NotOffered {
+        /// The names of those that it offers.
+        offered: Vec<String>,
+    },
     /// The payload cannot be read. The diagnostics' spans are bytes of [`Refusal::block`].
     Unreadable(Vec<Diagnostic>),
     /// The payload ends before the call does; the spans are bytes of [`Refusal::block`].
@@ -235,6 +240,7 @@ impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
             Reason::UnknownTool { .. } => "unknown-tool",
+            Reason::NotOffered { .. } => "not-offered",
             Reason::Unreadable(why) if is_too_long(why) => "too-long",
             Reason::Unreadable(_) => "unreadable",
             Reason::Truncated(_) => "truncated",
@@ -263,6 +269,7 @@ impl fmt::Display for Reason {
                     nearest.first().map(|name| format!("; the nearest is `{}`", name.escape_debug()));
                 write!(f, "no tool of this name is declared{}", nearest.unwrap_or_default())
             }
+            Reason::NotOffered { .. } => f.write_str("the request does not offer this tool"),
             Reason::Unreadable(why) if is_too_long(why) => f.write_str(TOO_LONG),
             Reason::Unreadable(_) => f.write_str("it cannot be read in exactly one way"),
             Reason::Truncated(_) => f.write_str("it ends before it is complete"),

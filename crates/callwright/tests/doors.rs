@@ -146,6 +146,34 @@ fn a_repaired_call_passes_where_the_policy_heals() {
     }
 }
 
+/// What is read without doubt and may not pass is said as it is, not that it cannot be read.
+#[test]
+fn a_policy_that_heals_nothing_says_what_is_spelt_otherwise() {
+    let tools = ToolSet::from_json(
+        r#"[{"name": "run_code", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}, "path": {"type": "string"}},
+            "required": ["path"]}}]"#,
+    )
+    .unwrap();
+    for (name, arguments, said) in [
+        ("RunCode", r#"{"path": "x"}"#, "Unknown tool: RunCode → The nearest tool is run_code"),
+        ("run_code", r#"{"path": "x", "n": "3"}"#, "n: write 3, not \"3\""),
+        ("run_code", r#"{"Path": "x"}"#, "path: write \"path\", not \"Path\""),
+        ("RunCode", r#"{"path": "x",}"#, "Expecting property name enclosed in double quotes"),
+    ] {
+        let native = callwright::NativeCall { id: None, name, arguments };
+        let text = format!("<tool_call>{{\"name\": \"{name}\", \"arguments\": {arguments}}}</tool_call>");
+        let context = Context { policy: Policy::Feedback, ..Context::default() };
+        for outcome in [parse(&tools, "", &[native], &context), parse(&tools, &text, &[], &context)] {
+            let [feedback] = &outcome.refusals().map(callwright::Refusal::feedback).collect::<Vec<_>>()[..]
+            else {
+                panic!("{name} {arguments}");
+            };
+            let told = format!("{} → {}", feedback.message, feedback.hints.join(". "));
+            assert!(told.contains(said), "{told}");
+        }
+    }
+}
+
 /// S1-15: a malformed call goes into the history in the standard form.
 #[test]
 fn a_call_is_rendered_in_the_standard_form() {

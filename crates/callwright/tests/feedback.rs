@@ -302,6 +302,36 @@ fn an_unknown_tool_is_told_what_there_is() {
     );
 }
 
+/// A declared tool is not said to be unknown: nobody asked for it now.
+#[test]
+fn a_tool_that_was_not_offered_is_told_which_were() {
+    let told = |offered: &[&str]| {
+        let offered = offered.iter().copied().map(String::from).collect();
+        let feedback = refusal("{}", Reason::NotOffered { offered }).feedback();
+        (feedback.code, feedback.tool_result(), feedback.user_message())
+    };
+    let (code, result, message) = told(&["finish"]);
+    assert_eq!(code, "not-offered");
+    assert_eq!(
+        result,
+        "{\"error\": \"The tool run_code may not be called in this answer\", \"hint\": \"Call finish\", \
+         \"tools\": [\"finish\"]}"
+    );
+    assert_eq!(
+        message,
+        "⚠️ Tool Call Error:\n\
+         Tool call 1: Tool not offered\n  \
+         Error: The tool run_code may not be called in this answer\n  \
+         Your JSON: {}\n  \
+         → Call finish\n\
+         \n\
+         Please fix the call and try again."
+    );
+    let (_, several, _) = told(&["finish", "fsRead"]);
+    assert!(several.contains("\"Call one of these: finish, fsRead\""), "{several}");
+    assert!(told(&[]).1.contains("\"Answer in words\""));
+}
+
 #[test]
 fn an_ambiguous_call_shows_its_readings() {
     let readings = vec![r#"{"a": "x"}"#.into(), r#"{"a": "x}"}"#.into()];

@@ -186,12 +186,17 @@ impl Runner {
         }
         let request = self.request(&question);
         let policy = self.machine.settings().policy;
-        let options = AskOptions { policy: Some(policy), reasks: (!question.may_reask).then_some(0) };
+        let toolbox = Arc::clone(&self.with.toolbox);
+        let options = AskOptions {
+            policy: Some(policy),
+            reasks: (!question.may_reask).then_some(0),
+            read_unknown: Some(Arc::new(move |refusal, choice| toolbox.read_known(refusal, choice, policy))),
+        };
         let mut retries = RETRIES;
         let since = Instant::now();
         let answer = loop {
             self.tell(Event::Asking { turn: self.machine.turn() + 1 });
-            let asked = self.asked(&request, options);
+            let asked = self.asked(&request, options.clone());
             let asked = tokio::select! {
                 biased;
                 () = tokens.once.cancelled() => None,

@@ -163,13 +163,20 @@ impl Call {
             (Some(tool), Ok(arguments)) => tool.kind_of(&arguments),
             _ => Kind::DESTRUCTIVE,
         };
+        let known_as = tool.map(|tool| tool.known_as()).unwrap_or_default();
+        // A name that the tool is known by is its own.
+        let inferred = Acceptance {
+            renamed_from: call.renamed_from.clone().filter(|name| !known_as.has(name)),
+            coercions: call.coercions.iter().filter(|c| !known_as.renames(c)).cloned().collect(),
+            ..call.clone()
+        };
         let repairs = call.repairs.iter().map(|repair| repair.kind.code().to_owned());
         let coercions = call.coercions.iter().map(|coercion| format!("coerce {}", coercion.pointer));
         Call {
             id: call.id.clone().unwrap_or_default(),
             name: call.name.clone(),
             arguments: call.arguments.clone(),
-            repaired: Repaired::from(call),
+            repaired: Repaired::from(&inferred),
             beside: Beside::from(call),
             effect: kind.effect,
             idempotent: kind.idempotent,

@@ -9,8 +9,9 @@ use std::time::Duration;
 use callwright::json;
 use callwright::value::Value;
 
-use super::{define, object};
+use super::{define, names, object};
 use crate::arguments::Arguments;
+use crate::known_as::KnownAs;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
 /// Who stands behind a run: gets the questions of the model, and what it says at its end.
@@ -70,6 +71,10 @@ pub(super) fn definition() -> Value {
 impl Tool for AskUser {
     fn definition(&self) -> Value {
         definition()
+    }
+
+    fn known_as(&self) -> KnownAs {
+        names::known_as("askUser")
     }
 
     fn kind(&self) -> Kind {

@@ -7,6 +7,7 @@ mod fs_append;
 mod fs_read;
 mod fs_write;
 mod list_directory;
+mod names;
 mod program;
 mod run_command;
 mod search_files;
@@ -23,6 +24,7 @@ use callwright::value::{Map, Value};
 use crate::arguments::Arguments;
 use crate::changes::{ChangeError, Changes};
 use crate::command::Commands;
+use crate::known_as::KnownAs;
 use crate::rights::Why;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
@@ -94,6 +96,11 @@ impl<W: Work> Blocking<W> {
 impl<W: Work> Tool for Blocking<W> {
     fn definition(&self) -> Value {
         self.0.definition()
+    }
+
+    fn known_as(&self) -> KnownAs {
+        let definition = self.0.definition();
+        names::known_as(definition["function"]["name"].as_str().unwrap_or_default())
     }
 
     fn kind(&self) -> Kind {

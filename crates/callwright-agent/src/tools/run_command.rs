@@ -7,9 +7,10 @@ use std::time::Duration;
 use callwright::json;
 use callwright::value::{Map, Value};
 
-use super::{define, object};
+use super::{define, names, object};
 use crate::arguments::Arguments;
 use crate::command::{Commands, End, Running};
+use crate::known_as::KnownAs;
 use crate::rights::Why;
 use crate::sandbox::confinement;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
@@ -50,6 +51,10 @@ pub(super) fn definition() -> Value {
 impl Tool for RunCommand {
     fn definition(&self) -> Value {
         definition()
+    }
+
+    fn known_as(&self) -> KnownAs {
+        names::known_as("runCommand")
     }
 
     fn kind(&self) -> Kind {

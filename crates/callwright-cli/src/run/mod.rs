@@ -3,14 +3,15 @@
 mod console;
 mod file;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_agent::Toolbox;
-use callwright_agent::run::{Cancel, End, Outcome, RunError, Runner, Watch};
+use callwright_agent::run::{Cancel, End, Next, Outcome, RunError, Runner, Watch};
+use callwright_agent::{Rights, Toolbox, Why};
 use callwright_gateway::Secrets;
 use callwright_store::Store;
 
@@ -96,7 +97,8 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let code = code(&outcome);
     if args.output == OutputForm::Text {
         let mut err = io::stderr().lock();
-        let resume = format!("callwright run --resume {session}");
+        let rights = permitted(&agent.rights, &runner.machine().next());
+        let resume = format!("callwright run --resume {session}{rights}");
         let more = if matches!(code, 0 | 1) || agent.journal.is_none() {
             String::new()
         } else {
@@ -109,6 +111,21 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
         Ok(_) | Err(RunError::Stopped) if code == 0 => Ok(()),
         Ok(_) | Err(RunError::Stopped) => Err(Failure::Ended(code)),
     }
+}
+
+/// What a run was permitted, and what it waits for, as options of the command that lets it go on: a run keeps no rights.
+fn permitted(rights: &Rights, next: &Next) -> String {
+    let waiting = match next {
+        Next::Ask(calls) => calls.as_slice(),
+        Next::CallModel(_) | Next::CallTools(_) | Next::Done(_) => &[],
+    };
+    let is_for_permission = |why: &Why| matches!(why, Why::Leaks | Why::Writes | Why::Destroys);
+    let asked = waiting.iter().filter(|(_, why)| is_for_permission(why)).map(|(call, _)| &call.name);
+    let allow: BTreeSet<&String> = rights.allow.iter().chain(asked).collect();
+    let allow = allow.into_iter().map(|name| format!(" --allow {name}"));
+    let deny = rights.deny.iter().map(|name| format!(" --deny {name}"));
+    let yes = rights.yes.then(|| String::from(" --yes"));
+    yes.into_iter().chain(allow).chain(deny).collect()
 }
 
 /// Says the task; where a run goes on without one, lets it.

@@ -3,6 +3,7 @@
 //! What is repaired and what is asked again without a trace is done here; what stays refused goes to the caller as
 //! refusals, not as words, and nothing is sent to the model.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -27,12 +28,24 @@ use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage};
 
 /// What holds for one question, where the configuration does not say it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct AskOptions {
     /// What may be done about a call that is not right; the configuration says it where it is not set.
     pub policy: Option<Policy>,
     /// How often a broken call may be asked for again without a trace; the configuration says it where it is not set.
     pub reasks: Option<u32>,
+    /// Judges calls of names that no tool of the request has, where the caller knows whose they are.
+    pub read_unknown: Option<ReadUnknown>,
+}
+
+/// The verdict on such a call of an answer; `None` leaves it refused.
+pub type ReadUnknown = Arc<dyn Fn(&Refusal, &Choice) -> Option<Verdict> + Send + Sync>;
+
+impl fmt::Debug for AskOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AskOptions { policy, reasks, read_unknown: _ } = self;
+        f.debug_struct("AskOptions").field("policy", policy).field("reasks", reasks).finish_non_exhaustive()
+    }
 }
 
 /// What is added to an answer, as soon as it is certain.
@@ -132,8 +145,17 @@ impl Relay {
         let reasks = options.reasks.unwrap_or(self.config.ladder.reasks);
         let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
         let ladder = Ladder::new(policy, &bounds);
-        let mut turn =
-            Turn { relay: Arc::clone(self), ask, tool_set, policy, stream_arguments, log, headers, ladder };
+        let mut turn = Turn {
+            relay: Arc::clone(self),
+            ask,
+            tool_set,
+            policy,
+            stream_arguments,
+            log,
+            headers,
+            ladder,
+            read_unknown: options.read_unknown,
+        };
         let question = Question::first(&turn.ask);
         let mut open_answer = turn
             .open(&question, AttemptReason::First)
@@ -190,9 +212,10 @@ impl Turn {
         let spent = usage(document.root()).unwrap_or_default();
         let answered: Vec<_> = choices(document.root()).collect();
         let read = read_whole(&answered, &tool_set, options, self.ask.max_tokens, spent);
-        let Some(choice) = read.into_iter().next() else {
+        let Some(mut choice) = read.into_iter().next() else {
             return Err(self.cut_off(String::from("the upstream's answer holds no choice")));
         };
+        self.read_unknown(&mut choice);
         self.log.read(spent, std::iter::once(&choice));
         for thought in [&choice.reasoning, &choice.outcome.reasoning] {
             if !thought.is_empty() {
@@ -272,7 +295,8 @@ impl Turn {
             reading.call(piece, &mut events);
         });
         reading.lone_surrogates(surrogates.n_alone());
-        let choice = reading.finish(budget, &mut events);
+        let mut choice = reading.finish(budget, &mut events);
+        self.read_unknown(&mut choice);
         pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));
         Ok((choice, tokens))

@@ -21,7 +21,7 @@ use crate::sse::Decoder;
 use crate::surface::Surface;
 use crate::upstream::ConfigError;
 
-pub use ask::{Answer, AnswerDelta, AskOptions, error_fingerprint};
+pub use ask::{Answer, AnswerDelta, AskOptions, ReadUnknown, error_fingerprint};
 
 /// Asks models, and gets only right calls.
 ///

@@ -76,8 +76,11 @@ impl Turn {
                     )
                 }
                 (Step::Feedback, None) => {
-                    let before = again.last().unwrap_or(&first);
-                    (followup::feedback(&question, before, target.mode, tokens), AttemptReason::Feedback)
+                    let answers = again.iter().rev().chain([&first]);
+                    (
+                        followup::feedback(&question, answers, &refusals, target.mode, tokens),
+                        AttemptReason::Feedback,
+                    )
                 }
             };
             let before = self.log.usage().completion;
@@ -90,8 +93,11 @@ impl Turn {
             match reason {
                 // Nothing came that could take the place of what was wrong.
                 _ if is_empty || !is_answered && new.is_empty() => {}
-                AttemptReason::Reask if !is_answered => replace_first(&mut verdicts, new),
-                // It thought better of it and says so, or has seen all its errors.
+                // It was told of this one alone. It makes it again, or thought better of it and says so.
+                AttemptReason::Reask => {
+                    replace_first(&mut verdicts, new);
+                    more_text = said_instead(&answer, &first);
+                }
                 _ => {
                     verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
                     verdicts.extend(new);
@@ -187,6 +193,21 @@ impl Turn {
         }
     }
 
+    /// Has whoever asks judge calls of names that no tool has.
+    pub(crate) fn read_unknown(&self, choice: &mut Choice) {
+        let Some(read) = &self.read_unknown else { return };
+        let judged = choice.outcome.verdicts.iter().map(|verdict| match verdict {
+            Verdict::Refused(refusal) if matches!(refusal.reason, Reason::UnknownTool { .. }) => {
+                read(refusal, choice)
+            }
+            Verdict::Refused(_) | Verdict::Accepted(_) => None,
+        });
+        let judged: Vec<Option<Verdict>> = judged.collect();
+        for (verdict, judged) in choice.outcome.verdicts.iter_mut().zip(judged) {
+            *verdict = judged.unwrap_or_else(|| verdict.clone());
+        }
+    }
+
     /// Where another model is configured for what this one cannot do, takes its calls.
     async fn ask_other_model(&mut self, resolution: &mut Resolution) {
         let is_cut = resolution.first.finish_reason.as_deref() == Some("length");
@@ -229,15 +250,16 @@ impl Turn {
                 Document::of_answer(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
             }
         };
-        let tool_set = question.offer.as_ref().map_or(&self.tool_set, |offer| &offer.tool_set);
-        let options = self.read_options(&open_answer.target, question.choice(&self.ask), &open_answer.shown);
+        let allowed = question.allows(&self.ask);
+        let options = self.read_options(&open_answer.target, allowed, &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
         let answered: Vec<_> = choices(document.root()).collect();
-        let mut read = read_whole(&answered, tool_set, options, question.most_tokens(&self.ask), spent)
+        let mut read = read_whole(&answered, &self.tool_set, options, question.most_tokens(&self.ask), spent)
             .into_iter()
             .next();
         if let Some(read) = &mut read {
             self.read_bare_inputs(read);
+            self.read_unknown(read);
         }
         self.log.read(spent, read.iter());
         read

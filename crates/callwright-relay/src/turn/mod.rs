@@ -14,6 +14,7 @@ use std::sync::Arc;
 use callwright::{Policy, ToolChoice, ToolSet};
 use http::HeaderMap;
 
+use crate::client::ReadUnknown;
 use crate::config::Mode;
 use crate::ladder::{Ladder, doubts_open_ends};
 use crate::log::Log;
@@ -40,6 +41,8 @@ pub(crate) struct Turn {
     /// What of the client's headers upstreams may see.
     pub(crate) headers: HeaderMap,
     pub(crate) ladder: Ladder,
+    /// Judges calls of names that no tool has.
+    pub(crate) read_unknown: Option<ReadUnknown>,
 }
 
 impl Turn {

@@ -26,7 +26,9 @@ impl NoAnswer {
     /// Could another upstream of the model still answer?
     pub(crate) fn is_worth_another_upstream(&self) -> bool {
         match self {
-            NoAnswer::Error(error) => error.status != StatusCode::NOT_FOUND,
+            NoAnswer::Error(error) => {
+                !matches!(error.status, StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED)
+            }
             NoAnswer::Upstream(status, ..) => {
                 status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
             }

@@ -227,6 +227,16 @@ impl Turn {
                 continue;
             }
             return Err(match is_explained(status, &body) {
+                // What the upstream says of a key is not about the one that the client sent: nobody passed that on.
+                _ if status == StatusCode::UNAUTHORIZED && is_keyless(&upstream) => {
+                    let message = format!(
+                        "upstream `{}` wants a key, and none is configured: name the variable that holds it with \
+                         --upstream-key-env NAME, or in key_env of the upstream (the key of a client is not passed on)",
+                        upstream.name()
+                    );
+                    tracing::warn!(upstream = upstream.name(), "[relay] {message}");
+                    NoAnswer::Error(WireError::upstream(status, "upstream_key", message))
+                }
                 true => NoAnswer::Upstream(status, headers, body),
                 false => {
                     let hint = hint(status, &upstream);
@@ -267,6 +277,12 @@ pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
 fn is_explained(status: StatusCode, body: &[u8]) -> bool {
     let Ok(error) = serde_json::from_slice::<callwright::value::Value>(body) else { return false };
     status != StatusCode::NOT_FOUND || ["error", "message"].iter().any(|key| error.get(key).is_some())
+}
+
+/// Does nothing that is configured tell the upstream who asks?
+fn is_keyless(upstream: &Upstream) -> bool {
+    let config = upstream.config();
+    config.key_env.is_none() && config.headers.is_empty()
 }
 
 /// What is mostly wrong where an upstream answers like this.

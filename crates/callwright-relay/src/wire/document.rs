@@ -30,6 +30,12 @@ impl Document {
     /// As [`Document::parse`].
     pub(crate) fn of_answer(body: Bytes) -> Result<Document, String> {
         Document::parse(body.clone()).or_else(|why| {
+            if body.trim_ascii_start().starts_with(b"<") {
+                return Err(String::from(
+                    "the body is a page, not JSON: the base URL is what stands before /chat/completions, and mostly ends \
+                     in /v1",
+                ));
+            }
             let joined = std::str::from_utf8(&body).ok().and_then(joined);
             joined.map_or(Err(why), Document::of)
         })
@@ -188,5 +194,7 @@ mod tests {
             "the body is not UTF-8 at byte 5"
         );
         assert_eq!(Document::of(String::from("{\"a\":}")).unwrap_err(), "the body is not JSON at byte 5");
+        let page = Document::of_answer(Bytes::from_static(b"\n<!doctype html>")).unwrap_err();
+        assert!(page.starts_with("the body is a page, not JSON") && page.contains("/v1"), "{page}");
     }
 }

@@ -104,6 +104,7 @@ impl Refusal {
             Reason::Truncated(diagnostics) => blank.unreadable(diagnostics, true),
             Reason::OpenEnd(_) => blank.unreadable(&[], true),
             Reason::UnknownTool { nearest, declared } => blank.unknown_tool(nearest, declared),
+            Reason::NotOffered { offered } => blank.not_offered(offered),
             Reason::Ambiguous { readings } => Feedback {
                 message: match readings.len() {
                     // What stands in tags is refused with the nearest reading at hand.
@@ -152,15 +153,24 @@ impl Feedback {
 
     fn unknown_tool(self, nearest: &[String], declared: &[String]) -> Feedback {
         let named = self.name.as_deref().unwrap_or("");
-        let shown = declared.get(..TOOLS_SHOWN).unwrap_or(declared).join(", ");
         let hint = match declared.len() {
             0 => String::from("There are no tools: answer in words"),
-            n if n <= TOOLS_SHOWN => format!("The tools are: {shown}"),
-            n => format!("The tools are: {shown}, and {} more", n - TOOLS_SHOWN),
+            _ => format!("The tools are: {}", listed(declared)),
         };
         let nearest = nearest.first().map(|nearest| format!("The nearest tool is {nearest}"));
         let hints = nearest.into_iter().chain([hint]).collect();
         Feedback { message: format!("Unknown tool: {named}"), hints, tools: declared.to_vec(), ..self }
+    }
+
+    fn not_offered(self, offered: &[String]) -> Feedback {
+        let named = self.name.as_deref().unwrap_or("");
+        let hint = match offered {
+            [] => String::from("Answer in words"),
+            [one] => format!("Call {one}"),
+            several => format!("Call one of these: {}", listed(several)),
+        };
+        let message = format!("The tool {named} may not be called in this answer");
+        Feedback { message, hints: vec![hint], tools: offered.to_vec(), ..self }
     }
 
     fn shape(self, error: &ShapeError) -> Feedback {
@@ -229,6 +239,7 @@ impl Feedback {
         let what = match (&self.json_error, self.code) {
             (Some(error), _) => format!("Invalid JSON at position {}", error.position),
             (None, "unknown-tool") => String::from("Unknown tool"),
+            (None, "not-offered") => String::from("Tool not offered"),
             (None, "ambiguous") => String::from("Ambiguous call"),
             (None, "shape") => String::from("Invalid structure"),
             (None, "invalid") => String::from("Invalid arguments"),
@@ -392,6 +403,14 @@ fn arguments_span(block: &str) -> Option<Span> {
     let tree = strict(block).ok()?;
     let call = tree.root(block);
     keys::ARGUMENTS.iter().find_map(|key| call.get(key)).map(|value| value.span())
+}
+
+/// The names of tools, as many as the model is told of.
+fn listed(tools: &[String]) -> String {
+    match tools.split_at_checked(TOOLS_SHOWN) {
+        Some((shown, more @ [_, ..])) => format!("{}, and {} more", shown.join(", "), more.len()),
+        _ => tools.join(", "),
+    }
 }
 
 /// The first `len` characters, and `...` if that is not all.

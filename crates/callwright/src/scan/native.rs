@@ -228,7 +228,7 @@ impl Draft {
             is_apart: false,
             open_end: ending == Ending::Open,
         };
-        admission.objection(&call).map_or(Ok(call), Err)
+        admission.objection(&call, names).map_or(Ok(call), Err)
     }
 
     /// The arguments as the strict JSON text of an object.

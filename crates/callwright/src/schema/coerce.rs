@@ -19,8 +19,8 @@ use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, T
 
 use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rule, SchemaGuide};
-use super::message::{Held, pointer_to, way};
-use super::{Schema, number};
+use super::message::{Held, pointer_to, show, way};
+use super::{Schema, Violation, number};
 use crate::tools::Expected;
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
@@ -37,6 +37,15 @@ pub struct Coercion {
     pub from: String,
     /// The JSON text after.
     pub to: String,
+}
+
+impl Coercion {
+    /// What is wrong with the value, or with its key, where that is not to be repaired.
+    pub(crate) fn violation(&self) -> Violation {
+        let at = self.pointer.trim_start_matches('/');
+        let message = format!("{at}: write {}, not {}", show(&self.to), show(&self.from));
+        Violation { pointer: self.pointer.clone(), keyword: "type", message }
+    }
 }
 
 /// A value that fits after coercions.

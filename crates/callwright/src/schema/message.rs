@@ -6,7 +6,7 @@ use super::Violation;
 use super::check::{Fault, Sort};
 use super::guide::{NEVER, Rule};
 use super::unchecked::{pointer_key, pointer_step};
-use crate::tools::nearest::nearest;
+use crate::tools::nearest::nearest_keys;
 
 /// The most names or values that one sentence lists.
 const MAX_LISTED: usize = 24;
@@ -80,7 +80,7 @@ pub(super) fn unknown_message(around: &str, name: &str, known: &[&str]) -> Strin
     if known.is_empty() {
         return unknown;
     }
-    let nearest = nearest(name, &mut known.iter().copied(), 1);
+    let nearest = nearest_keys(name, &mut known.iter().copied(), 1);
     let nearest: String = nearest.into_iter().map(|name| format!("nearest: {}; ", show(name))).collect();
     format!("{unknown} ({nearest}declared: {})", listed(known.iter().copied()))
 }

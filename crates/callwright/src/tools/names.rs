@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::nearest::{fold, folded_ends, nearest};
+use super::nearest::{fold, folded_ends, nearest_tools};
 use crate::syntax::tag;
 use crate::tools::{Declared, Tool, ToolSet};
 use crate::verdict::Reason;
@@ -191,10 +191,17 @@ impl<'a> Names<'a> {
         self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
     }
 
+    /// Why a call that spells the name of the tool `name` in another way is refused, where that is not to be repaired.
+    pub(crate) fn spelt_otherwise(&self, name: &str) -> Reason {
+        let declared = self.tools().iter().map(|tool| tool.name().to_owned()).collect();
+        Reason::UnknownTool { nearest: vec![name.to_owned()], declared }
+    }
+
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
         let declared = || self.tools().iter().map(Tool::name);
-        let nearest = nearest(written, &mut declared(), MAX_NEAREST).into_iter().map(str::to_owned).collect();
+        let nearest = nearest_tools(written, &mut declared(), MAX_NEAREST);
+        let nearest = nearest.into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 }

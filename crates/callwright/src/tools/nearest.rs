@@ -3,6 +3,9 @@
 /// The longest name that is compared, in bytes.
 const MAX_COMPARED: usize = 64;
 
+/// The shortest word in which a slip is told from another word: `stop` and `top`, `rest` and `reset` are one letter apart.
+const MIN_SLIPPED: usize = 5;
+
 /// Lower case, without separators: `getWeather`, `get_weather` and `Get-Weather` are one name.
 pub(crate) fn fold(name: &str) -> String {
     name.chars()
@@ -22,21 +25,86 @@ fn is_separator(byte: u8) -> bool {
     matches!(byte, b'_' | b'-' | b'.' | b' ' | b'\\' | b'/' | b':')
 }
 
-/// Those of `declared` that come close to `written`, nearest first, at most `most`.
-pub(crate) fn nearest<'a>(
+/// The tools among `declared` that the name `written` may mean, nearest first, at most `most`: those of which it says every
+/// word, in whatever order.
+///
+/// A tool is what its words say that it does. `delete_file` has most of its letters in common with `write_file`, and one word
+/// of two; it is no help for writing.
+pub(crate) fn nearest_tools<'a>(
+    written: &str,
+    declared: &mut dyn Iterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
+    let written = words(written);
+    nearest_by(&|name| surplus(&written, &words(name)), declared, most)
+}
+
+/// Those keys among `declared` whose letters come close to `written`, nearest first, at most `most`.
+pub(crate) fn nearest_keys<'a>(
     written: &str,
     declared: &mut dyn Iterator<Item = &'a str>,
     most: usize,
 ) -> Vec<&'a str> {
     let written = fold(written);
+    nearest_by(&|name| distance(&written, &fold(name)), declared, most)
+}
+
+fn nearest_by<'a>(
+    distance: &dyn Fn(&str) -> Option<usize>,
+    declared: &mut dyn Iterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = Vec::new();
     for name in declared {
-        let Some(distance) = distance(&written, &fold(name)) else { continue };
+        let Some(distance) = distance(name) else { continue };
         let place = near.partition_point(|(nearer, _)| *nearer <= distance);
         near.insert(place, (distance, name));
         near.truncate(most);
     }
     near.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The words of a name in lower case: `getWeather`, `get-weather` and `HTTPGet` have two. `[]` for a name that is not compared.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    if MAX_COMPARED < name.len() {
+        return words;
+    }
+    let mut letters = name.chars().peekable();
+    let mut before = '_';
+    while let Some(letter) = letters.next() {
+        let is_apart = |c: char| c.is_ascii() && is_separator(c as u8);
+        let begins = is_apart(before)
+            || letter.is_uppercase()
+                && (!before.is_uppercase() || letters.peek().is_some_and(|next| next.is_lowercase()));
+        match words.last_mut() {
+            _ if is_apart(letter) => {}
+            Some(word) if !begins => word.extend(letter.to_lowercase()),
+            _ => words.push(letter.to_lowercase().collect()),
+        }
+        before = letter;
+    }
+    words
+}
+
+/// How many of the words `written` are left over when those of a tool's `name` are taken out, slips counted with them;
+/// `None` where one of the name's is not there.
+fn surplus(written: &[String], name: &[String]) -> Option<usize> {
+    let mut left: Vec<&String> = written.iter().collect();
+    let mut slips = 0;
+    for word in name {
+        let same = left.iter().position(|other| *other == word);
+        slips += usize::from(same.is_none());
+        left.swap_remove(same.or_else(|| left.iter().position(|other| is_slip(other, word)))?);
+    }
+    Some(left.len() + slips).filter(|_| !name.is_empty())
+}
+
+/// Has one of these words a letter that the other one lacks, behind the first: `wether`? Another letter makes another word
+/// too easily: `clone`, `close`.
+fn is_slip(a: &str, b: &str) -> bool {
+    let is_long = MIN_SLIPPED <= a.len().min(b.len());
+    is_long && a.chars().next() == b.chars().next() && a.len().abs_diff(b.len()) == 1 && edits(a, b) == 1
 }
 
 /// How far `written` is from `name`, both folded; `None` where they have little in common.
@@ -72,11 +140,66 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_come_first() {
-        let near = |written| nearest(written, &mut ["get_weather", "get_time", "write_file"].into_iter(), 2);
+    fn the_nearest_keys_come_first() {
+        let near =
+            |written| nearest_keys(written, &mut ["get_weather", "get_time", "write_file"].into_iter(), 2);
         assert_eq!(near("get_wether"), ["get_weather", "get_time"]);
         assert_eq!(near("Time"), ["get_time"]);
         assert!(near("zzzzzzzzzzzzzz").is_empty());
         assert_eq!(edits("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn names_are_told_apart_by_words() {
+        assert_eq!(words("getWeather"), ["get", "weather"]);
+        assert_eq!(words("mcp__fs-2.readFile"), ["mcp", "fs", "2", "read", "file"]);
+        assert_eq!(words("HTTPGet"), ["http", "get"]);
+        assert_eq!(words("WRITE_FILE"), ["write", "file"]);
+        assert!(words("__").is_empty() && words(&"x".repeat(65)).is_empty());
+    }
+
+    /// Of two common names, the one that breaks something is never the hint for the one that does not.
+    #[test]
+    fn no_hint_leads_from_a_tool_that_keeps_to_one_that_destroys() {
+        let keeping = "read_file write_file edit_file create_file writeFile readFile Write Read Edit list_dir list_files grep \
+                       run_command bash get_user set_user add_user update_user enable_user create_branch list_branches \
+                       clone_repo open_issue get_issue restore_backup create_backup mount start_service start_container \
+                       install_package lock find_file bind fill_form publish_post subscribe accept_call draft_email \
+                       send_email get_order place_order cache_get store_set rest_api insert_row select_rows create_table \
+                       describe_table stage_file undo move_file copy_file file user order table data fs db";
+        let destroying = "delete_file deleteFile remove_file rm kill_process kill fs_delete delete_user disable_user \
+                          file_delete user_delete delete_branch close_repo close_issue delete_backup unmount stop_service \
+                          stop_container uninstall_package unlock format_disk delete_post unsubscribe reject_call \
+                          delete_email cancel_order cache_clear store_delete reset_api delete_row drop_table truncate_table \
+                          purge_data db_drop overwrite_file";
+        for written in keeping.split_whitespace() {
+            let near = nearest_tools(written, &mut destroying.split_whitespace(), 9);
+            assert_eq!(near, [""; 0], "{written}");
+        }
+    }
+
+    #[test]
+    fn a_tool_is_near_if_the_model_said_all_its_words() {
+        let tools =
+            ["get_weather", "get_time", "deleteFile", "fsWrite", "web_search", "close_repo", "set_user"];
+        let near = |written| nearest_tools(written, &mut tools.into_iter(), 3);
+        for (written, meant) in [
+            ("get_wether", &["get_weather"][..]),
+            ("get_weather_data", &["get_weather"]),
+            ("searchWeb", &["web_search"]),
+            ("get_time_and_weather", &["get_weather", "get_time"]),
+            ("mcp__fs__delete_file", &["deleteFile"]),
+            // The word that is another one is what the tool does.
+            ("write_file", &[]),
+            ("read_file", &[]),
+            ("clone_repo", &[]),
+            ("get_user", &[]),
+            // So may be the word that is not there.
+            ("file", &[]),
+            ("weather", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(near(written), meant, "{written}");
+        }
     }
 }

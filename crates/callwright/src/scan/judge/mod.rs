@@ -518,8 +518,11 @@ impl<'a, 't> Case<'a, 't> {
 
     /// A right call, unless it may not pass.
     pub(super) fn admitted(&self, call: Acceptance, at: Span) -> Verdict {
-        match self.admission.objection(&call) {
-            Some(reason) => self.refuse(Some(call.name), reason, at),
+        match self.admission.objection(&call, self.names) {
+            Some(reason) => {
+                let name = call.renamed_from.unwrap_or(call.name);
+                self.refuse(Some(name), reason, at)
+            }
             None => Verdict::Accepted(call),
         }
     }
