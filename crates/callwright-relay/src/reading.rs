@@ -23,8 +23,6 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) policy: Policy,
     /// Is a call with an open end refused, for the model to make it again?
     pub(crate) doubt_open_ends: bool,
-    /// May arguments go out before the verdict, as far as they are certain?
-    pub(crate) live: bool,
     /// What becomes of calls in the model's reasoning.
     pub(crate) calls_in_reasoning: CallsInReasoning,
     /// The dialects that calls are looked for in.
@@ -80,7 +78,6 @@ impl<'t> ChoiceReader<'t> {
             native: options.mode == Mode::Native,
             policy: options.policy,
             doubt_open_ends: options.doubt_open_ends,
-            live: options.live,
             asked: options.asked,
             unsure_is_text: options.unsure_is_text,
             calls_in_reasoning: options.calls_in_reasoning,
@@ -134,19 +131,17 @@ impl<'t> ChoiceReader<'t> {
         Some(slot)
     }
 
-    /// The name, as far as it has come, of the native call of this number, and whether its arguments have begun.
-    pub(crate) fn native(&self, slot: usize) -> Option<(&str, bool)> {
-        self.native.get(slot).map(|(name, arguments)| (name.as_str(), !arguments.is_empty()))
+    /// Has a native call begun?
+    pub(crate) fn has_native(&self) -> bool {
+        !self.native.is_empty()
     }
 
-    /// Is this a declared tool that may be called, and not the beginning of another one's name? Arguments that have begun
-    /// say that the name has ended.
-    pub(crate) fn is_sure_name(&self, name: &str, has_arguments: bool) -> bool {
-        let CallFilter { tool_set, allowed, .. } = &self.filter;
-        let goes_on = |tool: &callwright::Tool| tool.name() != name && tool.name().starts_with(name);
-        tool_set.get(name).is_some()
-            && allowed.allows(name)
-            && (has_arguments || !tool_set.iter().any(goes_on))
+    /// Lets the native call of this number go out before its verdict, from here on and as far as it is certain.
+    pub(crate) fn stream_call(&mut self, slot: usize, out: &mut Vec<Event>) {
+        match &mut self.engine {
+            Engine::Free(scanner) => scanner.stream_native_call(slot, out),
+            Engine::Constrained(_) => {}
+        }
     }
 
     /// Notes what stands in a piece of the native call of this number and is not ours.

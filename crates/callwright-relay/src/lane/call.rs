@@ -139,7 +139,6 @@ impl Lane {
             constrain: Constrain::None,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
-            live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: &target.candidate.dialects,
             allowed: &self.tools.allowed,

@@ -10,6 +10,7 @@ mod resolution;
 pub(crate) mod outcome;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callwright::{Policy, ToolChoice, ToolSet};
 use http::HeaderMap;
@@ -26,6 +27,10 @@ pub(crate) use no_answer::NoAnswer;
 pub(crate) use open::{AnswerSource, OpenAnswer, error_line, unreachable};
 pub(crate) use resolution::{Resolution, Sent, refusals};
 pub(crate) use target::Target;
+
+/// So long a call is held for its verdict where its model has made only right ones: most are whole before that, and a
+/// user who waits longer wants to see what is written.
+const LONGEST_HOLD: Duration = Duration::from_secs(5);
 
 /// A request on its way.
 pub(crate) struct Turn {
@@ -66,7 +71,6 @@ impl Turn {
             constrain: target.constrain,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
-            live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: target.dialects(),
             allowed,
@@ -76,15 +80,18 @@ impl Turn {
         }
     }
 
-    /// May arguments that `target` streams go out while they are written? The client says so, or the configuration; else
-    /// its model has to have proved itself.
-    pub(crate) fn streams_arguments(&self, target: &Target) -> bool {
-        let wanted = self.stream_arguments.or(self.relay.config.stream_arguments);
+    /// How long a native call that `target` streams is held before it goes out without its verdict; none where it never
+    /// does. The client decides, or the configuration; else its model has to have proved itself.
+    pub(crate) fn holds_calls_for(&self, target: &Target) -> Option<Duration> {
         let candidate = &target.candidate;
-        wanted.unwrap_or_else(|| {
-            target.mode == Mode::Native
-                && self.relay.proofs.is_proved(candidate.upstream.name(), &candidate.model)
-        })
+        match self.stream_arguments.or(self.relay.config.stream_arguments) {
+            Some(true) => Some(Duration::ZERO),
+            Some(false) => None,
+            None => {
+                let proofs = &self.relay.proofs;
+                proofs.is_proved(candidate.upstream.name(), &candidate.model).then_some(LONGEST_HOLD)
+            }
+        }
     }
 
     /// Counts the calls of an answer as evidence for its model.
