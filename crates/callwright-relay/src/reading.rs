@@ -56,6 +56,10 @@ pub(crate) struct ChoiceReader<'t> {
     foreign_calls: usize,
     /// What the upstream marked as thought.
     reasoning: String,
+    /// What of it the engine has yet to give back: the client gets all of it as it comes.
+    apart: String,
+    /// What the model marked as thought in its text.
+    thought: String,
     finish_reason: Option<String>,
     lone_surrogates: usize,
     ids: Ids,
@@ -98,6 +102,8 @@ impl<'t> ChoiceReader<'t> {
             foreign: Vec::new(),
             foreign_calls: 0,
             reasoning: String::new(),
+            apart: String::new(),
+            thought: String::new(),
             finish_reason: None,
             lone_surrogates: 0,
             ids: Ids::default(),
@@ -162,9 +168,11 @@ impl<'t> ChoiceReader<'t> {
         self.foreign_calls += 1;
     }
 
-    /// Notes what the upstream marks as thought: no call is looked for there.
-    pub(crate) fn thought(&mut self, text: &str) {
+    /// Takes the next piece of what the upstream marks as thought. It stays that, also where a call is found in it.
+    pub(crate) fn thought(&mut self, text: &str, out: &mut Vec<Event>) {
         self.reasoning.push_str(text);
+        self.apart.push_str(text);
+        self.feed(Delta::Reasoning(text), out);
     }
 
     /// Notes why the model stopped.
@@ -198,6 +206,7 @@ impl<'t> ChoiceReader<'t> {
                 answer.finish(out)
             }
         };
+        take_back(&mut self.apart, &mut self.thought, from, out);
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
         // How a call stands to what is said behind it was not known when it came.
         for (judged, last) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
@@ -213,17 +222,48 @@ impl<'t> ChoiceReader<'t> {
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
             lone_surrogates: self.lone_surrogates,
-            outcome: Outcome { verdicts: self.verdicts, ..outcome },
+            outcome: Outcome { verdicts: self.verdicts, reasoning: self.thought, ..outcome },
         }
     }
 
     fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         let from = out.len();
+        let is_behind = match delta {
+            Delta::Text(text) => !text.trim().is_empty(),
+            Delta::ToolCall(_) => true,
+            _ => false,
+        };
         match &mut self.engine {
             Engine::Free(scanner) => scanner.feed(delta, out),
             Engine::Constrained(answer) => answer.feed(delta, out),
         }
+        take_back(&mut self.apart, &mut self.thought, from, out);
+        if is_behind {
+            self.apart.clear();
+        }
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+    }
+}
+
+/// Takes what came `apart` from the text out of the events behind `from`: the client has it. What is marked as `thought` in
+/// the text stays. The engine gives back the first before anything that stands behind it, without the calls in it.
+fn take_back(apart: &mut String, thought: &mut String, from: usize, out: &mut Vec<Event>) {
+    let mut at = from;
+    while let Some(event) = out.get(at) {
+        let Event::Reasoning(text) = event else {
+            at += 1;
+            continue;
+        };
+        match apart.find(text.as_str()) {
+            Some(found) => {
+                apart.drain(..found + text.len());
+                out.remove(at);
+            }
+            None => {
+                thought.push_str(text);
+                at += 1;
+            }
+        }
     }
 }
 
@@ -264,13 +304,13 @@ pub(crate) fn read_whole(
         .map(|answered| {
             let mut events: Vec<Event> = Vec::new();
             let mut reading = ChoiceReader::new(tool_set, options);
+            reading.thought(answered.reasoning.as_deref().unwrap_or_default(), &mut events);
             for (index, call) in answered.calls.iter().enumerate() {
                 if let Some(slot) = reading.call(call.delta(index), &mut events) {
                     reading.foreign(slot, &call.foreign);
                 }
             }
             answered.foreign_calls.iter().for_each(|_| reading.foreign_call());
-            reading.thought(answered.reasoning.as_deref().unwrap_or_default());
             reading.text(&answered.text, &mut events);
             reading.lone_surrogates(answered.n_alone());
             if let Some(reason) = &answered.finish_reason {
@@ -285,6 +325,7 @@ pub(crate) fn read_whole(
 pub(crate) fn read_again(choice: &Choice, tool_set: &ToolSet, options: ReadOptions<'_>) -> Choice {
     let mut events = Vec::new();
     let mut reading = ChoiceReader::new(tool_set, options);
+    reading.thought(&choice.reasoning, &mut events);
     for (index, (name, arguments)) in choice.native.iter().enumerate() {
         let (name, arguments) = (Some(name.as_str()), Some(arguments.as_str()));
         reading.call(CallDelta { index: Some(index), id: None, name, arguments }, &mut events);

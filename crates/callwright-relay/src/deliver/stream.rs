@@ -334,7 +334,8 @@ impl<'t> StreamedChoice<'t> {
         }
         if let Some(thought) = &delta.reasoning {
             self.thought += thought.len();
-            self.reading.thought(thought);
+            self.reading.thought(thought, events);
+            is_whole &= events.is_empty();
         }
         if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
             self.came += text.len();
