@@ -117,75 +117,92 @@ fn chunk(delta: Value, finish: Value) -> String {
     format!("data: {chunk}\n\n")
 }
 
-fn call(index: usize, arguments: &str) -> String {
-    let function = json!({"name": "write_file", "arguments": arguments});
-    let id = format!("c{index}");
-    chunk(
-        json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]}),
-        json!(null),
-    )
-}
-
-fn more(arguments: &str) -> String {
-    chunk(json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]}), json!(null))
-}
-
-fn end(reason: &str) -> String {
-    format!("{}data: [DONE]\n\n", chunk(json!({}), json!(reason)))
-}
-
 fn stream(events: &str) -> Reply {
     with_headers(200, "content-type: text/event-stream\r\n", events)
 }
 
-/// `write_file` in three pieces: `one` at once, `two` after three seconds, `three` after eight; it ends with `last` after nine.
-fn slow(last: &str) -> Reply {
-    let at = |seconds, text: String| (Duration::from_secs(seconds), text);
-    Reply::Paced(vec![
-        at(0, format!("{HEAD}{}", call(0, "{\"content\": \"one"))),
-        at(3, more(" two")),
-        at(5, more(" three")),
-        at(1, format!("{}{}", more(last), end("tool_calls"))),
-    ])
+/// `write_file` in pieces: `one` at once, `two` after three seconds, `three` after eight; it ends with `last` after nine.
+fn slow(kind: Option<&str>, last: &str) -> Reply {
+    let pieces = ["{\"content\": \"one", " two", " three", last];
+    let events = match kind {
+        Some("messages") => messages_in_pieces(&[&pieces]),
+        Some(_) => responses_in_pieces(&[&pieces]),
+        None => chat_in_pieces(&[&pieces]),
+    };
+    let pauses = [0, 3, 5, 1].map(Duration::from_secs);
+    let mut paced: Vec<(Duration, String)> = pauses.into_iter().zip(events).collect();
+    paced[0].1.insert_str(0, HEAD);
+    Reply::Paced(paced)
 }
 
-fn right() -> Reply {
-    stream(&(call(0, r#"{"content": "x", "path": "a"}"#) + &end("tool_calls")))
+/// These calls, streamed or whole.
+fn calls(kind: Option<&str>, calls: &[&str], is_streamed: bool) -> Reply {
+    let whole: Vec<[&str; 1]> = calls.iter().map(|call| [*call]).collect();
+    let pieces: Vec<&[&str]> = whole.iter().map(|call| &call[..]).collect();
+    match (kind, is_streamed) {
+        (Some("messages"), true) => stream(&messages_in_pieces(&pieces).concat()),
+        (Some(_), true) => stream(&responses_in_pieces(&pieces).concat()),
+        (None, true) => stream(&chat_in_pieces(&pieces).concat()),
+        (Some("messages"), false) => reply(200, &message(calls).to_string()),
+        (Some(_), false) => reply(200, &response("completed", calls).to_string()),
+        (None, false) => reply(200, &completion(calls).to_string()),
+    }
 }
+
+const GOOD: &str = r#"{"content": "fine", "path": "a"}"#;
+const BAD: &str = r#"{"content": "amiss"}"#;
+
+/// What clients speak, and what their upstream does: chats where nothing is said.
+const WAYS: [(Surface, Option<&str>); 5] = [
+    (Surface::Chat, None),
+    (Surface::Messages, None),
+    (Surface::Responses, None),
+    (Surface::Messages, Some("messages")),
+    (Surface::Responses, Some("responses")),
+];
+
+/// Of a call that waits for its verdict.
+const HELD: [(u64, &str); 4] = [(9, "write_file"), (9, "one"), (9, "two"), (9, "three")];
 
 /// A model that has proved itself writes a call that takes long: it goes out when it has been held for five seconds, and the
 /// rest as it comes. Of any other model it goes out when it is right.
 #[tokio::test(start_paused = true)]
 async fn a_long_call_goes_out_after_five_seconds_where_its_model_has_proved_itself() {
-    for surface in SURFACES {
-        let (_server, relay) =
-            relay(Mode::Native, None, |_, n| if n % (ENOUGH + 1) == 0 { slow(RIGHT) } else { right() }).await;
-        let held = [(9, "write_file"), (9, "one"), (9, "two"), (9, "three")];
-        assert_eq!(of_call(&heard(&relay, surface, None).await), held, "{surface:?}: nobody knows it");
+    for (surface, kind) in WAYS {
+        let answer = move |_: &Value, n| match n % (ENOUGH + 1) {
+            0 => slow(kind, RIGHT),
+            _ => calls(kind, &[GOOD], true),
+        };
+        let (_server, relay) = relay(Mode::Native, kind, answer).await;
+        let unknown = heard(&relay, surface, None).await;
+        assert_eq!(of_call(&unknown), HELD, "{surface:?} {kind:?}: {}", all(&unknown));
         for _ in 0..ENOUGH {
             heard(&relay, surface, None).await;
         }
         let heard = heard(&relay, surface, None).await;
         let live = [(5, "write_file"), (5, "one"), (5, "two"), (8, "three")];
-        assert_eq!(of_call(&heard), live, "{surface:?}: {}", all(&heard));
-        assert!(!has_failed(&all(&heard)), "{}", all(&heard));
+        assert_eq!(of_call(&heard), live, "{surface:?} {kind:?}: {}", all(&heard));
+        assert!(!has_failed(&all(&heard)), "{surface:?} {kind:?}: {}", all(&heard));
     }
 }
 
 /// The client decides, whatever was proved.
 #[tokio::test(start_paused = true)]
 async fn a_client_may_have_it_at_once_or_never() {
-    for surface in SURFACES {
-        let (_server, relay) =
-            relay(Mode::Native, None, |_, n| if n < ENOUGH { right() } else { slow(RIGHT) }).await;
+    for (surface, kind) in WAYS {
+        let answer = move |_: &Value, n| match n < ENOUGH {
+            true => calls(kind, &[GOOD], true),
+            false => slow(kind, RIGHT),
+        };
+        let (_server, relay) = relay(Mode::Native, kind, answer).await;
         for _ in 0..ENOUGH {
             heard(&relay, surface, None).await;
         }
         let never = heard(&relay, surface, Some("0")).await;
-        let held = [(9, "write_file"), (9, "one"), (9, "two"), (9, "three")];
-        assert_eq!(of_call(&never), held, "{surface:?}");
+        assert_eq!(of_call(&never), HELD, "{surface:?} {kind:?}: {}", all(&never));
         let live = [(0, "write_file"), (0, "one"), (3, "two"), (8, "three")];
-        assert_eq!(of_call(&heard(&relay, surface, Some("1")).await), live, "{surface:?}");
+        let at_once = heard(&relay, surface, Some("1")).await;
+        assert_eq!(of_call(&at_once), live, "{surface:?} {kind:?}: {}", all(&at_once));
     }
 }
 
@@ -197,38 +214,91 @@ async fn a_call_in_the_text_waits_for_its_verdict() {
         let (_server, relay) = relay(mode, None, move |_, _| {
             let begin = "<tool_call>{\"name\": \"write_file\", \"arguments\": {\"content\": \"one";
             let at = |seconds, text: String| (Duration::from_secs(seconds), text);
+            let end = format!("{}data: [DONE]\n\n", chunk(json!({}), json!("stop")));
             Reply::Paced(vec![
                 at(0, format!("{HEAD}{}", said(begin))),
                 at(6, said(" two")),
-                at(3, said(&format!(" three{RIGHT}}}</tool_call>")) + &end("stop")),
+                at(3, said(&format!(" three{RIGHT}}}</tool_call>")) + &end),
             ])
         })
         .await;
         for surface in SURFACES {
             let heard = heard(&relay, surface, Some("1")).await;
-            let held = [(9, "write_file"), (9, "one"), (9, "two"), (9, "three")];
-            assert_eq!(of_call(&heard), held, "{mode:?} {surface:?}: {}", all(&heard));
+            assert_eq!(of_call(&heard), HELD, "{mode:?} {surface:?}: {}", all(&heard));
         }
     }
+}
+
+/// What is repaired of a call behind the part that went out comes as the rest of it.
+#[tokio::test]
+async fn the_rest_of_a_call_may_be_repaired() {
+    for (surface, kind) in WAYS {
+        let (_server, relay) = relay(Mode::Native, kind, move |_, _| {
+            let pieces = ["{\"content\": \"one", " two", "\", \"path\": \"a\",}"];
+            let events = match kind {
+                Some("messages") => messages_in_pieces(&[&pieces]),
+                Some(_) => responses_in_pieces(&[&pieces]),
+                None => chat_in_pieces(&[&pieces]),
+            };
+            stream(&events.concat())
+        })
+        .await;
+        let said = all(&heard(&relay, surface, Some("1")).await);
+        assert_eq!(
+            arguments(&said),
+            r#"{"content": "one two", "path": "a"}"#,
+            "{surface:?} {kind:?}: {said}"
+        );
+        assert!(2 < n_pieces(&said), "{surface:?} {kind:?}: {said}");
+        assert!(said.contains(good_end(surface)) && !has_failed(&said), "{surface:?} {kind:?}: {said}");
+    }
+}
+
+/// The pieces of the arguments of the only call in these events.
+fn argument_pieces(events: &str) -> Vec<String> {
+    let data = events.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+    let pieces = data.filter_map(|data| {
+        let event: Value = data.parse().unwrap();
+        let of_chat = event.pointer("/choices/0/delta/tool_calls/0/function/arguments");
+        let of_message = event.pointer("/delta/partial_json");
+        let is_of_response = event["type"] == "response.function_call_arguments.delta";
+        let of_response = is_of_response.then(|| &event["delta"]);
+        of_chat.or(of_message).or(of_response).and_then(Value::as_str).map(str::to_owned)
+    });
+    pieces.filter(|piece| !piece.is_empty()).collect()
+}
+
+fn arguments(events: &str) -> String {
+    argument_pieces(events).concat()
+}
+
+fn n_pieces(events: &str) -> usize {
+    argument_pieces(events).len()
 }
 
 /// What was never announced needs no error: a call that is refused in the end leaves a sentence, and a good end. What a part
 /// of went out leaves an error, which no client takes for a whole call.
 #[tokio::test(start_paused = true)]
 async fn only_a_call_that_went_out_in_part_ends_in_an_error() {
-    let torn = "\", \"path\": {\"a\": 1}}";
-    for surface in SURFACES {
-        let (_server, relay) =
-            relay(Mode::Native, None, move |_, n| if n < ENOUGH { right() } else { slow(torn) }).await;
+    const WRONG: &str = "\", \"path\": {\"a\": 1}}";
+    for (surface, kind) in WAYS {
+        let answer = move |asked: &Value, n| match n < ENOUGH {
+            true => calls(kind, &[GOOD], true),
+            false if asked["stream"] == true => slow(kind, WRONG),
+            false => calls(kind, &[BAD], false),
+        };
+        let (_server, relay) = relay(Mode::Native, kind, answer).await;
         for _ in 0..ENOUGH {
             heard(&relay, surface, None).await;
         }
         let live = all(&heard(&relay, surface, None).await);
-        assert!(live.contains("one two") && has_failed(&live), "{surface:?}: {live}");
+        assert!(live.contains(" two") && has_failed(&live), "{surface:?} {kind:?}: {live}");
+        assert!(!live.contains(good_end(surface)), "{surface:?} {kind:?}: {live}");
         // It begins the count anew: the next one is held to its end.
         let held = all(&heard(&relay, surface, None).await);
-        assert!(!held.contains("one two") && !has_failed(&held), "{surface:?}: {held}");
-        assert!(held.contains("was not run") && held.contains(good_end(surface)), "{surface:?}: {held}");
+        assert!(!held.contains(" two") && !has_failed(&held), "{surface:?} {kind:?}: {held}");
+        assert!(held.contains("was not run"), "{surface:?} {kind:?}: {held}");
+        assert!(held.contains(good_end(surface)), "{surface:?} {kind:?}: {held}");
     }
 }
 
@@ -237,6 +307,7 @@ fn has_failed(events: &str) -> bool {
     events.contains("\"error\":{") || events.contains("event: error")
 }
 
+/// The last event of an answer that ended as it should.
 fn good_end(surface: Surface) -> &'static str {
     match surface {
         Surface::Chat => "data: [DONE]",
@@ -246,54 +317,102 @@ fn good_end(surface: Surface) -> &'static str {
 }
 
 /// Two calls, of which one is wrong for good: the right one is made, the other is told of in a sentence, and the answer ends as
-/// one with a call does. In every API, before an upstream of chats and before one of the client's own.
+/// one with a call does.
 #[tokio::test]
 async fn a_refused_call_beside_a_right_one_ends_well() {
-    const GOOD: &str = r#"{"content": "fine", "path": "a"}"#;
-    const BAD: &str = r#"{"content": "amiss"}"#;
-    for (surface, kind) in [
-        (Surface::Chat, None),
-        (Surface::Messages, None),
-        (Surface::Responses, None),
-        (Surface::Messages, Some("messages")),
-        (Surface::Responses, Some("responses")),
-    ] {
-        for calls in [[GOOD, BAD], [BAD, GOOD]] {
-            let (_server, relay) = relay(Mode::Native, kind, move |asked, _| {
-                let stream = asked["stream"] == true;
-                match kind {
-                    Some("messages") => messages(&calls, stream),
-                    Some(_) => responses(&calls, stream),
-                    None => chat(&calls, stream),
-                }
-            })
-            .await;
+    for (surface, kind) in WAYS {
+        for both in [[GOOD, BAD], [BAD, GOOD]] {
+            let answer = move |asked: &Value, _| calls(kind, &both, asked["stream"] == true);
+            let (_server, relay) = relay(Mode::Native, kind, answer).await;
             let said = all(&heard(&relay, surface, None).await);
-            assert!(
-                said.contains("fine") && !said.contains("amiss"),
-                "{surface:?} {kind:?} {calls:?}: {said}"
-            );
-            assert!(said.contains("was not run"), "{surface:?} {kind:?} {calls:?}: {said}");
+            let way = format!("{surface:?} {kind:?} {both:?}: {said}");
+            assert!(said.contains("fine") && !said.contains("amiss"), "{way}");
+            assert!(said.contains("was not run") && !has_failed(&said), "{way}");
             let reason = match surface {
                 Surface::Chat => "\"finish_reason\":\"tool_calls\"",
                 Surface::Messages => "\"stop_reason\":\"tool_use\"",
                 Surface::Responses => "\"status\":\"completed\"",
             };
-            assert!(
-                said.contains(reason) && said.contains(good_end(surface)),
-                "{surface:?} {kind:?}: {said}"
-            );
-            assert!(!has_failed(&said), "{surface:?} {kind:?}: {said}");
+            assert!(said.contains(reason) && said.contains(good_end(surface)), "{way}");
         }
     }
 }
 
-fn chat(calls: &[&str], stream: bool) -> Reply {
-    if stream {
-        let calls: String =
-            calls.iter().enumerate().map(|(index, arguments)| call(index, arguments)).collect();
-        return self::stream(&(calls + &end("tool_calls")));
+/// The events of an answer with these calls, each in these pieces: what comes with one piece each.
+fn chat_in_pieces(calls: &[&[&str]]) -> Vec<String> {
+    let delta = |call: Value| chunk(json!({"tool_calls": [call]}), json!(null));
+    let mut events = Vec::new();
+    for (index, pieces) in calls.iter().enumerate() {
+        for (n, piece) in pieces.iter().enumerate() {
+            let mut call = json!({"index": index, "function": {"arguments": piece}});
+            if n == 0 {
+                call["id"] = format!("c{index}").into();
+                call["type"] = "function".into();
+                call["function"]["name"] = "write_file".into();
+            }
+            events.push(delta(call));
+        }
     }
+    events
+        .last_mut()
+        .unwrap()
+        .push_str(&format!("{}data: [DONE]\n\n", chunk(json!({}), json!("tool_calls"))));
+    events
+}
+
+fn messages_in_pieces(calls: &[&[&str]]) -> Vec<String> {
+    let mut begun = message(&[]);
+    begun["stop_reason"] = json!(null);
+    let mut next = event("message_start", json!({"message": begun}));
+    let mut events = Vec::new();
+    for (index, pieces) in calls.iter().enumerate() {
+        let block = json!({"type": "tool_use", "id": format!("c{index}"), "name": "write_file", "input": {}});
+        next += &event("content_block_start", json!({"index": index, "content_block": block}));
+        for piece in *pieces {
+            let delta = json!({"type": "input_json_delta", "partial_json": piece});
+            next += &event("content_block_delta", json!({"index": index, "delta": delta}));
+            events.push(std::mem::take(&mut next));
+        }
+        events.last_mut().unwrap().push_str(&event("content_block_stop", json!({"index": index})));
+    }
+    let delta = json!({"stop_reason": "tool_use", "stop_sequence": null});
+    let end = event("message_delta", json!({"delta": delta, "usage": {"output_tokens": 1}}));
+    events.last_mut().unwrap().push_str(&(end + &event("message_stop", json!({}))));
+    events
+}
+
+fn responses_in_pieces(calls: &[&[&str]]) -> Vec<String> {
+    let mut number = 0;
+    let mut numbered = |name: &str, mut members: Value| {
+        members["sequence_number"] = number.into();
+        number += 1;
+        event(name, members)
+    };
+    let mut next = numbered("response.created", json!({"response": response("in_progress", &[])}));
+    let mut events = Vec::new();
+    let all: Vec<String> = calls.iter().map(|pieces| pieces.concat()).collect();
+    for (index, pieces) in calls.iter().enumerate() {
+        let (id, whole) = (format!("fc_{index}"), &all[index]);
+        let begun = item(index, "", "in_progress");
+        next += &numbered("response.output_item.added", json!({"output_index": index, "item": begun}));
+        for piece in *pieces {
+            let members = json!({"output_index": index, "item_id": id, "delta": piece});
+            next += &numbered("response.function_call_arguments.delta", members);
+            events.push(std::mem::take(&mut next));
+        }
+        let members = json!({"output_index": index, "item_id": id, "arguments": whole});
+        let done = json!({"output_index": index, "item": item(index, whole, "completed")});
+        let end = numbered("response.function_call_arguments.done", members)
+            + &numbered("response.output_item.done", done);
+        events.last_mut().unwrap().push_str(&end);
+    }
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let end = numbered("response.completed", json!({"response": response("completed", &all)}));
+    events.last_mut().unwrap().push_str(&end);
+    events
+}
+
+fn completion(calls: &[&str]) -> Value {
     let call = |(n, arguments): (usize, &&str)| {
         let function = json!({"name": "write_file", "arguments": arguments});
         json!({"id": format!("c{n}"), "type": "function", "function": function})
@@ -301,85 +420,39 @@ fn chat(calls: &[&str], stream: bool) -> Reply {
     let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
     let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
     let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
-    reply(
-        200,
-        &json!({"id": "a", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
-            .to_string(),
-    )
+    json!({"id": "a", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
+}
+
+fn message(calls: &[&str]) -> Value {
+    let block = |(n, input): (usize, &&str)| {
+        let input: Value = input.parse().unwrap();
+        json!({"type": "tool_use", "id": format!("c{n}"), "name": "write_file", "input": input})
+    };
+    let blocks: Vec<Value> = calls.iter().enumerate().map(block).collect();
+    json!({
+        "id": "m1", "type": "message", "role": "assistant", "model": "m", "content": blocks,
+        "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1},
+    })
+}
+
+fn item(index: usize, arguments: &str, status: &str) -> Value {
+    json!({
+        "type": "function_call", "id": format!("fc_{index}"), "call_id": format!("c{index}"),
+        "name": "write_file", "arguments": arguments, "status": status,
+    })
+}
+
+fn response(status: &str, calls: &[&str]) -> Value {
+    let output: Vec<Value> =
+        calls.iter().enumerate().map(|(index, arguments)| item(index, arguments, "completed")).collect();
+    json!({
+        "id": "r1", "object": "response", "created_at": 1, "model": "m", "status": status, "output": output,
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+    })
 }
 
 fn event(name: &str, members: Value) -> String {
     let mut data = json!({"type": name});
     data.as_object_mut().unwrap().extend(members.as_object().cloned().unwrap());
     format!("event: {name}\ndata: {data}\n\n")
-}
-
-fn messages(calls: &[&str], stream: bool) -> Reply {
-    let usage = json!({"input_tokens": 1, "output_tokens": 1});
-    let block = |n: usize, input: Value| json!({"type": "tool_use", "id": format!("t{n}"), "name": "write_file", "input": input});
-    let message = |content: Value, reason: Value| {
-        json!({
-            "id": "m1", "type": "message", "role": "assistant", "model": "m", "content": content,
-            "stop_reason": reason, "stop_sequence": null, "usage": usage,
-        })
-    };
-    if !stream {
-        let blocks = calls.iter().enumerate().map(|(n, input)| block(n, input.parse().unwrap()));
-        return reply(200, &message(blocks.collect::<Vec<_>>().into(), json!("tool_use")).to_string());
-    }
-    let mut events = event("message_start", json!({"message": message(json!([]), json!(null))}));
-    for (n, input) in calls.iter().enumerate() {
-        events += &event("content_block_start", json!({"index": n, "content_block": block(n, json!({}))}));
-        let delta = json!({"type": "input_json_delta", "partial_json": input});
-        events += &event("content_block_delta", json!({"index": n, "delta": delta}));
-        events += &event("content_block_stop", json!({"index": n}));
-    }
-    let delta = json!({"stop_reason": "tool_use", "stop_sequence": null});
-    events += &event("message_delta", json!({"delta": delta, "usage": {"output_tokens": 1}}));
-    self::stream(&(events + &event("message_stop", json!({}))))
-}
-
-fn responses(calls: &[&str], stream: bool) -> Reply {
-    let item = |n: usize, arguments: &str, status: &str| {
-        json!({
-            "type": "function_call", "id": format!("fc_{n}"), "call_id": format!("c{n}"), "name": "write_file",
-            "arguments": arguments, "status": status,
-        })
-    };
-    let output: Vec<Value> =
-        calls.iter().enumerate().map(|(n, arguments)| item(n, arguments, "completed")).collect();
-    let response = |status: &str, output: Value| {
-        let usage = json!({"input_tokens": 1, "output_tokens": 1, "total_tokens": 2});
-        json!({
-            "id": "r1", "object": "response", "created_at": 1, "model": "m", "status": status,
-            "output": output, "usage": usage,
-        })
-    };
-    let whole = response("completed", output.into());
-    if !stream {
-        return reply(200, &whole.to_string());
-    }
-    let mut events = event(
-        "response.created",
-        json!({"sequence_number": 0, "response": response("in_progress", json!([]))}),
-    );
-    let mut number = 1;
-    for (n, arguments) in calls.iter().enumerate() {
-        let id = format!("fc_{n}");
-        for (name, members) in [
-            ("response.output_item.added", json!({"item": item(n, "", "in_progress")})),
-            ("response.function_call_arguments.delta", json!({"item_id": id, "delta": arguments})),
-            ("response.function_call_arguments.done", json!({"item_id": id, "arguments": arguments})),
-            ("response.output_item.done", json!({"item": item(n, arguments, "completed")})),
-        ] {
-            let mut members = members;
-            members["sequence_number"] = number.into();
-            members["output_index"] = n.into();
-            number += 1;
-            events += &event(name, members);
-        }
-    }
-    self::stream(
-        &(events + &event("response.completed", json!({"sequence_number": number, "response": whole}))),
-    )
 }

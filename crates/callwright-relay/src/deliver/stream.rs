@@ -41,7 +41,7 @@ pub(super) async fn heal(
         let OpenAnswer { source, target, shown } = open_answer;
         let AnswerSource::Upstream(answer) = source else { return };
         let options = turn.read_options(&target, &allowed, &shown);
-        let hold = turn.holds_calls_for(&target);
+        let hold = turn.relay.holds_calls_for(&target.candidate, turn.stream_arguments);
         let secrets = Arc::clone(target.candidate.upstream.secrets());
         let read = StreamRead::read(
             &mut turn,

@@ -10,7 +10,6 @@ mod resolution;
 pub(crate) mod outcome;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use callwright::{Policy, ToolChoice, ToolSet};
 use http::HeaderMap;
@@ -27,10 +26,6 @@ pub(crate) use no_answer::NoAnswer;
 pub(crate) use open::{AnswerSource, OpenAnswer, error_line, unreachable};
 pub(crate) use resolution::{Resolution, Sent, refusals};
 pub(crate) use target::Target;
-
-/// So long a call is held for its verdict where its model has made only right ones: most are whole before that, and a
-/// user who waits longer wants to see what is written.
-const LONGEST_HOLD: Duration = Duration::from_secs(5);
 
 /// A request on its way.
 pub(crate) struct Turn {
@@ -77,20 +72,6 @@ impl Turn {
             asked: target.asked(),
             unsure_is_text: false,
             shown: (target.mode == Mode::Prompt).then_some(shown),
-        }
-    }
-
-    /// How long a native call that `target` streams is held before it goes out without its verdict; none where it never
-    /// does. The client decides, or the configuration; else its model has to have proved itself.
-    pub(crate) fn holds_calls_for(&self, target: &Target) -> Option<Duration> {
-        let candidate = &target.candidate;
-        match self.stream_arguments.or(self.relay.config.stream_arguments) {
-            Some(true) => Some(Duration::ZERO),
-            Some(false) => None,
-            None => {
-                let proofs = &self.relay.proofs;
-                proofs.is_proved(candidate.upstream.name(), &candidate.model).then_some(LONGEST_HOLD)
-            }
         }
     }
 
