@@ -381,3 +381,60 @@ impl CallFilter<'_> {
         Some(Reason::Invalid(vec![violation]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thoughts(events: &[Event]) -> Vec<&str> {
+        let mut thoughts = Vec::new();
+        for event in events {
+            if let Event::Reasoning(text) = event {
+                thoughts.push(text.as_str());
+            }
+        }
+        thoughts
+    }
+
+    /// What an upstream marks as thought goes on by itself: of the engine comes what the text marks so, and nothing twice.
+    #[test]
+    fn a_thought_is_told_once_wherever_it_is_marked() {
+        let tool_set = ToolSet::from_json(r#"[{"name": "ping"}]"#).unwrap();
+        let options = ReadOptions {
+            mode: Mode::Native,
+            constrain: Constrain::None,
+            policy: Policy::Auto,
+            doubt_open_ends: false,
+            calls_in_reasoning: CallsInReasoning::default(),
+            dialects: &Dialects::default(),
+            allowed: &ToolChoice::Auto,
+            asked: None,
+            unsure_is_text: false,
+            shown: None,
+        };
+        let mut events = Vec::new();
+        let mut reading = ChoiceReader::new(&tool_set, options);
+        for piece in ["I look", " there.", " Well."] {
+            reading.thought(piece, &mut events);
+        }
+        reading.text("<think>I look there.</think>Fine.", &mut events);
+        let choice = reading.finish(Budget::Unknown, &mut events);
+        assert_eq!(thoughts(&events).concat(), "I look there.");
+        assert_eq!(
+            (&*choice.reasoning, &*choice.outcome.reasoning),
+            ("I look there. Well.", "I look there.")
+        );
+    }
+
+    /// The engine may give a thought back late, and without a call that stands in it.
+    #[test]
+    fn what_comes_back_late_is_known() {
+        let (mut apart, mut thought) = (String::from("I look. <call> Well."), String::new());
+        let mut events = vec![Event::Reasoning(String::from("I look. "))];
+        take_back(&mut apart, &mut thought, 0, &mut events);
+        events.extend([" Well.", "From the text."].map(|text| Event::Reasoning(text.to_owned())));
+        take_back(&mut apart, &mut thought, 0, &mut events);
+        assert_eq!(thoughts(&events), ["From the text."]);
+        assert_eq!(thought, "From the text.");
+    }
+}

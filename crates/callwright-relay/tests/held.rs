@@ -124,11 +124,7 @@ fn stream(events: &str) -> Reply {
 /// `write_file` in pieces: `one` at once, `two` after three seconds, `three` after eight; it ends with `last` after nine.
 fn slow(kind: Option<&str>, last: &str) -> Reply {
     let pieces = ["{\"content\": \"one", " two", " three", last];
-    let events = match kind {
-        Some("messages") => messages_in_pieces(&[&pieces]),
-        Some(_) => responses_in_pieces(&[&pieces]),
-        None => chat_in_pieces(&[&pieces]),
-    };
+    let events = in_pieces(kind, &[&pieces]);
     let pauses = [0, 3, 5, 1].map(Duration::from_secs);
     let mut paced: Vec<(Duration, String)> = pauses.into_iter().zip(events).collect();
     paced[0].1.insert_str(0, HEAD);
@@ -140,9 +136,7 @@ fn calls(kind: Option<&str>, calls: &[&str], is_streamed: bool) -> Reply {
     let whole: Vec<[&str; 1]> = calls.iter().map(|call| [*call]).collect();
     let pieces: Vec<&[&str]> = whole.iter().map(|call| &call[..]).collect();
     match (kind, is_streamed) {
-        (Some("messages"), true) => stream(&messages_in_pieces(&pieces).concat()),
-        (Some(_), true) => stream(&responses_in_pieces(&pieces).concat()),
-        (None, true) => stream(&chat_in_pieces(&pieces).concat()),
+        (_, true) => stream(&in_pieces(kind, &pieces).concat()),
         (Some("messages"), false) => reply(200, &message(calls).to_string()),
         (Some(_), false) => reply(200, &response("completed", calls).to_string()),
         (None, false) => reply(200, &completion(calls).to_string()),
@@ -235,12 +229,7 @@ async fn the_rest_of_a_call_may_be_repaired() {
     for (surface, kind) in WAYS {
         let (_server, relay) = relay(Mode::Native, kind, move |_, _| {
             let pieces = ["{\"content\": \"one", " two", "\", \"path\": \"a\",}"];
-            let events = match kind {
-                Some("messages") => messages_in_pieces(&[&pieces]),
-                Some(_) => responses_in_pieces(&[&pieces]),
-                None => chat_in_pieces(&[&pieces]),
-            };
-            stream(&events.concat())
+            stream(&in_pieces(kind, &[&pieces]).concat())
         })
         .await;
         let said = all(&heard(&relay, surface, Some("1")).await);
@@ -251,6 +240,27 @@ async fn the_rest_of_a_call_may_be_repaired() {
         );
         assert!(2 < n_pieces(&said), "{surface:?} {kind:?}: {said}");
         assert!(said.contains(good_end(surface)) && !has_failed(&said), "{surface:?} {kind:?}: {said}");
+    }
+}
+
+/// A call that streams is made although one behind it is refused; behind one that is refused itself comes nothing but an error.
+#[tokio::test]
+async fn a_call_that_streams_stands_beside_a_refused_one() {
+    for (surface, kind) in WAYS {
+        const FINE: [&str; 2] = ["{\"content\": \"fine", "\", \"path\": \"a\"}"];
+        const TORN: [&str; 2] = ["{\"path\": \"amiss", "\", \"content\": {}}"];
+        for (both, is_good) in [([&FINE[..], &[BAD]], true), ([&TORN, &FINE], false)] {
+            let answer = move |asked: &Value, _| match asked["stream"] == true {
+                true => stream(&in_pieces(kind, &both).concat()),
+                false => calls(kind, &[BAD], false),
+            };
+            let (_server, relay) = relay(Mode::Native, kind, answer).await;
+            let said = all(&heard(&relay, surface, Some("1")).await);
+            let way = format!("{surface:?} {kind:?} {both:?}: {said}");
+            assert!(said.contains("fine") == is_good && said.contains("amiss") != is_good, "{way}");
+            assert_eq!(said.contains(good_end(surface)), is_good, "{way}");
+            assert_eq!(has_failed(&said), !is_good, "{way}");
+        }
     }
 }
 
@@ -339,6 +349,14 @@ async fn a_refused_call_beside_a_right_one_ends_well() {
 }
 
 /// The events of an answer with these calls, each in these pieces: what comes with one piece each.
+fn in_pieces(kind: Option<&str>, calls: &[&[&str]]) -> Vec<String> {
+    match kind {
+        Some("messages") => messages_in_pieces(calls),
+        Some(_) => responses_in_pieces(calls),
+        None => chat_in_pieces(calls),
+    }
+}
+
 fn chat_in_pieces(calls: &[&[&str]]) -> Vec<String> {
     let delta = |call: Value| chunk(json!({"tool_calls": [call]}), json!(null));
     let mut events = Vec::new();

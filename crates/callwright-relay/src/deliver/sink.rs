@@ -129,6 +129,11 @@ impl Sink {
         self.is_torn
     }
 
+    /// Is that call the last one? Then an end that says that the answer was cut says what became of it.
+    pub(crate) fn is_torn_at_its_end(&self) -> bool {
+        self.is_torn && self.open.as_ref().is_some_and(|open| open.slot + 1 == self.n_native)
+    }
+
     /// Takes a piece of a native call: what is not ours waits until the call goes out, or goes on where it does.
     pub(crate) fn native(&mut self, piece: NativePiece, voice: &mut dyn Voice) {
         let NativePiece { slot, foreign } = piece;
@@ -343,8 +348,9 @@ impl Sink {
             Verdict::Accepted(call) => Some(call),
             Verdict::Refused(_) => None,
         });
-        let waiting: Vec<&Acceptance> =
-            calls.filter(|call| !self.is_settled(call)).skip(self.n_out).collect();
+        // Behind half a call comes nothing but the end.
+        let calls = calls.filter(|call| !self.is_torn && !self.is_settled(call));
+        let waiting: Vec<&Acceptance> = calls.skip(self.n_out).collect();
         for call in waiting {
             self.call(call, vec![resolution.foreign_of(call)], voice);
         }

@@ -243,7 +243,8 @@ impl FinishedStream {
             };
             turn.settle_content(&mut resolution, target, sink.says_else()).await;
             end = worse(end, sink.resolve(turn, &resolution, voice));
-            if sink.is_torn() && resolution.finish_reason.as_deref() != Some("length") {
+            let is_cut = resolution.finish_reason.as_deref() == Some("length");
+            if sink.is_torn() && !(is_cut && sink.is_torn_at_its_end()) {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
                 voice.fail("call_refused", &followup::sentence(refusals(&resolution.verdicts)));
                 voice.flush();
