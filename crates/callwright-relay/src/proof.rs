@@ -13,8 +13,8 @@ use crate::upstream::Candidate;
 /// So many native calls in a row, right as they were written, prove a model at an upstream.
 const ENOUGH: u32 = 20;
 
-/// So long a call is held for its verdict where its model has proved itself: most are whole before that, and a user who waits
-/// longer wants to see what is written.
+/// So long a call is held for its verdict where its model has proved itself: most are whole before that, and who waits longer
+/// may as well see it grow.
 const LONGEST_HOLD: Duration = Duration::from_secs(5);
 
 /// So many pairs are counted: clients can name models that do not exist, without end.
