@@ -264,6 +264,25 @@ async fn a_call_that_streams_stands_beside_a_refused_one() {
     }
 }
 
+/// A server numbers the calls of each answer anew: what is made in the place of a refused call has the id of one that streamed,
+/// and is made all the same.
+#[tokio::test]
+async fn an_id_that_comes_again_is_another_call() {
+    for (surface, kind) in WAYS {
+        const FINE: [&str; 2] = ["{\"content\": \"fine", "\", \"path\": \"a\"}"];
+        const AGAIN: &str = r#"{"content": "again", "path": "b"}"#;
+        let answer = move |asked: &Value, _| match asked["stream"] == true {
+            true => stream(&in_pieces(kind, &[&FINE[..], &[BAD]]).concat()),
+            false => calls(kind, &[AGAIN], false),
+        };
+        let (_server, relay) = relay(Mode::Native, kind, answer).await;
+        let said = all(&heard(&relay, surface, Some("1")).await);
+        let way = format!("{surface:?} {kind:?}: {said}");
+        assert!(said.contains("fine") && said.contains("again") && !said.contains("amiss"), "{way}");
+        assert!(said.contains(good_end(surface)) && !has_failed(&said), "{way}");
+    }
+}
+
 /// The pieces of the arguments of the only call in these events.
 fn argument_pieces(events: &str) -> Vec<String> {
     let data = events.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");

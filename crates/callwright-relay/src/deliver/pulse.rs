@@ -53,8 +53,8 @@ impl Pulse {
         }
     }
 
-    /// As [`Pulse::during`], but no longer than `until`, where that is a time; none where `work` was not done then, and has
-    /// lost nothing by it.
+    /// As [`Pulse::during`], but no longer than `until`, where there is one; none where `work` was not done by then. It is
+    /// dropped, and must lose nothing by that.
     pub(super) async fn until<T>(
         &mut self,
         until: Option<Instant>,

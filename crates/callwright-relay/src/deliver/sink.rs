@@ -68,8 +68,8 @@ struct OpenCall {
     number: usize,
     /// How much of its arguments is out.
     sent: usize,
-    /// The id of its verdict, once all of its arguments are out.
-    settled: Option<String>,
+    /// What it came to, once all of its arguments are out.
+    settled: Option<Acceptance>,
 }
 
 /// A call that passes as it comes.
@@ -320,7 +320,7 @@ impl Sink {
         let Some(open) = &mut self.open else { return };
         let rest = call.arguments.get(open.sent..).unwrap_or("");
         open.sent = call.arguments.len();
-        open.settled.clone_from(&call.id);
+        open.settled = Some(call.clone());
         self.went += rest.len();
         self.relay.notes.keep(&open.id, call);
         voice.call_piece(self.index, open.number, rest);
@@ -329,7 +329,11 @@ impl Sink {
 
     /// Is all of this call out already, as the one that went out before its verdict?
     fn is_settled(&self, call: &Acceptance) -> bool {
-        self.open.as_ref().is_some_and(|open| open.settled.is_some() && open.settled == call.id)
+        // A later answer may use its id for another call.
+        let is_same = |settled: &Acceptance| {
+            (&settled.id, &settled.name, &settled.arguments) == (&call.id, &call.name, &call.arguments)
+        };
+        self.open.as_ref().and_then(|open| open.settled.as_ref()).is_some_and(is_same)
     }
 
     fn call(&mut self, call: &Acceptance, foreign: Vec<Foreign>, voice: &mut dyn Voice) {

@@ -203,11 +203,9 @@ impl Streamed {
         let name = call.flat(&self.lane.tools);
         let is_empty = matches!(call.head.arguments.as_str(), "" | "{}") && !call.head.is_misspelt;
         let may_be = is_empty && !self.waits() && self.lane.tools.may_stream(&name);
-        self.live = self.hold.filter(|_| may_be).map(|hold| {
-            let tool_set = &self.lane.tools.tool_set;
-            LiveCall::new(call.at, name, tool_set, hold)
-        });
-        self.live.is_some()
+        let Some(hold) = self.hold.filter(|_| may_be) else { return false };
+        self.live = Some(LiveCall::new(call.at, name, &self.lane.tools.tool_set, hold));
+        true
     }
 
     /// Lets out what is certain of the live call, up to a piece of its arguments: its beginning alone says nothing.
