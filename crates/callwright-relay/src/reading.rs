@@ -23,8 +23,6 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) policy: Policy,
     /// Is a call with an open end refused, for the model to make it again?
     pub(crate) doubt_open_ends: bool,
-    /// May arguments go out before the verdict, as far as they are certain?
-    pub(crate) live: bool,
     /// What becomes of calls in the model's reasoning.
     pub(crate) calls_in_reasoning: CallsInReasoning,
     /// The dialects that calls are looked for in.
@@ -58,6 +56,10 @@ pub(crate) struct ChoiceReader<'t> {
     foreign_calls: usize,
     /// What the upstream marked as thought.
     reasoning: String,
+    /// What of it the engine has yet to give back: the client gets all of it as it comes.
+    apart: String,
+    /// What the model marked as thought in its text.
+    thought: String,
     finish_reason: Option<String>,
     lone_surrogates: usize,
     ids: Ids,
@@ -80,7 +82,6 @@ impl<'t> ChoiceReader<'t> {
             native: options.mode == Mode::Native,
             policy: options.policy,
             doubt_open_ends: options.doubt_open_ends,
-            live: options.live,
             asked: options.asked,
             tool_choice: options.allowed.clone(),
             unsure_is_text: options.unsure_is_text,
@@ -102,6 +103,8 @@ impl<'t> ChoiceReader<'t> {
             foreign: Vec::new(),
             foreign_calls: 0,
             reasoning: String::new(),
+            apart: String::new(),
+            thought: String::new(),
             finish_reason: None,
             lone_surrogates: 0,
             ids: Ids::default(),
@@ -135,19 +138,17 @@ impl<'t> ChoiceReader<'t> {
         Some(slot)
     }
 
-    /// The name, as far as it has come, of the native call of this number, and whether its arguments have begun.
-    pub(crate) fn native(&self, slot: usize) -> Option<(&str, bool)> {
-        self.native.get(slot).map(|(name, arguments)| (name.as_str(), !arguments.is_empty()))
+    /// Has a native call begun?
+    pub(crate) fn has_native(&self) -> bool {
+        !self.native.is_empty()
     }
 
-    /// Is this a declared tool that may be called, and not the beginning of another one's name? Arguments that have begun
-    /// say that the name has ended.
-    pub(crate) fn is_sure_name(&self, name: &str, has_arguments: bool) -> bool {
-        let CallFilter { tool_set, allowed, .. } = &self.filter;
-        let goes_on = |tool: &callwright::Tool| tool.name() != name && tool.name().starts_with(name);
-        tool_set.get(name).is_some()
-            && allowed.allows(name)
-            && (has_arguments || !tool_set.iter().any(goes_on))
+    /// Lets the native call of this number go out before its verdict, from here on and as far as it is certain.
+    pub(crate) fn stream_call(&mut self, slot: usize, out: &mut Vec<Event>) {
+        match &mut self.engine {
+            Engine::Free(scanner) => scanner.stream_native_call(slot, out),
+            Engine::Constrained(_) => {}
+        }
     }
 
     /// Notes what stands in a piece of the native call of this number and is not ours.
@@ -168,9 +169,11 @@ impl<'t> ChoiceReader<'t> {
         self.foreign_calls += 1;
     }
 
-    /// Notes what the upstream marks as thought: no call is looked for there.
-    pub(crate) fn thought(&mut self, text: &str) {
+    /// Takes the next piece of what the upstream marks as thought. It stays that, also where a call is found in it.
+    pub(crate) fn thought(&mut self, text: &str, out: &mut Vec<Event>) {
         self.reasoning.push_str(text);
+        self.apart.push_str(text);
+        self.feed(Delta::Reasoning(text), out);
     }
 
     /// Notes why the model stopped.
@@ -204,6 +207,7 @@ impl<'t> ChoiceReader<'t> {
                 answer.finish(out)
             }
         };
+        take_back(&mut self.apart, &mut self.thought, from, out);
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
         // How a call stands to what is said behind it was not known when it came.
         for (judged, last) in self.verdicts.iter_mut().zip(&outcome.verdicts) {
@@ -219,17 +223,48 @@ impl<'t> ChoiceReader<'t> {
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
             lone_surrogates: self.lone_surrogates,
-            outcome: Outcome { verdicts: self.verdicts, ..outcome },
+            outcome: Outcome { verdicts: self.verdicts, reasoning: self.thought, ..outcome },
         }
     }
 
     fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         let from = out.len();
+        let is_behind = match delta {
+            Delta::Text(text) => !text.trim().is_empty(),
+            Delta::ToolCall(_) => true,
+            _ => false,
+        };
         match &mut self.engine {
             Engine::Free(scanner) => scanner.feed(delta, out),
             Engine::Constrained(answer) => answer.feed(delta, out),
         }
+        take_back(&mut self.apart, &mut self.thought, from, out);
+        if is_behind {
+            self.apart.clear();
+        }
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+    }
+}
+
+/// Takes what came `apart` from the text out of the events behind `from`: the client has it. What is marked as `thought` in
+/// the text stays. The engine gives back the first before anything that stands behind it, without the calls in it.
+fn take_back(apart: &mut String, thought: &mut String, from: usize, out: &mut Vec<Event>) {
+    let mut at = from;
+    while let Some(event) = out.get(at) {
+        let Event::Reasoning(text) = event else {
+            at += 1;
+            continue;
+        };
+        match apart.find(text.as_str()) {
+            Some(found) => {
+                apart.drain(..found + text.len());
+                out.remove(at);
+            }
+            None => {
+                thought.push_str(text);
+                at += 1;
+            }
+        }
     }
 }
 
@@ -270,13 +305,13 @@ pub(crate) fn read_whole(
         .map(|answered| {
             let mut events: Vec<Event> = Vec::new();
             let mut reading = ChoiceReader::new(tool_set, options);
+            reading.thought(answered.reasoning.as_deref().unwrap_or_default(), &mut events);
             for (index, call) in answered.calls.iter().enumerate() {
                 if let Some(slot) = reading.call(call.delta(index), &mut events) {
                     reading.foreign(slot, &call.foreign);
                 }
             }
             answered.foreign_calls.iter().for_each(|_| reading.foreign_call());
-            reading.thought(answered.reasoning.as_deref().unwrap_or_default());
             reading.text(&answered.text, &mut events);
             reading.lone_surrogates(answered.n_alone());
             if let Some(reason) = &answered.finish_reason {
@@ -291,6 +326,7 @@ pub(crate) fn read_whole(
 pub(crate) fn read_again(choice: &Choice, tool_set: &ToolSet, options: ReadOptions<'_>) -> Choice {
     let mut events = Vec::new();
     let mut reading = ChoiceReader::new(tool_set, options);
+    reading.thought(&choice.reasoning, &mut events);
     for (index, (name, arguments)) in choice.native.iter().enumerate() {
         let (name, arguments) = (Some(name.as_str()), Some(arguments.as_str()));
         reading.call(CallDelta { index: Some(index), id: None, name, arguments }, &mut events);
@@ -345,5 +381,62 @@ impl CallFilter<'_> {
         let shown = self.shown?;
         let violation = shown.examples.echoed(&call.name, &call.arguments, &shown.messages)?;
         Some(Reason::Invalid(vec![violation]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thoughts(events: &[Event]) -> Vec<&str> {
+        let mut thoughts = Vec::new();
+        for event in events {
+            if let Event::Reasoning(text) = event {
+                thoughts.push(text.as_str());
+            }
+        }
+        thoughts
+    }
+
+    /// What an upstream marks as thought goes on by itself: of the engine comes what the text marks so, and nothing twice.
+    #[test]
+    fn a_thought_is_told_once_wherever_it_is_marked() {
+        let tool_set = ToolSet::from_json(r#"[{"name": "ping"}]"#).unwrap();
+        let options = ReadOptions {
+            mode: Mode::Native,
+            constrain: Constrain::None,
+            policy: Policy::Auto,
+            doubt_open_ends: false,
+            calls_in_reasoning: CallsInReasoning::default(),
+            dialects: &Dialects::default(),
+            allowed: &ToolChoice::Auto,
+            asked: None,
+            unsure_is_text: false,
+            shown: None,
+        };
+        let mut events = Vec::new();
+        let mut reading = ChoiceReader::new(&tool_set, options);
+        for piece in ["I look", " there.", " Well."] {
+            reading.thought(piece, &mut events);
+        }
+        reading.text("<think>I look there.</think>Fine.", &mut events);
+        let choice = reading.finish(Budget::Unknown, &mut events);
+        assert_eq!(thoughts(&events).concat(), "I look there.");
+        assert_eq!(
+            (&*choice.reasoning, &*choice.outcome.reasoning),
+            ("I look there. Well.", "I look there.")
+        );
+    }
+
+    /// The engine may give a thought back late, and without a call that stands in it.
+    #[test]
+    fn what_comes_back_late_is_known() {
+        let (mut apart, mut thought) = (String::from("I look. <call> Well."), String::new());
+        let mut events = vec![Event::Reasoning(String::from("I look. "))];
+        take_back(&mut apart, &mut thought, 0, &mut events);
+        events.extend([" Well.", "From the text."].map(|text| Event::Reasoning(text.to_owned())));
+        take_back(&mut apart, &mut thought, 0, &mut events);
+        assert_eq!(thoughts(&events), ["From the text."]);
+        assert_eq!(thought, "From the text.");
     }
 }

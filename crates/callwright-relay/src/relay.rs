@@ -31,7 +31,8 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-
 /// Says whether arguments go out while they are written: `1` or `0`.
 const STREAM_ARGUMENTS: &str = "x-callwright-stream-arguments";
 
-fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
+/// What the client says of it.
+pub(crate) fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
     match headers.get(STREAM_ARGUMENTS).map(HeaderValue::as_bytes) {
         None => Ok(None),
         Some(b"1") => Ok(Some(true)),

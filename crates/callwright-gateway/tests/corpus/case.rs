@@ -62,10 +62,8 @@ pub(crate) struct Sees {
     pub(crate) json: Option<Value>,
     /// An error, by status or in the stream, and no finish.
     pub(crate) error: bool,
-    /// A sentence and no call.
+    /// A sentence, and no calls but these.
     pub(crate) refused: bool,
-    /// Or the beginning of one call that is no JSON, and the finish `length`.
-    pub(crate) cut: bool,
     pub(crate) reasoning: Option<String>,
     pub(crate) calls: Vec<Call>,
     pub(crate) function_call: Option<Call>,

@@ -261,7 +261,7 @@ impl Turn {
                 redactor.redact(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
-                    reading.thought(thought);
+                    reading.thought(thought, &mut events);
                     on_delta(AnswerDelta::Reasoning(thought));
                 }
                 if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callwright::{Event, LiveCall, Policy, Verdict};
+use callwright::{Acceptance, Event, LiveCall, Policy, ToolChoice, Verdict};
 use callwright_json::Value;
 
 use super::voice::{CallHead, Voice};
@@ -22,23 +22,19 @@ pub(crate) struct Sink {
     /// The choice's number.
     index: usize,
     ids: Ids,
+    /// Which tools may be called.
+    allowed: ToolChoice,
     /// How many calls were begun.
     n_calls: usize,
-    /// Calls whose name is out before their verdict, in the order of their numbers.
-    open: Vec<OpenCall>,
-    /// Which of them an engine's call is.
-    open_of: HashMap<LiveCall, usize>,
-    /// Calls in the text that may go out before their verdict, and of which nothing is out: id and name.
-    started: HashMap<LiveCall, (Option<String>, String)>,
+    /// The call that goes out before its verdict. Others wait for theirs: a call begins where the one before it has ended.
+    open: Option<OpenCall>,
     /// Native calls as they come, by the engine's number: what is not ours and waits for the call to go out.
     waiting: Vec<Vec<Foreign>>,
     /// Calls that pass as they come, by the upstream's index.
     foreign: HashMap<Option<usize>, ForeignCall>,
     /// How many verdicts of native calls have come.
     n_native: usize,
-    /// And how many of calls in the text.
-    n_text: usize,
-    /// How many verdicts are settled on the wire.
+    /// How many verdicts are settled on the wire, but for that of the open call.
     n_out: usize,
     /// Calls behind a refused one wait for what becomes of that.
     is_held: bool,
@@ -62,17 +58,18 @@ pub(crate) struct Sink {
     pub(crate) went: usize,
 }
 
-/// A call whose name is out before its verdict.
+/// A call that goes out before its verdict.
 struct OpenCall {
-    /// The upstream's id.
-    id: Option<String>,
-    name: String,
+    /// The engine's number of the call.
+    slot: usize,
+    /// Its id on the wire.
+    id: String,
     /// Its number on the wire.
     number: usize,
-    /// How much of its arguments is out. As long as there is nothing, they may be asked for again.
+    /// How much of its arguments is out.
     sent: usize,
-    /// All of its arguments are out.
-    is_whole: bool,
+    /// What it came to, once all of its arguments are out.
+    settled: Option<Acceptance>,
 }
 
 /// A call that passes as it comes.
@@ -86,10 +83,8 @@ struct ForeignCall {
 pub(crate) struct NativePiece {
     /// The engine's number of the call.
     pub(crate) slot: usize,
-    pub(crate) id: Option<String>,
+    /// What stands in it and is not ours.
     pub(crate) foreign: Foreign,
-    /// The call's name, where it is sure.
-    pub(crate) sure_name: Option<String>,
 }
 
 impl Sink {
@@ -98,14 +93,12 @@ impl Sink {
             relay: Arc::clone(&turn.relay),
             index,
             ids: Ids::besides(&turn.ask.taken_ids),
+            allowed: turn.ask.choice.clone(),
             n_calls: 0,
-            open: Vec::new(),
-            open_of: HashMap::new(),
-            started: HashMap::new(),
+            open: None,
             waiting: Vec::new(),
             foreign: HashMap::new(),
             n_native: 0,
-            n_text: 0,
             n_out: 0,
             is_held: false,
             is_torn: false,
@@ -136,14 +129,14 @@ impl Sink {
         self.is_torn
     }
 
-    /// Is a call open of which the client has the name alone?
-    pub(crate) fn has_empty_call(&self) -> bool {
-        self.open.iter().any(|open| !open.is_whole && open.sent == 0)
+    /// Is that call the last one? Then an end that says that the answer was cut says what became of it.
+    pub(crate) fn is_torn_at_its_end(&self) -> bool {
+        self.is_torn && self.open.as_ref().is_some_and(|open| open.slot + 1 == self.n_native)
     }
 
-    /// Takes a piece of a native call: opens the call once its name is sure, and passes on what is not ours.
+    /// Takes a piece of a native call: what is not ours waits until the call goes out, or goes on where it does.
     pub(crate) fn native(&mut self, piece: NativePiece, voice: &mut dyn Voice) {
-        let NativePiece { slot, id, foreign, sure_name } = piece;
+        let NativePiece { slot, foreign } = piece;
         if self.waiting.len() <= slot {
             self.waiting.resize_with(slot + 1, Vec::new);
         }
@@ -152,19 +145,19 @@ impl Sink {
         {
             waiting.push(foreign);
         }
-        let call = LiveCall::Native(slot);
+        if let Some(number) = self.open.as_ref().filter(|open| open.slot == slot).map(|open| open.number) {
+            for foreign in self.take_waiting(slot) {
+                voice.foreign(self.index, number, &foreign);
+            }
+        }
+    }
+
+    /// May a call of this name go out before its verdict?
+    fn may_open(&self, name: &str) -> bool {
         let is_one_too_many = self.is_single && 0 < self.n_calls;
-        if let Some(name) = sure_name
-            && voice.names_early()
-            && !(self.is_held || self.is_legacy || is_one_too_many || self.open_of.contains_key(&call))
-        {
-            self.open(call, id, name, voice);
-        }
-        if let Some(number) =
-            self.open_of.get(&call).and_then(|at| self.open.get(*at)).map(|open| open.number)
-        {
-            self.pass_on(slot, number, voice);
-        }
+        self.open.is_none()
+            && !(self.is_held || self.is_legacy || is_one_too_many)
+            && self.allowed.allows(name)
     }
 
     /// Passes a piece of a call on that nobody reads. True if it is the first one of its call.
@@ -192,16 +185,9 @@ impl Sink {
         self.foreign.contains_key(&index)
     }
 
-    /// What waits first for the native call of this number.
-    fn first_waiting(&mut self, slot: usize) -> Foreign {
-        let waiting = self.waiting.get_mut(slot).filter(|waiting| !waiting.is_empty());
-        waiting.map(|waiting| waiting.remove(0)).unwrap_or_default()
-    }
-
-    fn pass_on(&mut self, slot: usize, number: usize, voice: &mut dyn Voice) {
-        for foreign in self.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default() {
-            voice.foreign(self.index, number, &foreign);
-        }
+    /// What waits for the native call of this number, and is not ours.
+    fn take_waiting(&mut self, slot: usize) -> Vec<Foreign> {
+        self.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default()
     }
 
     /// Writes the first chunk of a choice, where none has been.
@@ -214,19 +200,18 @@ impl Sink {
 
     /// Writes the name of a call, whose arguments follow. What is not ours and came with it stands beside the name: clients
     /// look for it there.
-    fn open(&mut self, call: LiveCall, id: Option<String>, name: String, voice: &mut dyn Voice) {
-        self.begin(voice);
+    fn open(&mut self, slot: usize, id: Option<&str>, name: &str, voice: &mut dyn Voice) {
         self.say_words(voice);
         let number = self.n_calls;
         self.n_calls += 1;
-        let first = match call {
-            LiveCall::Native(slot) => self.first_waiting(slot),
-            _ => Foreign::default(),
-        };
-        let its_id = self.ids.next(id.as_deref());
-        voice.call_begin(self.index, &CallHead { number, id: &its_id, name: &name, foreign: &first });
-        self.open_of.insert(call, self.open.len());
-        self.open.push(OpenCall { id, name, number, sent: 0, is_whole: false });
+        let mut waiting = self.take_waiting(slot).into_iter();
+        let first = waiting.next().unwrap_or_default();
+        let id = self.ids.next(id);
+        voice.call_begin(self.index, &CallHead { number, id: &id, name, foreign: &first });
+        for foreign in waiting {
+            voice.foreign(self.index, number, &foreign);
+        }
+        self.open = Some(OpenCall { slot, id, number, sent: 0, settled: None });
     }
 
     /// Is the content kept until it is whole, or until a call comes?
@@ -271,11 +256,14 @@ impl Sink {
                     self.went += text.len();
                     voice.thought(self.index, text);
                 }
-                Event::CallStarted { call, id, name } if !self.is_held && !self.is_single => {
-                    self.started.insert(*call, (id.clone(), name.clone()));
+                Event::CallStarted { call: LiveCall::Native(slot), id, name } if self.may_open(name) => {
+                    self.open(*slot, id.as_deref(), name, voice);
                 }
-                Event::CallStarted { .. } => {}
-                Event::CallArguments { call, piece } => self.live_piece(*call, piece, voice),
+                Event::CallArguments { call: LiveCall::Native(slot), piece } => {
+                    self.live_piece(*slot, piece, voice);
+                }
+                // A call that waits for its verdict.
+                Event::CallStarted { .. } | Event::CallArguments { .. } => {}
                 Event::Call(verdict) => self.judged(verdict, voice),
                 // What a later engine tells besides is not a client's.
                 _ => {}
@@ -283,13 +271,9 @@ impl Sink {
         }
     }
 
-    /// Writes the next piece of a call that goes out before its verdict, with the first one its name.
-    fn live_piece(&mut self, call: LiveCall, piece: &str, voice: &mut dyn Voice) {
-        if !self.open_of.contains_key(&call) {
-            let Some((id, name)) = self.started.remove(&call) else { return };
-            self.open(call, id, name, voice);
-        }
-        let Some(open) = self.open_of.get(&call).and_then(|at| self.open.get_mut(*at)) else { return };
+    /// Writes the next piece of the call that goes out before its verdict.
+    fn live_piece(&mut self, slot: usize, piece: &str, voice: &mut dyn Voice) {
+        let Some(open) = self.open.as_mut().filter(|open| open.slot == slot) else { return };
         open.sent += piece.len();
         self.went += piece.len();
         voice.call_piece(self.index, open.number, piece);
@@ -314,57 +298,45 @@ impl Sink {
 
     /// A verdict that goes out at once, unless one before it is still open.
     fn judged(&mut self, verdict: &Verdict, voice: &mut dyn Voice) {
-        let is_native = verdict.is_native();
-        let call = if is_native { LiveCall::Native(self.n_native) } else { LiveCall::Text(self.n_text) };
-        self.n_native += usize::from(is_native);
-        self.n_text += usize::from(!is_native);
-        let at = self.open_of.get(&call).copied();
-        let sent = at.and_then(|at| self.open.get(at)).map_or(0, |open| open.sent);
+        let slot = verdict.is_native().then_some(self.n_native);
+        self.n_native += usize::from(slot.is_some());
+        let is_open = self.open.as_ref().is_some_and(|open| Some(open.slot) == slot);
         match verdict {
-            Verdict::Refused(_) if 0 < sent => self.is_torn = true,
+            Verdict::Refused(_) if is_open => self.is_torn = true,
             Verdict::Refused(_) => self.is_held = true,
+            Verdict::Accepted(call) if is_open => self.complete(call, voice),
             // What stands behind a call that is refused waits for what becomes of it.
             Verdict::Accepted(_) if self.is_held || self.is_torn => {}
             Verdict::Accepted(call) => {
                 self.n_out += 1;
-                match at {
-                    Some(at) => self.complete(at, call, voice),
-                    None => {
-                        let slot = self.n_native.checked_sub(1).filter(|_| is_native);
-                        let waiting = slot.and_then(|slot| self.waiting.get_mut(slot));
-                        let foreign = waiting.map(std::mem::take).unwrap_or_default();
-                        self.call(call, foreign, voice);
-                    }
-                }
+                let foreign = slot.map(|slot| self.take_waiting(slot)).unwrap_or_default();
+                self.call(call, foreign, voice);
             }
         }
     }
 
-    /// Writes the arguments of a call that is open, or what is missing of them.
-    fn complete(&mut self, at: usize, call: &callwright::Acceptance, voice: &mut dyn Voice) {
-        let Some(open) = self.open.get_mut(at) else { return };
-        if open.name != call.name {
-            // The name went on when it seemed to have ended.
-            self.is_torn = true;
-            return;
-        }
+    /// Writes what is missing of the arguments of the open call.
+    fn complete(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
+        let Some(open) = &mut self.open else { return };
         let rest = call.arguments.get(open.sent..).unwrap_or("");
-        open.is_whole = true;
         open.sent = call.arguments.len();
+        open.settled = Some(call.clone());
         self.went += rest.len();
+        self.relay.notes.keep(&open.id, call);
         voice.call_piece(self.index, open.number, rest);
         voice.call_end(self.index, open.number);
     }
 
-    /// The call that is open for `call`: under its id, or the first one of its tool.
-    fn open_for(&self, call: &callwright::Acceptance) -> Option<usize> {
-        let is_open = |open: &OpenCall| !open.is_whole && open.name == call.name;
-        let is_same = |open: &OpenCall| open.id.is_some() && open.id == call.id;
-        let same = self.open.iter().position(|open| is_open(open) && is_same(open));
-        same.or_else(|| self.open.iter().position(|open| is_open(open) && open.sent == 0))
+    /// Is all of this call out already, as the one that went out before its verdict?
+    fn is_settled(&self, call: &Acceptance) -> bool {
+        // A later answer may use its id for another call.
+        let is_same = |settled: &Acceptance| {
+            (&settled.id, &settled.name, &settled.arguments) == (&call.id, &call.name, &call.arguments)
+        };
+        self.open.as_ref().and_then(|open| open.settled.as_ref()).is_some_and(is_same)
     }
 
-    fn call(&mut self, call: &callwright::Acceptance, foreign: Vec<Foreign>, voice: &mut dyn Voice) {
+    fn call(&mut self, call: &Acceptance, foreign: Vec<Foreign>, voice: &mut dyn Voice) {
         self.say_words(voice);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
@@ -376,24 +348,19 @@ impl Sink {
 
     /// Writes what the ladder brought: the calls that had to wait, what was said, and what stays refused, in words.
     pub(crate) fn resolve(&mut self, turn: &Turn, resolution: &Resolution, voice: &mut dyn Voice) -> TurnEnd {
-        let waiting = resolution.verdicts.get(self.n_out..).unwrap_or(&[]);
-        for verdict in waiting {
-            if let Verdict::Accepted(call) = verdict {
-                match self.open_for(call) {
-                    Some(at) => {
-                        if let (Some(more), Some(open)) = (resolution.foreign_again(call), self.open.get(at))
-                        {
-                            voice.foreign(self.index, open.number, more);
-                        }
-                        self.complete(at, call, voice);
-                    }
-                    None => self.call(call, vec![resolution.foreign_of(call)], voice),
-                }
-            }
+        let calls = resolution.verdicts.iter().filter_map(|verdict| match verdict {
+            Verdict::Accepted(call) => Some(call),
+            Verdict::Refused(_) => None,
+        });
+        // Behind half a call comes nothing but the end.
+        let calls = calls.filter(|call| !self.is_torn && !self.is_settled(call));
+        let waiting: Vec<&Acceptance> = calls.skip(self.n_out).collect();
+        for call in waiting {
+            self.call(call, vec![resolution.foreign_of(call)], voice);
         }
         self.say_words(voice);
         let mut more = resolution.more_text.clone();
-        if !self.is_torn && !self.has_empty_call() && refusals(&resolution.verdicts).next().is_some() {
+        if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
         }
         let said = &resolution.first.outcome.text;

@@ -1,9 +1,11 @@
 //! Reads a stream, and writes what is certain of it: prose at once, a call when it is right.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callwright::{Event, Policy, ToolSet};
 use callwright_json::strict;
+use tokio::time::Instant;
 
 use super::events::{Ending, Events, end_of_stream, is_error};
 use super::pulse::Pulse;
@@ -20,8 +22,7 @@ use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    CallPiece, Delta, PromptTokens, Surrogates, deltas, is_foreign, is_no_id, is_of_function, prompt_tokens,
-    usage,
+    CallPiece, Delta, PromptTokens, Surrogates, deltas, is_foreign, is_of_function, prompt_tokens, usage,
 };
 
 /// Answers with what an upstream streams, repaired.
@@ -39,14 +40,14 @@ pub(super) async fn heal(
     loop {
         let OpenAnswer { source, target, shown } = open_answer;
         let AnswerSource::Upstream(answer) = source else { return };
-        let live = turn.streams_arguments(&target);
-        let options = ReadOptions { live, ..turn.read_options(&target, &allowed, &shown) };
+        let options = turn.read_options(&target, &allowed, &shown);
+        let hold = turn.relay.holds_calls_for(&target.candidate, turn.stream_arguments);
         let secrets = Arc::clone(target.candidate.upstream.secrets());
         let read = StreamRead::read(
             &mut turn,
             (answer.body, &secrets),
             &tool_set,
-            options,
+            (options, hold),
             (&mut *voice, has_role),
             (&to, &mut pulse),
         )
@@ -86,7 +87,7 @@ impl<'t> StreamRead<'t> {
         turn: &mut Turn,
         (body, secrets): (ResponseBody, &Arc<Secrets>),
         tool_set: &'t ToolSet,
-        options: ReadOptions<'t>,
+        (options, hold): (ReadOptions<'t>, Option<Duration>),
         (voice, has_role): (&mut dyn Voice, bool),
         (to, pulse): (&BodySender, &mut Pulse),
     ) -> StreamRead<'t> {
@@ -101,7 +102,12 @@ impl<'t> StreamRead<'t> {
         let mut events = Vec::new();
         loop {
             let held = read.held().or_else(|| voice.beats_in_silence().then_some(0));
-            let Some(event) = pulse.during(held, voice, upstream.next()).await else { break };
+            let Some(came) = pulse.until(read.due(), held, voice, upstream.next()).await else {
+                read.choices.iter_mut().for_each(|choice| choice.held_for_long(voice));
+                voice.flush();
+                continue;
+            };
+            let Some(event) = came else { break };
             let Some(data) = &event.data else {
                 voice.pass(&event);
                 continue;
@@ -137,7 +143,7 @@ impl<'t> StreamRead<'t> {
                         delta.index,
                         reading,
                         Sink::new(delta.index, turn),
-                        has_role,
+                        (has_role, hold),
                     ));
                     read.choices.len() - 1
                 });
@@ -179,8 +185,13 @@ impl<'t> StreamRead<'t> {
     /// A choice of which something is held.
     fn held(&self) -> Option<usize> {
         let is_held =
-            |choice: &&StreamedChoice<'_>| choice.sink.went < choice.came || choice.sink.has_empty_call();
+            |choice: &&StreamedChoice<'_>| choice.sink.went < choice.came || choice.reading.has_native();
         self.choices.iter().find(is_held).map(|choice| choice.index)
+    }
+
+    /// When the first call has been held for long enough to go out without its verdict.
+    fn due(&self) -> Option<Instant> {
+        self.choices.iter().filter_map(|choice| choice.due).min()
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
@@ -232,16 +243,10 @@ impl FinishedStream {
             };
             turn.settle_content(&mut resolution, target, sink.says_else()).await;
             end = worse(end, sink.resolve(turn, &resolution, voice));
-            let is_torn = sink.is_torn() && resolution.finish_reason.as_deref() != Some("length");
-            if is_torn || sink.has_empty_call() {
+            let is_cut = resolution.finish_reason.as_deref() == Some("length");
+            if sink.is_torn() && !(is_cut && sink.is_torn_at_its_end()) {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
-                let why = match refusals(&resolution.verdicts).next() {
-                    Some(_) => followup::sentence(refusals(&resolution.verdicts)),
-                    None => String::from(
-                        "⚠️ A call that was begun is not made: the model made another answer of it.",
-                    ),
-                };
-                voice.fail("call_refused", &why);
+                voice.fail("call_refused", &followup::sentence(refusals(&resolution.verdicts)));
                 voice.flush();
                 return turn.log.end(TurnEnd::Refused, voice.status().as_u16());
             }
@@ -273,6 +278,11 @@ struct StreamedChoice<'t> {
     sink: Sink,
     /// Pieces of native calls that the sink has yet to see.
     pieces: Vec<NativePiece>,
+    /// How long the first native call is held before it goes out without its verdict; none where it never does, and once it
+    /// is counted.
+    hold: Option<Duration>,
+    /// When it goes out.
+    due: Option<Instant>,
     redactor: Redactor,
     /// Bytes of text and arguments that came.
     came: usize,
@@ -285,7 +295,12 @@ struct StreamedChoice<'t> {
 }
 
 impl<'t> StreamedChoice<'t> {
-    fn new(index: usize, reading: ChoiceReader<'t>, mut sink: Sink, has_role: bool) -> StreamedChoice<'t> {
+    fn new(
+        index: usize,
+        reading: ChoiceReader<'t>,
+        mut sink: Sink,
+        (has_role, hold): (bool, Option<Duration>),
+    ) -> StreamedChoice<'t> {
         if has_role {
             sink.has_begun();
         }
@@ -295,6 +310,8 @@ impl<'t> StreamedChoice<'t> {
             surrogates: Surrogates::default(),
             sink,
             pieces: Vec::new(),
+            hold,
+            due: None,
             redactor: Redactor::default(),
             came: 0,
             thought: 0,
@@ -318,7 +335,8 @@ impl<'t> StreamedChoice<'t> {
         }
         if let Some(thought) = &delta.reasoning {
             self.thought += thought.len();
-            self.reading.thought(thought);
+            self.reading.thought(thought, events);
+            is_whole &= events.is_empty();
         }
         if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
             self.came += text.len();
@@ -334,13 +352,12 @@ impl<'t> StreamedChoice<'t> {
             self.came += piece.arguments.map_or(0, str::len);
             let Some(slot) = self.reading.call(piece, events) else { continue };
             self.reading.foreign(slot, &call.foreign);
-            let id = piece.id.filter(|id| !is_no_id(id)).map(str::to_owned);
-            let is_sure = |(name, has_arguments): &(&str, bool)| {
-                (*has_arguments || id.is_some()) && self.reading.is_sure_name(name, *has_arguments)
-            };
-            let sure_name = self.reading.native(slot).filter(is_sure).map(|(name, _)| name.to_owned());
-            self.pieces.push(NativePiece { slot, id, foreign: call.foreign.clone(), sure_name });
+            self.pieces.push(NativePiece { slot, foreign: call.foreign.clone() });
+            if let Some(hold) = self.hold.take() {
+                self.due = Some(Instant::now() + hold);
+            }
         }
+        self.stream_first(events);
         if let Some(reason) = &delta.finish_reason {
             self.reading.stopped(reason);
             self.sink.stopped();
@@ -350,6 +367,21 @@ impl<'t> StreamedChoice<'t> {
             self.sink.went += delta.text.as_deref().map_or(0, str::len);
         }
         is_whole
+    }
+
+    /// Lets the first native call out without its verdict, once it has been held for long enough. It is the only one: the
+    /// verdict of each comes with the end of the answer, and a call begins where the one before it has ended.
+    fn stream_first(&mut self, events: &mut Vec<Event>) {
+        if self.due.take_if(|due| *due <= Instant::now()).is_some() {
+            self.reading.stream_call(0, events);
+        }
+    }
+
+    /// Says what is certain of a call that has been held for long enough, while nothing comes.
+    fn held_for_long(&mut self, voice: &mut dyn Voice) {
+        let mut events = Vec::new();
+        self.stream_first(&mut events);
+        self.sink.send(&events, voice);
     }
 
     /// Says what became certain.

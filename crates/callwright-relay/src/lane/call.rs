@@ -60,6 +60,11 @@ impl Tools {
         self.tool_set.is_empty()
     }
 
+    /// May a call of this name go out before its verdict?
+    pub(super) fn may_stream(&self, name: &str) -> bool {
+        self.tool_set.get(name).is_some() && self.allowed.allows(name)
+    }
+
     /// Is a call of this name held against a schema?
     pub(super) fn reads(&self, name: &str) -> bool {
         !self.is_empty() && !self.unread.iter().any(|unread| unread == name)
@@ -75,6 +80,8 @@ pub(crate) struct Call {
     /// Its arguments, as the model wrote them.
     pub(super) arguments: String,
     pub(super) is_whole: bool,
+    /// What of them went out before its verdict.
+    pub(super) sent: String,
     /// What it came to; none as long as it is not whole.
     pub(super) verdict: Option<Verdict>,
     /// What stands in its place; none where it passes.
@@ -104,7 +111,15 @@ pub(crate) enum Put {
 
 impl Call {
     pub(super) fn new(at: u64, head: CallHead) -> Call {
-        Call { at, head, arguments: String::new(), is_whole: false, verdict: None, put: None }
+        Call {
+            at,
+            head,
+            arguments: String::new(),
+            is_whole: false,
+            sent: String::new(),
+            verdict: None,
+            put: None,
+        }
     }
 
     /// The name that the engine knows it by.
@@ -139,7 +154,6 @@ impl Lane {
             constrain: Constrain::None,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
-            live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: &target.candidate.dialects,
             allowed: &self.tools.allowed,
@@ -160,10 +174,14 @@ impl Lane {
         };
         let Choice { outcome, .. } = reading.finish(budget, &mut events);
         let mut verdicts = outcome.verdicts;
-        match verdicts.len() {
-            1 => verdicts.remove(0),
+        match verdicts.pop().filter(|_| verdicts.is_empty()) {
+            // What went out is not taken back.
+            Some(Verdict::Accepted(accepted)) if !accepted.arguments.starts_with(&call.sent) => {
+                Verdict::Refused(unreadable(call, name))
+            }
+            Some(verdict) => verdict,
             // There is one place for one call: several in it are none.
-            _ => Verdict::Refused(unreadable(call, name)),
+            None => Verdict::Refused(unreadable(call, name)),
         }
     }
 

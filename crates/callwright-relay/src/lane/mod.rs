@@ -7,6 +7,7 @@
 //! signatures and whatever nobody here knows stay as they came.
 
 mod call;
+mod live;
 mod question;
 mod settle;
 mod stream;
@@ -23,7 +24,7 @@ use self::call::Tools;
 use crate::ladder::Ladder;
 use crate::log::Log;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
-use crate::relay::{Relay, Request, UNCHECKED, unchecked};
+use crate::relay::{Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
 use crate::turn::{NoAnswer, Target, error_line, unreachable};
@@ -41,6 +42,8 @@ pub(crate) struct Lane {
     most_tokens: Option<u64>,
     tools: Tools,
     policy: Policy,
+    /// May arguments go out while they are written? None where the client says nothing.
+    stream_arguments: Option<bool>,
     ladder: Ladder,
     headers: HeaderMap,
     log: Log,
@@ -138,9 +141,9 @@ impl Lane {
         let root = document.root();
         let checked = async {
             let tools = Tools::of(relay, request.surface, root).await?;
-            Ok((tools, policy_of(root)?))
+            Ok((tools, policy_of(root)?, stream_arguments(&request.headers)?))
         };
-        let (tools, own) = match checked.await {
+        let (tools, own, stream_arguments) = match checked.await {
             Ok(checked) => checked,
             Err(error) => return Err((error, log)),
         };
@@ -165,6 +168,7 @@ impl Lane {
             most_tokens,
             tools,
             policy,
+            stream_arguments,
             ladder,
             headers: request.headers.clone(),
             log,

@@ -1,19 +1,24 @@
 //! Streams: events go on as they come. From a call's beginning they wait until it is whole; where it is right, they go on,
-//! else they wait for the end of the answer, when it is known why the model stopped and a call can be asked for again.
+//! else they wait for the end of the answer, when it is known why the model stopped and a call can be asked for again. A call
+//! that [may go out](super::live) before its verdict does so event by event, as far as it is certain.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use callwright::Verdict;
 use callwright_json::{Tree, strict};
 use http::StatusCode;
+use tokio::time::{timeout, timeout_at};
 
 use super::call::{Call, CallHead};
+use super::live::LiveCall;
 use super::settle::{End, choice, settled};
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
 use crate::deliver::Events;
+use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::REQUEST_ID;
 use crate::reply::{BodySender, Reply, ReplyBody};
@@ -23,9 +28,8 @@ use crate::surface::Failure;
 use crate::turn::Target;
 use crate::upstream::ResponseBody;
 
-/// So much silence brings a sign of life where something is held: the shortest limit that is known of an agent is twenty
-/// seconds.
-const SILENCE: Duration = Duration::from_secs(15);
+/// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// The answer to a request, from an upstream that streams.
 pub(super) fn reply(lane: Lane, open: Open) -> Reply {
@@ -48,17 +52,26 @@ struct Streamed {
     calls: Vec<Call>,
     /// How many calls nobody reads.
     n_unread: usize,
-    /// Events that wait for a call.
-    held: Vec<Event>,
+    /// How long a call is held before it goes out without its verdict; none where it never does.
+    hold: Option<Duration>,
+    /// The call that may.
+    live: Option<LiveCall>,
+    /// Events that wait for a call, each with the bytes of the live call that have to be certain for it to go out; none where
+    /// it waits for the verdict.
+    held: Vec<(Event, Option<usize>)>,
     held_bytes: usize,
     /// The upstream has sent an error of its own.
     has_failed: bool,
+    /// A call of which a part went out was refused: nothing more is said.
+    is_torn: bool,
 }
 
 impl Streamed {
     fn new(lane: Lane, target: Target, to: BodySender) -> Streamed {
         Streamed {
             wire: wire::of(lane.surface),
+            hold: lane.relay.holds_calls_for(&target.candidate, lane.stream_arguments),
+            live: None,
             lane,
             target,
             to,
@@ -68,6 +81,7 @@ impl Streamed {
             held: Vec::new(),
             held_bytes: 0,
             has_failed: false,
+            is_torn: false,
         }
     }
 
@@ -77,7 +91,19 @@ impl Streamed {
         let mut upstream = Events::new(body, secrets, limits.event);
         loop {
             let beat = (!self.held.is_empty()).then(|| self.wire.beat());
-            let Some(event) = alive(&self.to, beat, upstream.next()).await else { break };
+            let due = self.live.as_ref().and_then(LiveCall::due);
+            let next = in_silence(&self.to, beat, upstream.next());
+            let came = match due {
+                None => next.await,
+                Some(due) => match timeout_at(due, next).await {
+                    Ok(came) => came,
+                    Err(_) => {
+                        self.let_out();
+                        continue;
+                    }
+                },
+            };
+            let Some(event) = came else { break };
             if !self.take(event).await {
                 upstream.ending.cut_by("the upstream's stream holds an event that is no JSON");
                 break;
@@ -88,7 +114,7 @@ impl Streamed {
             }
             self.to.room().await;
         }
-        if upstream.ending.is_done && (self.told.is_over || self.has_failed) {
+        if upstream.ending.is_done && (self.told.is_over || self.has_failed) && !self.is_torn {
             self.to.write(b"data: [DONE]\n\n");
         }
         let is_whole = self.told.is_over || self.has_failed;
@@ -109,6 +135,7 @@ impl Streamed {
         };
         let tree = std::str::from_utf8(&data).ok().and_then(|json| Some((json, strict(json).ok()?)));
         let Some((json, tree)) = tree else { return false };
+        let mut certain = None;
         match self.wire.see(tree.root(json), &mut self.told) {
             Seen::Beat => {
                 self.to.write(&event.raw);
@@ -120,12 +147,19 @@ impl Streamed {
             }
             Seen::Beside => {}
             Seen::CallBegins(at, head) => match self.lane.begun(at, head) {
-                Some(call) => self.calls.push(call),
+                Some(call) => {
+                    certain = self.goes_live(&call).then_some(0);
+                    self.calls.push(call);
+                }
                 None => self.n_unread += 1,
             },
             Seen::CallPiece(at, piece) => {
                 if let Some(call) = self.open_call(at) {
                     call.arguments.push_str(&piece);
+                }
+                if let Some(live) = self.live.as_mut().filter(|live| live.at == at) {
+                    live.push(&piece);
+                    certain = Some(live.came);
                 }
             }
             Seen::CallEnds(at, head) => {
@@ -135,6 +169,7 @@ impl Streamed {
                         (call.arguments, call.head) = (head.arguments.clone(), head);
                     }
                     call.is_whole = true;
+                    self.live = self.live.take().filter(|live| live.at != at);
                     self.judge(at);
                 } else if let Some(head) = head {
                     self.comes_at_once(at, head);
@@ -149,16 +184,43 @@ impl Streamed {
                 for (at, head) in all {
                     self.comes_at_once(at, head);
                 }
-                self.hold(event);
+                self.hold(event, None);
                 self.settle().await;
                 return true;
             }
         }
-        self.hold(event);
-        if !self.waits() {
-            self.release();
+        self.hold(event, certain);
+        match self.waits() {
+            true => self.let_out(),
+            false => self.release(),
         }
         true
+    }
+
+    /// Does this call, which begins, go out before its verdict once it is held for long enough? Where another one waits, it
+    /// stands behind that.
+    fn goes_live(&mut self, call: &Call) -> bool {
+        let name = call.flat(&self.lane.tools);
+        let is_empty = matches!(call.head.arguments.as_str(), "" | "{}") && !call.head.is_misspelt;
+        let may_be = is_empty && !self.waits() && self.lane.tools.may_stream(&name);
+        let Some(hold) = self.hold.filter(|_| may_be) else { return false };
+        self.live = Some(LiveCall::new(call.at, name, &self.lane.tools.tool_set, hold));
+        true
+    }
+
+    /// Lets out what is certain of the live call, up to a piece of its arguments: its beginning alone says nothing.
+    fn let_out(&mut self) {
+        let Some(live) = &mut self.live else { return };
+        let (at, certain) = (live.at, live.certain());
+        let needs = self.held.iter().map_while(|(_, needs)| needs.filter(|needs| *needs <= certain));
+        let Some((last, sent)) = needs.enumerate().filter(|(_, needs)| 0 < *needs).last() else { return };
+        for (event, _) in self.held.drain(..=last) {
+            self.to.write(&event.raw);
+            self.held_bytes -= event.raw.len();
+        }
+        if let Some(call) = self.open_call(at) {
+            call.sent = call.arguments.get(..sent).unwrap_or("").trim_start().to_owned();
+        }
     }
 
     /// Is there a call that is not known to be whole and right?
@@ -166,17 +228,18 @@ impl Streamed {
         self.calls.iter().any(|call| !call.is_whole || !call.is_right(&self.lane.tools))
     }
 
-    fn hold(&mut self, event: Event) {
+    fn hold(&mut self, event: Event, certain: Option<usize>) {
         self.held_bytes += event.raw.len();
-        self.held.push(event);
+        self.held.push((event, certain));
         self.lane.log.holds(self.held_bytes);
     }
 
     fn release(&mut self) {
-        for event in self.held.drain(..) {
+        for (event, _) in self.held.drain(..) {
             self.to.write(&event.raw);
         }
         self.held_bytes = 0;
+        self.live = None;
     }
 
     fn open_call(&mut self, at: u64) -> Option<&mut Call> {
@@ -205,16 +268,19 @@ impl Streamed {
 
     /// The answer has ended: says what became of the calls that waited for it.
     async fn settle(&mut self) {
+        if let Some(why) = self.torn() {
+            return self.tear(&why);
+        }
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
-        let End { end, more } = alive(&self.to, beat, settling).await;
+        let End { end, more } = in_silence(&self.to, beat, settling).await;
         let settled = settled(&self.calls, self.n_unread, more);
         if self.calls.iter().all(|call| call.put.is_none()) {
             self.release();
         } else {
             let mut out = String::new();
             let mut goes_on = false;
-            for event in self.held.drain(..) {
+            for (event, _) in self.held.drain(..) {
                 let Some((json, tree)) = read(&event) else {
                     out.push_str(&String::from_utf8_lossy(&event.raw));
                     continue;
@@ -228,6 +294,39 @@ impl Streamed {
             self.to.write(out.as_bytes());
         }
         self.lane.log.end(end, StatusCode::OK.as_u16());
+    }
+
+    /// Why a call is refused of which a part went out.
+    fn torn(&mut self) -> Option<String> {
+        let tools = &self.lane.tools;
+        let call = self.calls.iter().find(|call| !call.sent.is_empty() && !call.is_right(tools))?;
+        let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told));
+        let why = match &verdict {
+            Verdict::Refused(refusal) => Some(followup::sentence(std::iter::once(refusal))),
+            Verdict::Accepted(_) => None,
+        };
+        if let Some(call) = self.calls.iter_mut().find(|call| call.at == at) {
+            call.verdict = Some(verdict);
+        }
+        why
+    }
+
+    /// The client has half a call: an error is the only end that nobody takes for a whole one.
+    fn tear(&mut self, why: &str) {
+        self.is_torn = true;
+        self.fail("call_refused", why);
+        self.lane.note(&self.calls, &self.told, &self.target);
+        self.lane.log.end(TurnEnd::Refused, StatusCode::OK.as_u16());
+    }
+
+    /// Ends the stream in an error.
+    fn fail(&mut self, code: &str, why: &str) {
+        if let Some((json, tree)) = self.held.iter().find_map(|(event, _)| read(event)) {
+            self.wire.goes_on_with(tree.root(&json));
+        }
+        let mut out = String::new();
+        self.wire.fail(&Failure::of_answer(code, why), &mut out);
+        self.to.write(out.as_bytes());
     }
 
     /// The upstream's own error passes. Calls that have not gone out never do.
@@ -245,12 +344,7 @@ impl Streamed {
 
     /// Ends what broke off. A call that has not gone out never does.
     fn break_off(&mut self, why: &str) {
-        if let Some((json, tree)) = self.held.iter().find_map(read) {
-            self.wire.goes_on_with(tree.root(&json));
-        }
-        let mut out = String::new();
-        self.wire.fail(&Failure::of_answer("upstream_cut", why), &mut out);
-        self.to.write(out.as_bytes());
+        self.fail("upstream_cut", why);
         self.lane.log.read(self.told.usage, std::iter::once(&choice(&self.calls, &self.told)));
         self.lane.log.failed(None, why);
         self.lane.log.end(TurnEnd::Cut, StatusCode::OK.as_u16());
@@ -265,10 +359,10 @@ fn read(event: &Event) -> Option<(String, Tree)> {
 }
 
 /// Waits for `work`; meanwhile the client hears of it by `beat`, where there is one.
-async fn alive<T>(to: &BodySender, beat: Option<&'static str>, work: impl Future<Output = T>) -> T {
+async fn in_silence<T>(to: &BodySender, beat: Option<&'static str>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {
-        match (tokio::time::timeout(SILENCE, &mut work).await, beat) {
+        match (timeout(SILENCE, &mut work).await, beat) {
             (Ok(done), _) => return done,
             (Err(_), Some(beat)) => to.write(beat.as_bytes()),
             (Err(_), None) => {}

@@ -69,7 +69,6 @@ impl Turn {
             constrain: target.constrain,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
-            live: false,
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
             dialects: target.dialects(),
             allowed,
@@ -77,17 +76,6 @@ impl Turn {
             unsure_is_text: false,
             shown: (target.mode == Mode::Prompt).then_some(shown),
         }
-    }
-
-    /// May arguments that `target` streams go out while they are written? The client says so, or the configuration; else
-    /// its model has to have proved itself.
-    pub(crate) fn streams_arguments(&self, target: &Target) -> bool {
-        let wanted = self.stream_arguments.or(self.relay.config.stream_arguments);
-        let candidate = &target.candidate;
-        wanted.unwrap_or_else(|| {
-            target.mode == Mode::Native
-                && self.relay.proofs.is_proved(candidate.upstream.name(), &candidate.model)
-        })
     }
 
     /// Counts the calls of an answer as evidence for its model.

@@ -61,7 +61,7 @@ impl Resolution {
     }
 
     /// What is not ours in a call that comes from a further answer.
-    pub(crate) fn foreign_again(&self, call: &Acceptance) -> Option<&Foreign> {
+    fn foreign_again(&self, call: &Acceptance) -> Option<&Foreign> {
         let is_it = |verdict: &Verdict| match verdict {
             Verdict::Accepted(made) => made.name == call.name && made.arguments == call.arguments,
             Verdict::Refused(_) => false,

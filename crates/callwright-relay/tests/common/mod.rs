@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use callwright_relay::config::{RelayConfig, UpstreamConfig};
 use callwright_relay::upstream::{Candidate, ConfigError, Upstreams};
@@ -31,6 +32,8 @@ pub(crate) enum Reply {
     Last(String),
     /// Sends these bytes and then says nothing more until the client goes away.
     Hold(String),
+    /// Sends these bytes, each so long after the ones before, and closes the connection.
+    Paced(Vec<(Duration, String)>),
 }
 
 pub(crate) struct Server {
@@ -58,6 +61,8 @@ impl Server {
         tokio::spawn(async move {
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
+                // Else the kernel holds small pieces back for longer than a clock that jumps waits for them.
+                stream.set_nodelay(true).unwrap();
                 let (seen, hang_ups, arrived, reply) =
                     (Arc::clone(&seen), Arc::clone(&hang_ups), Arc::clone(&arrived), Arc::clone(&reply));
                 tokio::spawn(async move {
@@ -72,6 +77,15 @@ impl Server {
                         let (bytes, goes_on) = match reply(&request, n) {
                             Reply::Bytes(bytes) => (bytes, true),
                             Reply::Last(bytes) => (bytes, false),
+                            Reply::Paced(pieces) => {
+                                for (pause, bytes) in pieces {
+                                    tokio::time::sleep(pause).await;
+                                    if stream.write_all(bytes.as_bytes()).await.is_err() {
+                                        return;
+                                    }
+                                }
+                                return;
+                            }
                             Reply::Hold(bytes) => {
                                 let _ = stream.write_all(bytes.as_bytes()).await;
                                 // The client sends nothing more: to read is to wait for its leaving.

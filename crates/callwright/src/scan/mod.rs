@@ -65,7 +65,8 @@ pub enum Event {
     Text(String),
     /// What it thinks.
     Reasoning(String),
-    /// A call has begun to go out before its verdict, which will come; only with [`Context::live`].
+    /// A call has begun to go out before its verdict, which will come; only with [`Context::live`], or behind
+    /// [`Scanner::stream_native_call`].
     CallStarted {
         /// Which call of the answer it is.
         call: LiveCall,
@@ -255,6 +256,13 @@ impl<'a> Scanner<'a> {
     /// [`LiveCall::Native`] is: for whoever keeps something beside a call.
     pub fn native_call(&self) -> Option<usize> {
         self.native.last()
+    }
+
+    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets all
+    /// calls: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
+    /// one for long enough.
+    pub fn stream_native_call(&mut self, number: usize, out: &mut Vec<Event>) {
+        self.native.stream(number, &self.names, out);
     }
 
     /// Takes the upstream's `finish_reason`, where that was not known from the start.

@@ -44,6 +44,8 @@ struct Draft {
     torn: bool,
     arguments: String,
     completion: Completion,
+    /// What is certain may go out before the verdict.
+    is_live: bool,
     live: Live,
 }
 
@@ -65,7 +67,7 @@ pub(crate) struct Drafts {
     by_id: HashMap<String, OfId>,
     /// The call that the last piece belongs to.
     last: Option<usize>,
-    /// May what is certain go out before the verdict?
+    /// May what is certain of each of them go out before the verdict?
     live: bool,
 }
 
@@ -102,7 +104,7 @@ impl Drafts {
         let slot = match self.slot(delta.index, id, name) {
             Some(slot) => slot,
             None => {
-                self.drafts.push(Draft { index: delta.index, ..Draft::default() });
+                self.drafts.push(Draft { index: delta.index, is_live: self.live, ..Draft::default() });
                 let slot = self.drafts.len() - 1;
                 self.by_index.insert(delta.index, slot);
                 slot
@@ -125,7 +127,15 @@ impl Drafts {
             draft.name.push_str(name);
         }
         draft.arguments.push_str(delta.arguments.unwrap_or(""));
-        if self.live {
+        if draft.is_live {
+            draft.go_out(slot, names, out);
+        }
+    }
+
+    /// Lets out what is certain of the call of this number, and from here on of what comes to it.
+    pub(crate) fn stream(&mut self, slot: usize, names: &Names<'_>, out: &mut Vec<Event>) {
+        if let Some(draft) = self.drafts.get_mut(slot) {
+            draft.is_live = true;
             draft.go_out(slot, names, out);
         }
     }

@@ -103,11 +103,26 @@ fn call(random: &mut Random, breaks: usize) -> (&'static str, String) {
 
 /// What came of one call: the pieces that went out, in one, and the outcome.
 fn run(tools: &ToolSet, name: &str, pieces: &[&str], live: bool) -> (Option<String>, Outcome) {
+    run_from(tools, name, pieces, live, usize::MAX)
+}
+
+/// The same where the call is let out only when so many pieces of it have come.
+fn run_from(
+    tools: &ToolSet,
+    name: &str,
+    pieces: &[&str],
+    live: bool,
+    let_out: usize,
+) -> (Option<String>, Outcome) {
     let mut events = Vec::new();
     let mut scanner = Scanner::new(tools, &Context { live, ..Context::default() });
     let delta = CallDelta { index: Some(0), id: Some("c1"), name: Some(name), arguments: None };
     scanner.feed(Delta::ToolCall(delta), &mut events);
-    for piece in pieces {
+    for (n, piece) in pieces.iter().enumerate() {
+        if n == let_out {
+            assert!(events.is_empty(), "nothing goes out before it is let out");
+            scanner.stream_native_call(0, &mut events);
+        }
         let delta = CallDelta { index: Some(0), id: None, name: None, arguments: Some(piece) };
         scanner.feed(Delta::ToolCall(delta), &mut events);
     }
@@ -189,6 +204,9 @@ fn what_went_out_is_the_beginning_of_what_is_accepted() {
         let pieces = pieces(&mut random, &text);
         let (sent, outcome) = run(&tools, name, &pieces, true);
         assert_eq!(run(&tools, name, &[&text], true).0, sent, "as one piece: {text}");
+        let late = run_from(&tools, name, &pieces, false, random.below(pieces.len().max(1)));
+        assert_eq!(late.0, sent, "let out late: {text}");
+        assert_eq!(format!("{:?}", late.1), format!("{outcome:?}"), "let out late: {text}");
         let (none, quiet) = run(&tools, name, &pieces, false);
         assert_eq!(none, None, "{text}");
         let Some(sent) = sent else {

@@ -96,10 +96,6 @@ impl Voice for ChatVoice {
         self.to.write(&event.raw);
     }
 
-    fn names_early(&self) -> bool {
-        true
-    }
-
     fn begin(&mut self, choice: usize) {
         self.delta(choice, "{\"role\":\"assistant\",\"content\":null}");
     }

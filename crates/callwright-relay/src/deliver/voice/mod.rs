@@ -42,9 +42,6 @@ pub(super) trait Voice: Send {
     /// What the upstream sent and nobody has changed: a comment, a chunk that [`Voice::meets`] let through.
     fn pass(&mut self, event: &sse::Event);
 
-    /// Does a call's name go out before anything else of the call is certain?
-    fn names_early(&self) -> bool;
-
     /// Does the client hear of it when nothing comes, also where nothing is held?
     fn beats_in_silence(&self) -> bool {
         false

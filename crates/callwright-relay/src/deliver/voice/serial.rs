@@ -294,10 +294,6 @@ impl<B: Blocks> Voice for Serial<B> {
     /// Nothing of another API goes on as it is.
     fn pass(&mut self, _event: &sse::Event) {}
 
-    fn names_early(&self) -> bool {
-        false
-    }
-
     fn beats_in_silence(&self) -> bool {
         true
     }

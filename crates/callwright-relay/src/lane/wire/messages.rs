@@ -82,8 +82,11 @@ impl Wire for Messages {
             (Some("content_block_delta"), Some(_)) => return,
             (Some("content_block_stop"), Some(put)) => {
                 let (kind, key, text) = match put {
-                    Put::Call { arguments, .. } => ("input_json_delta", "partial_json", arguments),
-                    Put::Words(words) => ("text_delta", "text", words),
+                    Put::Call { arguments, .. } => {
+                        let sent = settled.sent_at(at).len();
+                        ("input_json_delta", "partial_json", arguments.get(sent..).unwrap_or(""))
+                    }
+                    Put::Words(words) => ("text_delta", "text", words.as_str()),
                 };
                 let delta = object([("type", quote(kind)), (key, quote(text))]);
                 let name = "content_block_delta";

@@ -60,6 +60,11 @@ impl<'a> Settled<'a> {
         self.calls.iter().find(|call| call.at == at)?.put.as_ref()
     }
 
+    /// What of the arguments of the call at this place the client has.
+    fn sent_at(&self, at: u64) -> &'a str {
+        self.calls.iter().find(|call| call.at == at).map_or("", |call| &call.sent)
+    }
+
     fn put_of(&self, id: &str) -> Option<&'a Put> {
         self.calls.iter().find(|call| call.head.id == id)?.put.as_ref()
     }

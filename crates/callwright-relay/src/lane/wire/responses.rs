@@ -105,7 +105,7 @@ impl Wire for Responses {
             ("response.function_call_arguments.done", Some(Put::Words(_)), _) => return,
             ("response.function_call_arguments.done", Some(Put::Call { name, arguments, .. }), _) => {
                 let id = string_of(root, "item_id").unwrap_or_default();
-                self.say(at, &id, arguments, out);
+                self.say(at, &id, unsent(arguments, settled, at), out);
                 edits.extend(root.get("name").map(|own| (own.span(), quote(name))));
                 edits.extend(root.get("arguments").map(|own| (own.span(), quote(arguments))));
             }
@@ -113,7 +113,7 @@ impl Wire for Responses {
                 match put {
                     Put::Call { arguments, .. } => {
                         let id = string_of(item, "id").unwrap_or_default();
-                        self.say(at, &id, arguments, out);
+                        self.say(at, &id, unsent(arguments, settled, at), out);
                     }
                     Put::Words(words) => self.words((at, &message_id(item)), words, out),
                 }
@@ -184,7 +184,7 @@ impl Responses {
         edited(event, data, edits, out);
     }
 
-    /// The arguments of a call, once.
+    /// What of the arguments of a call the client does not have, once.
     fn say(&mut self, at: u64, id: &str, arguments: &str, out: &mut String) {
         if !self.said.contains(&at) {
             self.said.push(at);
@@ -209,6 +209,11 @@ impl Responses {
         members.push(("part", text_part(words)));
         self.event(name, members, out);
     }
+}
+
+/// What of the arguments of the call at this place the client does not have.
+fn unsent<'a>(arguments: &'a str, settled: &Settled<'_>, at: u64) -> &'a str {
+    arguments.get(settled.sent_at(at).len()..).unwrap_or("")
 }
 
 /// Where the only part of an item stands.
