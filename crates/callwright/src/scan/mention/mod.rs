@@ -187,7 +187,7 @@ impl Scanner<'_> {
             let is_list = text.trim_end().ends_with(']');
             match follows(self.text.get(run.at.end..).unwrap_or("")) {
                 told @ (Follows::Code | Follows::Question)
-                    if !is_over && !(is_list && told == Follows::Code) =>
+                    if !(is_over || is_list && told == Follows::Code) =>
                 {
                     let is_run = run.fence.is_some_and(|fence| fence.is_run);
                     return if is_run { Some(Stand::InCode) } else { shown(ShownBy::Sentence) };

@@ -24,7 +24,7 @@ const MAX_DIGITS: usize = 9;
 pub(super) fn shows(head: &str) -> bool {
     let is_turn =
         |turn: &&str| turn.ends_with(':') && matches!(fit(head.trim_start().as_bytes(), turn), Ok(Some(_)));
-    if is_place(head) || TURNS.iter().any(|turn| is_turn(turn)) {
+    if is_place(head) || TURNS.iter().any(is_turn) {
         return true;
     }
     let mut head = beginning(head, MAX_HEAD).trim_start();

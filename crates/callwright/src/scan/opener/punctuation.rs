@@ -64,8 +64,10 @@ impl OpenerParser<'_, '_> {
     fn has_torn_key(&self) -> Result<bool, Incomplete> {
         /// No key of a call is as long.
         const MOST: usize = 24;
-        let from = self.skip_space(self.at + 1);
-        let rest = self.text.get(from..).filter(|_| !self.is_in_sentence()).unwrap_or("");
+        if self.is_in_sentence() {
+            return Ok(false);
+        }
+        let rest = self.text.get(self.skip_space(self.at + 1)..).unwrap_or("");
         // One of the first two signs is odd: a key that is torn further behind is none.
         let is_odd = rest.chars().take(2).any(|sign| !sign.is_ascii_alphanumeric());
         let may_be_odd = is_odd || rest.chars().nth(1).is_none();
