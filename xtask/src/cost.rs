@@ -93,12 +93,12 @@ fn built(root: &Path) -> Result<PathBuf> {
     let output = build.stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the program to count was not built");
     let messages = String::from_utf8(output.stdout)?;
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let is_own = message["target"]["name"] == "cost";
         message["executable"].as_str().filter(|_| is_own).map(PathBuf::from)
     });
-    programs.last().context("cargo names no program")
+    programs.next_back().context("cargo names no program")
 }
 
 fn counted(root: &Path, program: &Path) -> Result<BTreeMap<Case, Count>> {

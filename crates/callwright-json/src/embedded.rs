@@ -70,11 +70,14 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
     let key = first_key(search, members).filter(is_first);
     let mut all = key.map(|key| search.run(schema_mode, key, Start::Members)).unwrap_or_default();
-    // `Input: {…} Output: {…}`: what has its bracket on neither side is an object if quotes tell, and others are not missing.
+    // `Input: {…} Output: {…}`: what has its bracket on neither side is an object if quotes tell, and others are not missing. With
+    // none in it, `a='x', b='y'`, nothing else is one.
     let is_quoted = key.is_some_and(|key| mark(&bytes[key..]).is_some());
+    let is_flat =
+        bytes[members..].iter().all(|byte| !matches!(byte, b'{' | b'[' | b'(' | b'}' | b']' | b')'));
     all.retain(|found| {
         let mut closers = found.repairs.iter().filter(|repair| repair.kind == RepairKind::AddCloser);
-        closers.all(|closer| is_quoted && closer.at.end == found.span.end)
+        closers.all(|closer| is_flat || is_quoted && closer.at.end == found.span.end)
     });
     let blocks = reasoning(search.text);
     // Where the text that was neither read nor skipped as another value begins.

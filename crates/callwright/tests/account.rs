@@ -190,6 +190,7 @@ fn skipped(rest: &str) -> Option<usize> {
     }
     match first {
         '<' => rest.find('>').map(|end| end + 1).or(Some(rest.len())),
+        '◁' => rest.find('▷').map(|end| end + '▷'.len_utf8()),
         '[' if rest[1..].starts_with(|c: char| c == '/' || c.is_ascii_alphabetic()) => {
             rest.find(']').map(|end| end + 1)
         }

@@ -214,7 +214,8 @@ pub(crate) fn torn_closer(
     let rest = text.folded.get(from..).unwrap_or(&[]);
     let may_grow = |mark: &String| !edit::ends_within(rest, &form::folded(mark), edit::MOST).is_empty();
     match nearest {
-        _ if !is_last && rest.len() < longest && closers.iter().any(may_grow) => Err(Incomplete),
+        // The letter behind the longest tells whether that ends there.
+        _ if !is_last && rest.len() <= longest && closers.iter().any(may_grow) => Err(Incomplete),
         Some((end, edits)) if 0 < edits => {
             let call = begins(all.trim_start(), record, tool_set, is_last)?;
             let cost = prices::EDIT * u32::try_from(edits).unwrap_or(0);
