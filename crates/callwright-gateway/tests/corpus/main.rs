@@ -18,7 +18,7 @@ mod surfaces;
 use std::collections::{BTreeMap, BTreeSet};
 
 use callwright::value::Value;
-use callwright::{Context, NativeCall, ToolSet, parse};
+use callwright::{CallDelta, Context, Delta, Scanner, ToolSet};
 use callwright_replay::Replay;
 
 use crate::case::{Case, Way, tools};
@@ -93,13 +93,20 @@ fn the_engine_agrees() {
     for case in Case::read("healable.toml").into_iter().filter(|case| case.sees.json.is_none()) {
         let script = case.script(Way::Plain);
         let said = &script.answers[0].choice;
-        let arguments: Vec<String> = said.tool_calls.iter().map(|call| call.arguments.text()).collect();
-        let calls = said.tool_calls.iter().zip(&arguments);
-        let native: Vec<NativeCall<'_>> =
-            calls.map(|(call, arguments)| NativeCall { id: None, name: &call.name, arguments }).collect();
         let tool_set = ToolSet::from_value(&tools()).unwrap();
-        let context = Context { native: true, ..Context::default() };
-        let outcome = parse(&tool_set, said.text.as_deref().unwrap_or(""), &native, &context);
+        let mut scanner = Scanner::new(&tool_set, &Context { native: true, ..Context::default() });
+        let mut events = Vec::new();
+        if let Some(reasoning) = &said.reasoning {
+            scanner.feed(Delta::Reasoning(reasoning), &mut events);
+        }
+        scanner.feed(Delta::Text(said.text.as_deref().unwrap_or("")), &mut events);
+        for (index, call) in said.tool_calls.iter().enumerate() {
+            let arguments = call.arguments.text();
+            let delta =
+                CallDelta { index: Some(index), id: None, name: Some(&call.name), arguments: Some(&arguments) };
+            scanner.feed(Delta::ToolCall(delta), &mut events);
+        }
+        let outcome = scanner.finish(&mut events);
         let found: Vec<(&str, Value)> =
             outcome.calls().map(|c| (&*c.name, serde_json::from_str(&c.arguments).unwrap())).collect();
         let expected: Vec<(&str, Value)> = case.sees.calls.iter().map(|c| (&*c.name, c.value())).collect();
