@@ -102,8 +102,12 @@ fn the_engine_agrees() {
         scanner.feed(Delta::Text(said.text.as_deref().unwrap_or("")), &mut events);
         for (index, call) in said.tool_calls.iter().enumerate() {
             let arguments = call.arguments.text();
-            let delta =
-                CallDelta { index: Some(index), id: None, name: Some(&call.name), arguments: Some(&arguments) };
+            let delta = CallDelta {
+                index: Some(index),
+                id: None,
+                name: Some(&call.name),
+                arguments: Some(&arguments),
+            };
             scanner.feed(Delta::ToolCall(delta), &mut events);
         }
         let outcome = scanner.finish(&mut events);
