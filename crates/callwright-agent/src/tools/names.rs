@@ -8,19 +8,16 @@ pub(super) fn known_as(tool: &str) -> KnownAs {
     row.map_or_else(KnownAs::default, |(_, known_as)| *known_as)
 }
 
+/// What else the path and the content are called of a tool that writes.
+const PATH_AND_CONTENT: &[(&str, &str)] =
+    &[FILE_PATH, FILENAME, FILE, TARGET_FILE, ("contents", "content"), ("text", "content")];
+
 const KNOWN: &[(&str, KnownAs)] = &[
     (
         "fsWrite",
         KnownAs {
             names: &["fs_write", "write_file", "write_to_file", "write"],
-            parameters: &[
-                FILE_PATH,
-                FILENAME,
-                FILE,
-                TARGET_FILE,
-                ("contents", "content"),
-                ("text", "content"),
-            ],
+            parameters: PATH_AND_CONTENT,
             comments: &[],
         },
     ),
@@ -28,14 +25,7 @@ const KNOWN: &[(&str, KnownAs)] = &[
         "fsAppend",
         KnownAs {
             names: &["fs_append", "append_file", "append_to_file"],
-            parameters: &[
-                FILE_PATH,
-                FILENAME,
-                FILE,
-                TARGET_FILE,
-                ("contents", "content"),
-                ("text", "content"),
-            ],
+            parameters: PATH_AND_CONTENT,
             comments: &[],
         },
     ),

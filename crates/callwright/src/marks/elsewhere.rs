@@ -5,7 +5,7 @@ use memchr::memmem;
 use super::edit::ends_within;
 use super::fold::{fold, folded};
 use super::form::{BLANKS, Form, NAME};
-use super::lexemes::ONE_EDIT;
+use super::lexemes::{most_edits, parts};
 use crate::tools::Tool;
 
 /// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter
@@ -36,17 +36,11 @@ fn begins(value: &str, mark: &[char]) -> bool {
 
 /// Returns whether `mark` stands in `text`, or something that differs from it by one letter. Both are folded.
 fn holds(text: &str, mark: &[char]) -> bool {
-    if mark.is_empty() {
-        return false;
-    }
-    // Two letters that changed places may stand in two parts: the third one is whole.
-    let (most, n_parts) = if mark.len() < ONE_EDIT { (0, 1) } else { (1, 3) };
-    let size = mark.len().div_ceil(n_parts);
-    mark.chunks(size).enumerate().any(|(n, part)| {
+    let most = most_edits(mark.len()).min(1);
+    parts(mark, most).any(|(before, part)| {
         let part: String = part.iter().collect();
         memmem::find_iter(text.as_bytes(), &part).any(|at| {
             // The letters in front of this part, one more or one fewer.
-            let before = n * size;
             let (before_part, rest) = (text.get(..at).unwrap_or(""), text.get(at..).unwrap_or(""));
             let mut letters: Vec<char> = before_part.chars().rev().take(before + most).collect();
             letters.reverse();

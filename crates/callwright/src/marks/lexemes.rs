@@ -415,7 +415,7 @@ impl Heads {
 
 /// The parts of `mark`, each with the letters in front of it, one of which is whole where `most` edits were made. Two letters
 /// that changed places may stand in two parts.
-fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
+pub(super) fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
     let size = mark.len().div_ceil(2 * most + 1).max(1);
     mark.chunks(size).enumerate().map(move |(n, part)| (n * size, part))
 }
