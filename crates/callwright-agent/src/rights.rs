@@ -54,7 +54,7 @@ impl Repaired {
             SwapLiteral | SwapEscape | EscapeControl | DropBackslash | JoinStrings | DropUndefined => {
                 Repaired::Spelling
             }
-            DropOpener | DropCloser | AddComma | AddColon | AddOpener | AddCloser | SwapBracket => {
+            DropOpener | DropCloser | AddComma | AddColon | AddOpener | AddCloser | AddEnd | SwapBracket => {
                 Repaired::Structure
             }
             kind => match kind.class() {

@@ -101,6 +101,8 @@ repair_kinds! {
     AddOpener "add-opener" Inferred,
     /// A missing closing bracket is added: `{"a":1`.
     AddCloser "add-closer" Inferred,
+    /// The end of a call is added, where the end of the text leaves nothing else: `<parameter=a>x</parameter>` and no more.
+    AddEnd "add-end" Inferred,
     /// A missing quote is added: `{"a": "x, "b": 1}`.
     AddQuote "add-quote" Inferred,
     /// The parameter's name is added to a positional argument: `f("x")`.

@@ -189,21 +189,27 @@ impl<'t> ChoiceReader<'t> {
     /// Says that no more will come, and what was left of the tokens that the answer might have taken.
     pub(crate) fn finish(mut self, budget: Budget, out: &mut Vec<Event>) -> Choice {
         let reason = match budget {
-            Budget::Spent => "length",
-            Budget::Left | Budget::Unknown => self.finish_reason.as_deref().unwrap_or("stop"),
+            Budget::Spent => Some("length"),
+            Budget::Left | Budget::Unknown => self.finish_reason.as_deref(),
         };
         let from = out.len();
         let outcome = match self.engine {
             Engine::Free(mut scanner) => {
-                scanner.finish_reason(reason);
+                match reason {
+                    Some(reason) => scanner.finish_reason(reason),
+                    // Nobody says that it had ended.
+                    None => scanner.doubt_open_ends(true),
+                }
                 // It stopped by itself: what ends too early the model forgot to close.
-                if budget == Budget::Left && self.trusts_ends {
+                if budget == Budget::Left && self.trusts_ends && reason.is_some() {
                     scanner.doubt_open_ends(false);
                 }
                 scanner.finish(out)
             }
             Engine::Constrained(mut answer) => {
-                answer.finish_reason(reason);
+                if let Some(reason) = reason {
+                    answer.finish_reason(reason);
+                }
                 answer.finish(out)
             }
         };

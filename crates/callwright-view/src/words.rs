@@ -25,6 +25,7 @@ pub fn repair(kind: RepairKind) -> &'static str {
         RepairKind::AddColon => "a colon is missing",
         RepairKind::AddOpener => "an opening bracket is missing",
         RepairKind::AddCloser => "a closing bracket is missing",
+        RepairKind::AddEnd => "the end of the call is missing",
         RepairKind::AddQuote => "a quote is missing",
         RepairKind::AddKey => "the parameter's name is missing",
         RepairKind::SwapBracket => "a bracket of the wrong sort",

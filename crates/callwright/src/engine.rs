@@ -20,7 +20,8 @@ use crate::verdict::Outcome;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Context<'a> {
-    /// The upstream's `finish_reason`; `stop` is assumed where there is none.
+    /// The upstream's `finish_reason`. Where there is none, nobody says that the model had ended: a bracket is added at the
+    /// end only where nothing else could have stood there. Say `stop` of a text that is whole.
     pub finish_reason: Option<&'a str>,
     /// The prompt already opened the reasoning block: the text begins inside it.
     pub starts_in_reasoning: bool,

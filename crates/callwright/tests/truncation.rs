@@ -9,7 +9,8 @@ mod common;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright::{CallDelta, Context, Delta, Event, NativeCall, Scanner, ToolSet, Verdict, parse};
+use callwright::{CallDelta, Context, Delta, Event, NativeCall, Policy, Scanner, ToolSet, Verdict, parse};
+use callwright_json::RepairKind;
 use common::{Random, tool_set};
 
 const CALLS: usize = 1_000;
@@ -208,7 +209,7 @@ fn what_could_have_gone_on_says_so() {
 fn open_end(schema: &str, arguments: &str) -> Option<bool> {
     let tools = format!(r#"[{{"name": "f", "parameters": {schema}}}]"#);
     let tools = ToolSet::from_json(&tools).unwrap();
-    let context = Context { native: true, ..Context::default() };
+    let context = Context { native: true, finish_reason: Some("stop"), ..Context::default() };
     let outcome = parse(&tools, "", &[NativeCall { id: None, name: "f", arguments }], &context);
     outcome.calls().next().map(|call| call.open_end)
 }
@@ -260,5 +261,71 @@ fn an_end_is_open_where_the_schema_takes_more() {
         (nested, r#"{"at": {"y": "2"}"#, Some(false)),
     ] {
         assert_eq!(open_end(schema, arguments), expected, "{arguments}");
+    }
+}
+
+/// Where nobody says how the answer ended, a bracket is added only where nothing else could have stood there.
+#[test]
+fn what_nobody_says_has_ended_is_not_closed() {
+    let tools = r#"[{"name": "f", "parameters": {"properties": {"a": {}, "b": {}}}}]"#;
+    let tools = ToolSet::from_json(tools).unwrap();
+    let calls = |arguments: &str, finish_reason| {
+        let context = Context { native: true, finish_reason, ..Context::default() };
+        parse(&tools, "", &[NativeCall { id: None, name: "f", arguments }], &context).calls().count()
+    };
+    for (arguments, is_whole) in
+        [(r#"{"a": "x""#, false), (r#"{"a": "x", "b": "y""#, true), (r#"{"a": "x"}"#, true), ("", false)]
+    {
+        assert_eq!(calls(arguments, Some("stop")), 1, "{arguments}");
+        assert_eq!(calls(arguments, None), usize::from(is_whole), "{arguments}");
+    }
+}
+
+/// What nothing but the end of the text ends says so, and is delivered as right under no policy that takes only what is.
+#[test]
+fn an_end_that_is_added_is_a_repair() {
+    let closed = r#"[{"name": "f", "parameters": {"additionalProperties": false, "properties": {"a": {}}}}]"#;
+    let open = r#"[{"name": "f", "parameters": {"properties": {"a": {}}}}]"#;
+    for (tools, text, n_calls) in [
+        (
+            closed,
+            "<function=f>
+<parameter=a>
+x
+</parameter>",
+            1,
+        ),
+        (
+            open,
+            "<function=f>
+<parameter=a>
+x
+</parameter>",
+            0,
+        ),
+        (
+            closed,
+            "<tool_call>f
+<arg_key>a</arg_key>
+<arg_value>x</arg_value>",
+            1,
+        ),
+        (
+            closed,
+            "<f>
+<a>x</a>",
+            1,
+        ),
+    ] {
+        let tools = ToolSet::from_json(tools).unwrap();
+        for finish_reason in [None, Some("stop"), Some("tool_calls")] {
+            let context = Context { finish_reason, ..Context::default() };
+            let outcome = parse(&tools, text, &[], &context);
+            assert_eq!(outcome.calls().count(), n_calls, "{text}");
+            let is_told = |call: &callwright::Acceptance| {
+                call.repairs.iter().any(|repair| repair.kind == RepairKind::AddEnd)
+            };
+            assert!(outcome.calls().all(|call| is_told(call) && !Policy::Strict.admits(call)), "{text}");
+        }
     }
 }

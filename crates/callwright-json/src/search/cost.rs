@@ -44,7 +44,7 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
         AddQuote | SwapBracket => (5, false),
         AddOpener => (6, false),
         // Those of marks are not for this reader to make.
-        DropProse | DropFence | DropThink | DropTag | Unwrap | MendMark => (0, false),
+        DropProse | DropFence | DropThink | DropTag | Unwrap | MendMark | AddEnd => (0, false),
     }
 }
 

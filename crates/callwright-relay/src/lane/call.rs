@@ -166,7 +166,10 @@ impl Lane {
         let (id, arguments) = (Some(call.head.id.as_str()), Some(call.text()));
         let piece = CallDelta { index: Some(0), id, name: Some(&name), arguments };
         reading.call(piece, &mut events);
-        reading.stopped(told.reason.as_deref().unwrap_or("tool_calls"));
+        // Before the answer has ended, nobody says how it does.
+        if let Some(reason) = &told.reason {
+            reading.stopped(reason);
+        }
         let budget = match told.reason {
             Some(_) => Budget::of(self.most_tokens, told.usage),
             // It goes on.

@@ -43,7 +43,7 @@ impl Scanner<'_> {
     /// No more of that reasoning will come.
     pub(super) fn end_apart(&mut self, out: &mut Vec<Event>) {
         let Some(mut apart) = self.apart.take() else { return };
-        apart.rules.cut = self.rules.cut;
+        apart.rules.stop = self.rules.stop;
         apart.rules.admission = self.rules.admission;
         let mut events = Vec::new();
         apart.finish(&mut events);

@@ -80,7 +80,8 @@ impl Scanner<'_> {
 
     /// Do marks of an argument stand between `from` and `to`, of a dialect whose calls begin like what stands there?
     fn holds_argument(&mut self, from: usize, to: usize) -> bool {
-        let call = self.text.get(from..to).filter(|call| !self.rules.cut && call.len() <= MAX_BROKEN);
+        let call =
+            self.text.get(from..to).filter(|call| !self.rules.stop.is_cut() && call.len() <= MAX_BROKEN);
         let Some(call) = call.filter(|_| self.work.bytes_repaired <= MAX_ALL) else { return false };
         let tools = self.names.tools();
         let forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form.as_ref());
@@ -100,6 +101,7 @@ impl Scanner<'_> {
         let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
         let mut scanner = Scanner::new(self.names.tools(), &context);
         scanner.rules.only_marks = true;
+        scanner.rules.stop = self.rules.stop;
         scanner.work.bytes_repaired = MAX_ALL + 1;
         scanner
     }
@@ -146,7 +148,7 @@ impl Scanner<'_> {
         let Some(form) = record.iter().flatten().find_map(|record| record.form.as_ref()) else {
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
             let is_call = matches!(judged, Judged::Calls(verdicts, _) if verdicts.iter().any(is_accepted));
-            return !matches!(record, Ok(None)) && !self.rules.cut && !is_call;
+            return !matches!(record, Ok(None)) && !self.rules.stop.is_cut() && !is_call;
         };
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
@@ -178,11 +180,11 @@ impl Scanner<'_> {
                         odd.next().is_some() || marks::is_broken(call, form, tools)
                     }
                     // Of what was cut, the marks are not there.
-                    _ => !self.rules.cut,
+                    _ => !self.rules.stop.is_cut(),
                 },
                 _ => false,
             },
-            Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.rules.cut,
+            Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.rules.stop.is_cut(),
         };
         self.work.bytes_repaired += call_len;
         is_suspect
@@ -212,7 +214,7 @@ impl Scanner<'_> {
     fn broken_records(&mut self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
         let rest = self.text.get(at..).filter(|_| self.work.bytes_repaired <= MAX_ALL).unwrap_or("");
         // Of what was cut, the marks are not there.
-        if self.rules.cut || !self.rules.dialects.may_break_at(rest) {
+        if self.rules.stop.is_cut() || !self.rules.dialects.may_break_at(rest) {
             return Ok(Vec::new());
         }
         let tools = self.names.tools();
@@ -325,7 +327,7 @@ impl Scanner<'_> {
             let Some(own) = &record.form else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
-            let (tools, cut) = (self.names.tools(), self.rules.cut);
+            let (tools, cut) = (self.names.tools(), !self.rules.stop.is_ended());
             let read_from = |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.

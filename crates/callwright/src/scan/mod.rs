@@ -37,9 +37,10 @@ use self::native::Drafts;
 use self::opener::{Opener, Place};
 use self::repeat::Made;
 use self::segment::emit::Space;
+pub(crate) use self::state::Stop;
 use self::state::{Markup, Rules, Standing, Work};
 use self::stream::Early;
-use crate::engine::{Context, is_cut};
+use crate::engine::Context;
 use crate::tools::Declared;
 use crate::tools::names::Names;
 use crate::verdict::{Outcome, Verdict};
@@ -181,6 +182,8 @@ struct Quotation {
 struct Thinking {
     /// What closes it.
     close: Arc<str>,
+    /// It begins here.
+    from: usize,
     /// It was searched for its closer up to here.
     searched: usize,
     /// A marked call in it: nothing if the block is closed behind it, a call if the text just ends.
@@ -267,7 +270,7 @@ impl<'a> Scanner<'a> {
 
     /// Takes the upstream's `finish_reason`, where that was not known from the start.
     pub fn finish_reason(&mut self, finish_reason: &str) {
-        self.rules.cut = is_cut(finish_reason);
+        self.rules.stop = Stop::of(Some(finish_reason));
     }
 
     /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start: an
@@ -287,7 +290,7 @@ impl<'a> Scanner<'a> {
         self.advance(true, out);
         self.tell(true, out);
         let before = self.outcome.verdicts.len();
-        for verdict in self.native.judge(&self.names, self.rules.admission, self.rules.cut, before) {
+        for verdict in self.native.judge(&self.names, self.rules.admission, self.rules.stop, before) {
             self.judged(verdict, out);
         }
         if !self.space.removed {

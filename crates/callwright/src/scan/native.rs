@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use callwright_json::{Options, Parse, Reading, Repair, RepairKind, Span, read_with, strict};
+use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::judge::open_end::{self, Ending};
 use super::judge::unread;
 use super::stream::live::Live;
 use super::stream::spelling::{Inside, Spelling};
-use super::{Event, LiveCall, Scanner};
+use super::{Event, LiveCall, Scanner, Stop};
 use crate::check::{self, Fit};
 use crate::dialect::NATIVE;
 use crate::engine::Context;
@@ -55,7 +55,7 @@ enum End {
     /// The call: another one follows.
     OfCall,
     /// The answer, which may have been cut there.
-    OfAnswer { cut: bool },
+    OfAnswer(Stop),
 }
 
 /// The native calls of one answer.
@@ -159,17 +159,17 @@ impl Drafts {
         (!other_id && !other_call).then_some(slot)
     }
 
-    /// The verdicts, in order; with `cut`, the last call may be incomplete.
+    /// The verdicts, in order, of an answer that ends like this.
     pub(crate) fn judge(
         &self,
         names: &Names<'_>,
         admission: Admission,
-        cut: bool,
+        stop: Stop,
         before: usize,
     ) -> Vec<Verdict> {
         let last = self.drafts.len().saturating_sub(1);
         let judge = |(n, draft): (usize, &Draft)| {
-            let end = if n == last { End::OfAnswer { cut } } else { End::OfCall };
+            let end = if n == last { End::OfAnswer(stop) } else { End::OfCall };
             draft.judge(names, admission, end, before + n + 1)
         };
         self.drafts.iter().enumerate().map(judge).collect()
@@ -210,13 +210,14 @@ impl Draft {
     fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
         let tool = names.resolve(&self.name).filter(|_| !self.torn);
         let tool = tool.ok_or_else(|| names.unknown(&self.name))?;
-        let may_be_cut = end == End::OfAnswer { cut: true } || is_going_on(&self.arguments);
-        let (arguments, repairs) = self.arguments(tool, names, may_be_cut)?;
-        let Fit { arguments, coercions } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
-        let ending = match end {
-            End::OfCall => Ending::Whole,
-            End::OfAnswer { .. } => open_end::ending(tool, &arguments, (&self.arguments, 0), &repairs, 0),
+        let stop = match end {
+            _ if is_going_on(&self.arguments) => Stop::Cut,
+            End::OfAnswer(stop) => stop,
+            End::OfCall => Stop::Ended,
         };
+        let Read { arguments, repairs, ending } = self.arguments(tool, names, stop)?;
+        let Fit { arguments, coercions } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
+        let ending = if end == End::OfCall { Ending::Whole } else { ending };
         if ending == Ending::Cut {
             return Err(open_end::cut(self.arguments.len()));
         }
@@ -242,21 +243,23 @@ impl Draft {
     }
 
     /// The arguments as the strict JSON text of an object.
-    fn arguments(&self, tool: &Tool, names: &Names<'_>, cut: bool) -> Result<(String, Vec<Repair>), Reason> {
+    fn arguments(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
+        let cut = stop.is_cut();
         let text = self.arguments.as_str();
+        let read = |arguments: &str, repairs: &[Repair]| Read {
+            arguments: arguments.to_owned(),
+            repairs: repairs.to_vec(),
+            ending: open_end::ending(tool, arguments, (text, 0), repairs, (0, stop)),
+        };
         let guide = tool.schema().guide();
         // Many servers send nothing where a tool is called without arguments. Where the answer was cut, they may be what is lost.
         if text.trim().is_empty() {
-            return match cut && open_end::is_open_object(tool, "{}") {
+            let may_be_lost = cut || !stop.is_ended() && check::fit(tool, "{}").is_ok();
+            return match may_be_lost && open_end::is_open_object(tool, "{}") {
                 true => Err(open_end::cut(text.len())),
-                false => Ok(("{}".to_owned(), Vec::new())),
+                false => Ok(read("{}", &[])),
             };
         }
-        let whole = Span::new(0, text.len());
-        let rewritten = |put: String, kind| {
-            let repairs = vec![Repair { kind, at: whole, put: put.clone().into() }];
-            Ok((put, repairs))
-        };
         // Python source: `f(a=1)`.
         let paren = text.find('(').unwrap_or(0);
         if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
@@ -264,32 +267,58 @@ impl Draft {
             // `f(a=1), f(a=2)` is more than one call.
             let is_all = text.get(payload.end..).is_some_and(payload::are_signs);
             if let Some(reading) = payload::settled_object(&payload.parse).filter(|_| is_all) {
-                return rewritten(reading.value().raw().to_owned(), RepairKind::SwapSyntax);
+                let read = read(reading.value().raw(), &reading.repairs);
+                return Ok(read.anew(RepairKind::SwapSyntax, text));
             }
         }
         let parse = read_with(text, guide, &Options { cut });
         let Some(reading) = settled(&parse, tool) else {
-            let read = in_markup(text, tool, names.tools()).filter(|_| !cut);
-            return read.map_or_else(
-                || Err(unread(&parse, parse.diagnostics.clone())),
-                |read| rewritten(read, RepairKind::SwapSyntax),
-            );
+            let (arguments, is_whole) = in_markup(text, tool, names.tools())
+                .filter(|_| !cut)
+                .ok_or_else(|| unread(&parse, parse.diagnostics.clone()))?;
+            let end = Repair { kind: RepairKind::AddEnd, at: Span::at(text.len()), put: "".into() };
+            let repairs = if is_whole { &[] } else { std::slice::from_ref(&end) };
+            return Ok(read(&arguments, repairs).anew(RepairKind::SwapSyntax, text));
         };
         let value = reading.value();
         // `"{\"a\": 1}"`
         if let Some(inner) = value.as_str() {
+            let outer = &reading.repairs;
             let parse = read_with(&inner, guide, &Options { cut });
-            return match payload::settled_object(&parse) {
-                Some(reading) => rewritten(reading.value().raw().to_owned(), RepairKind::Unwrap),
-                None => Err(Reason::Shape(ShapeError::ArgumentsNotObject("string"))),
-            };
+            let reading = payload::settled_object(&parse)
+                .ok_or(Reason::Shape(ShapeError::ArgumentsNotObject("string")))?;
+            let (arguments, repairs) = (reading.value().raw(), &reading.repairs);
+            let ending = open_end::ending(tool, arguments, (&inner, 0), repairs, (0, stop));
+            let repairs = outer.iter().chain(repairs).cloned().collect();
+            return Ok(
+                Read { arguments: arguments.to_owned(), repairs, ending }.anew(RepairKind::Unwrap, text)
+            );
         }
         let value = shape::without_wrapper(value, tool);
         match value.raw().starts_with('{') {
-            true => Ok((value.raw().to_owned(), reading.repairs.clone())),
-            false if value.raw() == "null" => Ok(("{}".to_owned(), Vec::new())),
+            true => Ok(read(value.raw(), &reading.repairs)),
+            false if value.raw() == "null" => Ok(read("{}", &[])),
             false => Err(Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()))),
         }
+    }
+}
+
+/// The arguments of a call, and how they were read.
+struct Read {
+    arguments: String,
+    repairs: Vec<Repair>,
+    ending: Ending,
+}
+
+impl Read {
+    /// The arguments in the place of all of `text`: a repair of `kind`, beside which what was inferred changes nothing more.
+    fn anew(self, kind: RepairKind, text: &str) -> Read {
+        let put = self.arguments.clone().into();
+        let whole = Repair { kind, at: Span::new(0, text.len()), put };
+        let inferred =
+            self.repairs.iter().map(|repair| repair.kind).filter(|kind| kind.class() == Class::Inferred);
+        let inferred = inferred.map(|kind| Repair { kind, at: Span::at(text.len()), put: "".into() });
+        Read { repairs: [whole].into_iter().chain(inferred).collect(), ..self }
     }
 }
 
@@ -330,15 +359,16 @@ fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])
 }
 
-/// The arguments in what a server left of a dialect: `<parameter=a>x</parameter>`, or a whole call of `tool`.
-fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<String> {
+/// The arguments in what a server left of a dialect, `<parameter=a>x</parameter>`, or in a whole call of `tool`; and whether it is
+/// whole.
+fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<(String, bool)> {
     let text = text.trim();
     let body = text.starts_with('<').then(|| format!("<function={}>{text}</function>", tool.name()))?;
-    [text, &body].into_iter().find_map(|text| {
+    [(text, true), (&body, false)].into_iter().find_map(|(text, is_whole)| {
         let outcome = Scanner::new(tool_set, &Context::default()).read(text);
         match outcome.verdicts.as_slice() {
             [Verdict::Accepted(call)] if call.name == tool.name() && outcome.text.is_empty() => {
-                Some(call.arguments.clone())
+                Some((call.arguments.clone(), is_whole))
             }
             _ => None,
         }

@@ -11,11 +11,40 @@ use crate::policy::{Admission, CallsInReasoning, Policy};
 use crate::tools::ToolChoice;
 use crate::verdict::Verdict;
 
+/// How an answer ends, by what its upstream says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It was cut off.
+    Cut,
+    /// Nobody says: the end of a call is not added, and broken marks are mended all the same.
+    Unsaid,
+    /// The model ended it.
+    Ended,
+}
+
+impl Stop {
+    pub(super) fn of(finish_reason: Option<&str>) -> Stop {
+        match finish_reason {
+            Some(reason) if is_cut(reason) => Stop::Cut,
+            Some(_) => Stop::Ended,
+            None => Stop::Unsaid,
+        }
+    }
+
+    pub(super) fn is_cut(self) -> bool {
+        self == Stop::Cut
+    }
+
+    pub(super) fn is_ended(self) -> bool {
+        self == Stop::Ended
+    }
+}
+
 /// How the answer is to be read.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    /// The upstream cut the answer off.
-    pub(super) cut: bool,
+    /// How the answer ends.
+    pub(super) stop: Stop,
     /// Which repaired calls may pass.
     pub(super) admission: Admission,
     /// Nobody asks for events.
@@ -44,7 +73,7 @@ pub(super) struct Rules {
 impl Rules {
     pub(super) fn of(context: &Context<'_>) -> Rules {
         Rules {
-            cut: context.finish_reason.is_some_and(is_cut),
+            stop: Stop::of(context.finish_reason),
             admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
             is_quiet: false,
             choice: context.tool_choice.clone(),

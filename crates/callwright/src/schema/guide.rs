@@ -130,6 +130,11 @@ impl SchemaGuide {
         self.entry(place).expects_others
     }
 
+    /// May an object at `place` have members that its schema does not name?
+    pub fn takes_others(&self, place: Place) -> bool {
+        self.entry(place).additional.is_some_and(|at| at != NEVER)
+    }
+
     /// May an array at `place` have more than `count` elements?
     pub fn takes_more_elements(&self, place: Place, count: usize) -> bool {
         let entry = self.entry(place);

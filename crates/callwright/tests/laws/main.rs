@@ -209,26 +209,48 @@ fn what_is_cut_is_no_other_call() {
                 }
             }
         }
+        for tagged in (0..times).flat_map(|_| &pools.tagged) {
+            let tool = bench.random.pick(&pools.tools);
+            let made = bench.call_of(tool, Strings::Any);
+            let Some(call) = tagged.written(tool, &made.arguments).filter(|call| call.len() < 5 * MAX_LEN)
+            else {
+                continue;
+            };
+            for (at, _) in call.char_indices() {
+                cut(bench, &tagged.name, &made, &call[..at], false);
+            }
+        }
     });
 }
 
 fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native: bool) {
-    for (reason, doubt_open_ends) in
-        [("length", false), ("content_filter", false), ("stop", true), ("stop", false)]
-    {
+    const WAYS: [(Option<&str>, bool, Policy); 7] = [
+        (None, false, Policy::Auto),
+        (Some("length"), false, Policy::Auto),
+        (Some("content_filter"), false, Policy::Heal),
+        (Some("tool_calls"), false, Policy::Feedback),
+        (Some("stop"), false, Policy::Strict),
+        (Some("stop"), true, Policy::Auto),
+        (Some("stop"), false, Policy::Heal),
+    ];
+    // Each costs a reading: the next cut takes the next ones.
+    for (reason, doubt_open_ends, policy) in [0, 1, 2].map(|n| WAYS[(3 * text.len() + n) % WAYS.len()]) {
+        let is_ended = matches!(reason, Some("stop" | "tool_calls"));
         // Many servers write a native call without arguments like this.
-        if is_native && text.is_empty() && reason == "stop" {
+        if is_native && text.is_empty() && is_ended {
             continue;
         }
-        let context = Context { finish_reason: Some(reason), doubt_open_ends, ..bench.context.clone() };
-        let may_be_open = reason == "stop" && !doubt_open_ends;
+        let context = Context { finish_reason: reason, doubt_open_ends, policy, ..bench.context.clone() };
+        let may_be_open = is_ended && !doubt_open_ends && policy == Policy::Heal;
         let outcome = match is_native {
             true => bench.read_native(&made.name, text, &context),
             // In pieces too, which costs a second reading, so not for each reason.
             false if may_be_open => bench.read_under(text, &context),
             false => parse(&bench.pools.tool_set, text, &[], &context),
         };
-        let name = format!("{dialect}, native: {is_native}, {reason}, doubts: {doubt_open_ends}");
+        let reason = reason.unwrap_or("none");
+        let name =
+            format!("{dialect}, native: {is_native}, {reason}, {}, doubts: {doubt_open_ends}", policy.name());
         bench.count(&name, text, is_no_other(&outcome, made, may_be_open));
     }
 }

@@ -22,7 +22,7 @@ use crate::syntax::{self, Incomplete, Typing};
 use crate::tools::names::{Names, leading_name};
 use crate::tools::nearest::fold;
 use crate::tools::{Expected, Tool};
-use crate::verdict::{Reason, ShapeError, Verdict};
+use crate::verdict::{Reason, ShapeError};
 
 /// A payload whose end is looked for.
 #[derive(Debug)]
@@ -239,15 +239,20 @@ impl Case<'_, '_> {
         if is_cut {
             return refused(open_end::cut(all.len()));
         }
-        let is_tags = matches!(body, Body::Tags(_));
         let mut inferred = Vec::new();
         let read = match body {
-            Body::Tags(walk) => self.tagged(tool, walk),
+            Body::Tags(walk) => {
+                inferred.extend((end.ending == Ending::Bare).then_some(RepairKind::AddEnd));
+                self.tagged(tool, walk)
+            }
             Body::Relaxed(_) => self.relaxed(tool, at, end.at).map(|(arguments, kinds)| {
                 inferred = kinds;
                 arguments
             }),
-            Body::Plain(_) => self.plain(tool, at, end),
+            Body::Plain(_) => {
+                inferred.extend((end.ending == Ending::Bare).then_some(RepairKind::AddEnd));
+                self.plain(tool, at, end)
+            }
             Body::Lines(_) => self.lines(tool, at, end.at),
             Body::Block(_) => return Judged::Text(None),
             Body::Words(words) => {
@@ -274,18 +279,6 @@ impl Case<'_, '_> {
                 let verdict = match shape::in_text_wrapper(root, tool) {
                     Some(inner) => self.verdict(tool, written, &inner, swap(&inner), all),
                     None => self.verdict_on(tool, written, root, swap(&arguments), all),
-                };
-                let verdict = match verdict {
-                    // `<parameter=a>1</parameter>` and no more: the end of an answer looks like any gap between two
-                    // parameters, and another one could have followed.
-                    Some(Verdict::Accepted(call))
-                        if end.ending == Ending::Bare
-                            && is_tags
-                            && open_end::is_open_object(tool, &call.arguments) =>
-                    {
-                        return refused(open_end::cut(all.len()));
-                    }
-                    verdict => verdict,
                 };
                 self.one(verdict, end.at)
             }

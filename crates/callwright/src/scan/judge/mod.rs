@@ -15,6 +15,7 @@ use callwright_json::{
 };
 
 use self::open_end::Ending;
+use super::Stop;
 use super::opener::{Item, Opener, detokenized};
 use crate::check::{self, Fit};
 use crate::dialect::Dialects;
@@ -50,6 +51,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) end: Option<usize>,
     /// Was the answer cut off where `text` ends?
     pub(crate) cut: bool,
+    /// How the answer ends.
+    pub(crate) stop: Stop,
     /// Does the whole answer end where `text` does?
     pub(crate) at_end: bool,
     /// How many brackets of lists and calls are open around the payload.
@@ -464,7 +467,12 @@ impl<'a, 't> Case<'a, 't> {
                 let from = at.start as usize;
                 let source = self.text.get(from..).filter(|_| self.at_end).unwrap_or("");
                 let ending = match self.at_end {
-                    true => open_end::ending(tool, &arguments, (source, from), &repairs, self.around),
+                    // One text goes on until the answer ends: its last letter may not be the last.
+                    true if matches!(self.opener.item, Item::Plain { .. }) => Ending::Open,
+                    true => {
+                        let around = (self.around, self.stop);
+                        open_end::ending(tool, &arguments, (source, from), &repairs, around)
+                    }
                     false => Ending::Whole,
                 };
                 if ending == Ending::Cut {

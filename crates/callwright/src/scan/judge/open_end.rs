@@ -2,6 +2,7 @@
 
 use callwright_json::{Diagnostic, Guide as _, Kind, Member, Problem, Repair, RepairKind, Span, strict};
 
+use crate::scan::Stop;
 use crate::tools::Tool;
 use crate::verdict::Reason;
 
@@ -21,14 +22,19 @@ pub(in crate::scan) enum Ending {
 /// `source` is the payload as the model wrote it, up to where the answer ends, and begins at `base` of the text that
 /// `repairs` are places in. `{"city": "Paris"` is whole where the tool takes a city alone; where it takes a number of
 /// days as well, the text may have been cut there. A limit falls between two tokens, and `"}` is one: a model that was
-/// cut has hardly ever left out one bracket alone. `around` brackets of a list or a call stand open around the payload.
+/// cut has hardly ever left out one bracket alone. `around` brackets of a list or a call stand open around the payload;
+/// where nobody says that the model had ended the answer, what lacks one is cut.
 pub(in crate::scan) fn ending(
     tool: &Tool,
     arguments: &str,
     (source, base): (&str, usize),
     repairs: &[Repair],
-    around: usize,
+    (around, stop): (usize, Stop),
 ) -> Ending {
+    if repairs.iter().any(|repair| repair.kind == RepairKind::AddEnd) {
+        // The end of an answer looks like any gap between two tags.
+        return if is_full(tool, arguments) { Ending::Whole } else { Ending::Cut };
+    }
     let written = source.trim_end();
     let added = repairs.iter().filter(|repair| {
         repair.kind == RepairKind::AddCloser && base + written.len() <= repair.at.start as usize
@@ -50,7 +56,9 @@ pub(in crate::scan) fn ending(
     // Nothing says that a bare literal is whole: `{"a": true`.
     let is_bare = written.ends_with(char::is_alphanumeric);
     match missing + around {
-        1 if !is_bare && !written.ends_with([',', '{', '[', '(', ':', '=']) => Ending::Open,
+        1 if stop.is_ended() && !is_bare && !written.ends_with([',', '{', '[', '(', ':', '=']) => {
+            Ending::Open
+        }
         _ => Ending::Cut,
     }
 }
@@ -72,6 +80,12 @@ pub(in crate::scan) fn cut(len: usize) -> Reason {
 /// Could `arguments`, an object that nothing closes, have more members?
 pub(in crate::scan) fn is_open_object(tool: &Tool, arguments: &str) -> bool {
     last_containers(tool, arguments).first() == Some(&true)
+}
+
+/// Are `arguments` an object that has all members that it may have?
+fn is_full(tool: &Tool, arguments: &str) -> bool {
+    let guide = tool.schema().guide();
+    !guide.takes_others(guide.root()) && !is_open_object(tool, arguments)
 }
 
 /// The containers that end where `arguments` do, from the outside in, two in `{"a": 1, "b": [2]}`: could each hold more than

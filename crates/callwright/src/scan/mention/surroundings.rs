@@ -421,6 +421,11 @@ impl Surroundings {
 }
 
 impl Line {
+    /// Does something that is no call stand on it: words, or a sign such as the dash of a list?
+    pub(super) fn is_taken(&self) -> bool {
+        self.words || self.is_begun && !self.has_call
+    }
+
     /// Does what comes next stand where a word of a sentence does: behind a letter, a digit or a comma?
     pub(super) fn is_sentence(&self) -> bool {
         self.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c))

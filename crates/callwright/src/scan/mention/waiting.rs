@@ -229,9 +229,10 @@ impl Scanner<'_> {
         self.remove();
         let beside = match run.before.line {
             line if line.is_sentence() => BesideProse::Sentence,
-            line if line.words => BesideProse::Line,
+            line if line.is_taken() => BesideProse::Line,
             _ => BesideProse::Above,
         };
+        let is_behind = run.before.words || beside != BesideProse::Above;
         for (verdict, spot) in run.verdicts {
             if self.is_repeat(&verdict, &spot) {
                 continue;
@@ -249,7 +250,7 @@ impl Scanner<'_> {
                 }
                 Verdict::Refused(refusal) => Verdict::Refused(Refusal { number: number + 1, ..refusal }),
             };
-            self.standing.beside.note(number, self.outcome.text.len(), beside);
+            self.standing.beside.note(number, self.outcome.text.len(), is_behind.then_some(beside));
             self.judged(verdict, out);
         }
     }

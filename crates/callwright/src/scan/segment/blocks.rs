@@ -219,11 +219,12 @@ impl Scanner<'_> {
         }
         match self.rules.calls_in_reasoning {
             CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
-                self.mode = Mode::Reasoning(Thinking { close, searched: self.at, marked: None });
+                let from = self.at;
+                self.mode = Mode::Reasoning(Thinking { close, from, searched: from, marked: None });
             }
             CallsInReasoning::Accept => {
                 self.tell(true, out);
-                self.enter_thought(close);
+                self.enter_thought(close, self.at);
                 self.mode = Mode::Prose;
             }
         }
@@ -238,9 +239,10 @@ impl Scanner<'_> {
     }
 
     /// What stands in a thought that is read for calls stands beside nothing outside of it.
-    fn enter_thought(&mut self, close: Arc<str>) {
+    /// Reads the reasoning that begins at `from` for calls.
+    fn enter_thought(&mut self, close: Arc<str>, from: usize) {
         self.thought = Some(close);
-        let outer = std::mem::replace(&mut self.standing.surroundings, Surroundings::from(self.at));
+        let outer = std::mem::replace(&mut self.standing.surroundings, Surroundings::from(from));
         self.standing.outer = Some(Box::new(outer));
     }
 
@@ -260,12 +262,12 @@ impl Scanner<'_> {
     }
 
     /// All the text is there, and the reasoning never ended. A call that it ends with was meant.
-    fn last_thought(&mut self, close: Arc<str>, out: &mut Vec<Event>) {
+    fn last_thought(&mut self, close: Arc<str>, from: usize, out: &mut Vec<Event>) {
         self.tell(true, out);
         let (at, n_verdicts) = (self.at, self.outcome.verdicts.len());
         let (n_events, thought) = (out.len(), self.outcome.reasoning.len());
         let n_shown = self.outcome.shown.len();
-        self.enter_thought(close);
+        self.enter_thought(close, from);
         self.advance(true, out);
         self.tell(true, out);
         if n_verdicts < self.outcome.verdicts.len() && !self.standing.prose_since_call {
@@ -357,10 +359,10 @@ impl Scanner<'_> {
             self.mode = Mode::Reasoning(thinking);
             return Flow::Wait;
         }
-        if thinking.marked.is_some() && self.rules.cut {
+        if thinking.marked.is_some() && self.rules.stop.is_cut() {
             self.think_up_to(self.text.len(), out);
         } else if thinking.marked.is_some() {
-            self.last_thought(thinking.close, out);
+            self.last_thought(thinking.close, thinking.from, out);
         }
         Flow::Wait
     }
