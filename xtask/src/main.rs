@@ -1,6 +1,7 @@
-//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | static | cost | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
+//! The house's own commands: `cargo xtask tidy | test | python | wheel | javascript | npm | site | book | static | cost | attack | documented | reference | e2e | score DIR | bench gateway | bench store | bench peers`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
+mod attack;
 mod bench;
 mod book;
 mod bystander;
@@ -40,6 +41,7 @@ usage: cargo xtask tidy         the layer table, the house rules, and the words 
                                 (needs musl-gcc and Rust's target for musl; minutes)
        cargo xtask cost         the instructions that a call costs, right and repaired, with one tool and with a hundred,
                                 against their bounds (needs valgrind)
+       cargo xtask attack       the generated tests with many times their rounds, in 2 GB of memory (Linux; minutes)
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
        cargo xtask e2e          real clients and a real model against the gateway, in a matrix; --only NAME:
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         ["book"] => book::build(),
         ["static"] => standalone::standalone(),
         ["cost"] => cost::cost(),
+        ["attack"] => attack::attack(),
         ["documented"] => suite::documented(),
         ["reference"] => reference(),
         ["documented", step::HERE] => documented::run_here(false),

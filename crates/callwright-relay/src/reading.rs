@@ -190,7 +190,7 @@ impl<'t> ChoiceReader<'t> {
     pub(crate) fn finish(mut self, budget: Budget, out: &mut Vec<Event>) -> Choice {
         let reason = match budget {
             Budget::Spent => Some("length"),
-            Budget::Left | Budget::Unknown => self.finish_reason.as_deref(),
+            Budget::Left | Budget::Unknown => self.finish_reason.as_deref().filter(|said| !said.is_empty()),
         };
         let from = out.len();
         let outcome = match self.engine {

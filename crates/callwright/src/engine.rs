@@ -109,3 +109,22 @@ pub fn is_cut(finish_reason: &str) -> bool {
             | "error"
     )
 }
+
+/// Does this `finish_reason` say that the model ended the answer by itself? `stop` and `tool_calls` do, and what servers of other
+/// APIs write instead of them. A word that nobody knows says nothing.
+pub(crate) fn is_end(finish_reason: &str) -> bool {
+    const ENDS: [&str; 11] = [
+        "stop",
+        "tool_calls",
+        "tool_call",
+        "function_call",
+        "end_turn",
+        "tool_use",
+        "stop_sequence",
+        "eos",
+        "eos_token",
+        "complete",
+        "completed",
+    ];
+    ENDS.iter().any(|end| end.eq_ignore_ascii_case(finish_reason))
+}

@@ -278,7 +278,13 @@ impl Draft {
                 .ok_or_else(|| unread(&parse, parse.diagnostics.clone()))?;
             let end = Repair { kind: RepairKind::AddEnd, at: Span::at(text.len()), put: "".into() };
             let repairs = if is_whole { &[] } else { std::slice::from_ref(&end) };
-            return Ok(read(&arguments, repairs).anew(RepairKind::SwapSyntax, text));
+            let read = read(&arguments, repairs);
+            // The frame that the server took away ended it, if the model ended the answer.
+            let ending = match read.ending {
+                Ending::Cut if stop.is_ended() => Ending::Open,
+                ending => ending,
+            };
+            return Ok(Read { ending, ..read }.anew(RepairKind::SwapSyntax, text));
         };
         let value = reading.value();
         // `"{\"a\": 1}"`

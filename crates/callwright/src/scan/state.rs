@@ -6,7 +6,7 @@ use super::beside::Beside;
 use super::mention::{Before, Held, Run, Surroundings};
 use super::opener::Delimiter;
 use crate::dialect::{Dialects, Record};
-use crate::engine::{Context, is_cut};
+use crate::engine::{Context, is_cut, is_end};
 use crate::policy::{Admission, CallsInReasoning, Policy};
 use crate::tools::ToolChoice;
 use crate::verdict::Verdict;
@@ -26,8 +26,8 @@ impl Stop {
     pub(super) fn of(finish_reason: Option<&str>) -> Stop {
         match finish_reason {
             Some(reason) if is_cut(reason) => Stop::Cut,
-            Some(_) => Stop::Ended,
-            None => Stop::Unsaid,
+            Some(reason) if is_end(reason) => Stop::Ended,
+            Some(_) | None => Stop::Unsaid,
         }
     }
 

@@ -1,0 +1,34 @@
+//! What an attacker would try for longer than the suite takes: the generated tests, with many times their rounds, in
+//! bounded memory.
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::root;
+use crate::step::{self, cargo};
+
+/// How many times the rounds of one run of the suite.
+const TIMES: &str = "4";
+/// The address space that each test may take, in KiB: a bomb ends the test, and not the machine.
+const MEMORY: u32 = 2 << 20;
+/// The generated tests, by the names that they have in common.
+const TESTS: &str =
+    "binary(laws) or binary(broken_marks) or binary(hostile) or test(hostile) or test(bounded)";
+
+/// Runs them.
+///
+/// # Errors
+/// When one of them fails, or cannot be built.
+pub(crate) fn attack() -> Result<()> {
+    let root = root()?;
+    let nextest = ["nextest", "run", "--workspace", "--exclude", "callwright-cli", "--no-fail-fast"];
+    // The compilers may take more than the tests.
+    if !step::run(cargo(&root).args(nextest).arg("--no-run"))?.ok {
+        bail!("the tests cannot be built");
+    }
+    let limited = format!("ulimit -v {MEMORY} && exec \"$0\" \"$@\"");
+    let mut tests = step::program(&root, "sh".as_ref());
+    tests.args(["-c", &limited]).arg(env!("CARGO")).args(nextest).args(["-E", TESTS]);
+    let tally = step::run(tests.env("CALLWRIGHT_LAWS", TIMES)).context("the tests")?;
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    if tally.ok { Ok(()) } else { bail!("{} of the attacks succeeded", tally.failed) }
+}
