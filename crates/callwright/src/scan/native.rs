@@ -253,6 +253,7 @@ impl Draft {
             };
         }
         let whole = Span::new(0, text.len());
+        let options = Options { cut, ..Options::default() };
         let rewritten = |put: String, kind| {
             let repairs = vec![Repair { kind, at: whole, put: put.clone().into() }];
             Ok((put, repairs))
@@ -260,14 +261,14 @@ impl Draft {
         // Python source: `f(a=1)`.
         let paren = text.find('(').unwrap_or(0);
         if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
-            let payload = payload::read_arguments_at(text, paren, guide, cut);
+            let payload = payload::read_arguments_at(text, paren, guide, options);
             // `f(a=1), f(a=2)` is more than one call.
             let is_all = text.get(payload.end..).is_some_and(payload::are_signs);
             if let Some(reading) = payload::settled_object(&payload.parse).filter(|_| is_all) {
                 return rewritten(reading.value().raw().to_owned(), RepairKind::SwapSyntax);
             }
         }
-        let parse = read_with(text, guide, &Options { cut });
+        let parse = read_with(text, guide, &options);
         let Some(reading) = settled(&parse, tool) else {
             let read = in_markup(text, tool, names.tools()).filter(|_| !cut);
             return read.map_or_else(
@@ -278,7 +279,7 @@ impl Draft {
         let value = reading.value();
         // `"{\"a\": 1}"`
         if let Some(inner) = value.as_str() {
-            let parse = read_with(&inner, guide, &Options { cut });
+            let parse = read_with(&inner, guide, &options);
             return match payload::settled_object(&parse) {
                 Some(reading) => rewritten(reading.value().raw().to_owned(), RepairKind::Unwrap),
                 None => Err(Reason::Shape(ShapeError::ArgumentsNotObject("string"))),
