@@ -120,7 +120,7 @@ enum Other<'t> {
 /// What the bracket `byte` at `at` opens, with what stands behind it at `inner`.
 fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) -> Other<'t> {
     let text = search.text;
-    if search.fuel < 0 {
+    if search.is_spent() {
         return Other::Part(Problem::Limit, Span::at(at));
     }
     // Most brackets open no value, and ask for no memory.

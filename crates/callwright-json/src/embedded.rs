@@ -19,10 +19,10 @@ const MOST_STARTS: usize = 64;
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
-pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) -> Parse<'t> {
     let decoded_as = |inner: &String| unwrapped(inner, Span::new(0, text.len()), guide, options);
     match decoded(text).as_slice() {
-        [] => settle(Search::new(text, 0, guide, options.cut), collect, choose),
+        [] => settle(Search::new(text, 0, guide, options), collect, choose),
         [only] => decoded_as(only),
         several => Parse::of_ties(several.iter().flat_map(|inner| decoded_as(inner).readings).collect()),
     }
@@ -88,7 +88,7 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
             (at, lead) = (block.end as usize, block.end as usize);
             continue;
         }
-        if search.fuel < 0 {
+        if search.is_spent() {
             break;
         }
         at = start + 1;

@@ -65,6 +65,10 @@ fn strict_ones(ways: Vec<String>) -> Vec<String> {
 /// ```
 pub fn spelt_char(text: &str) -> Option<(char, usize)> {
     let plain = || text.chars().next().map(|c| (c, c.len_utf8()));
+    // No other sign begins a spelling.
+    if !text.starts_with(['&', '%', '=', '\\']) {
+        return plain();
+    }
     LAYERS.into_iter().find_map(|decode| decode(text)).or_else(|| escape(text)).or_else(plain)
 }
 

@@ -23,6 +23,7 @@ mod embedded;
 mod beside;
 mod python;
 mod search;
+mod fuel;
 mod ambiguity;
 mod repair;
 mod tree;
@@ -32,6 +33,7 @@ mod scan;
 mod spelling;
 mod span;
 
+pub use fuel::Fuel;
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
 pub use layers::spelt_char;
 pub use python::is_arguments;

@@ -8,7 +8,8 @@ use crate::python;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
-    Diagnostic, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Tree, strict,
+    Diagnostic, Fuel, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Tree,
+    strict,
 };
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -28,10 +29,12 @@ pub fn read<'t>(text: &'t str, guide: &dyn Guide) -> Parse<'t> {
 }
 
 /// What the caller knows about the text besides the schema.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'f> {
     /// The text may have been cut off at its end: no closing bracket is added there.
     pub cut: bool,
+    /// What reading takes is spent of it, and where none is left, what is broken has no reading.
+    pub fuel: Option<&'f Fuel>,
 }
 
 /// How the text begins.
@@ -54,7 +57,7 @@ impl Start {
 }
 
 /// Like [`read`], with options.
-pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) -> Parse<'t> {
     match strict(text) {
         Ok(tree) => unwrap(text, &tree, guide, options)
             .or_else(|| wrapped(text, &tree, guide))
@@ -74,7 +77,7 @@ pub fn read_prefix<'t>(
     from: usize,
     start: Start,
     guide: &dyn Guide,
-    options: &Options,
+    options: &Options<'_>,
 ) -> Parse<'t> {
     if start == Start::Value
         && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from, MOST_CALLS_HAVE)
@@ -82,7 +85,7 @@ pub fn read_prefix<'t>(
     {
         return Parse::of(reading);
     }
-    let mut search = Search::new(text, from, guide, options.cut);
+    let mut search = Search::new(text, from, guide, options);
     search.strict_quotes = start.is_arguments() && python::is_arguments(text, from);
     let choose = |_: &mut Search<'_, '_>, found: Vec<Found>| {
         Parse::of_ties(found.into_iter().filter_map(|f| Reading::of(text, f.span, f.repairs)).collect())
@@ -125,7 +128,7 @@ pub(crate) fn settle<'t, 'g>(
 
 /// What is read in a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list of
 /// one, `[{"a": 1}]`.
-fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options) -> Option<Parse<'t>> {
+fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options<'_>) -> Option<Parse<'t>> {
     let root = tree.root(text);
     let kinds = guide.kinds(guide.root());
     match root.kind() {
@@ -164,7 +167,7 @@ fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t
 }
 
 /// Reads `inner`, which stands at `at` in the source in the form of an escaped text.
-pub(crate) fn unwrapped<'t>(inner: &str, at: Span, guide: &dyn Guide, options: &Options) -> Parse<'t> {
+pub(crate) fn unwrapped<'t>(inner: &str, at: Span, guide: &dyn Guide, options: &Options<'_>) -> Parse<'t> {
     let parse = read_with(inner, guide, options);
     let readings = parse.readings.into_iter().map(|r| {
         let text = r.text.into_owned();

@@ -138,7 +138,7 @@ proptest! {
         let text = value.written(&spelling);
         for cut in cuts(&text) {
             for guide in GUIDES {
-                let parse = read_with(cut, *guide, &Options { cut: true });
+                let parse = read_with(cut, *guide, &Options { cut: true, ..Options::default() });
                 prop_assert!(parse.readings.is_empty(), "{cut}\n{:?}", parse.readings);
             }
         }
@@ -298,7 +298,7 @@ fn spells_as_it_reads(text: &str) {
 fn check_readings(text: &str) {
     for guide in GUIDES {
         for cut in [false, true] {
-            let parse = read_with(text, *guide, &Options { cut });
+            let parse = read_with(text, *guide, &Options { cut, ..Options::default() });
             check_parse(text, &parse);
         }
     }

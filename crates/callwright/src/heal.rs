@@ -35,7 +35,7 @@ pub struct Healed {
 /// assert_eq!(healed.repairs.len(), 1);
 /// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
-    let options = Options { cut: finish_reason.is_some_and(is_cut) };
+    let options = Options { cut: finish_reason.is_some_and(is_cut), ..Options::default() };
     let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };
     let mut parse = read_with(text, schema.guide(), &options);
     // Of several readings of one value, the schema may admit one only.

@@ -172,10 +172,18 @@ impl Search<'_, '_> {
     /// The declared name that stands behind a few signs at `at` and before a colon: `"title:" "x"`, `*title* = 1`.
     fn anchored_key(&self, place: Place, used: u128, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
+        if let Some(all) = self.all {
+            all.spend(self.guide.slots(place));
+        }
         let unused = (0..self.guide.slots(place)).filter(|slot| used & (1 << slot) == 0);
         let mut names = unused.filter_map(|slot| self.guide.name(place, slot as u8));
+        // Behind all signs, nothing but a name that begins with one begins before that.
+        let behind_signs = signs(rest).last()?;
         names.find_map(|name| {
-            let open = signs(rest).find(|len| rest[*len..].starts_with(name))?;
+            let open = match name.starts_with(char::is_alphanumeric) {
+                true => Some(behind_signs).filter(|len| rest[*len..].starts_with(name)),
+                false => signs(rest).find(|len| rest[*len..].starts_with(name)),
+            }?;
             let (from, to) = (at + open, at + open + name.len());
             let behind = self.text.get(to..)?;
             let is_mark = |text: Option<&str>| text.is_some_and(|text| text.contains(['"', '\'']));

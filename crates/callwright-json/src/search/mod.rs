@@ -27,7 +27,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::{Class, Guide, Kinds, Place, Problem, Repair, RepairKind, Span, Start};
+use crate::{Class, Fuel, Guide, Kinds, Options, Place, Problem, Repair, RepairKind, Span, Start};
 
 pub(crate) use cost::Cost;
 use cost::price;
@@ -234,6 +234,8 @@ pub(crate) struct Search<'t, 'g> {
     /// What may still be spent, in units of some nanoseconds: what it takes to look at one byte with care. Each way to read the
     /// text goes over the whole of it, so the ways share what there is.
     pub(crate) fuel: i64,
+    /// What may be spent for this text and others.
+    all: Option<&'g Fuel>,
     /// What went wrong at the farthest place.
     trouble: Option<(Problem, Span)>,
     /// What went wrong where no reading was found first.
@@ -260,7 +262,7 @@ fn levels(len: usize) -> i64 {
 
 impl<'t, 'g> Search<'t, 'g> {
     /// A search in `text`, at `from` and behind it.
-    pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, cut: bool) -> Self {
+    pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, options: &Options<'g>) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
         Search {
@@ -268,7 +270,7 @@ impl<'t, 'g> Search<'t, 'g> {
             bytes,
             guide,
             schema_mode: SchemaMode::Typed,
-            cut,
+            cut: options.cut,
             strict_quotes: false,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
@@ -289,6 +291,7 @@ impl<'t, 'g> Search<'t, 'g> {
             mark: None,
             last_backslash: text.rfind('\\'),
             fuel: FUEL + FUEL_PER_BYTE * bytes.len().saturating_sub(from) as i64,
+            all: options.fuel,
             trouble: None,
             reason: None,
         }
@@ -322,20 +325,24 @@ impl<'t, 'g> Search<'t, 'g> {
             }
         };
         if let Some(first) = first {
+            let before = self.fuel;
             self.advance(first);
+            self.account(before);
         }
         self.on_trail = false;
         while let Some((_, state)) = self.waiting.pop_first() {
             if self.found.first().is_some_and(|best| best.cost < state.cost) {
                 break;
             }
-            if self.fuel < 0 {
+            if self.is_spent() {
                 self.found.clear();
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
             }
+            let before = self.fuel;
             self.fuel -= levels(self.waiting.len());
             self.advance(state);
+            self.account(before);
         }
         if self.found.is_empty() {
             self.reason = self.reason.or(self.trouble);
@@ -353,6 +360,18 @@ impl<'t, 'g> Search<'t, 'g> {
         let trouble = core::mem::replace(&mut self.reason, reason);
         let broken = (Problem::Unreadable, Span::at(from));
         found.into_iter().next().ok_or_else(|| trouble.unwrap_or(broken))
+    }
+
+    /// Is there nothing left to spend, for this text or for all?
+    pub(crate) fn is_spent(&self) -> bool {
+        self.fuel < 0 || self.all.is_some_and(Fuel::is_spent)
+    }
+
+    /// Takes what was spent since there was so much left off what there is for all.
+    fn account(&self, before: i64) {
+        if let Some(all) = self.all {
+            all.spend(usize::try_from(before - self.fuel).unwrap_or(0));
+        }
     }
 
     /// Runs one state forward until it is complete, impossible, or dearer than another one.

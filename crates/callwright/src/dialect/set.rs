@@ -44,6 +44,10 @@ struct Compiled {
     words: Vec<Text>,
     /// What calls in marks may begin with, as far as broken ones are told by it, and whose it is.
     heads: Vec<(Vec<char>, u16)>,
+    /// Those in front of payloads with a mark between the name and the payload.
+    fronts: Vec<(Vec<char>, u16)>,
+    /// How many letters the longest of them has.
+    longest_head: usize,
     /// The markers of the caller's own; none where there are none.
     own: Option<Own>,
     /// The only one that counts.
@@ -129,6 +133,11 @@ impl Dialects {
                 heads.insert(heads.partition_point(|other| *other <= head), head);
             }
         }
+        let frames = records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame, record.id)));
+        let fronts = frames.filter(|(frame, _)| frame.has_argument_mark());
+        let mut fronts: Vec<(Vec<char>, u16)> = fronts.map(|(frame, id)| (frame.head(), id)).collect();
+        fronts.sort_unstable();
+        fronts.dedup();
         let mut own = Own::default();
         for (dialect, record) in dialects.iter().zip(&records) {
             let counts = only.is_none_or(|only| only == record.id);
@@ -138,7 +147,14 @@ impl Dialects {
         }
         Dialects(Arc::new(Compiled {
             n_built_in,
+            longest_head: heads
+                .iter()
+                .map(|(head, _)| head.len())
+                .max()
+                .unwrap_or(0)
+                .max(marks::HEAD_LETTERS),
             heads,
+            fronts,
             known,
             openers: Table::new(openers),
             closers: Table::new(closers),
@@ -277,11 +293,12 @@ impl Dialects {
         let is_word = first.is_alphanumeric();
         // In front of a word, these begin what has a reader of its own.
         let is_odd = is_word || first.is_ascii_punctuation() && !matches!(first, '(' | '{' | '`' | '#');
+        let begun = Begun::of(text);
         let may_be = |(head, _): &(Vec<char>, u16)| match head.first() {
             Some(sign) if is_sign(*sign) => {
                 is_odd && (marks::is_headless(head, text) || marks::is_headless(head, behind))
             }
-            _ => is_near(head, text),
+            _ => begun.is_near(head),
         };
         is_sign(first) || is_word && behind.starts_with(is_sign) || self.0.heads.iter().any(may_be)
     }
@@ -289,17 +306,19 @@ impl Dialects {
     /// The dialects of which the marks in front of a call may begin `text`, broken or not; each once.
     pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
         // A mark that is whole is not another one that is broken.
-        let whole = self.0.heads.iter().filter(|(head, _)| marks::is_whole_at(head, text));
+        let letters = marks::beginning(text, self.0.longest_head);
+        let whole = self.0.heads.iter().filter(|(head, _)| marks::is_whole_at(head, &letters));
         let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
         let may_be = move |head: &Vec<char>, id: u16| {
             whole.is_none_or(|whole| whole == head) || self.record(id).form.is_some()
         };
         let by_head = self.0.heads.iter();
-        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && is_near(head, text));
+        let begun = Begun::of(text);
+        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && begun.is_near(head));
         let is_named = move |record: &&Arc<Record>| {
             let form = record.form.as_ref().filter(|form| form.is_named());
             form.is_some_and(|form| {
-                tool_set.iter().any(|tool| marks::may_begin(&form.opener(tool.name()), text))
+                tool_set.iter().any(|tool| marks::may_begin(&form.opener(tool.name()), &letters))
             })
         };
         let all = by_head.map(|(_, id)| self.record(*id)).chain(self.0.records.iter().filter(is_named));
@@ -309,6 +328,15 @@ impl Dialects {
             known.extend(is_new.then_some(record.id));
             is_new
         })
+    }
+
+    /// Is `text` all marks of a dialect in front of a payload, one of them between that and the name: `[TOOL_CALLS]f[ARGS]`?
+    pub(crate) fn is_front(&self, text: &str, tool_set: &ToolSet) -> bool {
+        let letters = marks::beginning(text, self.0.longest_head);
+        let fronts = self.0.fronts.iter().filter(|(head, _)| letters.starts_with(head));
+        let mut frames = fronts
+            .flat_map(|(head, id)| self.record(*id).frames.iter().filter(move |frame| frame.head() == *head));
+        frames.any(|frame| marks::is_front(text, frame, tool_set))
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
@@ -368,20 +396,40 @@ fn is_sign(letter: char) -> bool {
     matches!(letter, '<' | '[' | '|' | '｜')
 }
 
-/// Is `head` what `text` may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
-/// of its letters.
-fn is_near(head: &[char], text: &str) -> bool {
-    let Some(first) = text.chars().next() else { return false };
-    let behind = text.get(first.len_utf8()..).unwrap_or("");
-    // Nearly all words are told apart by one letter.
-    let begins = |text: &str| {
-        marks::first_letter(text).is_none_or(|letter| head.iter().take(2).any(|own| *own == letter))
-    };
-    let may_be = match head.first() {
-        Some(sign) if is_sign(*sign) => !first.is_whitespace(),
-        _ => begins(text) || first.is_alphanumeric() && begins(behind),
-    };
-    may_be && marks::may_begin(head, text)
+/// What a text begins with, which is compared with many marks.
+struct Begun {
+    first: Option<char>,
+    /// The first letter, and that behind it, as they are compared with those of marks.
+    letter: Option<char>,
+    next: Option<char>,
+    letters: Vec<char>,
+}
+
+impl Begun {
+    fn of(text: &str) -> Begun {
+        let first = text.chars().next();
+        let behind = text.get(first.map_or(0, char::len_utf8)..).unwrap_or("");
+        Begun {
+            first,
+            letter: marks::first_letter(text),
+            next: marks::first_letter(behind),
+            letters: marks::beginning(text, marks::HEAD_LETTERS),
+        }
+    }
+
+    /// Is `head` what the text may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
+    /// of its letters.
+    fn is_near(&self, head: &[char]) -> bool {
+        let Some(first) = self.first else { return false };
+        // Nearly all words are told apart by one letter.
+        let begins =
+            |letter: Option<char>| letter.is_none_or(|letter| head.iter().take(2).any(|own| *own == letter));
+        let may_be = match head.first() {
+            Some(sign) if is_sign(*sign) => !first.is_whitespace(),
+            _ => begins(self.letter) || first.is_alphanumeric() && begins(self.next),
+        };
+        may_be && marks::may_begin(head, &self.letters)
+    }
 }
 
 /// Puts the name of a dialect to what is wrong with it.

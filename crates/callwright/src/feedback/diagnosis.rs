@@ -37,7 +37,7 @@ pub struct Fix {
 /// how it would have gone on.
 pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let stop = scan(text).err()?;
-    let parse = read_with(text, &AnyValue, &Options { cut });
+    let parse = read_with(text, &AnyValue, &Options { cut, ..Options::default() });
     let read = parse.settled();
     let (trouble, at) = read.and_then(|reading| of_reading(&stop, reading)).unwrap_or_else(|| of_stop(&stop));
     let fix = match read {

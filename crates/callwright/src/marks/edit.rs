@@ -12,6 +12,16 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
     Distance::of(mark, text, most).map_or_else(Vec::new, |distance| distance.ends(text, most))
 }
 
+/// Does `text` begin with `mark` but for at most so many edits?
+pub(super) fn is_within(mark: &[char], text: &[char], most: usize) -> bool {
+    // Of so few edits one of the first letters is left: most marks are told apart by them.
+    let near = |text: &[char]| {
+        mark.iter().take(most + 1).any(|own| text.iter().take(2 * most + 1).any(|c| c == own))
+    };
+    (mark.len() <= most || near(text))
+        && Distance::of(mark, text, most).is_some_and(|distance| distance.is_within(text, most))
+}
+
 /// The distances between one mark, or its beginning, and the beginnings of a text.
 ///
 /// The distance is that of optimal string alignment. Only the diagonals that it can reach are looked at, so that the cost
@@ -66,6 +76,12 @@ impl Distance {
             self.letter = letter;
         }
         Some(self)
+    }
+
+    /// Is there an end in `text` up to which there are at most `most` edits?
+    fn is_within(&self, text: &[char], most: usize) -> bool {
+        let limit = u8::try_from(most).unwrap_or(FAR);
+        (0..BAND).any(|cell| self.last[cell] <= limit && column(self.row, cell, text).is_some())
     }
 
     /// For each end in `text`, the edits up to there, where these are at most `most`.

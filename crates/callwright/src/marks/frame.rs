@@ -4,7 +4,7 @@
 //! The payload has a reader of its own. Here only the marks in front of it and behind it are looked for, with their slips.
 
 use super::edit::{MOST, ends_within};
-use super::fold::{Folded, is_foreign};
+use super::fold::{Folded, fold, is_foreign};
 use super::form::{NAME, folded, marks, named, word_at};
 use super::lexemes::most_edits;
 use crate::dialect::{Dialect, Grammar};
@@ -170,6 +170,28 @@ impl Frame {
     /// Does a mark of its own stand between the name and the payload, `[ARGS]`, not only the end of the one that names the tool?
     pub(crate) fn has_argument_mark(&self) -> bool {
         self.between.as_deref().is_some_and(|between| between.contains(['<', '[']))
+    }
+
+    /// May `text` be all marks in front of a payload, by its last sign, where one stands behind the name?
+    pub(super) fn ends_like(&self, text: &str) -> bool {
+        let between = self.between.as_deref().filter(|_| self.has_argument_mark()).map(str::trim_end);
+        let last = |text: &str| text.chars().next_back().map(fold);
+        between.is_some_and(|between| last(between) == last(text))
+    }
+
+    /// Is `text` these marks, as they should be, with this name?
+    pub(super) fn is_front_of(&self, text: &Folded, name: &str) -> bool {
+        let between = self.between.as_deref().unwrap_or("");
+        let mut at = 0;
+        for mark in marks(&format!("{}{name}{between}", self.before)) {
+            let mark = folded(&mark);
+            at = if at == 0 { 0 } else { text.behind_blanks(at) };
+            if !text.folded.get(at..).is_some_and(|rest| rest.starts_with(&mark)) {
+                return false;
+            }
+            at += mark.len();
+        }
+        at == text.len()
     }
 
     /// The most letters in front of a payload, without a name.

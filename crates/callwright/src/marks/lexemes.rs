@@ -3,6 +3,7 @@
 //! Every opener is looked for with each declared name in it, so that a torn name, a lost end and a misspelt word are one thing:
 //! a distance between two texts. A mark with `k` edits in it has one of `k + 1` parts of it whole, by which it is found.
 
+use callwright_json::Fuel;
 use memchr::memmem;
 
 use super::edit::{Distance, MOST};
@@ -116,8 +117,8 @@ impl Kind {
 }
 
 /// The marks of `form` in `text` that open and close calls and their section, in no order.
-pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
-    let index = Index::of(text);
+pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel) -> Vec<Lexeme> {
+    let index = Index::of(text, fuel);
     calls_in(&index, form, tools)
 }
 
@@ -136,8 +137,13 @@ fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
 }
 
 /// All marks of `form` in `text`, by their places, and the keys that their numbers stand for: those that some called tool declares.
-pub(super) fn find<'t>(text: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<Lexeme>, Vec<&'t str>) {
-    let index = Index::of(text);
+pub(super) fn find<'t>(
+    text: &Folded,
+    form: &Form,
+    tools: &[&'t Tool],
+    fuel: &Fuel,
+) -> (Vec<Lexeme>, Vec<&'t str>) {
+    let index = Index::of(text, fuel);
     let mut marks = calls_in(&index, form, tools);
     let mut called: Vec<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
     called.sort_unstable();
@@ -149,28 +155,56 @@ pub(super) fn find<'t>(text: &Folded, form: &Form, tools: &[&'t Tool]) -> (Vec<L
     let arguments = Patterns::of_arguments(form, &called, &keys, &index);
     marks.extend(index.exact(&arguments));
     marks.extend(index.torn(&arguments));
-    let whole: Vec<Lexeme> = marks.iter().copied().filter(|mark| mark.make == Make::Whole).collect();
-    let is_inside = |mark: &Lexeme| whole.iter().any(|other| other.from <= mark.from && mark.to <= other.to);
+    marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
+    let whole = Near::of(marks.iter().filter(|mark| mark.make == Make::Whole));
+    let is_inside =
+        |mark: &Lexeme| whole.at(mark).any(|other| other.from <= mark.from && mark.to <= other.to);
     marks.retain(|mark| !mark.kind.is_piece() || !is_inside(mark));
     let is_standing = |mark: &&Lexeme| mark.make == Make::Whole || mark.kind.is_piece();
-    let stands: Vec<Lexeme> = marks.iter().filter(is_standing).copied().collect();
-    marks.retain(|mark| mark.make != Make::Torn || stands.iter().all(|other| may_stand(mark, other)));
-    marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
+    let stands = Near::of(marks.iter().filter(is_standing));
+    marks.retain(|mark| mark.make != Make::Torn || stands.at(mark).all(|other| may_stand(mark, other)));
     marks.dedup();
     (marks, keys)
+}
+
+/// Marks by their places, to be asked for those that overlap one.
+struct Near {
+    marks: Vec<Lexeme>,
+    longest: usize,
+}
+
+impl Near {
+    /// Of `marks`, which stand in the order of their places.
+    fn of<'l>(marks: impl Iterator<Item = &'l Lexeme>) -> Near {
+        let marks: Vec<Lexeme> = marks.copied().collect();
+        let longest = marks.iter().map(|mark| mark.to - mark.from).max().unwrap_or(0);
+        Near { marks, longest }
+    }
+
+    /// Those that may overlap `mark`, or touch it.
+    fn at(&self, mark: &Lexeme) -> impl Iterator<Item = &Lexeme> {
+        let first = self.marks.partition_point(|other| other.from + self.longest < mark.from);
+        let to = mark.to;
+        self.marks.iter().skip(first).take_while(move |other| other.from <= to)
+    }
 }
 
 /// Of torn marks that overlap, those of one kind standing together, those that are nearest to it. Openers of calls are of one
 /// kind whatever they name.
 fn nearest(torn: &[Lexeme]) -> impl Iterator<Item = Lexeme> {
-    let keeps = |mark: &&Lexeme, all: &[Lexeme]| {
-        !all.iter().any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
+    let keeps = |mark: &&Lexeme, all: &Near| {
+        !all.at(mark).any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
     };
     let is_same = |mark: &Lexeme, next: &Lexeme| {
         mark.kind == next.kind || matches!((mark.kind, next.kind), (Kind::Call(_), Kind::Call(_)))
     };
     let kinds = torn.chunk_by(is_same);
-    kinds.flat_map(move |all| all.iter().filter(move |mark| keeps(mark, all)).copied())
+    kinds.flat_map(move |all| {
+        let mut sorted: Vec<&Lexeme> = all.iter().collect();
+        sorted.sort_by_key(|mark| mark.from);
+        let near = Near::of(sorted.into_iter());
+        all.iter().filter(move |mark| keeps(mark, &near)).copied()
+    })
 }
 
 /// May `torn` be read where `whole` stands? No reading takes letters out of a value to complete a mark that is whole without
@@ -434,17 +468,23 @@ struct Index<'t> {
     places: Vec<Vec<usize>>,
     /// All letters as one text, in which names are looked for.
     letters: String,
+    fuel: &'t Fuel,
 }
 
+/// What it takes to compare a mark with one place of a text, in units of fuel, and with its slips.
+const PLACE_FUEL: usize = 1;
+const TORN_FUEL: usize = 12;
+
 impl<'t> Index<'t> {
-    fn of(text: &'t Folded) -> Index<'t> {
+    fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
+        fuel.spend(2 * text.len() + OTHERS);
         let mut places = vec![Vec::new(); OTHERS + 1];
         for (at, letter) in text.folded.iter().enumerate() {
             if let Some(places) = places.get_mut(code(*letter)) {
                 places.push(at);
             }
         }
-        Index { text, places, letters: text.folded.iter().collect() }
+        Index { text, places, letters: text.folded.iter().collect(), fuel }
     }
 
     /// Where `part` stands, and where it ends there.
@@ -452,6 +492,7 @@ impl<'t> Index<'t> {
         let places =
             part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
         let number = number_in(part);
+        self.fuel.spend(PLACE_FUEL * (4 + places.len()));
         places.iter().filter_map(move |&at| Some((at, at + len_of(part, number, &self.text.folded[at..])?)))
     }
 
@@ -492,7 +533,7 @@ impl<'t> Index<'t> {
         for places in &mut places {
             places.retain(|at| is_taken.get(*at) == Some(&false));
         }
-        Index { text: self.text, places, letters: String::new() }
+        Index { text: self.text, places, letters: String::new(), fuel: self.fuel }
     }
 
     /// Where `patterns` stand as they are written.
@@ -544,7 +585,8 @@ impl<'t> Index<'t> {
                 SHARED.. => heads.of(self, head).iter().map(|(from, _)| *from).collect(),
                 _ => self.starts(&mark, most),
             };
-            if starts.is_empty() {
+            self.fuel.spend(TORN_FUEL * starts.len());
+            if starts.is_empty() || self.fuel.is_spent() {
                 continue;
             }
             let signs =

@@ -14,7 +14,7 @@ mod prices;
 
 use std::cmp::Reverse;
 
-use callwright_json::Span;
+use callwright_json::{Fuel, Span};
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
 use self::fold::Folded;
@@ -58,9 +58,10 @@ pub(crate) fn read<'t>(
     tool_set: &'t ToolSet,
     is_in_section: bool,
     cut: bool,
+    fuel: &Fuel,
 ) -> Decision<'t> {
     let raw = text.get(from..).unwrap_or("");
-    let mut parser = Parser::new((raw, from), form, trim, tool_set, cut);
+    let mut parser = Parser::new((raw, from), form, trim, tool_set, cut, fuel);
     parser.is_in_section = is_in_section;
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
@@ -79,9 +80,9 @@ pub(crate) fn read<'t>(
 }
 
 /// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?
-pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet) -> bool {
+pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet, fuel: &Fuel) -> bool {
     let form = Form { section: None, ..form.clone() };
-    let readings = Parser::new((call, 0), &form, trim, tool_set, false).cheapest();
+    let readings = Parser::new((call, 0), &form, trim, tool_set, false, fuel).cheapest();
     readings.len() == 1 && readings[0].cost == 0
 }
 
@@ -94,8 +95,9 @@ pub(crate) fn is_torn(
     tool: &Tool,
     values: &[(&str, Span)],
     tool_set: &ToolSet,
+    fuel: &Fuel,
 ) -> bool {
-    let parser = Parser::new((call, 0), form, trim, tool_set, false);
+    let parser = Parser::new((call, 0), form, trim, tool_set, false, fuel);
     let Parser { text, tools, keys, .. } = &parser;
     let Some(tool) = tools.iter().position(|own| own.name() == tool.name()) else { return false };
     let number = |key: &str| keys.iter().position(|own| *own == key);
@@ -123,18 +125,30 @@ impl Nearness {
 }
 
 /// How nearly `text` begins with the marks of `record` in front of a call of a declared tool. At its `end`, no more will come.
-pub(crate) fn begins(text: &str, record: &Record, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
-    let formed = record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end))?;
+pub(crate) fn begins(
+    text: &str,
+    record: &Record,
+    tool_set: &ToolSet,
+    end: bool,
+    fuel: &Fuel,
+) -> Seen<Nearness> {
+    let formed =
+        record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end, fuel))?;
     record.frames.iter().try_fold(formed, |nearest, frame| {
-        let framed = begins_framed(text, frame, tool_set, end)?;
+        let framed = begins_framed(text, frame, tool_set, end, fuel)?;
         Ok(nearest.into_iter().chain(framed).min())
     })
 }
 
-fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
+/// What it takes to compare one closer with what stands behind a call, in units of fuel.
+const TORN_FUEL: usize = 64;
+/// What it takes to look for the marks in front of one tool's payload, in units of fuel.
+const FRAME_FUEL: usize = 256;
+
+fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
     let tools: Vec<&Tool> = tool_set.iter().collect();
-    let marks = lexemes::of_calls(&folded, form, &tools);
+    let marks = lexemes::of_calls(&folded, form, &tools, fuel);
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
     let sections = sections.map(|mark| (folded.behind_blanks(mark.to), mark.price, mark.len));
     let mut behind = sections.clone().map(|(to, ..)| to).chain([0]);
@@ -158,7 +172,8 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool) -> Seen
 }
 
 /// In front of a payload of another form, such as JSON.
-fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool) -> Seen<Nearness> {
+fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
+    fuel.spend(FRAME_FUEL * (1 + tool_set.len()));
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
     let cost = |front: &Front| prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT);
     match frame.fronts(&text, &names).first() {
@@ -177,6 +192,19 @@ pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usiz
     frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
 }
 
+/// Is `text` the marks of `frame` in front of the payload of a declared tool, one of them behind the name, all as they should be?
+pub(crate) fn is_front(text: &str, frame: &Frame, tool_set: &ToolSet) -> bool {
+    let text = text.trim_end();
+    frame.ends_like(text) && {
+        let (letters, whole) = (Folded::of(text, 0), text.len() <= MAX_FRONT);
+        let names = tool_set.iter().map(Tool::name).filter(|name| text.contains(name));
+        whole && names.into_iter().any(|name| frame.is_front_of(&letters, name))
+    }
+}
+
+/// Longer marks in front of a payload are none.
+const MAX_FRONT: usize = 512;
+
 /// The names of the tools, the most letters that marks of so many have with one of them, and as many of `text`.
 fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
@@ -193,6 +221,7 @@ pub(crate) fn torn_closer(
     name: &str,
     tool_set: &ToolSet,
     is_last: bool,
+    fuel: &Fuel,
 ) -> Seen<usize> {
     let own = record.close.iter().map(|mark| mark.to_string());
     let framed = record.frames.iter().flat_map(|frame| frame.closers(name));
@@ -204,6 +233,7 @@ pub(crate) fn torn_closer(
     let text = Folded::of(all.get(..to).unwrap_or(all), 0);
     let from = text.behind_blanks(0);
     let is_word_at = |at: usize| text.folded.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    fuel.spend(TORN_FUEL * (1 + closers.len()));
     let mut nearest: Option<(usize, usize)> = None;
     for mark in &closers {
         let ends = frame::spelt_ends(mark, &text, from).into_iter();
@@ -217,7 +247,7 @@ pub(crate) fn torn_closer(
         // The letter behind the longest tells whether that ends there.
         _ if !is_last && rest.len() <= longest && closers.iter().any(may_grow) => Err(Incomplete),
         Some((end, edits)) if 0 < edits => {
-            let call = begins(all.trim_start(), record, tool_set, is_last)?;
+            let call = begins(all.trim_start(), record, tool_set, is_last, fuel)?;
             let cost = prices::EDIT * u32::try_from(edits).unwrap_or(0);
             Ok(call.is_none_or(|call| cost < call.cost).then(|| text.byte(end)))
         }
@@ -225,16 +255,16 @@ pub(crate) fn torn_closer(
     }
 }
 
-/// Is `head`, or its beginning, what `text` may begin with, though letters are wrong? Of few letters none may be, or every word
+/// Is `head`, or its beginning, what a text may begin with that has these letters at its [`beginning`], though some are wrong? Of few letters none may be, or every word
 /// would be one.
-pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
+pub(crate) fn may_begin(head: &[char], text: &[char]) -> bool {
     let head = &head[..head.len().min(HEAD)];
     let most = match head.len() {
         HEAD.. => edit::MOST,
         lexemes::ONE_EDIT.. => 1,
         _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
     };
-    let text = beginning(text, HEAD + edit::MOST);
+    let text = text.get(..HEAD_LETTERS).unwrap_or(text);
     let is_in_word = |letter: &&char| letter.is_alphanumeric();
     // `A text` is no `action:`: where a word is over, all of it tells. A sign in it may be one of its letters.
     let word = text.iter().take_while(is_in_word).count();
@@ -246,17 +276,17 @@ pub(crate) fn may_begin(head: &[char], text: &str) -> bool {
         return false;
     }
     // With letters too many in it, all of a longer text may be its beginning.
-    !edit::ends_within(head, &text, most).is_empty()
-        || text.len() < HEAD + most && !edit::ends_within(&text, head, most).is_empty()
+    edit::is_within(head, text, most) || text.len() < HEAD + most && edit::is_within(text, head, most)
 }
 
-/// Does `text` begin with `head` as it should be, and is that long enough to be told from others?
-pub(crate) fn is_whole_at(head: &[char], text: &str) -> bool {
-    lexemes::ONE_EDIT <= head.len() && beginning(text, head.len()) == head
+/// Does a text with these letters at its [`beginning`] begin with `head` as it should be, and is that long enough to be told
+/// from others?
+pub(crate) fn is_whole_at(head: &[char], text: &[char]) -> bool {
+    lexemes::ONE_EDIT <= head.len() && text.starts_with(head)
 }
 
 /// The first letters of `text`, at most so many, as they are compared with those of marks.
-fn beginning(text: &str, most: usize) -> Vec<char> {
+pub(crate) fn beginning(text: &str, most: usize) -> Vec<char> {
     // A letter may have a blank before it that is no letter.
     let to = text.char_indices().nth(2 * most).map_or(text.len(), |(to, _)| to);
     let mut letters = Folded::of(text.get(..to).unwrap_or(text), 0).folded;
@@ -284,19 +314,21 @@ pub(crate) fn is_headless(head: &[char], text: &str) -> bool {
 
 /// So many letters of a mark are compared before more is looked at.
 const HEAD: usize = 8;
+/// And so many of a text.
+pub(crate) const HEAD_LETTERS: usize = HEAD + edit::MOST;
 
 /// Does a mark of `form` stand in `text` that is broken?
-pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
-    marks_in(text, form, tool_set).iter().any(|mark| mark.make != Make::Whole)
+pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> bool {
+    marks_in(text, form, tool_set, fuel).iter().any(|mark| mark.make != Make::Whole)
 }
 
 /// Does a whole mark of `form` stand in `text` that opens or closes an argument?
-pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet) -> bool {
+pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> bool {
     let is_argument = |kind: Kind| matches!(kind, Kind::Argument(_) | Kind::ArgumentClose(_));
-    marks_in(text, form, tool_set).iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
+    marks_in(text, form, tool_set, fuel).iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
 }
 
-fn marks_in(text: &str, form: &Form, tool_set: &ToolSet) -> Vec<Lexeme> {
+fn marks_in(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> Vec<Lexeme> {
     let tools: Vec<&Tool> = tool_set.iter().collect();
-    lexemes::find(&Folded::of(text, 0), form, &tools).0
+    lexemes::find(&Folded::of(text, 0), form, &tools, fuel).0
 }

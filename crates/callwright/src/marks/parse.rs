@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
-use callwright_json::{Guide as _, Kinds, strict};
+use callwright_json::{Fuel, Guide as _, Kinds, strict};
 
 use super::edit::MOST;
 use super::fold::Folded;
@@ -25,6 +25,11 @@ use crate::tools::{Tool, ToolSet};
 /// would cost their square.
 const STEPS: usize = 4096;
 const STEPS_PER_MARK: usize = 64;
+
+/// What a step takes, for itself and for each call and argument that it carries along, in units of fuel.
+const STEP_FUEL: usize = 64;
+/// What it takes to ask whether a value ends at a mark.
+const MARK_FUEL: usize = 24;
 
 /// An end of an opener that is so long stands for itself by no chance.
 const LONG_TAIL: usize = 2;
@@ -55,6 +60,11 @@ pub(super) struct Parser<'a, 't> {
     cut: bool,
     /// Its section was opened before the text.
     pub(super) is_in_section: bool,
+    /// Where the last whole opener of a call begins, and the last whole closer of an argument.
+    last_call: Option<usize>,
+    last_closer: Option<usize>,
+    /// What may be spent.
+    fuel: &'a Fuel,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -105,10 +115,17 @@ impl<'a, 't> Parser<'a, 't> {
         trim: Trim,
         tool_set: &'t ToolSet,
         cut: bool,
+        fuel: &'a Fuel,
     ) -> Parser<'a, 't> {
         let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
-        let (marks, keys) = lexemes::find(&text, form, &tools);
-        Parser { text, raw, form, tools, keys, marks, trim, cut, is_in_section: false }
+        let (marks, keys) = lexemes::find(&text, form, &tools, fuel);
+        let last = |is_it: fn(Kind) -> bool| {
+            marks.iter().rfind(|mark| mark.make == Make::Whole && is_it(mark.kind)).map(|mark| mark.from)
+        };
+        let last_call = last(|kind| matches!(kind, Kind::Call(_)));
+        let last_closer = last(|kind| matches!(kind, Kind::ArgumentClose(_)));
+        let is_in_section = false;
+        Parser { text, raw, form, tools, keys, marks, trim, cut, is_in_section, last_call, last_closer, fuel }
     }
 
     /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
@@ -127,6 +144,10 @@ impl<'a, 't> Parser<'a, 't> {
             }
             left = left.checked_sub(1)?;
             let node = nodes.get(n)?.clone();
+            self.fuel.spend(STEP_FUEL * (1 + node.calls.len() + node.arguments.len()));
+            if self.fuel.is_spent() {
+                return None;
+            }
             if node.state == State::Done {
                 self.finish(&node, &mut found);
             }
@@ -389,6 +410,10 @@ impl<'a, 't> Parser<'a, 't> {
             {
                 break;
             }
+            self.fuel.spend(MARK_FUEL);
+            if self.fuel.is_spent() {
+                return;
+            }
             if !is_up_to_end {
                 self.end_value(node, own, n, held.price, next);
             }
@@ -424,17 +449,10 @@ impl<'a, 't> Parser<'a, 't> {
         };
         // The value might hold the next call as well, and end where that seems to.
         let ends_call = !matches!(mark.kind, Kind::Argument(_));
-        let is_before_call = self.marks.iter().any(|other| {
-            let may_be_held = match other.kind {
-                Kind::Call(_) => true,
-                // Right behind it, they changed places.
-                Kind::ArgumentClose(_) => {
-                    ends_call && mark.to <= other.from && other.from != self.text.behind_blanks(mark.to)
-                }
-                _ => false,
-            };
-            mark.from <= other.from && other.make == Make::Whole && may_be_held
-        });
+        // Right behind it, they changed places.
+        let is_before_closer = |closer| mark.to <= closer && closer != self.text.behind_blanks(mark.to);
+        let is_before_call = self.last_call.is_some_and(|call| mark.from <= call)
+            || ends_call && self.last_closer.is_some_and(is_before_closer);
         if may_end && !is_before_call && !self.ends_in_remnant(node.at, mark.from, own.key) {
             let has_closers = self.marks.iter().any(|mark| matches!(mark.kind, Kind::ArgumentClose(_)));
             let price = if has_closers { prices::NO_ARGUMENT_CLOSE } else { prices::NO_CLOSERS };
@@ -552,7 +570,14 @@ impl<'a, 't> Parser<'a, 't> {
         let tail = self.form.argument.tails.get(tail).map_or("", String::as_str);
         let typing = if tail.contains("\"false\"") { Typing::Json } else { Typing::Schema };
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
-        let json = value::json_of(&value::content(text, self.trim, indent), typing, guide, Some(place));
+        let json = value::json_of(
+            &value::content(text, self.trim, indent),
+            typing,
+            guide,
+            Some(place),
+            Some(self.fuel),
+        );
+        self.fuel.spend(STEP_FUEL + text.len());
         let tree = strict(&json).ok()?;
         let kinds = guide.kinds(place);
         let own = value::kinds_of(tree.root(&json));

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use callwright_json::{Guide, Kinds, Place};
+use callwright_json::{Fuel, Guide, Kinds, Place};
 
 use super::value::{self, json_of as value_of, place_of};
 use crate::dialect::Trim;
@@ -27,7 +27,12 @@ struct Frame {
 }
 
 /// The JSON of the elements that `text` is made of, for a value at `place`; `None` where it is made of anything else.
-pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+pub(crate) fn json_of(
+    text: &str,
+    guide: &dyn Guide,
+    place: Option<Place>,
+    fuel: Option<&Fuel>,
+) -> Option<String> {
     let mut open = vec![Frame { word: String::new(), place, from: 0, behind: 0, children: Vec::new() }];
     let mut at = 0;
     loop {
@@ -54,7 +59,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
             if !top.children.is_empty() && !is_blank(text, top.behind, start) {
                 return None;
             }
-            let json = top.json(text.get(top.from..start)?, guide)?;
+            let json = top.json(text.get(top.from..start)?, guide, fuel)?;
             close(&mut open, json, end)?;
         } else if !tag.closing && !top.is_text(guide) && tag.key.is_none() {
             // Text between elements belongs to nothing, and would be left out.
@@ -77,7 +82,7 @@ pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Option<Place>) -> Op
     if root.children.is_empty() {
         return None;
     }
-    if is_blank(text, root.behind, text.len()) { root.json(text, guide) } else { None }
+    if is_blank(text, root.behind, text.len()) { root.json(text, guide, fuel) } else { None }
 }
 
 /// Closes the innermost element, which is `json`; what closes it ends at `end`.
@@ -132,10 +137,10 @@ impl Frame {
         Some(guide.element(place, self.children.len()))
     }
 
-    fn json(&self, content: &str, guide: &dyn Guide) -> Option<String> {
+    fn json(&self, content: &str, guide: &dyn Guide, fuel: Option<&Fuel>) -> Option<String> {
         if self.children.is_empty() {
             let content = value::content(content, Trim::OwnLines, None);
-            return Some(value_of(&content, Typing::Schema, guide, self.place));
+            return Some(value_of(&content, Typing::Schema, guide, self.place, fuel));
         }
         if self.is_list(guide) {
             return Some(value::list_of(self.children.iter().map(|(_, child)| child)));

@@ -4,7 +4,7 @@
 //! In goes the text of one block, out comes its JSON, each bare scalar typed by the schema. What YAML could read in
 //! another way than it looks (tabs, anchors, tags, values that go on in the next line) is not read at all.
 
-use callwright_json::{Guide, Place, quote, strict};
+use callwright_json::{Fuel, Guide, Place, quote, strict};
 
 use super::value::{json, json_of as scalar_of, list_of, object_of, place_of};
 use crate::syntax::Typing;
@@ -27,16 +27,17 @@ struct Reader<'t, 'g> {
     /// Where the next line begins.
     at: usize,
     guide: &'g dyn Guide,
+    fuel: Option<&'g Fuel>,
 }
 
 /// The JSON of the block `text`, whose members are those of an object at `place`; `None` where it is no such block.
-pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place) -> Option<String> {
+pub(crate) fn json_of(text: &str, guide: &dyn Guide, place: Place, fuel: Option<&Fuel>) -> Option<String> {
     // `arguments: {city: Paris}`
     let flow = text.trim();
     if flow.starts_with('{') {
-        return json(flow, guide, Some(place));
+        return json(flow, guide, Some(place), fuel);
     }
-    let mut reader = Reader { text, at: 0, guide };
+    let mut reader = Reader { text, at: 0, guide, fuel };
     let Some(first) = line_at(text, 0)? else { return Some("{}".to_owned()) };
     let json = if first.is_element() { None } else { reader.block(first, Some(place), 0) }?;
     line_at(text, reader.at)?.is_none().then_some(json)
@@ -73,7 +74,7 @@ impl<'t> Reader<'t, '_> {
                     // `city:⏎  Paris`
                     Some(next) => {
                         self.at = next.end;
-                        scalar(next.text, self.guide, place)?
+                        scalar(next.text, self.guide, place, self.fuel)?
                     }
                 }
             } else if is_list && (value.starts_with("- ") || key_of(value).is_some()) {
@@ -85,7 +86,7 @@ impl<'t> Reader<'t, '_> {
                 self.at = end;
                 quote(&content)
             } else {
-                scalar(value, self.guide, place)?
+                scalar(value, self.guide, place, self.fuel)?
             };
             entries.push((key, json));
             match line_at(self.text, self.at)? {
@@ -153,9 +154,9 @@ fn key_of(line: &str) -> Option<(String, &str)> {
 }
 
 /// The JSON of a value on one line.
-fn scalar(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+fn scalar(text: &str, guide: &dyn Guide, place: Option<Place>, fuel: Option<&Fuel>) -> Option<String> {
     match text.as_bytes().first()? {
-        b'{' | b'[' => json(text, guide, place),
+        b'{' | b'[' => json(text, guide, place, fuel),
         b'"' => {
             let text = without_comment(text);
             strict(text).is_ok().then(|| text.to_owned())
@@ -170,7 +171,7 @@ fn scalar(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String>
             let text = without_comment(text);
             // `a: b: c` has no reading.
             let is_plain = !text.contains(": ") && !text.ends_with(':');
-            is_plain.then(|| scalar_of(text.trim(), Typing::Schema, guide, place))
+            is_plain.then(|| scalar_of(text.trim(), Typing::Schema, guide, place, fuel))
         }
     }
 }

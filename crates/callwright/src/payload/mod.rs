@@ -29,14 +29,24 @@ pub(crate) struct Payload<'t> {
     pub(crate) end: usize,
 }
 
-/// Reads the JSON-like value that begins at `from`. With `cut`, the text may end too early.
-pub(crate) fn read_json_at<'t>(text: &'t str, from: usize, guide: &dyn Guide, cut: bool) -> Payload<'t> {
-    read(text, from, Start::Value, guide, cut)
+/// Reads the JSON-like value that begins at `from`.
+pub(crate) fn read_json_at<'t>(
+    text: &'t str,
+    from: usize,
+    guide: &dyn Guide,
+    options: Options<'_>,
+) -> Payload<'t> {
+    read(text, from, Start::Value, guide, options)
 }
 
 /// Reads the argument list whose `(` stands at `from` into an object.
-pub(crate) fn read_arguments_at<'t>(text: &'t str, from: usize, guide: &dyn Guide, cut: bool) -> Payload<'t> {
-    read(text, from, Start::Arguments, guide, cut)
+pub(crate) fn read_arguments_at<'t>(
+    text: &'t str,
+    from: usize,
+    guide: &dyn Guide,
+    options: Options<'_>,
+) -> Payload<'t> {
+    read(text, from, Start::Arguments, guide, options)
 }
 
 /// Reads the argument list whose `(` stands at `from` and whose `)` is the last of the text.
@@ -44,13 +54,18 @@ pub(crate) fn read_whole_arguments<'t>(
     text: &'t str,
     from: usize,
     guide: &dyn Guide,
-    cut: bool,
+    options: Options<'_>,
 ) -> Payload<'t> {
-    read(text, from, Start::ArgumentsAlone, guide, cut)
+    read(text, from, Start::ArgumentsAlone, guide, options)
 }
 
-fn read<'t>(text: &'t str, from: usize, start: Start, guide: &dyn Guide, cut: bool) -> Payload<'t> {
-    let options = Options { cut };
+fn read<'t>(
+    text: &'t str,
+    from: usize,
+    start: Start,
+    guide: &dyn Guide,
+    options: Options<'_>,
+) -> Payload<'t> {
     // What stands before the payload is none of the reader's business, nor of its costs.
     let (base, text, from) = (from, text.get(from..).unwrap_or(""), 0);
     // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
@@ -73,11 +88,11 @@ pub(crate) fn read_whole<'t>(
     text: &'t str,
     from: usize,
     guide: &dyn Guide,
-    cut: bool,
+    options: Options<'_>,
     may_stand: fn(&str) -> bool,
 ) -> Option<Reading<'t>> {
     let text = text.get(from..)?;
-    let mut parse = read_with(text, guide, &Options { cut });
+    let mut parse = read_with(text, guide, &options);
     let reading = parse.settled()?;
     // What is unwrapped holds the value, wherever that stands in it.
     let unwrapped = reading.repairs.iter().find(|repair| repair.kind == RepairKind::Unwrap);
@@ -121,6 +136,7 @@ pub(crate) fn read_escaped_arguments(
     from: usize,
     end: usize,
     guide: &dyn Guide,
+    options: Options<'_>,
 ) -> Option<(String, Vec<Repair>)> {
     let piece = text.get(from..end)?;
     let is_escape = |pair: &[u8]| pair[0] == b'\\' && b"_*[]#<>".contains(&pair[1]);
@@ -131,7 +147,7 @@ pub(crate) fn read_escaped_arguments(
     let plain = apply(piece, &drops);
     // Where the backslashes stood in `plain`.
     let dropped: Vec<usize> = drops.iter().enumerate().map(|(n, drop)| drop.at.start as usize - n).collect();
-    let payload = read_arguments_at(&plain, 0, guide, false);
+    let payload = read_arguments_at(&plain, 0, guide, Options { cut: false, ..options });
     let reading = settled_object(&payload.parse)?;
     let place = |at: u32| from + at as usize + dropped.partition_point(|dropped| *dropped < at as usize);
     drops.iter_mut().for_each(|drop| drop.at = moved(drop.at, from));

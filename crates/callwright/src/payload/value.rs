@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use callwright_json::{
-    AnyValue, Guide, Kind, Kinds, Member, Options, Place, Repair, RepairKind, Value, quote, read_with, strict,
+    AnyValue, Fuel, Guide, Kind, Kinds, Member, Options, Place, Repair, RepairKind, Value, quote, read_with,
+    strict,
 };
 
 use super::elements;
@@ -45,13 +46,19 @@ fn is_own_line(text: &str) -> bool {
 /// The strict JSON text of the raw `text` of an argument at `place`, without the markup's white space.
 ///
 /// A value that is not of a type that may stand there becomes a string: whether it can be meant is the check's to say.
-pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Option<Place>) -> String {
+pub(crate) fn json_of(
+    text: &str,
+    typing: Typing,
+    guide: &dyn Guide,
+    place: Option<Place>,
+    fuel: Option<&Fuel>,
+) -> String {
     let raw = without_cdata(text);
     let plain = text.trim();
     let kinds = place.map_or(Kinds::ANY, |place| guide.kinds(place));
     match typing {
         Typing::Text => return quote(raw),
-        Typing::Json => return json(plain, guide, place).unwrap_or_else(|| quote(raw)),
+        Typing::Json => return json(plain, guide, place, fuel).unwrap_or_else(|| quote(raw)),
         Typing::Schema => {}
     }
     if let Some(empty) = empty_of(kinds).filter(|_| plain.is_empty()) {
@@ -59,7 +66,7 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
     }
     let nested = || {
         let may_hold = kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY));
-        may_hold.then(|| elements::json_of(plain, guide, place)).flatten()
+        may_hold.then(|| elements::json_of(plain, guide, place, fuel)).flatten()
     };
     if !kinds.meets(Kinds::STRING) {
         // Where a text may stand, it is one.
@@ -69,7 +76,7 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
         let number = Some(plain).filter(|_| kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION)));
         return nested()
             .or_else(|| without_zeros(number?))
-            .or_else(|| json(plain, guide, place))
+            .or_else(|| json(plain, guide, place, fuel))
             .unwrap_or_else(|| quote(plain));
     }
     // Tags with a mark of their own are no text.
@@ -91,7 +98,7 @@ pub(crate) fn json_of(text: &str, typing: Typing, guide: &dyn Guide, place: Opti
         Ok(tree) if is_other(tree.root(plain)) || is_quoted_other(tree.root(plain)) => plain.to_owned(),
         // An enum knows no line breaks around its words.
         _ if is_named(plain) => quote(plain),
-        Err(_) if kinds == Kinds::ANY => of_python(plain).unwrap_or_else(|| quote(raw)),
+        Err(_) if kinds == Kinds::ANY => of_python(plain, fuel).unwrap_or_else(|| quote(raw)),
         _ => quote(raw),
     }
 }
@@ -138,7 +145,7 @@ fn without_zeros(text: &str) -> Option<String> {
 }
 
 /// The JSON of what Python writes where anything may stand: `True`, `None`, `{'a': 1}`.
-fn of_python(text: &str) -> Option<String> {
+fn of_python(text: &str, fuel: Option<&Fuel>) -> Option<String> {
     match text {
         "True" => return Some("true".to_owned()),
         "False" => return Some("false".to_owned()),
@@ -148,7 +155,7 @@ fn of_python(text: &str) -> Option<String> {
     if !(text.starts_with(['{', '[']) && text.ends_with(['}', ']'])) {
         return None;
     }
-    let parse = read_with(text, &AnyValue, &Options { cut: false });
+    let parse = read_with(text, &AnyValue, &Options { cut: false, fuel });
     let reading = parse.settled().filter(|reading| reading.is_whole(text))?;
     let is_spelling =
         |repair: &Repair| matches!(repair.kind, RepairKind::SwapQuote | RepairKind::SwapLiteral);
@@ -208,12 +215,17 @@ pub(crate) fn start_of(text: &str, trim: Trim, is_indented: bool) -> Option<usiz
 }
 
 /// The JSON-like `text` as JSON, where it has one reading.
-pub(super) fn json(text: &str, guide: &dyn Guide, place: Option<Place>) -> Option<String> {
+pub(super) fn json(
+    text: &str,
+    guide: &dyn Guide,
+    place: Option<Place>,
+    fuel: Option<&Fuel>,
+) -> Option<String> {
     if strict(text).is_ok() {
         return Some(text.to_owned());
     }
     let at = Expected::At(guide, place.unwrap_or_else(|| guide.root()));
-    let parse = read_with(text, &at, &Options { cut: false });
+    let parse = read_with(text, &at, &Options { cut: false, fuel });
     // What stands around the value is a part of the argument, too.
     parse.settled().filter(|reading| reading.is_whole(text)).map(|reading| reading.value().raw().to_owned())
 }

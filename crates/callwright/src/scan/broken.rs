@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Repair, RepairKind, Span};
+use callwright_json::{Fuel, Repair, RepairKind, Span};
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
@@ -14,15 +14,13 @@ use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::tag::tag_at;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Reason, Verdict};
+use crate::verdict::{Outcome, Reason, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
-/// The most that is looked at so in one answer: it costs about a thousand times as much as to read what is whole.
-pub(super) const MAX_ALL: usize = 1 << 18;
 
-/// What it takes to tell whether one begins, in bytes that are looked at so.
-const LOOK: usize = 128;
+/// So many letters are compared with a mark for a unit of fuel.
+const LETTERS_PER_UNIT: usize = 16;
 
 /// A call that waits for the end of the text, which tells how its marks are meant.
 #[derive(Debug)]
@@ -79,21 +77,19 @@ impl Scanner<'_> {
     }
 
     /// Do marks of an argument stand between `from` and `to`, of a dialect whose calls begin like what stands there?
-    fn holds_argument(&mut self, from: usize, to: usize) -> bool {
+    fn holds_argument(&self, from: usize, to: usize) -> bool {
         let call =
             self.text.get(from..to).filter(|call| !self.rules.stop.is_cut() && call.len() <= MAX_BROKEN);
-        let Some(call) = call.filter(|_| self.work.bytes_repaired <= MAX_ALL) else { return false };
+        let Some(call) = call.filter(|_| self.may_repair()) else { return false };
         let tools = self.names.tools();
-        let forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form.as_ref());
-        let found = forms.filter(|form| marks::holds_argument(call, form, tools)).count();
-        self.work.bytes_repaired += call.len();
-        found != 0
+        let mut forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form.as_ref());
+        forms.any(|form| marks::holds_argument(call, form, tools, &self.work.fuel))
     }
 
     /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
     fn holds_call(&self, opener: &Opener, ended: End) -> bool {
         let inside = self.text.get(opener.item.at()..ended.at).unwrap_or("");
-        self.of_whole_marks().read(inside).calls().any(|call| call.span.start != 0)
+        self.read_inside(self.of_whole_marks(), inside).calls().any(|call| call.span.start != 0)
     }
 
     /// A scanner for a piece of the answer in which marks are read as they are written, and nothing else counts.
@@ -102,8 +98,22 @@ impl Scanner<'_> {
         let mut scanner = Scanner::new(self.names.tools(), &context);
         scanner.rules.only_marks = true;
         scanner.rules.stop = self.rules.stop;
-        scanner.work.bytes_repaired = MAX_ALL + 1;
+        scanner.rules.repairs_marks = false;
         scanner
+    }
+
+    /// What `scanner` makes of `text`, a piece of this answer or what that is meant to be, for which this one pays.
+    pub(super) fn read_inside<'s>(&self, mut scanner: Scanner<'s>, text: &'s str) -> Outcome {
+        // It has no share of its own.
+        (scanner.work.fuel, scanner.work.fuelled) = (Fuel::of(&self.work.fuel), usize::MAX);
+        let (outcome, work) = scanner.read_at_cost(text);
+        self.work.fuel.spend(work);
+        outcome
+    }
+
+    /// Are broken marks looked for, and is there anything left to spend on it?
+    pub(super) fn may_repair(&self) -> bool {
+        self.rules.repairs_marks && !self.work.fuel.is_spent()
     }
 
     /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of
@@ -140,9 +150,9 @@ impl Scanner<'_> {
     }
 
     /// May broken marks have kept a call from being read, or stand in a value that was?
-    fn is_suspect(&mut self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
+    fn is_suspect(&self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
         let record = self.records_of(opener, end).map(|records| records.into_iter().next());
-        if MAX_ALL < self.work.bytes_repaired {
+        if !self.may_repair() {
             return false;
         }
         let Some(form) = record.iter().flatten().find_map(|record| record.form.as_ref()) else {
@@ -152,7 +162,7 @@ impl Scanner<'_> {
         };
         let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
         let Some(call) = call else { return false };
-        let (tools, call_len) = (self.names.tools(), call.len());
+        let (tools, fuel) = (self.names.tools(), &self.work.fuel);
         let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>', '＜', '＞', '&']);
         let is_odd = |param: &&Param| holds_sign(param.key) || holds_sign(param.value);
         let mut odd = match body {
@@ -161,7 +171,7 @@ impl Scanner<'_> {
         }
         .iter()
         .filter(is_odd);
-        let is_suspect = match judged {
+        match judged {
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
                 [Verdict::Accepted(accepted)] => {
                     let tool = tools.get(&accepted.name);
@@ -173,11 +183,11 @@ impl Scanner<'_> {
                     if !odd.any(may_end_elsewhere) {
                         return false;
                     }
-                    !marks::is_whole(call, form, opener.record.trim, tools)
+                    !marks::is_whole(call, form, opener.record.trim, tools, fuel)
                 }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => {
-                        odd.next().is_some() || marks::is_broken(call, form, tools)
+                        odd.next().is_some() || marks::is_broken(call, form, tools, fuel)
                     }
                     // Of what was cut, the marks are not there.
                     _ => !self.rules.stop.is_cut(),
@@ -185,13 +195,11 @@ impl Scanner<'_> {
                 _ => false,
             },
             Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.rules.stop.is_cut(),
-        };
-        self.work.bytes_repaired += call_len;
-        is_suspect
+        }
     }
 
     /// The dialects whose marks `opener` may have, the nearest first.
-    fn records_of(&mut self, opener: &Opener, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
+    fn records_of(&self, opener: &Opener, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
         let is_tagged = matches!(
             opener.item,
             Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { .. }, .. }
@@ -206,13 +214,13 @@ impl Scanner<'_> {
     }
 
     /// The dialect of which a call with broken marks begins at `at`, by what stands in front of it.
-    pub(super) fn broken_record(&mut self, at: usize, end: bool) -> Seen<Arc<Record>> {
+    pub(super) fn broken_record(&self, at: usize, end: bool) -> Seen<Arc<Record>> {
         Ok(self.broken_records(at, end)?.into_iter().next())
     }
 
     /// The dialects of which one may, the nearest first.
-    fn broken_records(&mut self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
-        let rest = self.text.get(at..).filter(|_| self.work.bytes_repaired <= MAX_ALL).unwrap_or("");
+    fn broken_records(&self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
+        let rest = self.text.get(at..).filter(|_| self.may_repair()).unwrap_or("");
         // Of what was cut, the marks are not there.
         if self.rules.stop.is_cut() || !self.rules.dialects.may_break_at(rest) {
             return Ok(Vec::new());
@@ -224,8 +232,7 @@ impl Scanner<'_> {
             if !self.rules.dialects.admits(record) {
                 continue;
             }
-            self.work.bytes_repaired += LOOK;
-            if let Some(nearness) = begins(rest, record, tools, end)?
+            if let Some(nearness) = begins(rest, record, tools, end, &self.work.fuel)?
                 // In front of a payload, whole ones need no repair.
                 && !(nearness.is_whole() && record.form.is_none())
             {
@@ -240,18 +247,18 @@ impl Scanner<'_> {
 
     /// The tag at `at` that closes a call which nothing opened, right behind one of its arguments:
     /// `<path>a.txt</path>⏎</read_file>`. What stood before it may have gone out as text.
-    pub(super) fn closes_nothing(&mut self, at: usize) -> Option<(Opener, usize)> {
+    pub(super) fn closes_nothing(&self, at: usize) -> Option<(Opener, usize)> {
         let tag = tag_at(&self.text, at).ok()??;
         let name = tag.word.of(&self.text);
         let tool = self.names.tools().get(name).filter(|_| tag.closing)?;
-        let before = self.text.get(..at)?;
+        let before = self.text.get(..at).filter(|_| self.may_repair())?;
         let key = before.trim_end().strip_suffix('>')?.rsplit_once("</")?.1;
+        self.work.fuel.spend(MAX_BROKEN.min(at) / LETTERS_PER_UNIT);
         let from = before.char_indices().rev().map(|(from, _)| from).find(|from| MAX_BROKEN <= at - from);
         let is_opened = before.get(from.unwrap_or(0)..)?.contains(&format!("<{name}"));
-        if is_opened || !tool.declares(key) || MAX_ALL < self.work.bytes_repaired {
+        if is_opened || !tool.declares(key) {
             return None;
         }
-        self.work.bytes_repaired += at - from.unwrap_or(0);
         let record = Arc::clone(
             self.rules.dialects.named_by_tags().filter(|record| self.rules.dialects.admits(record))?,
         );
@@ -298,9 +305,10 @@ impl Scanner<'_> {
             Whole::Payload(judged) => Some(judged),
         };
         let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
+        self.work.refuel(self.text.len());
         let from = opener.start;
         let len = self.text.len() - from;
-        let is_within = len <= MAX_BROKEN && self.work.bytes_repaired <= MAX_ALL;
+        let is_within = len <= MAX_BROKEN && self.may_repair();
         let records = match is_read {
             true => self.records_of(&opener, true),
             false => self.broken_records(from, true),
@@ -311,10 +319,9 @@ impl Scanner<'_> {
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
         for record in &records {
-            if !matches!(decision, Decision::Nothing) || MAX_ALL < self.work.bytes_repaired {
+            if !matches!(decision, Decision::Nothing) || !self.may_repair() {
                 break;
             }
-            self.work.bytes_repaired += len;
             if !record.frames.is_empty()
                 && !std::mem::replace(&mut is_framed, true)
                 && let Some((judged, record, delimiters)) = self.framed(&opener)
@@ -327,8 +334,9 @@ impl Scanner<'_> {
             let Some(own) = &record.form else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
-            let (tools, cut) = (self.names.tools(), !self.rules.stop.is_ended());
-            let read_from = |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut);
+            let (tools, cut, fuel) = (self.names.tools(), !self.rules.stop.is_ended(), &self.work.fuel);
+            let read_from =
+                |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut, fuel);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
                 Decision::Nothing if is_read => read_from(self.call_start(&opener)),
@@ -350,7 +358,12 @@ impl Scanner<'_> {
         // What a call's own marks open is refused where it has no reading, and never said.
         if let (Judged::Text(_), Some(form)) = (&judged, form)
             && opener.is_distinct()
-            && marks::holds_argument(self.text.get(from..).unwrap_or(""), form, self.names.tools())
+            && marks::holds_argument(
+                self.text.get(from..).unwrap_or(""),
+                form,
+                self.names.tools(),
+                &self.work.fuel,
+            )
         {
             let end = self.text.len();
             let name = opener.item.name().map(|name| name.of(&self.text)).filter(|name| !name.is_empty());

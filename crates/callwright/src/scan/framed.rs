@@ -91,7 +91,7 @@ impl Scanner<'_> {
         let whole = format!("{}{rest}", way.front.whole);
         let mut scanner = self.of_whole_marks();
         scanner.rules.admission = self.rules.admission;
-        let outcome = scanner.read(&whole);
+        let outcome = self.read_inside(scanner, &whole);
         outcome.verdicts.into_iter().next().filter(|verdict| verdict.head().2.start == 0)
     }
 

@@ -230,11 +230,19 @@ impl<'a> Scanner<'a> {
     }
 
     /// The outcome of a whole answer, without events.
-    pub(crate) fn read(mut self, text: &'a str) -> Outcome {
+    pub(crate) fn read(self, text: &'a str) -> Outcome {
+        self.read_at_cost(text).0
+    }
+
+    /// The outcome of a whole answer, and what was spent on what is broken in it.
+    fn read_at_cost(mut self, text: &'a str) -> (Outcome, usize) {
         self.rules.is_quiet = true;
         self.outcome.text.reserve(text.len());
         self.text = Cow::Borrowed(text);
-        self.finish(&mut Vec::new())
+        let before = self.work.fuel.left();
+        self.end(&mut Vec::new());
+        let spent = before - self.work.fuel.left();
+        (self.outcome, usize::try_from(spent).unwrap_or(0))
     }
 
     /// Takes the next piece.
@@ -286,6 +294,11 @@ impl<'a> Scanner<'a> {
 
     /// Says that no more will come.
     pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
+        self.end(out);
+        self.outcome
+    }
+
+    fn end(&mut self, out: &mut Vec<Event>) {
         self.end_apart(out);
         self.advance(true, out);
         self.tell(true, out);
@@ -298,7 +311,6 @@ impl<'a> Scanner<'a> {
             self.say(space, "", out);
         }
         self.standing.beside.tell(&self.outcome.text, &mut self.outcome.verdicts);
-        self.outcome
     }
 
     fn advance(&mut self, end: bool, out: &mut Vec<Event>) {
@@ -340,6 +352,7 @@ impl<'a> Scanner<'a> {
             in_fence: self.markup.in_fence,
             thought: self.thought.as_deref(),
             end,
+            fuel: &self.work.fuel,
         }
     }
 }

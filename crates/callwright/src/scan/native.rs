@@ -260,10 +260,11 @@ impl Draft {
                 false => Ok(read("{}", &[])),
             };
         }
+        let options = Options { cut, ..Options::default() };
         // Python source: `f(a=1)`.
         let paren = text.find('(').unwrap_or(0);
         if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
-            let payload = payload::read_arguments_at(text, paren, guide, cut);
+            let payload = payload::read_arguments_at(text, paren, guide, options);
             // `f(a=1), f(a=2)` is more than one call.
             let is_all = text.get(payload.end..).is_some_and(payload::are_signs);
             if let Some(reading) = payload::settled_object(&payload.parse).filter(|_| is_all) {
@@ -271,7 +272,7 @@ impl Draft {
                 return Ok(read.anew(RepairKind::SwapSyntax, text));
             }
         }
-        let parse = read_with(text, guide, &Options { cut });
+        let parse = read_with(text, guide, &options);
         let Some(reading) = settled(&parse, tool) else {
             let (arguments, is_whole) = in_markup(text, tool, names.tools())
                 .filter(|_| !cut)
@@ -290,7 +291,7 @@ impl Draft {
         // `"{\"a\": 1}"`
         if let Some(inner) = value.as_str() {
             let outer = &reading.repairs;
-            let parse = read_with(&inner, guide, &Options { cut });
+            let parse = read_with(&inner, guide, &options);
             let reading = payload::settled_object(&parse)
                 .ok_or(Reason::Shape(ShapeError::ArgumentsNotObject("string")))?;
             let (arguments, repairs) = (reading.value().raw(), &reading.repairs);

@@ -272,12 +272,14 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn judge(&mut self, opener: &Opener, limit: usize, end: Option<usize>, last: bool) -> Judged {
         let limit = limit.min(self.text.len());
+        self.work.refuel(limit);
         self.work.bytes_read += limit.saturating_sub(opener.item.at());
         let case = Case { end, last, ..self.case(opener, limit) };
         judge(&case)
     }
 
     pub(super) fn judge_body(&mut self, opener: &Opener, body: &Body, end: End) -> Judged {
+        self.work.refuel(end.at);
         self.case(opener, self.text.len()).body(body, end)
     }
 
@@ -306,6 +308,7 @@ impl<'a> Scanner<'a> {
             admission: self.rules.admission,
             is_native: self.rules.is_native,
             choice: &self.rules.choice,
+            fuel: &self.work.fuel,
         }
     }
 

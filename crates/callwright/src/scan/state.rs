@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use callwright_json::Fuel;
+
 use super::beside::Beside;
 use super::mention::{Before, Held, Run, Surroundings};
 use super::opener::Delimiter;
@@ -55,6 +57,8 @@ pub(super) struct Rules {
     pub(super) is_native: bool,
     /// Only a dialect's own marks count in the text.
     pub(super) only_marks: bool,
+    /// Marks that are not as they should be count as well.
+    pub(super) repairs_marks: bool,
     /// The text is a quotation: none begins in it.
     pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
@@ -79,6 +83,7 @@ impl Rules {
             choice: context.tool_choice.clone(),
             is_native: context.native,
             only_marks: false,
+            repairs_marks: true,
             is_quotation: false,
             unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
             is_constrained: false,
@@ -141,14 +146,47 @@ pub(super) struct Work {
     pub(super) bytes_read: usize,
     /// Bytes in which the ends of payloads were looked for.
     pub(super) bytes_skipped: usize,
-    /// Bytes in which broken marks were looked for.
-    pub(super) bytes_repaired: usize,
+    /// What is left to spend on what is broken: reading it, and looking for its marks.
+    pub(super) fuel: Fuel,
+    /// The text up to here has given its share of that.
+    pub(super) fuelled: usize,
     /// The place up to which the end of this payload is looked for.
     pub(super) reach: usize,
+    /// A place at which more text must tell what begins there, and how long that has to be before it is asked again.
+    pub(super) asked: (usize, usize),
 }
 
 impl Default for Work {
     fn default() -> Work {
-        Work { bytes_read: 0, bytes_skipped: 0, bytes_repaired: 0, reach: usize::MAX }
+        Work {
+            bytes_read: 0,
+            bytes_skipped: 0,
+            fuel: Fuel::new(FREE_FUEL),
+            fuelled: 0,
+            reach: usize::MAX,
+            asked: (0, 0),
+        }
+    }
+}
+
+/// What may be spent on what is broken in any answer: some ten calls that have no reading, or one of 64 KB.
+const FREE_FUEL: u32 = 1 << 23;
+/// And for each byte of it: about as much time again as a byte of right calls takes.
+const FUEL_PER_BYTE: usize = 32;
+
+/// What waits at a place is asked again once it is longer by this part. Asked with each byte, it would cost the square of its
+/// length.
+const MORE: usize = 8;
+
+impl Work {
+    /// Takes note that what stands at `at` of a text that is `len` long cannot be told.
+    pub(super) fn wait(&mut self, at: usize, len: usize) {
+        self.asked = (at, len + (len - at).div_ceil(MORE).max(1));
+    }
+
+    /// Takes in what the text up to `end` gives.
+    pub(super) fn refuel(&mut self, end: usize) {
+        self.fuel.add(FUEL_PER_BYTE * end.saturating_sub(self.fuelled));
+        self.fuelled = self.fuelled.max(end);
     }
 }

@@ -328,13 +328,14 @@ fn opens_by_attributes(text: &str, tag: &Tag) -> bool {
 fn is_torn(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
     let Some(record) = place.inside else { return Ok(false) };
     let rest = text.get(at..).unwrap_or("");
-    Ok(marks::torn_closer(rest, record, "", place.names.tools(), place.end)?.is_some())
+    Ok(marks::torn_closer(rest, record, "", place.names.tools(), place.end, place.fuel)?.is_some())
 }
 
 /// Do the marks of another call begin at `at`, of the same dialect, which are broken further on: `<tool_call>f<arg_ky>`?
 fn begins_next(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
     let Some(record) = place.inside else { return Ok(false) };
-    let near = marks::begins(text.get(at..).unwrap_or(""), record, place.names.tools(), place.end)?;
+    let near =
+        marks::begins(text.get(at..).unwrap_or(""), record, place.names.tools(), place.end, place.fuel)?;
     Ok(near.is_some())
 }
 

@@ -300,7 +300,7 @@ impl Case<'_, '_> {
             let told = shape::Told { is_marked: true, ..shape::Told::default() };
             value.kind() == Kind::String || !shape::calls_in(value, self.names, told).is_empty()
         };
-        let reading = payload::read_whole(text, at, &guide, is_cut, may_stand).filter(is_call);
+        let reading = payload::read_whole(text, at, &guide, self.options(is_cut), may_stand).filter(is_call);
         if reading.is_some()
             && let Some(name) = self.name_in_front(block)
         {
@@ -360,7 +360,13 @@ impl Case<'_, '_> {
             let place = value::place_of(guide, guide.root(), key);
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
-            let json = value::json_of(&value::content(raw, trim, indent), param.typing, guide, place);
+            let json = value::json_of(
+                &value::content(raw, trim, indent),
+                param.typing,
+                guide,
+                place,
+                Some(self.fuel),
+            );
             doubtful |= self.may_be_text(tool, key, param, before);
             match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
@@ -395,7 +401,7 @@ impl Case<'_, '_> {
             (param.key.of(self.text), at)
         };
         let values: Vec<(&str, Span)> = walk.params.iter().map(value).collect();
-        marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools())
+        marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools(), self.fuel)
     }
 
     /// The arguments with some values that could be texts as well taken for texts, where only so they fit:
@@ -446,7 +452,7 @@ impl Case<'_, '_> {
         let place = value::place_of(guide, guide.root(), key);
         let elements = self.values_of(tool, walk, key).enumerate().map(|(n, value)| {
             let place = place.map(|place| guide.element(place, n));
-            value::json_of(value.trim(), Typing::Schema, guide, place)
+            value::json_of(value.trim(), Typing::Schema, guide, place, Some(self.fuel))
         });
         value::list_of(elements)
     }
@@ -522,7 +528,7 @@ impl Case<'_, '_> {
         }
         let place = value::place_of(guide, guide.root(), key);
         let arguments = |text: &str| {
-            let json = value::json_of(text, Typing::Schema, guide, place);
+            let json = value::json_of(text, Typing::Schema, guide, place, Some(self.fuel));
             format!("{{{}: {json}}}", crate::value::Value::from(key))
         };
         let holds_key = |text: &str| {
@@ -540,7 +546,8 @@ impl Case<'_, '_> {
     fn lines(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let text = self.text.get(at..end).unwrap_or("");
-        let json = lines::json_of(text, guide, guide.root()).filter(|json| strict(json).is_ok());
+        let json =
+            lines::json_of(text, guide, guide.root(), Some(self.fuel)).filter(|json| strict(json).is_ok());
         json.ok_or_else(|| Reason::Unreadable(Vec::new()))
     }
 
@@ -550,7 +557,7 @@ impl Case<'_, '_> {
         let text = self.text.get(at..end).unwrap_or("");
         let unreadable = || Reason::Unreadable(Vec::new());
         let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
-        let read = payload::read_json_at(&spelt.json, 0, tool.schema().guide(), false);
+        let read = payload::read_json_at(&spelt.json, 0, tool.schema().guide(), self.options(false));
         let Some(reading) = payload::settled_object(&read.parse) else {
             return Err(if 1 < read.parse.readings.len() {
                 let readings = read.parse.readings.iter().map(|r| r.value().raw().to_owned()).collect();

@@ -32,7 +32,7 @@ impl<'a> Case<'a, '_> {
             let piece = self.text.get(at..end).unwrap_or("");
             if piece.contains("\\\"") || piece.contains("\\'") {
                 let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
-                let read = payload::read_arguments_at(&inner, 0, guide, false);
+                let read = payload::read_arguments_at(&inner, 0, guide, self.options(false));
                 if let Some(reading) = payload::settled_object(&read.parse) {
                     return self.one(
                         self.rewritten(tool, written, reading, RepairKind::Unwrap, Span::new(at, end)),
@@ -43,11 +43,12 @@ impl<'a> Case<'a, '_> {
         }
         if let Some(end) = self.end
             && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
-            && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide)
+            && let Some((arguments, repairs)) =
+                payload::read_escaped_arguments(self.text, at, end, guide, self.options(false))
         {
             return self.one(self.verdict(tool, written, &arguments, repairs, Span::new(at, end)), end);
         }
-        let mut payload = payload::read_arguments_at(self.text, at, guide, self.cut);
+        let mut payload = payload::read_arguments_at(self.text, at, guide, self.options(self.cut));
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
         let is_listed = self.opener.delimiters.contains(&Delimiter::Bracket);
         if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
@@ -81,7 +82,7 @@ impl<'a> Case<'a, '_> {
     /// Is the whole answer, or what stands in a fence for calls, a call that a declared tool takes, but for its name?
     fn is_misnamed(&self, at: usize) -> bool {
         let is_fence = self.dialects.is(&self.opener.record, Known::ToolCode);
-        let read = || payload::read_arguments_at(self.text, at, &AnyValue, false);
+        let read = || payload::read_arguments_at(self.text, at, &AnyValue, self.options(false));
         (self.alone || is_fence)
             && payload::settled_object(&read().parse).is_some_and(|reading| self.are_taken(reading.value()))
     }
@@ -99,9 +100,10 @@ impl<'a> Case<'a, '_> {
             Some((!list.is_empty() && is_markup).then_some(at + list.len()))
         });
         let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
-        let mut lists = pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, false));
+        let mut lists =
+            pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, self.options(false)));
         let settled = lists.find(|list| list.parse.settled().is_some());
-        settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.cut))
+        settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.options(self.cut)))
     }
 
     /// Argument lists that only make sense in another spelling: `f('a=1')`, and `['f(a=1']` without its parenthesis.
@@ -118,12 +120,13 @@ impl<'a> Case<'a, '_> {
             return None;
         }
         let judged = |source: &str, kind, end| {
-            let read = payload::read_arguments_at(source, 0, guide, false);
+            let read = payload::read_arguments_at(source, 0, guide, self.options(false));
             let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
             Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
         };
         if let Some(end) = self.end
-            && let Some(source) = listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool)
+            && let Some(source) =
+                listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool, self.options(false))
         {
             return judged(&source, RepairKind::SwapSyntax, end);
         }
@@ -146,8 +149,8 @@ impl<'a> Case<'a, '_> {
         let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
         let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
         let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());
-        let source = listed::as_call(arguments, tool);
-        let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), false);
+        let source = listed::as_call(arguments, tool, self.options(false));
+        let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), self.options(false));
         let Some(reading) = payload::settled_object(&read.parse) else {
             return self.broken(Span::new(at, end), Some(written), &Parse::default());
         };

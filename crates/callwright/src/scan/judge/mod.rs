@@ -11,7 +11,7 @@ mod rows;
 use std::borrow::Cow;
 
 use callwright_json::{
-    Diagnostic, Guide, Kind, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
+    Diagnostic, Fuel, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
 };
 
 use self::open_end::Ending;
@@ -75,6 +75,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) is_native: bool,
     /// What the request says of the tools.
     pub(crate) choice: &'a ToolChoice,
+    /// What reading may still cost.
+    pub(crate) fuel: &'a Fuel,
 }
 
 /// Judges one payload.
@@ -97,6 +99,11 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
 impl<'a, 't> Case<'a, 't> {
     fn dialect(&self) -> Text {
         self.opener.dialect.name.clone()
+    }
+
+    /// How a payload is read that may be `cut` off.
+    fn options(&self, cut: bool) -> Options<'a> {
+        Options { cut, fuel: Some(self.fuel) }
     }
 
     /// A value that holds name and arguments.
@@ -168,7 +175,7 @@ impl<'a, 't> Case<'a, 't> {
     pub(super) fn whole(&self, at: Span, guide: &dyn Guide) -> Option<Reading<'a>> {
         let is_last = self.last || matches!(self.opener.item, Item::Words { .. } | Item::Tagged { .. });
         let text = self.text.get(..at.end as usize).filter(|_| is_last && self.opener.is_distinct())?;
-        payload::read_whole(text, at.start as usize, guide, self.cut, payload::are_words)
+        payload::read_whole(text, at.start as usize, guide, self.options(self.cut), payload::are_words)
     }
 
     /// Is what a payload between marks begins with, by `parse`, no object and no list: `"name": "f", …`?
@@ -181,7 +188,7 @@ impl<'a, 't> Case<'a, 't> {
     /// The object or list at `at`, by what all tools take. Where a text seems to hold a member, `"d = {"a": 1}"`, by what
     /// the tool takes that it names: another one's parameter is none.
     fn read_call(&self, at: usize) -> Payload<'a> {
-        let read = |guide: &dyn Guide| payload::read_json_at(self.text, at, guide, self.cut);
+        let read = |guide: &dyn Guide| payload::read_json_at(self.text, at, guide, self.options(self.cut));
         let payload = read(&Expected::AnyCall(self.names.tools()));
         let is_swallowed = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
         if !payload.parse.diagnostics.iter().any(is_swallowed) {
@@ -357,7 +364,7 @@ impl<'a, 't> Case<'a, 't> {
                 format!("{{{}}}", members.join(", "))
             }
             Arguments::Text(text) => {
-                let inner = payload::read_json_at(&text, 0, tool.schema().guide(), false);
+                let inner = payload::read_json_at(&text, 0, tool.schema().guide(), self.options(false));
                 let Some(reading) = payload::settled_object(&inner.parse) else {
                     let reason = Reason::Unreadable(inner.parse.diagnostics);
                     return Some(self.refuse(Some(written.to_owned()), reason, at));
@@ -381,7 +388,9 @@ impl<'a, 't> Case<'a, 't> {
     fn source(&self, value: Value<'_>, at: Span) -> Vec<Verdict> {
         let Some(source) = value.as_str() else { return Vec::new() };
         let guide = Expected::AnyCall(self.names.tools());
-        let Some(reading) = payload::read_whole(source.trim(), 0, &guide, false, payload::are_signs) else {
+        let Some(reading) =
+            payload::read_whole(source.trim(), 0, &guide, self.options(false), payload::are_signs)
+        else {
             return Vec::new();
         };
         let put = reading.value().raw().to_owned().into();

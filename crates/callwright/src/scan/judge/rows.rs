@@ -27,7 +27,7 @@ impl Case<'_, '_> {
             let row = self.text.get(from + 1..to).unwrap_or("");
             // The dash is as wide as the blank that it becomes.
             let row = format!("{} {row}", " ".repeat(column));
-            let json = lines::json_of(&row, guide, guide.root());
+            let json = lines::json_of(&row, guide, guide.root(), Some(self.fuel));
             let Some((json, tree)) = json.and_then(|json| strict(&json).ok().map(|tree| (json, tree))) else {
                 verdicts.push(self.refuse(name(), Reason::Unreadable(Vec::new()), at));
                 continue;

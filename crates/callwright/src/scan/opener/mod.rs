@@ -17,11 +17,10 @@ mod words;
 
 use std::sync::Arc;
 
-use callwright_json::Span;
+use callwright_json::{Fuel, Span};
 
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Grammar, Record};
-use crate::marks::{Front, fronts};
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
@@ -235,6 +234,8 @@ pub(crate) struct Place<'a, 't> {
     pub(crate) thought: Option<&'a str>,
     /// Will no more text come?
     pub(crate) end: bool,
+    /// What may be spent on marks that are broken.
+    pub(crate) fuel: &'a Fuel,
 }
 
 /// Does a call begin at `from`?
@@ -363,13 +364,8 @@ impl<'a, 't> OpenerParser<'a, 't> {
     /// Do all marks of a dialect in front of a payload stand before this place, `[TOOL_CALLS]f[ARGS]`? Then arguments follow,
     /// whatever they begin with.
     fn is_behind_front(&self) -> bool {
-        let tools = self.place.names.tools();
-        let text = format!("{}{{", self.text.get(self.from..self.at).unwrap_or(""));
-        let mut frames = self.place.dialects.broken_at(&text, tools).flat_map(|record| &record.frames);
-        frames.any(|frame| {
-            let is_whole = |(_, front): &(usize, Front)| front.edits == 0;
-            frame.has_argument_mark() && fronts(&text, frame, tools).iter().any(is_whole)
-        })
+        let text = self.text.get(self.from..self.at).unwrap_or("");
+        self.place.dialects.is_front(text, self.place.names.tools())
     }
 
     /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:

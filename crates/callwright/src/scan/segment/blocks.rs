@@ -402,7 +402,7 @@ impl Scanner<'_> {
         let quoted = {
             let mut scanner = self.of_whole_marks();
             (scanner.rules.only_marks, scanner.rules.is_quotation) = (false, true);
-            scanner.read(self.text.get(from..to).unwrap_or(""))
+            self.read_inside(scanner, self.text.get(from..to).unwrap_or(""))
         };
         let made = quoted.verdicts.iter().map(|verdict| ShownCall::of(verdict, ShownBy::Element));
         let mut shown: Vec<ShownCall> = made.chain(quoted.shown).collect();

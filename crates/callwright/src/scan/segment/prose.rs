@@ -12,7 +12,6 @@ use super::skip::{
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
-use crate::scan::broken::MAX_ALL;
 use crate::scan::judge::body::Body;
 use crate::scan::mention::is_labelled;
 use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, encoded, tick_run};
@@ -38,6 +37,9 @@ impl<'a> Scanner<'a> {
     /// Lets prose through up to the next place where something else may begin.
     pub(in crate::scan) fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
         let mut at = self.at;
+        if !end && self.work.asked.0 == at && self.text.len() < self.work.asked.1 {
+            return Flow::Wait;
+        }
         // Up to here, every place is looked at.
         let line = behind_blanks(self.text.as_bytes(), at);
         let is_sentence = at != 0 && self.is_line_start(at) && is_mere_word(self.text.as_bytes(), line);
@@ -120,7 +122,10 @@ impl<'a> Scanner<'a> {
                         continue;
                     }
                     Ok(Some(found)) => break Some(found),
-                    Err(Incomplete) => break None,
+                    Err(Incomplete) => {
+                        self.work.wait(at, self.text.len());
+                        break None;
+                    }
                 }
             }
             self.pass_over(at, at + 1);
@@ -371,7 +376,7 @@ impl<'a> Scanner<'a> {
     /// the label of a fence, or as the whole answer, what is spelt in another way as a whole.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
-        if is_spoken || MAX_ALL < self.work.bytes_repaired {
+        if is_spoken || !self.may_repair() {
             return Ok(None);
         }
         let rest = self.text.get(at..).unwrap_or("");
@@ -411,7 +416,7 @@ impl<'a> Scanner<'a> {
         let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
         let before = self.text.get(..at).unwrap_or("");
         let is_set_off = self.is_line_start(at) || before.ends_with("&gt;") || self.is_behind_right_call(at);
-        if is_spoken || !is_set_off || MAX_ALL < self.work.bytes_repaired {
+        if is_spoken || !is_set_off || !self.may_repair() {
             return Ok(None);
         }
         let Some(tag) = tag_at(&self.text, at)?.filter(|tag| !tag.closing) else { return Ok(None) };
@@ -490,7 +495,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Does a call with broken marks begin at `at`, where none with whole ones does?
-    fn broken_opener(&mut self, at: usize, end: bool) -> Seen<Found> {
+    fn broken_opener(&self, at: usize, end: bool) -> Seen<Found> {
         if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
             return Ok(None);
         }

@@ -168,11 +168,22 @@ pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
     if 0 < rest {
         return rest;
     }
-    let is_letter =
-        |c: &char| u8::try_from(*c).ok().filter(u8::is_ascii).map_or(c.is_alphanumeric(), is_name_byte);
-    let chunks = bytes.utf8_chunks().next();
-    let letters = chunks.map_or("", |chunk| chunk.valid()).chars().take_while(is_letter);
-    letters.map(char::len_utf8).sum()
+    let mut len = 0;
+    loop {
+        len += match bytes.get(len..).unwrap_or(&[]) {
+            [byte, ..] if is_name_byte(*byte) => 1,
+            // A letter has no more than four bytes, and the rest of the text is not looked at for each word in it.
+            rest @ [0x80..=0xff, ..] => {
+                let text = rest.get(..rest.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
+                let first = text.and_then(|chunk| chunk.valid().chars().next());
+                match first.filter(|c| c.is_alphanumeric()) {
+                    Some(letter) => letter.len_utf8(),
+                    None => return len,
+                }
+            }
+            _ => return len,
+        };
+    }
 }
 
 /// The length of the blank that `bytes` begin with.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use callwright_json::{Class, Guide, quote};
+use callwright_json::{Class, Guide, Options, quote};
 
 use crate::payload::{self, relaxed};
 use crate::syntax::{Incomplete, Seen};
@@ -139,7 +139,7 @@ impl Spelling {
             Spelling::Json => None,
             Spelling::Call => {
                 let source = format!("{source}{})", if is_open { "''" } else { "" });
-                let read = payload::read_arguments_at(&source, 0, guide, false);
+                let read = payload::read_arguments_at(&source, 0, guide, Options::default());
                 // What had to be inferred may be inferred in another way once more is there.
                 let reading =
                     payload::settled_object(&read.parse).filter(|r| r.class() <= Class::Lossless)?;
@@ -148,7 +148,7 @@ impl Spelling {
             Spelling::Marks(mark) => {
                 let text = if is_open { [&**mark, mark].concat() } else { String::new() };
                 let spelt = relaxed::json_like(&format!("{source}{text}}}"), mark, &|_| false)?;
-                let read = payload::read_json_at(&spelt.json, 0, guide, false);
+                let read = payload::read_json_at(&spelt.json, 0, guide, Options::default());
                 Some(payload::settled_object(&read.parse)?.value().raw().to_owned())
             }
         }

@@ -103,6 +103,7 @@ impl LiveTags {
             param.typing,
             guide,
             Some(place),
+            None,
         );
         let is_right = strict(&json).is_ok_and(|tree| tool.schema().fits_at(place, tree.root(&json)));
         self.is_sure |= is_right;

@@ -1,0 +1,53 @@
+//! What reading may cost: one amount for all that is read of one text.
+
+use core::cell::Cell;
+
+/// What several readings may spend together, in units of some nanoseconds: what it takes to look at one byte with care.
+///
+/// Each [`read`](crate::read) alone has a bound of its own, in proportion to its text and some more. A text that holds
+/// thousands of broken values would cost that much more for each of them.
+///
+/// ```
+/// use callwright_json::{AnyValue, Fuel, Options, Problem, read_with};
+///
+/// let fuel = Fuel::new(0);
+/// let options = Options { fuel: Some(&fuel), ..Options::default() };
+/// // What is right is read whatever is left, and what is broken has no reading.
+/// assert!(read_with(r#"{"a": 1}"#, &AnyValue, &options).settled().is_some());
+/// let broken = read_with(r#"{"a": 1,}"#, &AnyValue, &options);
+/// assert_eq!(broken.diagnostics[0].problem, Problem::Limit);
+/// ```
+#[derive(Debug)]
+pub struct Fuel(Cell<i64>);
+
+impl Fuel {
+    /// So many units.
+    pub const fn new(units: u32) -> Fuel {
+        Fuel(Cell::new(units as i64))
+    }
+
+    /// As much as is left of `other`.
+    pub fn of(other: &Fuel) -> Fuel {
+        Fuel(Cell::new(other.left()))
+    }
+
+    /// Adds so many units.
+    pub fn add(&self, units: usize) {
+        self.0.set(self.0.get().saturating_add_unsigned(units as u64));
+    }
+
+    /// Takes so many units off, whether they are there or not.
+    pub fn spend(&self, units: usize) {
+        self.0.set(self.0.get().saturating_sub_unsigned(units as u64));
+    }
+
+    /// Is nothing left?
+    pub fn is_spent(&self) -> bool {
+        self.0.get() <= 0
+    }
+
+    /// What is left; less than nothing where more was spent than there was.
+    pub fn left(&self) -> i64 {
+        self.0.get()
+    }
+}
