@@ -16,6 +16,7 @@ mod history;
 mod question;
 mod bounds;
 mod turn;
+mod readers;
 mod reading;
 mod recover;
 mod ladder;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callwright::{Event, Policy, ToolSet};
+use callwright::{CallDelta, Event, Policy, ToolSet};
 use callwright_json::strict;
 use tokio::time::Instant;
 
@@ -13,7 +13,7 @@ use super::sink::{NativePiece, Sink};
 use super::voice::Voice;
 use crate::followup;
 use crate::question::Question;
-use crate::reading::{Budget, ChoiceReader, ReadOptions};
+use crate::reading::{Budget, ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
 use crate::redact::Redactor;
 use crate::reply::BodySender;
@@ -53,9 +53,9 @@ pub(super) async fn heal(
         )
         .await;
         if read.ending.is_error || !read.ending.is_finished {
-            return read.break_off(&mut turn, voice);
+            return read.break_off(&mut turn, voice).await;
         }
-        let finished = read.finish(&mut turn, voice);
+        let finished = read.finish(&mut turn, voice).await;
         finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
         let disproved = turn.is_disproved(&target, &said, finished.tokens, sent);
@@ -72,25 +72,25 @@ pub(super) async fn heal(
 }
 
 /// What an upstream streamed.
-struct StreamRead<'t> {
-    choices: Vec<StreamedChoice<'t>>,
+struct StreamRead {
+    choices: Vec<StreamedChoice>,
     spent: Usage,
     /// What the upstream counts of the prompt.
     tokens: Option<PromptTokens>,
     ending: Ending,
 }
 
-impl<'t> StreamRead<'t> {
+impl StreamRead {
     /// Reads to the end, and says what becomes certain on the way. Whose turn it is may be known to the client from an
     /// answer before.
     async fn read(
         turn: &mut Turn,
         (body, secrets): (ResponseBody, &Arc<Secrets>),
-        tool_set: &'t ToolSet,
-        (options, hold): (ReadOptions<'t>, Option<Duration>),
+        tool_set: &Arc<ToolSet>,
+        (options, hold): (ReadOptions, Option<Duration>),
         (voice, has_role): (&mut dyn Voice, bool),
         (to, pulse): (&BodySender, &mut Pulse),
-    ) -> StreamRead<'t> {
+    ) -> StreamRead {
         let limits = turn.relay.config.limits;
         let mut read = StreamRead {
             choices: Vec::new(),
@@ -138,7 +138,7 @@ impl<'t> StreamRead<'t> {
             for mut delta in deltas(chunk) {
                 let at = read.choices.iter().position(|choice| choice.index == delta.index);
                 let at = at.unwrap_or_else(|| {
-                    let reading = ChoiceReader::new(tool_set, options);
+                    let reading = Reading::new(&turn.relay.readers, tool_set, &options);
                     read.choices.push(StreamedChoice::new(
                         delta.index,
                         reading,
@@ -152,7 +152,7 @@ impl<'t> StreamRead<'t> {
                 choice.surrogates.repair(&mut delta);
                 events.clear();
                 let is_hidden = choice.redactor.redact(secrets, &mut delta);
-                let may_pass = choice.take(&delta, passes, &mut events) && !is_hidden;
+                let may_pass = choice.take(&delta, passes, &mut events).await && !is_hidden;
                 if delta.finish_reason.is_some() {
                     voice.stopped(&delta, chunk);
                 }
@@ -176,7 +176,7 @@ impl<'t> StreamRead<'t> {
             to.room().await;
         }
         read.ending = upstream.ending;
-        let has_stopped = |choice: &StreamedChoice<'_>| choice.sink.has_stopped();
+        let has_stopped = |choice: &StreamedChoice| choice.sink.has_stopped();
         read.ending.is_finished =
             !read.ending.is_cut() && !read.choices.is_empty() && read.choices.iter().all(has_stopped);
         read
@@ -185,7 +185,7 @@ impl<'t> StreamRead<'t> {
     /// A choice of which something is held.
     fn held(&self) -> Option<usize> {
         let is_held =
-            |choice: &&StreamedChoice<'_>| choice.sink.went < choice.came || choice.reading.has_native();
+            |choice: &&StreamedChoice| choice.sink.went < choice.came || choice.reading.has_native();
         self.choices.iter().find(is_held).map(|choice| choice.index)
     }
 
@@ -195,18 +195,23 @@ impl<'t> StreamRead<'t> {
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
+    async fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
         self.ending.cut_by("the upstream's answer broke off");
-        let read: Vec<Choice> = self.choices.into_iter().map(|choice| choice.break_off(voice)).collect();
+        let mut read = Vec::with_capacity(self.choices.len());
+        for choice in self.choices {
+            read.push(choice.break_off(voice).await);
+        }
         turn.log.read(self.spent, read.iter());
         end_of_stream(turn, &self.ending, TurnEnd::Cut, voice);
     }
 
     /// Writes what became certain with the end.
-    fn finish(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
+    async fn finish(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
         let budget = Budget::of(turn.ask.max_tokens, self.spent);
-        let choices: Vec<(Sink, Choice)> =
-            self.choices.into_iter().map(|choice| choice.finish(budget, voice)).collect();
+        let mut choices = Vec::with_capacity(self.choices.len());
+        for choice in self.choices {
+            choices.push(choice.finish(budget, voice).await);
+        }
         voice.flush();
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
         FinishedStream { choices, tokens: self.tokens, ending: self.ending }
@@ -271,9 +276,9 @@ impl FinishedStream {
 }
 
 /// One choice of a streamed answer.
-struct StreamedChoice<'t> {
+struct StreamedChoice {
     index: usize,
-    reading: ChoiceReader<'t>,
+    reading: Reading,
     surrogates: Surrogates,
     sink: Sink,
     /// Pieces of native calls that the sink has yet to see.
@@ -294,13 +299,13 @@ struct StreamedChoice<'t> {
     repeats_role: bool,
 }
 
-impl<'t> StreamedChoice<'t> {
+impl StreamedChoice {
     fn new(
         index: usize,
-        reading: ChoiceReader<'t>,
+        reading: Reading,
         mut sink: Sink,
         (has_role, hold): (bool, Option<Duration>),
-    ) -> StreamedChoice<'t> {
+    ) -> StreamedChoice {
         if has_role {
             sink.has_begun();
         }
@@ -321,7 +326,7 @@ impl<'t> StreamedChoice<'t> {
     }
 
     /// Reads what a chunk adds. True if all of it may go on as it stands, where chunks do.
-    fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
+    async fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
         let is_repaired = delta.is_repaired || delta.has_repaired_thought;
@@ -335,12 +340,12 @@ impl<'t> StreamedChoice<'t> {
         }
         if let Some(thought) = &delta.reasoning {
             self.thought += thought.len();
-            self.reading.thought(thought, events);
+            self.reading.thought(thought, events).await;
             is_whole &= events.is_empty();
         }
         if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
             self.came += text.len();
-            self.reading.text(text, events);
+            self.reading.text(text, events).await;
             let is_said = matches!(events.as_slice(), [Event::Text(said)] if said == text);
             is_whole &= is_said && !self.sink.holds_content();
         }
@@ -350,7 +355,7 @@ impl<'t> StreamedChoice<'t> {
             }
             let piece = call.delta();
             self.came += piece.arguments.map_or(0, str::len);
-            let Some(slot) = self.reading.call(piece, events) else { continue };
+            let Some(slot) = self.reading.call(piece, events).await else { continue };
             self.reading.foreign(slot, &call.foreign);
             self.pieces.push(NativePiece { slot, foreign: call.foreign.clone() });
             if let Some(hold) = self.hold.take() {
@@ -412,30 +417,31 @@ impl<'t> StreamedChoice<'t> {
     }
 
     /// Reads the halves of characters whose other half did not come.
-    fn read_lone_surrogates(&mut self, events: &mut Vec<Event>) {
+    async fn read_lone_surrogates(&mut self, events: &mut Vec<Event>) {
         if let Some(text) = self.surrogates.last_of_text() {
-            self.reading.text(&text, events);
+            self.reading.text(&text, events).await;
         }
-        self.surrogates.last_of_calls(|piece| {
-            self.reading.call(piece, events);
-        });
+        for (index, text) in self.surrogates.last_of_calls() {
+            let piece = CallDelta { index, arguments: Some(&text), ..CallDelta::default() };
+            self.reading.call(piece, events).await;
+        }
         self.reading.lone_surrogates(self.surrogates.n_alone());
     }
 
     /// Reads to the end, and writes what became certain there.
-    fn finish(mut self, budget: Budget, voice: &mut dyn Voice) -> (Sink, Choice) {
+    async fn finish(mut self, budget: Budget, voice: &mut dyn Voice) -> (Sink, Choice) {
         let mut events = Vec::new();
-        self.read_lone_surrogates(&mut events);
-        let choice = self.reading.finish(budget, &mut events);
+        self.read_lone_surrogates(&mut events).await;
+        let choice = self.reading.finish(budget, &mut events).await;
         self.sink.send(&events, voice);
         (self.sink, choice)
     }
 
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, voice: &mut dyn Voice) -> Choice {
+    async fn break_off(mut self, voice: &mut dyn Voice) -> Choice {
         let mut events = Vec::new();
-        self.read_lone_surrogates(&mut events);
-        let choice = self.reading.finish(Budget::Spent, &mut events);
+        self.read_lone_surrogates(&mut events).await;
+        let choice = self.reading.finish(Budget::Spent, &mut events).await;
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, voice);
         self.sink.say_words(voice);

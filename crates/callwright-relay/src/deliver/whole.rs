@@ -12,7 +12,7 @@ use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::followup;
 use crate::question::Question;
-use crate::reading::read_whole;
+use crate::reading::{Budget, read_whole};
 use crate::record::{TurnEnd, Usage};
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
@@ -54,7 +54,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         }
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
-        let read = read_whole(&answered, &turn.tool_set, options, turn.ask.max_tokens, spent);
+        let budget = Budget::of(turn.ask.max_tokens, spent);
+        let readers = &turn.relay.readers;
+        let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;
         turn.log.read(spent, read.iter());
         read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
         let tokens = prompt_tokens(document.root());

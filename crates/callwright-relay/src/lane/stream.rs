@@ -170,19 +170,19 @@ impl Streamed {
                     }
                     call.is_whole = true;
                     self.live = self.live.take().filter(|live| live.at != at);
-                    self.judge(at);
+                    self.judge(at).await;
                 } else if let Some(head) = head {
-                    self.comes_at_once(at, head);
+                    self.comes_at_once(at, head).await;
                 }
             }
             Seen::Calls(all) => {
                 for (at, head) in all {
-                    self.comes_at_once(at, head);
+                    self.comes_at_once(at, head).await;
                 }
             }
             Seen::Ends(all) => {
                 for (at, head) in all {
-                    self.comes_at_once(at, head);
+                    self.comes_at_once(at, head).await;
                 }
                 self.hold(event, None);
                 self.settle().await;
@@ -246,21 +246,21 @@ impl Streamed {
         self.calls.iter_mut().find(|call| call.at == at && !call.is_whole)
     }
 
-    fn judge(&mut self, at: u64) {
+    async fn judge(&mut self, at: u64) {
         let Some(n) = self.calls.iter().position(|call| call.at == at) else { return };
-        let verdict = self.lane.verdict(&self.calls[n], &self.target, &self.told);
+        let verdict = self.lane.verdict(&self.calls[n], &self.target, &self.told).await;
         self.calls[n].verdict = Some(verdict);
     }
 
     /// A call that is said to be whole: one that nobody has announced begins with its end.
-    fn comes_at_once(&mut self, at: u64, head: CallHead) {
+    async fn comes_at_once(&mut self, at: u64, head: CallHead) {
         if self.calls.iter().any(|call| call.head.id == head.id) {
             return;
         }
         match self.lane.begun(at, head) {
             Some(call) => {
                 self.calls.push(Call { is_whole: true, ..call });
-                self.judge(at);
+                self.judge(at).await;
             }
             None => self.n_unread += 1,
         }
@@ -268,7 +268,7 @@ impl Streamed {
 
     /// The answer has ended: says what became of the calls that waited for it.
     async fn settle(&mut self) {
-        if let Some(why) = self.torn() {
+        if let Some(why) = self.torn().await {
             return self.tear(&why);
         }
         let beat = Some(self.wire.beat());
@@ -297,10 +297,10 @@ impl Streamed {
     }
 
     /// Why a call is refused of which a part went out.
-    fn torn(&mut self) -> Option<String> {
+    async fn torn(&mut self) -> Option<String> {
         let tools = &self.lane.tools;
         let call = self.calls.iter().find(|call| !call.sent.is_empty() && !call.is_right(tools))?;
-        let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told));
+        let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told).await);
         let why = match &verdict {
             Verdict::Refused(refusal) => Some(followup::sentence(std::iter::once(refusal))),
             Verdict::Accepted(_) => None,

@@ -48,6 +48,16 @@ pub(crate) enum ContentForm<'a> {
     Schema(Option<&'a str>),
 }
 
+impl ContentForm<'_> {
+    /// How many bytes its schema has.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            ContentForm::Object => 0,
+            ContentForm::Schema(text) => text.map_or(0, str::len),
+        }
+    }
+}
+
 /// A request that is no chat request; the client is told why.
 pub(crate) type NotAChat = WireError;
 

@@ -1,16 +1,18 @@
 //! A JSON text that is parsed once, and edited without being rebuilt.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use bytestring::ByteString;
 use callwright_json::{Kind, Span, Tree, Value, quote, strict};
 
 use super::joined::joined;
 
-/// A strict JSON text and where its values stand in it.
+/// A strict JSON text and where its values stand in it. Clones share both.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     text: ByteString,
-    tree: Tree,
+    tree: Arc<Tree>,
 }
 
 impl Document {
@@ -48,7 +50,7 @@ impl Document {
     pub(crate) fn of(text: impl Into<ByteString>) -> Result<Document, String> {
         let text = text.into();
         match strict(&text) {
-            Ok(tree) => Ok(Document { text, tree }),
+            Ok(tree) => Ok(Document { text, tree: Arc::new(tree) }),
             Err(at) => Err(format!("the body is not JSON at byte {at}")),
         }
     }
