@@ -117,7 +117,9 @@ where
     if (limit as u64) < body.size_hint().lower() {
         return Err(Problem::too_large(limit));
     }
-    tokio::time::timeout(time, collected(body, limit, share)).await.unwrap_or_else(|_| Err(Problem::too_slow()))
+    tokio::time::timeout(time, collected(body, limit, share))
+        .await
+        .unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
 async fn collected<B>(mut body: B, limit: usize, share: &mut Share) -> Result<Bytes, Problem>
@@ -155,7 +157,8 @@ pub(crate) async fn unpacked(
     limit: usize,
     share: &mut Share,
 ) -> Result<Bytes, Problem> {
-    let mut reader: Box<dyn Read + Send + '_> = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+    let mut reader: Box<dyn Read + Send + '_> = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes)
+    {
         None | Some(b"identity") => return Ok(body),
         Some(b"gzip" | b"x-gzip") => Box::new(MultiGzDecoder::new(&body[..])),
         Some(b"deflate") => Box::new(ZlibDecoder::new(&body[..])),

@@ -28,7 +28,6 @@ mod deliver;
 mod lane;
 mod bridge;
 pub mod sse;
-mod redact;
 mod reply;
 mod report;
 pub mod survey;

@@ -9,18 +9,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use callwright::value::Value;
 use callwright::{CallDelta, Event, Policy, Refusal, Verdict};
-use callwright_json::strict;
 use http::HeaderMap;
 
 use super::{ChatError, Client};
 use crate::config::LadderConfig;
-use crate::deliver::{Events, is_error};
+use crate::deliver::{Came, Events, Json, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
 use crate::reading::{Budget, Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
-use crate::redact::Redactor;
 use crate::relay::{CheckedRequest, Relay, Request};
 use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
@@ -236,19 +234,16 @@ impl Turn {
         on_delta: OnDelta<'_>,
     ) -> Result<(Choice, Option<PromptTokens>), ChatError> {
         let limits = self.relay.config.limits;
-        let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
-        let mut redactor = Redactor::default();
+        let mut upstream = Events::new(body, secrets, limits.event);
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
         let (mut has_stopped, mut surrogates, mut tokens) = (false, Surrogates::default(), None);
-        while let Some(event) = upstream.next().await {
-            let Some(data) = &event.data else { continue };
-            let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
-            let Some((json, tree)) = tree else {
-                return Err(
-                    self.cut_off(String::from("the upstream's stream holds an event that is no JSON"))
-                );
+        while let Some(Came { json, .. }) = upstream.next().await {
+            let document = match json {
+                Json::None => continue,
+                Json::Is(document) => document,
+                Json::Broken(why) => return Err(self.cut_off(why)),
             };
-            let chunk = tree.root(json);
+            let chunk = document.root();
             if is_error(chunk) {
                 let why = chunk.get("error").and_then(|error| string_of(error, "message"));
                 let why =
@@ -259,7 +254,6 @@ impl Turn {
             tokens = prompt_tokens(chunk).or(tokens);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
                 surrogates.repair(&mut delta);
-                redactor.redact(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
                     reading.thought(thought, &mut events).await;

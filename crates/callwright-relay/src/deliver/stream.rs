@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callwright::{CallDelta, Event, Policy, ToolSet};
-use callwright_json::strict;
 use tokio::time::Instant;
 
-use super::events::{Ending, Events, end_of_stream, is_error};
+use super::events::{Came, Ending, Events, Json, end_of_stream, is_error};
 use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
 use super::voice::Voice;
@@ -15,7 +14,6 @@ use crate::followup;
 use crate::question::Question;
 use crate::reading::{Budget, ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
-use crate::redact::Redactor;
 use crate::reply::BodySender;
 use crate::report;
 use crate::turn::outcome::worse;
@@ -107,17 +105,19 @@ impl StreamRead {
                 voice.flush();
                 continue;
             };
-            let Some(event) = came else { break };
-            let Some(data) = &event.data else {
-                voice.pass(&event);
-                continue;
+            let Some(Came { event, json }) = came else { break };
+            let document = match json {
+                Json::Is(document) => document,
+                Json::None => {
+                    voice.pass(&event);
+                    continue;
+                }
+                Json::Broken(why) => {
+                    upstream.ending.cut_by(&why);
+                    break;
+                }
             };
-            let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
-            let Some((json, tree)) = tree else {
-                upstream.ending.cut_by("the upstream's stream holds an event that is no JSON");
-                break;
-            };
-            let chunk = tree.root(json);
+            let chunk = document.root();
             if is_error(chunk) {
                 upstream.ending.is_error = true;
                 voice.upstream_error(&event, chunk);
@@ -136,7 +136,19 @@ impl StreamRead {
             let passes = voice.meets(chunk);
             let mut is_whole = passes;
             for mut delta in deltas(chunk) {
+                let mut foreign =
+                    delta.calls.iter().filter_map(|call| call.listed).filter(|call| is_foreign(*call));
+                if let Some(why) = foreign.find_map(|call| turn.ask.objection(call)) {
+                    upstream.ending.cut_by(&format!("the upstream's answer cannot be used: {why}"));
+                    is_whole = false;
+                    break;
+                }
                 let at = read.choices.iter().position(|choice| choice.index == delta.index);
+                if at.is_none() && turn.ask.most_choices() <= read.choices.len() {
+                    upstream.ending.cut_by("the upstream's answer has more choices than anybody asks for");
+                    is_whole = false;
+                    break;
+                }
                 let at = at.unwrap_or_else(|| {
                     let reading = Reading::new(&turn.relay.readers, tool_set, &options);
                     read.choices.push(StreamedChoice::new(
@@ -151,8 +163,7 @@ impl StreamRead {
                 let choice = &mut read.choices[at];
                 choice.surrogates.repair(&mut delta);
                 events.clear();
-                let is_hidden = choice.redactor.redact(secrets, &mut delta);
-                let may_pass = choice.take(&delta, passes, &mut events).await && !is_hidden;
+                let may_pass = choice.take(&delta, passes, &mut events).await;
                 if delta.finish_reason.is_some() {
                     voice.stopped(&delta, chunk);
                 }
@@ -288,7 +299,6 @@ struct StreamedChoice {
     hold: Option<Duration>,
     /// When it goes out.
     due: Option<Instant>,
-    redactor: Redactor,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -317,7 +327,6 @@ impl StreamedChoice {
             pieces: Vec::new(),
             hold,
             due: None,
-            redactor: Redactor::default(),
             came: 0,
             thought: 0,
             has_role,
@@ -392,7 +401,7 @@ impl StreamedChoice {
     /// Says what became certain.
     fn write(&mut self, delta: &Delta<'_>, events: &[Event], voice: &mut dyn Voice) {
         let says_role = delta.has_role && !self.repeats_role;
-        if delta.has_more || delta.hides_thought || delta.has_siblings_now() || says_role {
+        if delta.has_more || delta.has_siblings_now() || says_role {
             self.sink.has_begun();
             voice.beside(delta, self.repeats_role);
         }

@@ -54,6 +54,13 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         }
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
+        let mut foreign = answered.iter().flat_map(|choice| &choice.foreign_calls);
+        if let Some(why) = foreign.find_map(|call| turn.ask.objection(*call)) {
+            let why = format!("the upstream's answer cannot be used: {why}");
+            turn.log.failed(None, &why);
+            let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
+            return NoAnswer::Error(error).reply(&mut turn.log);
+        }
         let budget = Budget::of(turn.ask.max_tokens, spent);
         let readers = &turn.relay.readers;
         let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;

@@ -10,6 +10,7 @@ mod call;
 mod live;
 mod question;
 mod settle;
+mod sound;
 mod stream;
 mod whole;
 pub(crate) mod wire;
@@ -29,7 +30,7 @@ use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
 use crate::turn::{NoAnswer, Target, error_line, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{Document, WireError, count_of, policy_of, string_of};
+use crate::wire::{Document, Hosted, WireError, count_of, policy_of, string_of};
 
 /// A request on its way to an upstream that speaks the client's API.
 pub(crate) struct Lane {
@@ -41,6 +42,8 @@ pub(crate) struct Lane {
     /// The most tokens that the answer may have.
     most_tokens: Option<u64>,
     tools: Tools,
+    /// Its tools that are no functions.
+    hosted: Hosted,
     policy: Policy,
     /// May arguments go out while they are written? None where the client says nothing.
     stream_arguments: Option<bool>,
@@ -166,6 +169,7 @@ impl Lane {
             surface: request.surface,
             stream,
             most_tokens,
+            hosted: Hosted::of(document.root()),
             tools,
             policy,
             stream_arguments,

@@ -114,7 +114,10 @@ impl Lane {
         let body = question::body(self, &target.candidate.model, &more, false);
         let open = self.ask(target.clone(), body, reason).await.ok()?;
         let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-        let document = Document::parse(target.candidate.upstream.without_secrets(body)).ok()?;
+        let document = Document::of_answer(target.candidate.upstream.without_secrets(body)).ok()?;
+        if self.fault(document.root()).is_some() {
+            return None;
+        }
         let mut told = Told::default();
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
         let mut calls: Vec<Call> = heads.into_iter().filter_map(|(at, head)| self.begun(at, head)).collect();

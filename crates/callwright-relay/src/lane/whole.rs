@@ -20,8 +20,9 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let body = answer.body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string());
     let read = body.and_then(|body| {
         let body = target.candidate.upstream.without_secrets(body);
-        Document::parse(body).map_err(|why| format!("the upstream's answer cannot be read: {why}"))
+        Document::of_answer(body).map_err(|why| format!("the upstream's answer cannot be read: {why}"))
     });
+    let read = read.and_then(|document| lane.fault(document.root()).map_or(Ok(document), Err));
     let document = match read {
         Ok(document) => document,
         Err(why) => {

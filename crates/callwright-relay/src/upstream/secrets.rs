@@ -57,14 +57,17 @@ impl Secrets {
 
     /// A JSON text, or events, without secrets; none where there is none in it.
     pub(crate) fn hidden(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let mut hidden: Option<Vec<u8>> = None;
-        for secret in &self.written {
-            let text = hidden.as_deref().unwrap_or(text);
-            if let Some(first) = secret.find(text) {
-                hidden = Some(replaced(text, secret, first));
-            }
-        }
-        hidden
+        without(&self.written, text)
+    }
+
+    /// Does a text hold a secret, or end in what one may begin with?
+    pub(super) fn is_begun(&self, text: &[u8]) -> bool {
+        0 < self.begun_in(text) || self.first_in(text).is_some()
+    }
+
+    /// A text of no form, such as the value of a header, without secrets; none where there is none in it.
+    pub(super) fn hidden_in_plain(&self, text: &[u8]) -> Option<Vec<u8>> {
+        without(&self.plain, text)
     }
 
     /// Where the first secret stands in `text`, and its length.
@@ -90,6 +93,17 @@ impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secrets(…)")
     }
+}
+
+fn without(secrets: &[Finder<'_>], text: &[u8]) -> Option<Vec<u8>> {
+    let mut hidden: Option<Vec<u8>> = None;
+    for secret in secrets {
+        let text = hidden.as_deref().unwrap_or(text);
+        if let Some(first) = secret.find(text) {
+            hidden = Some(replaced(text, secret, first));
+        }
+    }
+    hidden
 }
 
 fn replaced(text: &[u8], secret: &Finder<'_>, first: usize) -> Vec<u8> {
@@ -141,6 +155,16 @@ impl Tail {
         self.out = held - begin;
         self.end = text.split_off(begin);
         (goes != piece).then_some(goes)
+    }
+
+    /// Is nothing of a secret at the end of what came?
+    pub(super) fn is_empty(&self) -> bool {
+        self.end.is_empty()
+    }
+
+    /// Is a part of what came held back?
+    pub(super) fn holds(&self) -> bool {
+        self.out < self.end.len()
     }
 
     /// What is held, at the end of the text.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use callwright_json::{Kind, Span, Tree, Value, quote, strict};
 
+use super::doubled::doubled;
 use super::joined::joined;
 
 /// A strict JSON text and where its values stand in it. Clones share both.
@@ -29,9 +30,9 @@ impl Document {
     /// Parses an answer. One that came as a stream although nobody asked for that is put together.
     ///
     /// # Errors
-    /// As [`Document::parse`].
+    /// As [`Document::parse`]; or a member that names or carries a call stands [twice](doubled).
     pub(crate) fn of_answer(body: Bytes) -> Result<Document, String> {
-        Document::parse(body.clone()).or_else(|why| {
+        let document = Document::parse(body.clone()).or_else(|why| {
             if body.trim_ascii_start().starts_with(b"<") {
                 return Err(String::from(
                     "the body is a page, not JSON: the base URL is what stands before /chat/completions, and mostly ends \
@@ -40,7 +41,11 @@ impl Document {
             }
             let joined = std::str::from_utf8(&body).ok().and_then(joined);
             joined.map_or(Err(why), Document::of)
-        })
+        })?;
+        match doubled(document.root()) {
+            None => Ok(document),
+            Some(name) => Err(format!("it says `{name}` twice, and it is open which of them counts")),
+        }
     }
 
     /// Parses a text.
