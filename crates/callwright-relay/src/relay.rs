@@ -285,7 +285,9 @@ impl Relay {
         body: Bytes,
         headers: &HeaderMap,
     ) -> Reply {
-        let model = Document::parse(body.clone()).ok().and_then(|document| {
+        let asked = body.clone();
+        let document = self.readers.run(asked.len() <= SMALL, |_| Document::parse(asked)).await;
+        let model = document.ok().and_then(|document| {
             crate::wire::string_of(document.root(), "model").map(|model| model.into_owned())
         });
         let route = self.upstreams.route(model.as_deref().unwrap_or(""));

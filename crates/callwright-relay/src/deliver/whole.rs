@@ -14,6 +14,7 @@ use crate::followup;
 use crate::question::Question;
 use crate::reading::{Budget, read_whole};
 use crate::record::{TurnEnd, Usage};
+use crate::relay::SMALL;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
@@ -109,7 +110,9 @@ async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Res
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
     let body = target.candidate.upstream.without_secrets(body);
-    Document::of_answer(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
+    let readers = &turn.relay.readers;
+    let document = readers.run(body.len() <= SMALL, |_| Document::of_answer(body)).await;
+    document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
 }
 
 fn done(

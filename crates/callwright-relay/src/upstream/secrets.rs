@@ -11,14 +11,14 @@ use memchr::memmem::Finder;
 use callwright_json::quote;
 
 /// What stands where a secret stood.
-const INSTEAD: &[u8] = b"[secret]";
+pub(super) const INSTEAD: &[u8] = b"[secret]";
 /// A shorter text is no secret, and may well be a part of other words.
 const SHORTEST: usize = 8;
 /// A text that ends with so much of a secret is held until it is seen how it goes on. Less than that, such as `sk-`, tells
 /// nothing, and words end with it.
-const CERTAIN: usize = 4;
+pub(super) const CERTAIN: usize = 4;
 /// Where nothing more comes, so much of a secret is hidden as well.
-const MOST: usize = 12;
+pub(super) const MOST: usize = 12;
 
 /// The secrets of one upstream.
 #[derive(Default)]
@@ -71,14 +71,14 @@ impl Secrets {
     }
 
     /// Where the first secret stands in `text`, and its length.
-    fn first_in(&self, text: &[u8]) -> Option<(usize, usize)> {
+    pub(super) fn first_in(&self, text: &[u8]) -> Option<(usize, usize)> {
         let found = |secret: &Finder<'_>| Some((secret.find(text)?, secret.needle().len()));
         // Of two at one place the longer one counts, which stands first.
         self.plain.iter().filter_map(found).min_by_key(|(at, _)| *at)
     }
 
     /// How much of a secret, short of all of it, stands at the end of `text`.
-    fn begun_in(&self, text: &[u8]) -> usize {
+    pub(super) fn begun_in(&self, text: &[u8]) -> usize {
         let begun = |secret: &Finder<'_>| {
             let secret = secret.needle();
             let end = &text[text.len().saturating_sub(secret.len() - 1)..];
@@ -155,16 +155,6 @@ impl Tail {
         self.out = held - begin;
         self.end = text.split_off(begin);
         (goes != piece).then_some(goes)
-    }
-
-    /// Is nothing of a secret at the end of what came?
-    pub(super) fn is_empty(&self) -> bool {
-        self.end.is_empty()
-    }
-
-    /// Is a part of what came held back?
-    pub(super) fn holds(&self) -> bool {
-        self.out < self.end.len()
     }
 
     /// What is held, at the end of the text.

@@ -3,7 +3,7 @@
 //! In go events, each with its JSON; out come the same events in the same order, with `[secret]` where the pieces of a secret
 //! stood. Each string of an event goes on with the string at the same place of the next one: `delta.content` of a choice,
 //! `partial_json` of a block, a refusal, a log probability's token. An event whose string ends in what may be the beginning
-//! of a secret waits until it is seen how that goes on, and what of it was none is said with the next one.
+//! of a secret waits until it is seen how that goes on; what is none of a secret goes on to the byte.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use callwright_json::{Kind, Span, Value, quote};
 
-use super::secrets::{Secrets, Tail};
+use super::secrets::{self, CERTAIN, Secrets};
 use crate::sse::Event;
 use crate::wire::{Document, spliced, string_of};
 
@@ -37,23 +37,27 @@ pub(crate) struct Spread {
     bytes: usize,
 }
 
-/// A string that grows from event to event.
+/// A string that grows from event to event: the pieces that end in what a secret may begin with.
 #[derive(Debug)]
 struct Growing {
     place: u64,
-    tail: Tail,
-    /// The event that waits for it.
-    held: Option<Held>,
+    /// With so much of a secret at its end, the string is held.
+    certain: usize,
+    pieces: Vec<Piece>,
 }
 
-/// A part of a string is held.
+/// A string of one event.
 #[derive(Debug)]
-struct Held {
-    /// The number of the event that it stands in.
-    number: usize,
+struct Piece {
+    /// The number of the event that waits for it; none where that has gone out.
+    number: Option<usize>,
     span: Span,
-    /// What of the string goes out in any case.
+    /// What of it is decided, and goes out.
     goes: String,
+    /// What is not.
+    text: String,
+    /// A secret, or a part of one, was taken out.
+    is_changed: bool,
 }
 
 #[derive(Debug)]
@@ -80,11 +84,16 @@ impl Spread {
     pub(crate) fn push(&mut self, event: Event, document: Document) -> Option<Said> {
         let root = document.root();
         let mut ends = Vec::new();
-        strings(root, self.hasher.hash_one(0), &self.hasher, &mut |place, string| {
+        let of_call =
+            root.get("type").is_some_and(|kind| kind.is_str("response.function_call_arguments.delta"));
+        strings(root, (self.hasher.hash_one(0), ""), &self.hasher, &mut |(place, key), string| {
             // Nearly all strings are told by their last signs.
             let text = string.as_str().unwrap_or_default();
-            if !self.strings.is_empty() || self.secrets.is_begun(text.as_bytes()) {
-                ends.push((place, string.span(), text.into_owned()));
+            let goes_on = self.strings.iter().any(|string| string.place == place);
+            if goes_on || self.secrets.is_begun(text.as_bytes()) {
+                let is_argument =
+                    matches!(key, "\"partial_json\"" | "\"arguments\"") || of_call && key == "\"delta\"";
+                ends.push((place, is_argument, string.span(), text.into_owned()));
             }
         });
         if ends.is_empty() && self.waiting.is_empty() {
@@ -93,8 +102,8 @@ impl Spread {
         self.bytes += event.raw.len();
         let is_end = is_end(root) || MOST < self.bytes;
         self.waiting.push_back(Waiting { said: (event, document), edits: Vec::new(), n_held: 0 });
-        for (place, span, text) in ends {
-            self.grows(place, span, text);
+        for (place, is_argument, span, text) in ends {
+            self.grows((place, is_argument), span, text);
         }
         if is_end {
             self.end();
@@ -112,62 +121,97 @@ impl Spread {
 
     /// Nothing more comes to any string of which a part is held.
     pub(crate) fn end(&mut self) {
-        let (waiting, first, secrets) = (&mut self.waiting, self.first, &self.secrets);
-        self.strings.retain_mut(|string| {
-            let Some(held) = string.held.take() else { return true };
-            let Some(waiting) = waiting.get_mut(held.number - first) else { return false };
-            let rest = String::from_utf8(string.tail.rest(secrets)).unwrap_or_default();
-            waiting.n_held -= 1;
-            waiting.put(held.span, held.goes + &rest);
-            false
-        });
+        let is_held = |string: &mut Growing| string.pieces.iter().any(|piece| piece.number.is_some());
+        let ended: Vec<Growing> = self.strings.extract_if(.., is_held).collect();
+        for mut string in ended {
+            let text = string.text();
+            // So much of a secret tells nearly all of it.
+            let is_told = secrets::MOST <= text.len() || self.secrets.first_in(text.as_bytes()).is_some();
+            string.decide(is_told, text.len());
+            self.release(&mut string, 0);
+        }
     }
 
-    /// Takes a string of the last event.
-    fn grows(&mut self, place: u64, span: Span, text: String) {
-        let at = self.strings.iter().position(|string| string.place == place).unwrap_or_else(|| {
-            self.strings.push(Growing { place, tail: Tail::default(), held: None });
-            self.strings.len() - 1
-        });
-        let Some(string) = self.strings.get_mut(at) else { return };
-        // How the one before goes on is known now.
-        if let Some(held) = string.held.take()
-            && let Some(waiting) = self.waiting.get_mut(held.number - self.first)
-        {
-            waiting.n_held -= 1;
-        }
-        let goes = string.tail.push(&self.secrets, text.as_bytes());
-        let goes = goes.map(|goes| String::from_utf8(goes).unwrap_or_default());
-        let number = self.first + self.waiting.len() - 1;
+    /// Takes a string of the last event. Arguments go to a program, which may compare them with what is said at their end: of
+    /// them nothing of a secret goes out before.
+    fn grows(&mut self, (place, is_argument): (u64, bool), span: Span, text: String) {
+        let at = self.strings.iter().position(|string| string.place == place);
+        let mut string = match at {
+            Some(at) => self.strings.swap_remove(at),
+            None => Growing { place, certain: if is_argument { 1 } else { CERTAIN }, pieces: Vec::new() },
+        };
+        let number = Some(self.first + self.waiting.len() - 1);
+        string.pieces.push(Piece { number, span, goes: String::new(), text, is_changed: false });
         if let Some(waiting) = self.waiting.back_mut() {
-            if string.tail.holds() {
-                waiting.n_held += 1;
-                let goes = goes.clone().unwrap_or(text);
-                string.held = Some(Held { number, span, goes });
+            waiting.n_held += 1;
+        }
+        let mut text = string.text();
+        while let Some((at, length)) = self.secrets.first_in(text.as_bytes()) {
+            // It may be the beginning of a longer one.
+            if text.len() - self.secrets.begun_in(text.as_bytes()) <= at {
+                break;
             }
-            if let Some(goes) = goes {
-                waiting.put(span, goes);
+            string.decide(false, at);
+            string.decide(true, length);
+            text = string.text();
+        }
+        let begun = self.secrets.begun_in(text.as_bytes());
+        string.decide(false, text.len() - begun);
+        let certain = string.certain;
+        self.release(&mut string, if certain <= begun { 0 } else { begun });
+        if !string.pieces.is_empty() {
+            self.strings.push(string);
+        }
+    }
+
+    /// Lets out the pieces about which all is decided, and those of which so little is open that it says nothing.
+    fn release(&mut self, string: &mut Growing, open: usize) {
+        for piece in &mut string.pieces {
+            if !(piece.text.is_empty() || 0 < open) {
+                continue;
+            }
+            let Some(number) = piece.number.take() else { continue };
+            let Some(waiting) = self.waiting.get_mut(number - self.first) else { continue };
+            waiting.n_held -= 1;
+            if piece.is_changed {
+                waiting.edits.push((piece.span, quote(&format!("{}{}", piece.goes, piece.text))));
             }
         }
-        if string.tail.is_empty() {
-            self.strings.swap_remove(at);
+        string.pieces.retain(|piece| !piece.text.is_empty());
+    }
+}
+
+impl Growing {
+    /// What of it is not decided.
+    fn text(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+    }
+
+    /// Decides about its next bytes: they go out, or they are a secret, in whose place a word stands.
+    fn decide(&mut self, is_secret: bool, bytes: usize) {
+        let (mut left, mut is_told) = (bytes, false);
+        for piece in &mut self.pieces {
+            let n = left.min(piece.text.len());
+            left -= n;
+            if n == 0 {
+                continue;
+            }
+            let decided: String = piece.text.drain(..n).collect();
+            if !is_secret {
+                piece.goes.push_str(&decided);
+                continue;
+            }
+            piece.is_changed = true;
+            // The first letters of a secret may be out.
+            if piece.number.is_some() && !std::mem::replace(&mut is_told, true) {
+                piece.goes.push_str(&String::from_utf8_lossy(secrets::INSTEAD));
+            }
         }
     }
 }
 
-impl Waiting {
-    fn put(&mut self, span: Span, text: String) {
-        let text = quote(&text);
-        match self.edits.iter_mut().find(|(known, _)| *known == span) {
-            Some((_, known)) => *known = text,
-            None => self.edits.push((span, text)),
-        }
-    }
-}
-
-/// The event with these strings in it; as it came where they say the same.
+/// The event with these strings in it; as it came where there are none.
 fn edited((event, document): Said, mut edits: Vec<(Span, String)>) -> Said {
-    edits.retain(|(span, text)| span.of(document.text()) != text);
     if edits.is_empty() {
         return (event, document);
     }
@@ -187,20 +231,25 @@ fn is_end(root: Value<'_>) -> bool {
 }
 
 /// Calls `see` for each string in a value, with a number for its place: the names on the way to it, and what tells one choice,
-/// call, block or item from another.
-fn strings(value: Value<'_>, place: u64, hasher: &RandomState, see: &mut impl FnMut(u64, Value<'_>)) {
+/// call, block or item from another; and with the last of the names, as it is written.
+fn strings<'v>(
+    value: Value<'v>,
+    (place, key): (u64, &'v str),
+    hasher: &RandomState,
+    see: &mut impl FnMut((u64, &'v str), Value<'v>),
+) {
     const NUMBERS: [&str; 5] = ["index", "output_index", "content_index", "summary_index", "type"];
     match value.kind() {
-        Kind::String => see(place, value),
+        Kind::String => see((place, key), value),
         Kind::Object => {
             let numbers = NUMBERS.map(|key| value.get(key).map(Value::raw));
             let place = hasher.hash_one((place, numbers));
             for (key, member) in value.members() {
-                strings(member, hasher.hash_one((place, key.raw())), hasher, see);
+                strings(member, (hasher.hash_one((place, key.raw())), key.raw()), hasher, see);
             }
         }
         // What is listed has a number of its own, or is all that there is.
-        Kind::Array => value.elements().for_each(|element| strings(element, place, hasher, see)),
+        Kind::Array => value.elements().for_each(|element| strings(element, (place, key), hasher, see)),
         Kind::Null | Kind::Bool | Kind::Number => {}
     }
 }
@@ -324,17 +373,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_said_all_the_same() {
-        let text = "sk-canary is a bird, sk-canary/01 is none. sk-can";
+    fn what_is_no_secret_goes_on_to_the_byte() {
         for size in [1, 3, 7, 1000] {
-            for (key, events) in said(text, size) {
-                let out = out(&events);
-                assert_eq!(joined(&out, key), text, "{key} in pieces of {size}");
-                assert_eq!(out.len(), events.len(), "{key} in pieces of {size}");
-            }
-            // Where nothing of a secret comes, nothing is written anew.
-            for (_, events) in said("The birds sing, as all of us do.", size) {
-                assert_eq!(out(&events), events);
+            for (key, events) in said("sk-canary is a bird, sk-canary/01 is none. sk-can", size) {
+                assert_eq!(out(&events), events, "{key} in pieces of {size}");
             }
         }
     }
