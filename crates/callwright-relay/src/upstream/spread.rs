@@ -113,7 +113,8 @@ impl Spread {
 
     /// The next event that waits for nothing.
     pub(crate) fn next(&mut self) -> Option<Said> {
-        let Waiting { said, edits, .. } = self.waiting.pop_front_if(|waiting| waiting.n_held == 0)?;
+        self.waiting.front().filter(|waiting| waiting.n_held == 0)?;
+        let Waiting { said, edits, .. } = self.waiting.pop_front()?;
         self.first += 1;
         self.bytes -= said.0.raw.len();
         Some(edited(said, edits))

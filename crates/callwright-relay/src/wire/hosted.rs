@@ -35,8 +35,8 @@ pub(crate) struct Hosted {
 impl Hosted {
     /// Of a request in any API. A conversation may declare tools as well, in the result of a search for some.
     pub(crate) fn of(request: Value<'_>) -> Hosted {
-        let mut hosted = Hosted::default();
-        hosted.has_prompt = request.get("prompt").is_some_and(|prompt| prompt.kind() == Kind::Object);
+        let has_prompt = request.get("prompt").is_some_and(|prompt| prompt.kind() == Kind::Object);
+        let mut hosted = Hosted { has_prompt, ..Hosted::default() };
         let servers = request.get("mcp_servers").into_iter().flat_map(Value::elements);
         hosted.types.extend(servers.map(|_| String::from("mcp")));
         let items = request.get("input").into_iter().flat_map(Value::elements);
