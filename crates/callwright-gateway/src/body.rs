@@ -15,8 +15,10 @@ use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use http::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::{BodyExt, Full};
+use tokio::task::coop::consume_budget;
 
 use crate::problem::Problem;
+use crate::room::{Room, Share};
 
 /// The body of an answer.
 pub(crate) enum Body {
@@ -72,12 +74,16 @@ pub(crate) struct Open(Arc<AtomicUsize>);
 
 /// One open request; it ends where this is dropped.
 #[derive(Debug)]
-pub(crate) struct Permit(Open);
+pub(crate) struct Permit {
+    open: Open,
+    /// What its body takes of the room for all bodies.
+    pub(crate) share: Share,
+}
 
 impl Open {
     /// Opens one more, unless there are `most` already.
-    pub(crate) fn permit(&self, most: usize) -> Option<Permit> {
-        let permit = Permit(self.clone());
+    pub(crate) fn permit(&self, most: usize, room: &Room) -> Option<Permit> {
+        let permit = Permit { open: self.clone(), share: room.share() };
         (self.0.fetch_add(1, Ordering::Relaxed) < most).then_some(permit)
     }
 
@@ -88,32 +94,40 @@ impl Open {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.open.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// How much room an announced body gets before it has come.
 const MOST_AT_ONCE: usize = 256 << 10;
 
-/// Collects a request's body of at most `limit` bytes, within `time`.
+/// Collects a request's body of at most `limit` bytes, within `time` and as far as there is room for it.
 ///
 /// # Errors
-/// A body that is too large, too slow, or broken off.
-pub(crate) async fn collect<B>(body: B, limit: usize, time: Duration) -> Result<Bytes, Problem>
+/// A body that is too large, too slow, or broken off; or there is no room.
+pub(crate) async fn collect<B>(
+    body: B,
+    limit: usize,
+    time: Duration,
+    share: &mut Share,
+) -> Result<Bytes, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     if (limit as u64) < body.size_hint().lower() {
         return Err(Problem::too_large(limit));
     }
-    tokio::time::timeout(time, collected(body, limit)).await.unwrap_or_else(|_| Err(Problem::too_slow()))
+    tokio::time::timeout(time, collected(body, limit, share))
+        .await
+        .unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
-async fn collected<B>(mut body: B, limit: usize) -> Result<Bytes, Problem>
+async fn collected<B>(mut body: B, limit: usize, share: &mut Share) -> Result<Bytes, Problem>
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
     let Some(first) = next(&mut body).await? else { return Ok(Bytes::new()) };
+    share.holds(first.len()).await?;
     // What came together with its headers is one piece, and is used as it lies there.
     if body.is_end_stream() && first.len() <= limit {
         return Ok(first);
@@ -124,26 +138,55 @@ where
     whole.extend_from_slice(&first);
     while whole.len() <= limit {
         let Some(piece) = next(&mut body).await? else { return Ok(whole.freeze()) };
+        share.holds(whole.len() + piece.len()).await?;
         whole.extend_from_slice(&piece);
     }
     Err(Problem::too_large(limit))
 }
 
-/// A request's body without the compression that its headers name, of at most `limit` bytes.
+/// So much is unpacked at once: others have a turn after each mebibyte.
+const AT_ONCE: usize = 8 << 10;
+
+/// A request's body without the compression that its headers name, of at most `limit` bytes and as far as there is room.
 ///
 /// # Errors
-/// A compression that is not known, bytes that it does not fit, or a body that is too large.
-pub(crate) fn unpacked(headers: &HeaderMap, body: Bytes, limit: usize) -> Result<Bytes, Problem> {
-    let reader: Box<dyn Read + '_> = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+/// A compression that is not known, bytes that it does not fit, or a body that is too large; or there is no room.
+pub(crate) async fn unpacked(
+    headers: &HeaderMap,
+    body: Bytes,
+    limit: usize,
+    share: &mut Share,
+) -> Result<Bytes, Problem> {
+    let mut reader: Box<dyn Read + Send + '_> = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes)
+    {
         None | Some(b"identity") => return Ok(body),
         Some(b"gzip" | b"x-gzip") => Box::new(MultiGzDecoder::new(&body[..])),
         Some(b"deflate") => Box::new(ZlibDecoder::new(&body[..])),
         Some(_) => return Err(Problem::unknown_packing()),
     };
-    let mut whole = Vec::new();
-    reader.take(limit as u64 + 1).read_to_end(&mut whole).map_err(|_| Problem::not_packed_as_said())?;
-    if limit < whole.len() { Err(Problem::too_large(limit)) } else { Ok(whole.into()) }
+    let (mut whole, mut part) = (Vec::new(), vec![0; AT_ONCE]);
+    loop {
+        let n = reader.read(&mut part).map_err(|_| Problem::not_packed_as_said())?;
+        if n == 0 {
+            return Ok(whole.into());
+        }
+        if limit < whole.len() + n {
+            return Err(Problem::too_large(limit));
+        }
+        share.holds(whole.len() + n).await?;
+        whole.extend_from_slice(part.get(..n).unwrap_or_default());
+        consume_budget().await;
+    }
 }
+
+/// About how many bytes a JSON text takes once it is parsed: each value has a node beside its text.
+pub(crate) fn parsed_size(text: &[u8]) -> usize {
+    let begins = |byte: &&u8| matches!(**byte, b',' | b':' | b'[' | b'{');
+    text.len() + text.iter().filter(begins).count() * NODE
+}
+
+/// The bytes of a node.
+const NODE: usize = 16;
 
 /// The next piece of data; trailers are passed over.
 async fn next<B>(body: &mut B) -> Result<Option<Bytes>, Problem>
@@ -164,8 +207,8 @@ mod tests {
     use super::*;
     use crate::service::Asker;
 
-    #[test]
-    fn a_packed_body_is_read_within_its_bound() {
+    #[tokio::test]
+    async fn a_packed_body_is_read_within_its_bound() {
         use flate2::Compression;
         use flate2::write::{GzEncoder, ZlibEncoder};
         use std::io::Write;
@@ -177,17 +220,21 @@ mod tests {
         let mut deflate = ZlibEncoder::new(Vec::new(), Compression::default());
         deflate.write_all(&text).unwrap();
         let deflate = Bytes::from(deflate.finish().unwrap());
-        let of = |encoding: &'static str, body: &Bytes, limit| {
+        let in_room = async |room: &Room, encoding: &'static str, body: &Bytes, limit| {
             let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(encoding))]);
-            unpacked(&headers, body.clone(), limit)
-                .map_err(|problem| problem.into_response(&Asker::default()).status().as_u16())
+            let unpacked = unpacked(&headers, body.clone(), limit, &mut room.share()).await;
+            unpacked.map_err(|problem| problem.into_response(&Asker::default()).status().as_u16())
         };
-        assert_eq!(of("gzip", &gzip, text.len()), Ok(Bytes::from(text.clone())));
-        assert_eq!(of("deflate", &deflate, text.len()), Ok(Bytes::from(text.clone())));
-        assert_eq!(of("identity", &gzip, text.len()), Ok(gzip.clone()));
-        assert_eq!(of("gzip", &gzip, text.len() - 1), Err(413));
-        assert_eq!(of("gzip", &gzip.slice(..gzip.len() - 9), text.len()), Err(400));
-        assert_eq!(of("gzip", &Bytes::from_static(b"{}"), text.len()), Err(400));
-        assert_eq!(of("br", &gzip, text.len()), Err(415));
+        let room = Room::of(2 << 20);
+        let of = async |encoding, body: &Bytes, limit| in_room(&room, encoding, body, limit).await;
+        assert_eq!(of("gzip", &gzip, text.len()).await, Ok(Bytes::from(text.clone())));
+        assert_eq!(of("deflate", &deflate, text.len()).await, Ok(Bytes::from(text.clone())));
+        assert_eq!(of("identity", &gzip, text.len()).await, Ok(gzip.clone()));
+        assert_eq!(of("gzip", &gzip, text.len() - 1).await, Err(413));
+        assert_eq!(of("gzip", &gzip.slice(..gzip.len() - 9), text.len()).await, Err(400));
+        assert_eq!(of("gzip", &Bytes::from_static(b"{}"), text.len()).await, Err(400));
+        // What it comes to counts, not what came.
+        assert_eq!(in_room(&Room::of(1 << 19), "gzip", &gzip, text.len()).await, Err(413));
+        assert_eq!(of("br", &gzip, text.len()).await, Err(415));
     }
 }

@@ -23,6 +23,7 @@ use crate::config::{GatewayConfig, KeepConfig, seconds};
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::observer::Observers;
+use crate::room::Room;
 use crate::service::{Api, Ids, Shared};
 use crate::traces::{Exporter, traces};
 use crate::worker::{Phase, Worker, accept, reached, runtime};
@@ -94,6 +95,7 @@ impl Gateway {
         let kept = keep(config.keep, &config.secrets)?;
         let store = kept.as_ref().map(|kept| kept.store.clone());
         let observer = Arc::new(Observers { metrics: metrics.clone(), spans, store });
+        let room = Room::of(relay.limits.bodies);
         let (max_body, health_check) = (relay.limits.body, HealthCheck::new(relay.default_model.clone()));
         let relay = Relay::new(relay, &env, observer).map_err(StartError::Config)?;
         let runtime = runtime().map_err(StartError::Threads)?;
@@ -103,6 +105,7 @@ impl Gateway {
         let shared = Shared {
             admission,
             open: Open::default(),
+            room,
             server: config.server,
             max_body,
             ids: Ids::new(),

@@ -13,6 +13,7 @@ mod worker;
 mod socket;
 mod service;
 mod admission;
+mod room;
 mod body;
 mod problem;
 mod routes;

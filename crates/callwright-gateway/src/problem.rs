@@ -119,6 +119,12 @@ impl Problem {
         Problem { kind: "server_error", header: Some(("retry-after", "1")), ..problem }
     }
 
+    /// The bodies of the requests that are in work fill all the room that there is for them.
+    pub(crate) fn no_room() -> Problem {
+        let message = "The bodies of open requests take all the memory that they may; try again soon.";
+        Problem { message: message.into(), ..Problem::overloaded() }
+    }
+
     /// A defect ended the answer.
     pub(crate) fn internal() -> Problem {
         let message = "A defect of this server ended the request; its log says where.";

@@ -22,13 +22,14 @@ use tower_service::Service as _;
 
 use crate::admission::{Admission, is_json, is_json_of_a_page};
 use crate::api::Kept;
-use crate::body::{Body, Open, Permit, collect, unpacked};
+use crate::body::{Body, Open, Permit, collect, parsed_size, unpacked};
 use crate::config::{ServerConfig, seconds};
 use crate::cors;
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::models::models;
 use crate::problem::Problem;
+use crate::room::Room;
 use crate::routes::routes;
 use crate::worker::Phase;
 use callwright_store::Secrets;
@@ -112,6 +113,8 @@ const REPORT: HeaderName = HeaderName::from_static("x-callwright-report");
 pub(crate) struct Shared {
     pub(crate) admission: Admission,
     pub(crate) open: Open,
+    /// For the bodies of all requests.
+    pub(crate) room: Room,
     pub(crate) server: ServerConfig,
     /// The largest body, in bytes.
     pub(crate) max_body: usize,
@@ -300,7 +303,9 @@ impl Api {
         B: http_body::Body<Data = Bytes> + Unpin,
     {
         is_json(headers)?;
-        self.admit_any(headers, body).await
+        let (mut permit, body) = self.admit_any(headers, body).await?;
+        permit.share.holds(parsed_size(&body)).await?;
+        Ok((permit, body))
     }
 
     /// Admits a body of any type, a form with files in it among them.
@@ -312,10 +317,11 @@ impl Api {
         if !cors::allows(&self.shared.server.cors_origins, headers) {
             is_json_of_a_page(headers)?;
         }
-        let permit = self.shared.permit()?;
+        let mut permit = self.shared.permit()?;
         let time = seconds(self.shared.server.body_seconds);
-        let body = collect(body, self.shared.max_body, time).await?;
-        Ok((permit, unpacked(headers, body, self.shared.max_body)?))
+        let body = collect(body, self.shared.max_body, time, &mut permit.share).await?;
+        let body = unpacked(headers, body, self.shared.max_body, &mut permit.share).await?;
+        Ok((permit, body))
     }
 }
 
@@ -332,7 +338,7 @@ impl Shared {
     }
 
     fn permit(&self) -> Result<Permit, Problem> {
-        self.open.permit(self.server.open_requests).ok_or_else(Problem::overloaded)
+        self.open.permit(self.server.open_requests, &self.room).ok_or_else(Problem::overloaded)
     }
 }
 

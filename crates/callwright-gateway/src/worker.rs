@@ -64,9 +64,11 @@ impl Worker {
         let (connections, dealt) = mpsc::unbounded_channel();
         let open = Arc::new(AtomicUsize::new(0));
         let serve = Serve { phase: api.shared.phase.clone(), open: open.clone(), api };
-        let thread = thread::Builder::new()
-            .name(format!("callwright-{number}"))
-            .spawn(move || runtime.block_on(serve.run(dealt)))?;
+        let thread = thread::Builder::new().name(format!("callwright-{number}")).spawn(move || {
+            runtime.block_on(serve.run(dealt));
+            // What is still read is for nobody.
+            runtime.shutdown_background();
+        })?;
         Ok(Worker { connections, open, thread })
     }
 

@@ -300,6 +300,28 @@ fn a_client_that_hangs_up_ends_the_upstreams_work() {
     }
 }
 
+/// Bodies that come to more than all of them may have wait, and are refused then; what an answered one had is free again.
+#[test]
+fn the_bodies_of_open_requests_share_a_room() {
+    let silent = "[[answer]]\nwhen = { contains = \"wait\" }\ntext = \"x\"\nfault = { silent = true }\nrepeat = true\n";
+    let replay = replay(&format!("{silent}{HELLO}"));
+    let mut relay = relay_to(&replay.base_url());
+    (relay.limits.body, relay.limits.bodies) = (64 << 10, 100 << 10);
+    let running = Running::start(GatewayConfig::default(), relay);
+    let long = |word: &str| {
+        let content = format!("{word} {}", "x".repeat(60 << 10));
+        json!({"model": "m", "messages": [{"role": "user", "content": content}]})
+    };
+    let mut first = Connection::to(running.address);
+    first.send("POST /v1/chat/completions", &long("wait").to_string());
+    asked(&replay, 1);
+    let refused = running.chat(&long("Hello."));
+    assert_eq!((refused.status, refused.headers.get("retry-after").map(String::as_str)), (503, Some("1")));
+    assert_eq!(running.chat(&hello()).status, 200, "there is room for a small one");
+    drop(first);
+    assert_eq!(running.chat(&long("Hello.")).status, 200);
+}
+
 /// A client that reads nothing holds neither its answer nor the upstream's for ever.
 #[test]
 fn a_client_that_does_not_read_is_left() {

@@ -322,17 +322,26 @@ impl Default for LadderConfig {
 pub struct Limits {
     /// A request's body.
     pub body: usize,
+    /// The bodies of all requests that are in work, unpacked and parsed, together.
+    pub bodies: usize,
     /// An upstream's whole answer; of a stream: what is kept of it.
     pub answer: usize,
     /// One event of a stream.
     pub event: usize,
-    /// What the compiled tools that are kept take together, about; those used last are kept, one of them in any case.
+    /// What the compiled tools that are kept take together, about; those used last are kept.
     pub compiled_tools: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { body: 32 << 20, answer: 32 << 20, event: 4 << 20, compiled_tools: 64 << 20 }
+        Limits {
+            body: 32 << 20,
+            // A turn holds two or three times its body: so much leaves a machine of 2 GB room for everything else.
+            bodies: 256 << 20,
+            answer: 32 << 20,
+            event: 4 << 20,
+            compiled_tools: 64 << 20,
+        }
     }
 }
 

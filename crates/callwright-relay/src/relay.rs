@@ -16,6 +16,7 @@ use crate::log::{Log, tool_results};
 use crate::notes::Notes;
 use crate::proof::Proofs;
 use crate::question::Question;
+use crate::readers::Readers;
 use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::reply::{Reply, ReplyBody};
 use crate::surface::responses::kept::KeptResponses;
@@ -68,6 +69,7 @@ pub struct Relay {
     pub(crate) notes: Notes,
     pub(crate) proofs: Proofs,
     pub(crate) tool_sets: ToolSets,
+    pub(crate) readers: Arc<Readers>,
     pub(crate) responses: Arc<KeptResponses>,
 }
 
@@ -86,6 +88,9 @@ fn names<'n>(names: impl Iterator<Item = &'n str>) -> Option<HeaderValue> {
     let names: String = names.join(",").chars().map(|c| if c == ',' { c } else { is_plain(c) }).collect();
     HeaderValue::from_str(&names).ok().filter(|_| !names.is_empty())
 }
+
+/// A document of so many bytes is parsed in a fraction of a millisecond.
+pub(crate) const SMALL: usize = 128 << 10;
 
 /// So many tools are named in a header at most.
 const MAX_NAMES: usize = 64;
@@ -130,6 +135,7 @@ impl Relay {
             notes,
             proofs: Proofs::default(),
             tool_sets,
+            readers: Arc::default(),
             responses: Arc::default(),
         }))
     }
@@ -193,7 +199,7 @@ impl Relay {
             return reply;
         }
         let (surface, id) = (request.surface, request.id.clone());
-        let translated = match self.document_of(request.body) {
+        let translated = match self.document_of(request.body).await {
             Ok(document) => Translated::of(surface, document, &request.headers, &self.responses),
             Err(error) => Err(error),
         };
@@ -279,7 +285,9 @@ impl Relay {
         body: Bytes,
         headers: &HeaderMap,
     ) -> Reply {
-        let model = Document::parse(body.clone()).ok().and_then(|document| {
+        let asked = body.clone();
+        let document = self.readers.run(asked.len() <= SMALL, |_| Document::parse(asked)).await;
+        let model = document.ok().and_then(|document| {
             crate::wire::string_of(document.root(), "model").map(|model| model.into_owned())
         });
         let route = self.upstreams.route(model.as_deref().unwrap_or(""));
@@ -312,7 +320,7 @@ impl Relay {
                 code: "body_too_large",
             });
         }
-        let document = self.document_of(request.body)?;
+        let document = self.document_of(request.body).await?;
         let translated = Translated::of(request.surface, document, &request.headers, &self.responses)?;
         let Translated { document, door, dropped, dropped_items, allowed, bare_inputs, session } = translated;
         let mut ask = Ask::of(document)?;
@@ -347,8 +355,8 @@ impl Relay {
         })
     }
 
-    pub(crate) fn document_of(&self, body: Bytes) -> Result<Document, WireError> {
-        let document = Document::parse(body);
+    pub(crate) async fn document_of(&self, body: Bytes) -> Result<Document, WireError> {
+        let document = self.readers.run(body.len() <= SMALL, |_| Document::parse(body)).await;
         let document = document.map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
         Ok(self.with_model(document))
     }

@@ -27,6 +27,18 @@ impl Event {
         Decoder::new(raw.len()).event(raw)
     }
 
+    /// This event with other data, of one line.
+    pub(crate) fn with_data(&self, data: &str) -> Event {
+        let own = self.data.as_deref().unwrap_or_default();
+        let at = memchr::memmem::find(&self.raw, own).filter(|_| !own.is_empty());
+        let raw = match at.and_then(|at| Some((self.raw.get(..at)?, self.raw.get(at + own.len()..)?))) {
+            Some((before, behind)) => [before, data.as_bytes(), behind].concat(),
+            // Its data stood in several lines.
+            None => [b"event: ", &self.name[..], b"\ndata: ", data.as_bytes(), b"\n\n"].concat(),
+        };
+        Event::of(raw.into())
+    }
+
     /// This event, with a blank line behind it if the stream ended before that: what is written next begins a new event.
     pub(crate) fn ended(self) -> Event {
         if [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| self.raw.ends_with(end)) {

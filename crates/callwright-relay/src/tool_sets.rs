@@ -1,10 +1,19 @@
 //! Tools, compiled once as long as requests bring the same ones.
+//!
+//! Definitions as text go in, compiled tools come out. Where several requests bring the same new ones at once, they are
+//! compiled once, and all of them wait for that; nobody waits for the tools of others, unless as many as may be are being
+//! compiled. What nobody waits for any more is not begun.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod weight;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use callwright::ToolSet;
 use callwright::lint::{Severity, lint};
+use tokio::sync::{OnceCell, watch};
 
+use self::weight::weight;
+use crate::readers::Readers;
 use crate::wire::WireError;
 
 /// Compiled tools by the text of their definitions: clients send the same ones with every request.
@@ -12,72 +21,124 @@ use crate::wire::WireError;
 /// Definitions are long, and two that are not the same differ in length or early on: to compare them with all that
 /// are kept costs less than to hash them.
 pub(crate) struct ToolSets {
-    /// How many bytes all that are kept may take, about. The one that was used last is kept however large it is, or each
-    /// request of its client would have it compiled again.
-    most: usize,
-    /// Those used last stand last.
-    kept: Mutex<Vec<(Box<str>, Arc<ToolSet>)>>,
-    /// One at a time is compiled: a large one takes seconds, and memory.
-    compiling: tokio::sync::Mutex<()>,
+    /// Compiles them. No more at once than it has threads: a large one takes seconds, and memory.
+    readers: Readers,
+    shelf: Arc<Mutex<Shelf>>,
 }
 
-/// A compiled set takes so many times the bytes of its text: 31 to 65 times were measured, from 51 KB to 2.6 MB.
-const COMPILED: usize = 64;
+struct Shelf {
+    /// How many bytes all that are kept may take, about. One that alone takes more is compiled for each request.
+    most: usize,
+    /// Those used last stand last.
+    kept: Vec<Kept>,
+    /// Those that are being compiled.
+    made: Vec<Weak<Making>>,
+}
+
+struct Kept {
+    text: Arc<str>,
+    tool_set: Arc<ToolSet>,
+    /// The bytes that both take, about.
+    weight: usize,
+}
+
+/// Tools that are being compiled. It is there as long as somebody waits for them.
+struct Making {
+    text: Arc<str>,
+    /// Somebody has begun.
+    begun: OnceCell<()>,
+    done: watch::Sender<Option<Compiled>>,
+}
+
+type Compiled = Result<Arc<ToolSet>, WireError>;
 
 impl ToolSets {
     /// So many bytes may be kept, about.
     pub(crate) fn new(most: usize) -> ToolSets {
-        ToolSets { most, kept: Mutex::default(), compiling: tokio::sync::Mutex::default() }
+        let shelf = Shelf { most, kept: Vec::new(), made: Vec::new() };
+        ToolSets { readers: Readers::one_per_core(), shelf: Arc::new(Mutex::new(shelf)) }
     }
 
     /// The tools of this text, compiled on a thread of its own where they are not kept: whoever serves goes on.
     pub(crate) async fn of(&self, tools: &str) -> Result<Arc<ToolSet>, WireError> {
-        if let Some(tool_set) = self.used(tools) {
-            return Ok(tool_set);
-        }
-        let _alone = self.compiling.lock().await;
-        // Whoever was first may have had the same ones.
-        if let Some(tool_set) = self.used(tools) {
-            return Ok(tool_set);
-        }
-        let text: Box<str> = tools.into();
-        let compiled = tokio::task::spawn_blocking(move || {
-            let tool_set = compiled(&text)?;
-            Ok((text, tool_set))
-        });
+        let making = {
+            let mut shelf = locked(&self.shelf);
+            match shelf.used(tools) {
+                Some(tool_set) => return Ok(tool_set),
+                None => shelf.making(tools),
+            }
+        };
+        let mut done = making.done.subscribe();
+        // Who begins may leave before there is a place for it; then another one does.
+        making.begun.get_or_init(|| self.begin(&making)).await;
+        let compiled = done.wait_for(Option::is_some).await.map(|compiled| compiled.clone());
         // It panics on no text; should it, the request fails and nothing else.
-        let gone = |error: tokio::task::JoinError| {
-            WireError::bad_request(Some("tools"), "invalid_tools", error.to_string())
-        };
-        let (text, tool_set) = compiled.await.map_err(gone)??;
-        self.keep(text, &tool_set);
-        Ok(tool_set)
+        let gone =
+            || WireError::bad_request(Some("tools"), "invalid_tools", String::from("cannot be compiled"));
+        compiled.ok().flatten().unwrap_or_else(|| Err(gone()))
     }
 
-    fn keep(&self, text: Box<str>, tool_set: &Arc<ToolSet>) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push((text, Arc::clone(tool_set)));
-        let mut bytes = 0;
-        // The last one stays, and before it all that have room.
-        let mut fits = |(text, _): &(Box<str>, Arc<ToolSet>)| {
-            bytes += text.len().saturating_mul(COMPILED);
-            bytes <= self.most
-        };
-        let n_kept = kept.iter().rev().take_while(|entry| fits(entry)).count().max(1);
-        let n_old = kept.len() - n_kept;
-        kept.drain(..n_old);
-    }
-
-    /// The tools of this text, if they are kept.
-    fn used(&self, tools: &str) -> Option<Arc<ToolSet>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().rposition(|(text, _)| **text == *tools)?;
-        kept[at..].rotate_left(1);
-        kept.last().map(|(_, tool_set)| Arc::clone(tool_set))
+    /// Has them compiled once there is a place for that. Whoever waits for it may leave then: what has begun is kept for
+    /// those who bring it next.
+    async fn begin(&self, making: &Arc<Making>) {
+        let (making, shelf) = (Arc::clone(making), Arc::clone(&self.shelf));
+        self.readers
+            .begin(move || {
+                let compiled = compiled(&making.text);
+                if let Ok(tool_set) = &compiled {
+                    locked(&shelf).keep(Arc::clone(&making.text), tool_set);
+                }
+                making.done.send_replace(Some(compiled));
+            })
+            .await;
     }
 }
 
-fn compiled(tools: &str) -> Result<Arc<ToolSet>, WireError> {
+fn locked(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shelf {
+    /// The tools of this text, if they are kept.
+    fn used(&mut self, tools: &str) -> Option<Arc<ToolSet>> {
+        let at = self.kept.iter().rposition(|kept| *kept.text == *tools)?;
+        self.kept[at..].rotate_left(1);
+        self.kept.last().map(|kept| Arc::clone(&kept.tool_set))
+    }
+
+    /// The tools of this text, which are compiled or will be.
+    fn making(&mut self, tools: &str) -> Arc<Making> {
+        self.made.retain(|making| 0 < making.strong_count());
+        let mut made = self.made.iter().filter_map(Weak::upgrade);
+        // One that is done may be there for a moment longer.
+        let is_under_way = |making: &Arc<Making>| making.done.borrow().is_none();
+        if let Some(making) = made.find(|making| *making.text == *tools && is_under_way(making)) {
+            return making;
+        }
+        let making =
+            Arc::new(Making { text: tools.into(), begun: OnceCell::new(), done: watch::Sender::new(None) });
+        self.made.push(Arc::downgrade(&making));
+        making
+    }
+
+    fn keep(&mut self, text: Arc<str>, tool_set: &Arc<ToolSet>) {
+        let weight = weight(&text);
+        if self.most < weight {
+            return;
+        }
+        self.kept.push(Kept { text, tool_set: Arc::clone(tool_set), weight });
+        let mut bytes = 0;
+        let mut fits = |kept: &Kept| {
+            bytes += kept.weight;
+            bytes <= self.most
+        };
+        let n_kept = self.kept.iter().rev().take_while(|kept| fits(kept)).count();
+        let n_old = self.kept.len() - n_kept;
+        self.kept.drain(..n_old);
+    }
+}
+
+fn compiled(tools: &str) -> Compiled {
     let tool_set = ToolSet::from_json(tools)
         .map_err(|error| WireError::bad_request(Some("tools"), "invalid_tools", error.to_string()))?;
     // Once for each set, as long as it is kept: nothing else shows a type such as `strnig`, which no value is held to.
@@ -91,11 +152,14 @@ fn compiled(tools: &str) -> Result<Arc<ToolSet>, WireError> {
 mod tests {
     use super::*;
 
+    fn text(name: &str) -> String {
+        format!(r#"[{{"name": "{name}"}}]"#)
+    }
+
     #[tokio::test]
     async fn tools_are_compiled_once_as_long_as_they_are_used() {
-        let text = |name: &str| format!(r#"[{{"name": "{name}"}}]"#);
         // Two of them have room.
-        let sets = ToolSets::new(2 * COMPILED * text("a").len());
+        let sets = ToolSets::new(2 * weight(&text("a")));
         let of = async |name: &str| sets.of(&text(name)).await.unwrap();
         let (a, b) = (of("a").await, of("b").await);
         assert!(Arc::ptr_eq(&a, &of("a").await));
@@ -104,11 +168,52 @@ mod tests {
         assert!(Arc::ptr_eq(&a, &of("a").await));
         assert!(Arc::ptr_eq(&c, &of("c").await));
         assert!(!Arc::ptr_eq(&b, &of("b").await));
-        // One that is larger than all may be is kept alone, as long as nothing else is used.
-        let long = of(&"x".repeat(60)).await;
-        assert!(Arc::ptr_eq(&long, &of(&"x".repeat(60)).await));
-        assert_eq!(sets.kept.lock().unwrap().len(), 1);
-        assert!(sets.of("[{}]").await.is_err() && sets.kept.lock().unwrap().len() == 1);
+        assert!(sets.of("[{}]").await.is_err() && locked(&sets.shelf).kept.len() == 2);
+        assert!(locked(&sets.shelf).making("[{}]").begun.get().is_none(), "what is wrong is not kept");
+    }
+
+    /// One that is larger than all may be is compiled for each request, and takes the place of none.
+    #[tokio::test]
+    async fn what_is_too_large_is_not_kept() {
+        let sets = ToolSets::new(2 * weight(&text("a")));
+        let a = sets.of(&text("a")).await.unwrap();
+        let long = text(&"x".repeat(60));
+        let first = sets.of(&long).await.unwrap();
+        assert!(!Arc::ptr_eq(&first, &sets.of(&long).await.unwrap()));
+        assert!(Arc::ptr_eq(&a, &sets.of(&text("a")).await.unwrap()));
+    }
+
+    #[tokio::test]
+    async fn who_brings_the_same_at_once_waits_for_the_same() {
+        let sets = ToolSets::new(0);
+        let (one, other, third) =
+            tokio::join!(sets.of(r#"[{"name": "f"}]"#), sets.of(r#"[{"name": "f"}]"#), sets.of("[{}]"));
+        assert!(Arc::ptr_eq(&one.unwrap(), &other.unwrap()));
+        assert!(third.is_err());
+    }
+
+    /// All places but one are taken by tools that are compiled for ever: whoever brings others goes on, and one whose client
+    /// left before there was a place is never begun.
+    #[tokio::test]
+    async fn nobody_waits_for_the_tools_of_others() {
+        let sets = ToolSets { readers: Readers::of(2), ..ToolSets::new(1 << 20) };
+        let (ends, end) = std::sync::mpsc::channel::<()>();
+        sets.readers.begin(move || assert!(end.recv().is_err())).await;
+        assert!(sets.of(&text("f")).await.is_ok());
+        let (also_ends, end) = std::sync::mpsc::channel::<()>();
+        sets.readers.begin(move || assert!(end.recv().is_err())).await;
+        let name = text("g");
+        let left = sets.of(&name);
+        tokio::select! {
+            biased;
+            _ = left => panic!("there is no place for it"),
+            () = tokio::task::yield_now() => {}
+        }
+        drop(ends);
+        assert!(sets.of(&text("h")).await.is_ok());
+        let shelf = locked(&sets.shelf);
+        assert!(shelf.kept.iter().all(|kept| *kept.text != *name), "nobody waits for it");
+        drop(also_ends);
     }
 
     /// What would take seconds must not stop whoever else is served by the same thread.

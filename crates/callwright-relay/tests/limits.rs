@@ -97,6 +97,29 @@ async fn no_event_is_longer_than_is_allowed_with_tools_or_without() {
     }
 }
 
+/// A server that numbers its choices on and on does not make the relay read them all.
+#[tokio::test]
+async fn more_choices_than_anybody_asks_for_are_none() {
+    for (n, is_whole) in [(128, true), (129, false)] {
+        let server = Server::start(move |_, _| {
+            let choice = |index: usize, delta: Value, finish: Value| {
+                let choice = json!({"index": index, "delta": delta, "finish_reason": finish});
+                format!(
+                    "data: {}\n\n",
+                    json!({"id": "a", "object": "chat.completion.chunk", "choices": [choice]})
+                )
+            };
+            let events = (0..n).map(|n| choice(n, json!({"content": "x"}), json!("stop")));
+            stream(&events.collect::<String>())
+        })
+        .await;
+        let relay = relay(upstream("u", &server.base_url()), Limits::default());
+        let events = events(&relay, request(&tools()), false).await;
+        assert_eq!(events.contains("[DONE]"), is_whole, "{n}");
+        assert_eq!(events.contains("more choices"), !is_whole, "{n}");
+    }
+}
+
 /// Four times the calls may take this much more, blocks that double in size included.
 const LINEAR: f64 = 4.8;
 

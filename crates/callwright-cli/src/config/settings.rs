@@ -136,6 +136,7 @@ pub(crate) const ALL: &[Setting] = &[
     flag("ladder.confirm_open_ends"),
     Setting { key: "ladder.safe_tools", kind: Kind::Texts },
     count("limits.body"),
+    count("limits.bodies"),
     count("limits.answer"),
     count("limits.event"),
     count("limits.compiled_tools"),

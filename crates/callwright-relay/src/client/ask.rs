@@ -8,19 +8,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::value::Value;
-use callwright::{Event, Policy, Refusal, Verdict};
-use callwright_json::strict;
+use callwright::{CallDelta, Event, Policy, Refusal, Verdict};
 use http::HeaderMap;
 
 use super::{ChatError, Client};
 use crate::config::LadderConfig;
-use crate::deliver::{Events, is_error};
+use crate::deliver::{Came, Events, Json, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::question::Question;
-use crate::reading::{Budget, ChoiceReader, read_whole};
+use crate::reading::{Budget, Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
-use crate::redact::Redactor;
 use crate::relay::{CheckedRequest, Relay, Request};
 use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
@@ -194,7 +192,7 @@ impl Turn {
         let options = self.read_options(&target, &allowed, &shown);
         let document = match source {
             AnswerSource::Upstream(answer) if is_stream => {
-                let reading = ChoiceReader::new(&tool_set, options);
+                let reading = Reading::new(&self.relay.readers, &tool_set, &options);
                 let secrets = Arc::clone(target.candidate.upstream.secrets());
                 let (choice, tokens) = self.read_stream(answer.body, secrets, reading, on_delta).await?;
                 return Ok((choice, target, tokens));
@@ -211,8 +209,9 @@ impl Turn {
         };
         let spent = usage(document.root()).unwrap_or_default();
         let answered: Vec<_> = choices(document.root()).collect();
-        let read = read_whole(&answered, &tool_set, options, self.ask.max_tokens, spent);
-        let Some(mut choice) = read.into_iter().next() else {
+        let budget = Budget::of(self.ask.max_tokens, spent);
+        let read = read_whole(&self.relay.readers, (&document, &answered), &tool_set, options, budget);
+        let Some(mut choice) = read.await.into_iter().next() else {
             return Err(self.cut_off(String::from("the upstream's answer holds no choice")));
         };
         self.read_unknown(&mut choice);
@@ -231,23 +230,20 @@ impl Turn {
         &mut self,
         body: ResponseBody,
         secrets: Arc<Secrets>,
-        mut reading: ChoiceReader<'_>,
+        mut reading: Reading,
         on_delta: OnDelta<'_>,
     ) -> Result<(Choice, Option<PromptTokens>), ChatError> {
         let limits = self.relay.config.limits;
-        let mut upstream = Events::new(body, Arc::clone(&secrets), limits.event);
-        let mut redactor = Redactor::default();
+        let mut upstream = Events::new(body, secrets, limits.event);
         let (mut events, mut spent, mut came) = (Vec::new(), Usage::default(), 0);
         let (mut has_stopped, mut surrogates, mut tokens) = (false, Surrogates::default(), None);
-        while let Some(event) = upstream.next().await {
-            let Some(data) = &event.data else { continue };
-            let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
-            let Some((json, tree)) = tree else {
-                return Err(
-                    self.cut_off(String::from("the upstream's stream holds an event that is no JSON"))
-                );
+        while let Some(Came { json, .. }) = upstream.next().await {
+            let document = match json {
+                Json::None => continue,
+                Json::Is(document) => document,
+                Json::Broken(why) => return Err(self.cut_off(why)),
             };
-            let chunk = tree.root(json);
+            let chunk = document.root();
             if is_error(chunk) {
                 let why = chunk.get("error").and_then(|error| string_of(error, "message"));
                 let why =
@@ -258,21 +254,20 @@ impl Turn {
             tokens = prompt_tokens(chunk).or(tokens);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
                 surrogates.repair(&mut delta);
-                redactor.redact(&secrets, &mut delta);
                 if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
                     came += thought.len();
-                    reading.thought(thought, &mut events);
+                    reading.thought(thought, &mut events).await;
                     on_delta(AnswerDelta::Reasoning(thought));
                 }
                 if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
                     came += text.len();
                     on_delta(AnswerDelta::Raw(text));
-                    reading.text(text, &mut events);
+                    reading.text(text, &mut events).await;
                 }
                 for piece in &delta.calls {
                     let piece = piece.delta();
                     came += piece.arguments.map_or(0, str::len);
-                    reading.call(piece, &mut events);
+                    reading.call(piece, &mut events).await;
                 }
                 if let Some(reason) = &delta.finish_reason {
                     has_stopped = true;
@@ -289,13 +284,15 @@ impl Turn {
         }
         let budget = Budget::of(self.ask.max_tokens, spent);
         if let Some(text) = surrogates.last_of_text() {
-            reading.text(&text, &mut events);
+            reading.text(&text, &mut events).await;
         }
-        surrogates.last_of_calls(|piece| {
-            reading.call(piece, &mut events);
-        });
+        for (index, text) in surrogates.last_of_calls() {
+            reading
+                .call(CallDelta { index, arguments: Some(&text), ..CallDelta::default() }, &mut events)
+                .await;
+        }
         reading.lone_surrogates(surrogates.n_alone());
-        let mut choice = reading.finish(budget, &mut events);
+        let mut choice = reading.finish(budget, &mut events).await;
         self.read_unknown(&mut choice);
         pass_on(&mut events, on_delta);
         self.log.read(spent, std::iter::once(&choice));

@@ -8,16 +8,52 @@ use super::voice::Voice;
 use crate::record::TurnEnd;
 use crate::sse::{self, Decoder};
 use crate::turn::Turn;
-use crate::upstream::{ResponseBody, Secrets};
+use crate::upstream::{ResponseBody, Secrets, Spread};
+use crate::wire::{Document, doubled};
 
-/// The events of an upstream, up to `[DONE]` or the end.
+/// The events of an upstream, up to `[DONE]` or the end, without its secrets.
 pub(crate) struct Events {
     body: ResponseBody,
     decoder: Decoder,
     limit: usize,
     secrets: Arc<Secrets>,
+    /// Takes out what of secrets is spread over events.
+    spread: Spread,
     pub(crate) ending: Ending,
+    /// The body has ended.
     is_over: bool,
+    /// The last event has come.
+    is_last: bool,
+}
+
+/// An event of an upstream.
+pub(crate) struct Came {
+    pub(crate) event: sse::Event,
+    pub(crate) json: Json,
+}
+
+/// What stands in the data of an event.
+pub(crate) enum Json {
+    /// It has none.
+    None,
+    /// A text that is none, or one of which it is open what it says; and why.
+    Broken(String),
+    Is(Document),
+}
+
+impl Came {
+    fn of(event: sse::Event) -> Came {
+        let json = event.data.clone().map_or(Json::None, |data| match Document::parse(data) {
+            Ok(document) => match doubled(document.root()) {
+                None => Json::Is(document),
+                Some(name) => {
+                    Json::Broken(format!("the upstream's stream holds an event that says `{name}` twice"))
+                }
+            },
+            Err(_) => Json::Broken(String::from("the upstream's stream holds an event that is no JSON")),
+        });
+        Came { event, json }
+    }
 }
 
 impl Events {
@@ -26,14 +62,46 @@ impl Events {
             body,
             decoder: Decoder::new(limit),
             limit,
+            spread: Spread::new(Arc::clone(&secrets)),
             secrets,
             ending: Ending::default(),
             is_over: false,
+            is_last: false,
         }
     }
 
-    /// The next event, without the upstream's secrets as far as they stand in it whole.
-    pub(crate) async fn next(&mut self) -> Option<sse::Event> {
+    /// The next event. Nothing is lost where nobody waits for it any more.
+    pub(crate) async fn next(&mut self) -> Option<Came> {
+        loop {
+            if let Some((event, document)) = self.spread.next() {
+                return Some(Came { event, json: Json::Is(document) });
+            }
+            if self.is_last {
+                return None;
+            }
+            let Some(event) = self.received().await else {
+                self.is_last = true;
+                self.spread.end();
+                continue;
+            };
+            let came = Came::of(event);
+            if self.secrets.is_empty() {
+                return Some(came);
+            }
+            match came.json {
+                Json::Is(document) => {
+                    if let Some((event, document)) = self.spread.push(came.event, document) {
+                        return Some(Came { event, json: Json::Is(document) });
+                    }
+                }
+                // It says nothing that could go on.
+                Json::None | Json::Broken(_) => return Some(came),
+            }
+        }
+    }
+
+    /// The next event, without secrets that stand in it whole.
+    async fn received(&mut self) -> Option<sse::Event> {
         loop {
             let event = match self.decoder.next() {
                 Ok(Some(event)) => Some(event),

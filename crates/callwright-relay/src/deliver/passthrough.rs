@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use callwright_json::{quote, strict};
+use callwright_json::strict;
 
-use super::events::{Ending, Events, end_of_stream, is_error};
+use super::events::{Came, Ending, Events, end_of_stream, is_error};
 use super::voice::ChatVoice;
 use crate::record::{TurnEnd, Usage};
-use crate::redact::{self, Redactor};
 use crate::reply::BodySender;
 use crate::sse::{self, Decoder};
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::upstream::{ResponseBody, Secrets};
-use crate::wire::{Change, array, deltas, rewritten, usage};
+use crate::wire::{deltas, usage};
 
 /// Hands a stream on as it is. What is looked at is only whether it ends properly.
 pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodySender) {
@@ -65,20 +64,16 @@ pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodyS
     end(turn, &ending, to);
 }
 
-/// Passes the stream of an upstream that knows a secret: looks into each event, and passes it as it is if it holds none.
+/// Passes the stream of an upstream that knows a secret, without it.
 async fn pass_redacted(mut turn: Box<Turn>, body: ResponseBody, secrets: Arc<Secrets>, to: BodySender) {
-    let mut events = Events::new(body, Arc::clone(&secrets), turn.relay.config.limits.event);
-    let mut choices: Vec<(usize, Redactor)> = Vec::new();
+    let mut events = Events::new(body, secrets, turn.relay.config.limits.event);
     let mut spent = Usage::default();
     let mut ending = Ending::default();
-    while let Some(event) = events.next().await {
+    while let Some(Came { event, .. }) = events.next().await {
         if note_end(&event, &mut ending, &mut spent) && !turn.ask.include_usage {
             continue;
         }
-        match redacted(&secrets, &event, &mut choices) {
-            Some(event) => to.write(event.as_bytes()),
-            None => to.write(&event.raw),
-        }
+        to.write(&event.raw);
         to.room().await;
     }
     ending.is_done = events.ending.is_done;
@@ -96,35 +91,6 @@ fn end(mut turn: Box<Turn>, ending: &Ending, to: BodySender) {
         voice.has_closed();
     }
     end_of_stream(&mut turn, ending, TurnEnd::Passed, &mut voice);
-}
-
-/// The event without what is of a secret that is spread over several; none where it may go on as it is.
-fn redacted(secrets: &Secrets, event: &sse::Event, choices: &mut Vec<(usize, Redactor)>) -> Option<String> {
-    let text = std::str::from_utf8(event.data.as_deref()?).ok()?;
-    let tree = strict(text).ok()?;
-    let chunk = tree.root(text);
-    let mut is_changed = false;
-    let written: Vec<String> = deltas(chunk)
-        .map(|mut delta| {
-            let at = choices.iter().position(|(index, _)| *index == delta.index).unwrap_or_else(|| {
-                choices.push((delta.index, Redactor::default()));
-                choices.len() - 1
-            });
-            if !choices[at].1.redact(secrets, &mut delta) {
-                return delta.choice.raw().to_owned();
-            }
-            is_changed = true;
-            let Some(own) = delta.choice.get("delta") else { return delta.choice.raw().to_owned() };
-            let set = |text: &str| ("content", Change::Set(quote(text)));
-            let mut changes: Vec<(&str, Change)> = delta.text.as_deref().map(set).into_iter().collect();
-            if delta.hides_thought {
-                changes.extend(redact::reasoning_members(own, delta.reasoning.as_deref().unwrap_or("")));
-            }
-            rewritten(delta.choice, &[("delta", Change::Set(rewritten(own, &changes)))])
-        })
-        .collect();
-    let chunk = is_changed.then(|| rewritten(chunk, &[("choices", Change::Set(array(written)))]))?;
-    Some(format!("data: {chunk}\n\n"))
 }
 
 /// Notes what the event tells of the end. True where it only counts tokens.

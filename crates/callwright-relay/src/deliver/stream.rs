@@ -3,19 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callwright::{Event, Policy, ToolSet};
-use callwright_json::strict;
+use callwright::{CallDelta, Event, Policy, ToolSet};
 use tokio::time::Instant;
 
-use super::events::{Ending, Events, end_of_stream, is_error};
+use super::events::{Came, Ending, Events, Json, end_of_stream, is_error};
 use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
 use super::voice::Voice;
 use crate::followup;
 use crate::question::Question;
-use crate::reading::{Budget, ChoiceReader, ReadOptions};
+use crate::reading::{Budget, ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
-use crate::redact::Redactor;
 use crate::reply::BodySender;
 use crate::report;
 use crate::turn::outcome::worse;
@@ -53,9 +51,9 @@ pub(super) async fn heal(
         )
         .await;
         if read.ending.is_error || !read.ending.is_finished {
-            return read.break_off(&mut turn, voice);
+            return read.break_off(&mut turn, voice).await;
         }
-        let finished = read.finish(&mut turn, voice);
+        let finished = read.finish(&mut turn, voice).await;
         finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
         let disproved = turn.is_disproved(&target, &said, finished.tokens, sent);
@@ -72,25 +70,25 @@ pub(super) async fn heal(
 }
 
 /// What an upstream streamed.
-struct StreamRead<'t> {
-    choices: Vec<StreamedChoice<'t>>,
+struct StreamRead {
+    choices: Vec<StreamedChoice>,
     spent: Usage,
     /// What the upstream counts of the prompt.
     tokens: Option<PromptTokens>,
     ending: Ending,
 }
 
-impl<'t> StreamRead<'t> {
+impl StreamRead {
     /// Reads to the end, and says what becomes certain on the way. Whose turn it is may be known to the client from an
     /// answer before.
     async fn read(
         turn: &mut Turn,
         (body, secrets): (ResponseBody, &Arc<Secrets>),
-        tool_set: &'t ToolSet,
-        (options, hold): (ReadOptions<'t>, Option<Duration>),
+        tool_set: &Arc<ToolSet>,
+        (options, hold): (ReadOptions, Option<Duration>),
         (voice, has_role): (&mut dyn Voice, bool),
         (to, pulse): (&BodySender, &mut Pulse),
-    ) -> StreamRead<'t> {
+    ) -> StreamRead {
         let limits = turn.relay.config.limits;
         let mut read = StreamRead {
             choices: Vec::new(),
@@ -107,17 +105,19 @@ impl<'t> StreamRead<'t> {
                 voice.flush();
                 continue;
             };
-            let Some(event) = came else { break };
-            let Some(data) = &event.data else {
-                voice.pass(&event);
-                continue;
+            let Some(Came { event, json }) = came else { break };
+            let document = match json {
+                Json::Is(document) => document,
+                Json::None => {
+                    voice.pass(&event);
+                    continue;
+                }
+                Json::Broken(why) => {
+                    upstream.ending.cut_by(&why);
+                    break;
+                }
             };
-            let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
-            let Some((json, tree)) = tree else {
-                upstream.ending.cut_by("the upstream's stream holds an event that is no JSON");
-                break;
-            };
-            let chunk = tree.root(json);
+            let chunk = document.root();
             if is_error(chunk) {
                 upstream.ending.is_error = true;
                 voice.upstream_error(&event, chunk);
@@ -136,9 +136,21 @@ impl<'t> StreamRead<'t> {
             let passes = voice.meets(chunk);
             let mut is_whole = passes;
             for mut delta in deltas(chunk) {
+                let mut foreign =
+                    delta.calls.iter().filter_map(|call| call.listed).filter(|call| is_foreign(*call));
+                if let Some(why) = foreign.find_map(|call| turn.ask.objection(call)) {
+                    upstream.ending.cut_by(&format!("the upstream's answer cannot be used: {why}"));
+                    is_whole = false;
+                    break;
+                }
                 let at = read.choices.iter().position(|choice| choice.index == delta.index);
+                if at.is_none() && turn.ask.most_choices() <= read.choices.len() {
+                    upstream.ending.cut_by("the upstream's answer has more choices than anybody asks for");
+                    is_whole = false;
+                    break;
+                }
                 let at = at.unwrap_or_else(|| {
-                    let reading = ChoiceReader::new(tool_set, options);
+                    let reading = Reading::new(&turn.relay.readers, tool_set, &options);
                     read.choices.push(StreamedChoice::new(
                         delta.index,
                         reading,
@@ -151,8 +163,7 @@ impl<'t> StreamRead<'t> {
                 let choice = &mut read.choices[at];
                 choice.surrogates.repair(&mut delta);
                 events.clear();
-                let is_hidden = choice.redactor.redact(secrets, &mut delta);
-                let may_pass = choice.take(&delta, passes, &mut events) && !is_hidden;
+                let may_pass = choice.take(&delta, passes, &mut events).await;
                 if delta.finish_reason.is_some() {
                     voice.stopped(&delta, chunk);
                 }
@@ -176,7 +187,7 @@ impl<'t> StreamRead<'t> {
             to.room().await;
         }
         read.ending = upstream.ending;
-        let has_stopped = |choice: &StreamedChoice<'_>| choice.sink.has_stopped();
+        let has_stopped = |choice: &StreamedChoice| choice.sink.has_stopped();
         read.ending.is_finished =
             !read.ending.is_cut() && !read.choices.is_empty() && read.choices.iter().all(has_stopped);
         read
@@ -185,7 +196,7 @@ impl<'t> StreamRead<'t> {
     /// A choice of which something is held.
     fn held(&self) -> Option<usize> {
         let is_held =
-            |choice: &&StreamedChoice<'_>| choice.sink.went < choice.came || choice.reading.has_native();
+            |choice: &&StreamedChoice| choice.sink.went < choice.came || choice.reading.has_native();
         self.choices.iter().find(is_held).map(|choice| choice.index)
     }
 
@@ -195,18 +206,23 @@ impl<'t> StreamRead<'t> {
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
+    async fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
         self.ending.cut_by("the upstream's answer broke off");
-        let read: Vec<Choice> = self.choices.into_iter().map(|choice| choice.break_off(voice)).collect();
+        let mut read = Vec::with_capacity(self.choices.len());
+        for choice in self.choices {
+            read.push(choice.break_off(voice).await);
+        }
         turn.log.read(self.spent, read.iter());
         end_of_stream(turn, &self.ending, TurnEnd::Cut, voice);
     }
 
     /// Writes what became certain with the end.
-    fn finish(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
+    async fn finish(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
         let budget = Budget::of(turn.ask.max_tokens, self.spent);
-        let choices: Vec<(Sink, Choice)> =
-            self.choices.into_iter().map(|choice| choice.finish(budget, voice)).collect();
+        let mut choices = Vec::with_capacity(self.choices.len());
+        for choice in self.choices {
+            choices.push(choice.finish(budget, voice).await);
+        }
         voice.flush();
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
         FinishedStream { choices, tokens: self.tokens, ending: self.ending }
@@ -271,9 +287,9 @@ impl FinishedStream {
 }
 
 /// One choice of a streamed answer.
-struct StreamedChoice<'t> {
+struct StreamedChoice {
     index: usize,
-    reading: ChoiceReader<'t>,
+    reading: Reading,
     surrogates: Surrogates,
     sink: Sink,
     /// Pieces of native calls that the sink has yet to see.
@@ -283,7 +299,6 @@ struct StreamedChoice<'t> {
     hold: Option<Duration>,
     /// When it goes out.
     due: Option<Instant>,
-    redactor: Redactor,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -294,13 +309,13 @@ struct StreamedChoice<'t> {
     repeats_role: bool,
 }
 
-impl<'t> StreamedChoice<'t> {
+impl StreamedChoice {
     fn new(
         index: usize,
-        reading: ChoiceReader<'t>,
+        reading: Reading,
         mut sink: Sink,
         (has_role, hold): (bool, Option<Duration>),
-    ) -> StreamedChoice<'t> {
+    ) -> StreamedChoice {
         if has_role {
             sink.has_begun();
         }
@@ -312,7 +327,6 @@ impl<'t> StreamedChoice<'t> {
             pieces: Vec::new(),
             hold,
             due: None,
-            redactor: Redactor::default(),
             came: 0,
             thought: 0,
             has_role,
@@ -321,7 +335,7 @@ impl<'t> StreamedChoice<'t> {
     }
 
     /// Reads what a chunk adds. True if all of it may go on as it stands, where chunks do.
-    fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
+    async fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
         let is_repaired = delta.is_repaired || delta.has_repaired_thought;
@@ -335,12 +349,12 @@ impl<'t> StreamedChoice<'t> {
         }
         if let Some(thought) = &delta.reasoning {
             self.thought += thought.len();
-            self.reading.thought(thought, events);
+            self.reading.thought(thought, events).await;
             is_whole &= events.is_empty();
         }
         if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
             self.came += text.len();
-            self.reading.text(text, events);
+            self.reading.text(text, events).await;
             let is_said = matches!(events.as_slice(), [Event::Text(said)] if said == text);
             is_whole &= is_said && !self.sink.holds_content();
         }
@@ -350,7 +364,7 @@ impl<'t> StreamedChoice<'t> {
             }
             let piece = call.delta();
             self.came += piece.arguments.map_or(0, str::len);
-            let Some(slot) = self.reading.call(piece, events) else { continue };
+            let Some(slot) = self.reading.call(piece, events).await else { continue };
             self.reading.foreign(slot, &call.foreign);
             self.pieces.push(NativePiece { slot, foreign: call.foreign.clone() });
             if let Some(hold) = self.hold.take() {
@@ -387,7 +401,7 @@ impl<'t> StreamedChoice<'t> {
     /// Says what became certain.
     fn write(&mut self, delta: &Delta<'_>, events: &[Event], voice: &mut dyn Voice) {
         let says_role = delta.has_role && !self.repeats_role;
-        if delta.has_more || delta.hides_thought || delta.has_siblings_now() || says_role {
+        if delta.has_more || delta.has_siblings_now() || says_role {
             self.sink.has_begun();
             voice.beside(delta, self.repeats_role);
         }
@@ -412,30 +426,31 @@ impl<'t> StreamedChoice<'t> {
     }
 
     /// Reads the halves of characters whose other half did not come.
-    fn read_lone_surrogates(&mut self, events: &mut Vec<Event>) {
+    async fn read_lone_surrogates(&mut self, events: &mut Vec<Event>) {
         if let Some(text) = self.surrogates.last_of_text() {
-            self.reading.text(&text, events);
+            self.reading.text(&text, events).await;
         }
-        self.surrogates.last_of_calls(|piece| {
-            self.reading.call(piece, events);
-        });
+        for (index, text) in self.surrogates.last_of_calls() {
+            let piece = CallDelta { index, arguments: Some(&text), ..CallDelta::default() };
+            self.reading.call(piece, events).await;
+        }
         self.reading.lone_surrogates(self.surrogates.n_alone());
     }
 
     /// Reads to the end, and writes what became certain there.
-    fn finish(mut self, budget: Budget, voice: &mut dyn Voice) -> (Sink, Choice) {
+    async fn finish(mut self, budget: Budget, voice: &mut dyn Voice) -> (Sink, Choice) {
         let mut events = Vec::new();
-        self.read_lone_surrogates(&mut events);
-        let choice = self.reading.finish(budget, &mut events);
+        self.read_lone_surrogates(&mut events).await;
+        let choice = self.reading.finish(budget, &mut events).await;
         self.sink.send(&events, voice);
         (self.sink, choice)
     }
 
     /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
-    fn break_off(mut self, voice: &mut dyn Voice) -> Choice {
+    async fn break_off(mut self, voice: &mut dyn Voice) -> Choice {
         let mut events = Vec::new();
-        self.read_lone_surrogates(&mut events);
-        let choice = self.reading.finish(Budget::Spent, &mut events);
+        self.read_lone_surrogates(&mut events).await;
+        let choice = self.reading.finish(Budget::Spent, &mut events).await;
         events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
         self.sink.send(&events, voice);
         self.sink.say_words(voice);

@@ -3,13 +3,10 @@
 
 use std::sync::Arc;
 
-use callwright_json::strict;
-
-use super::events::{Events, end_of_stream, is_error};
+use super::events::{Came, Events, Json, end_of_stream, is_error};
 use super::pulse::Pulse;
 use super::voice::Voice;
 use crate::record::{TurnEnd, Usage};
-use crate::redact::Redactor;
 use crate::reply::BodySender;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::wire::{Surrogates, deltas, usage};
@@ -25,17 +22,19 @@ pub(super) async fn tell(
     let AnswerSource::Upstream(answer) = open_answer.source else { return };
     let secrets = Arc::clone(open_answer.target.candidate.upstream.secrets());
     let mut pulse = Pulse::new(to.clone());
-    let mut upstream = Events::new(answer.body, Arc::clone(&secrets), turn.relay.config.limits.event);
-    let (mut redactor, mut surrogates) = (Redactor::default(), Surrogates::default());
+    let mut upstream = Events::new(answer.body, secrets, turn.relay.config.limits.event);
+    let mut surrogates = Surrogates::default();
     let (mut spent, mut reason) = (Usage::default(), None);
-    while let Some(event) = pulse.during(Some(0), voice, upstream.next()).await {
-        let Some(data) = &event.data else { continue };
-        let tree = std::str::from_utf8(data).ok().and_then(|json| Some((json, strict(json).ok()?)));
-        let Some((json, tree)) = tree else {
-            upstream.ending.cut_by("the upstream's stream holds an event that is no JSON");
-            break;
+    while let Some(Came { event, json }) = pulse.during(Some(0), voice, upstream.next()).await {
+        let document = match json {
+            Json::None => continue,
+            Json::Is(document) => document,
+            Json::Broken(why) => {
+                upstream.ending.cut_by(&why);
+                break;
+            }
         };
-        let chunk = tree.root(json);
+        let chunk = document.root();
         if is_error(chunk) {
             upstream.ending.is_error = true;
             voice.upstream_error(&event, chunk);
@@ -44,7 +43,6 @@ pub(super) async fn tell(
         spent = usage(chunk).unwrap_or(spent);
         for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
             surrogates.repair(&mut delta);
-            redactor.redact(&secrets, &mut delta);
             if delta.has_more {
                 voice.beside(&delta, false);
             }

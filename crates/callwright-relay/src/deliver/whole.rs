@@ -12,8 +12,9 @@ use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::followup;
 use crate::question::Question;
-use crate::reading::read_whole;
+use crate::reading::{Budget, read_whole};
 use crate::record::{TurnEnd, Usage};
+use crate::relay::SMALL;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
@@ -54,7 +55,16 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         }
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
         let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
-        let read = read_whole(&answered, &turn.tool_set, options, turn.ask.max_tokens, spent);
+        let mut foreign = answered.iter().flat_map(|choice| &choice.foreign_calls);
+        if let Some(why) = foreign.find_map(|call| turn.ask.objection(*call)) {
+            let why = format!("the upstream's answer cannot be used: {why}");
+            turn.log.failed(None, &why);
+            let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
+            return NoAnswer::Error(error).reply(&mut turn.log);
+        }
+        let budget = Budget::of(turn.ask.max_tokens, spent);
+        let readers = &turn.relay.readers;
+        let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;
         turn.log.read(spent, read.iter());
         read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
         let tokens = prompt_tokens(document.root());
@@ -100,7 +110,9 @@ async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Res
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
     let body = target.candidate.upstream.without_secrets(body);
-    Document::of_answer(body).map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
+    let readers = &turn.relay.readers;
+    let document = readers.run(body.len() <= SMALL, |_| Document::of_answer(body)).await;
+    document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
 }
 
 fn done(

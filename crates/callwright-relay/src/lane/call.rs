@@ -7,7 +7,7 @@ use callwright_json::{Kind, Span, Value, strict};
 
 use crate::config::{Constrain, Mode};
 use crate::ladder::doubts_open_ends;
-use crate::reading::{Budget, ChoiceReader, ReadOptions};
+use crate::reading::{Budget, ReadOptions, Reading};
 use crate::record::Choice;
 use crate::relay::Relay;
 use crate::surface::responses::{Declared, Table};
@@ -147,7 +147,7 @@ impl Call {
 
 impl Lane {
     /// What the engine makes of a call, in an answer that said and spent this.
-    pub(super) fn verdict(&self, call: &Call, target: &Target, told: &Told) -> Verdict {
+    pub(super) async fn verdict(&self, call: &Call, target: &Target, told: &Told) -> Verdict {
         let name = call.flat(&self.tools);
         let options = ReadOptions {
             mode: Mode::Native,
@@ -155,17 +155,17 @@ impl Lane {
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
-            dialects: &target.candidate.dialects,
-            allowed: &self.tools.allowed,
+            dialects: target.candidate.dialects.clone(),
+            allowed: self.tools.allowed.clone(),
             asked: None,
             unsure_is_text: false,
             shown: None,
         };
         let mut events = Vec::new();
-        let mut reading = ChoiceReader::new(&self.tools.tool_set, options);
+        let mut reading = Reading::new(&self.relay.readers, &self.tools.tool_set, &options);
         let (id, arguments) = (Some(call.head.id.as_str()), Some(call.text()));
         let piece = CallDelta { index: Some(0), id, name: Some(&name), arguments };
-        reading.call(piece, &mut events);
+        reading.call(piece, &mut events).await;
         // Before the answer has ended, nobody says how it does.
         if let Some(reason) = &told.reason {
             reading.stopped(reason);
@@ -175,7 +175,7 @@ impl Lane {
             // It goes on.
             None => Budget::Unknown,
         };
-        let Choice { outcome, .. } = reading.finish(budget, &mut events);
+        let Choice { outcome, .. } = reading.finish(budget, &mut events).await;
         let mut verdicts = outcome.verdicts;
         match verdicts.pop().filter(|_| verdicts.is_empty()) {
             // What went out is not taken back.

@@ -10,6 +10,7 @@ mod call;
 mod live;
 mod question;
 mod settle;
+mod sound;
 mod stream;
 mod whole;
 pub(crate) mod wire;
@@ -29,7 +30,7 @@ use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
 use crate::turn::{NoAnswer, Target, error_line, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{Document, WireError, count_of, policy_of, string_of};
+use crate::wire::{Document, Hosted, WireError, count_of, policy_of, string_of};
 
 /// A request on its way to an upstream that speaks the client's API.
 pub(crate) struct Lane {
@@ -41,6 +42,8 @@ pub(crate) struct Lane {
     /// The most tokens that the answer may have.
     most_tokens: Option<u64>,
     tools: Tools,
+    /// Its tools that are no functions.
+    hosted: Hosted,
     policy: Policy,
     /// May arguments go out while they are written? None where the client says nothing.
     stream_arguments: Option<bool>,
@@ -58,7 +61,7 @@ struct Open {
 /// The answer to a request whose upstream speaks the client's API; none where it does not.
 pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
     let kind = request.surface;
-    let (document, candidates) = candidates(relay, request)?;
+    let (document, candidates) = candidates(relay, request).await?;
     let log = Log::new(request.id.clone(), &request.headers, Arc::clone(&relay.observer));
     let mut lane = match Lane::new(relay, request, document, log).await {
         Ok(lane) => lane,
@@ -77,13 +80,13 @@ pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Repl
 }
 
 /// The upstreams of a request's model, where the first one speaks the client's API, and the request.
-fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Candidate>)> {
+async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Candidate>)> {
     let kind = request.surface;
     let speaks = |upstream: &Upstream| upstream.kind() == kind.into();
     if kind == Surface::Chat || !relay.upstreams().all().iter().any(|upstream| speaks(upstream)) {
         return None;
     }
-    let document = relay.document_of(request.body.clone()).ok()?;
+    let document = relay.document_of(request.body.clone()).await.ok()?;
     let route = relay.upstreams().route(&string_of(document.root(), "model").unwrap_or_default());
     let is_first = route.candidates.first().is_some_and(|candidate| speaks(&candidate.upstream));
     is_first.then(|| (document, route.of_kind(kind.into())))
@@ -91,7 +94,7 @@ fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Ca
 
 /// How many tokens the prompt of a request has, where its upstream speaks the client's API and counts them.
 pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
-    let (document, candidates) = candidates(relay, request)?;
+    let (document, candidates) = candidates(relay, request).await?;
     let candidate = candidates.into_iter().next()?;
     let log = Log::new(request.id.clone(), &request.headers, Arc::new(Nobody));
     let lane = Lane::new(relay, request, document, log).await.ok()?;
@@ -109,7 +112,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
 /// The answer to a request that an upstream knows no chat completions for, where it speaks the client's API instead, which
 /// nobody has said. Where it does not, it has `failed`.
 pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, failed: NoAnswer) -> Reply {
-    let Ok(document) = relay.document_of(request.body.clone()) else {
+    let Ok(document) = relay.document_of(request.body.clone()).await else {
         let mut log = log;
         return failed.reply(&mut log);
     };
@@ -166,6 +169,7 @@ impl Lane {
             surface: request.surface,
             stream,
             most_tokens,
+            hosted: Hosted::of(document.root()),
             tools,
             policy,
             stream_arguments,

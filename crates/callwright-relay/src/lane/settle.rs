@@ -29,7 +29,7 @@ impl Lane {
     pub(super) async fn settle(&mut self, calls: &mut [Call], told: &Told, target: &Target) -> End {
         let reason = told.reason.as_deref();
         for call in calls.iter_mut().filter(|call| !call.is_right(&self.tools)) {
-            call.verdict = Some(self.verdict(call, target, told));
+            call.verdict = Some(self.verdict(call, target, told).await);
         }
         self.note(calls, told, target);
         let mut more = Usage::default();
@@ -114,12 +114,15 @@ impl Lane {
         let body = question::body(self, &target.candidate.model, &more, false);
         let open = self.ask(target.clone(), body, reason).await.ok()?;
         let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-        let document = Document::parse(target.candidate.upstream.without_secrets(body)).ok()?;
+        let document = Document::of_answer(target.candidate.upstream.without_secrets(body)).ok()?;
+        if self.fault(document.root()).is_some() {
+            return None;
+        }
         let mut told = Told::default();
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
         let mut calls: Vec<Call> = heads.into_iter().filter_map(|(at, head)| self.begun(at, head)).collect();
         for call in &mut calls {
-            call.verdict = Some(self.verdict(call, target, &told));
+            call.verdict = Some(self.verdict(call, target, &told).await);
         }
         self.log.read(told.usage, std::iter::once(&choice(&calls, &told)));
         Some((calls.into_iter().filter_map(|call| call.verdict).collect(), told.usage))

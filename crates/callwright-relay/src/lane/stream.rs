@@ -2,6 +2,7 @@
 //! else they wait for the end of the answer, when it is known why the model stopped and a call can be asked for again. A call
 //! that [may go out](super::live) before its verdict does so event by event, as far as it is certain.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use super::live::LiveCall;
 use super::settle::{End, choice, settled};
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
-use crate::deliver::Events;
+use crate::deliver::{Came, Events, Json};
 use crate::followup;
 use crate::record::TurnEnd;
 use crate::relay::REQUEST_ID;
@@ -62,6 +63,10 @@ struct Streamed {
     held_bytes: usize,
     /// The upstream has sent an error of its own.
     has_failed: bool,
+    /// What the upstream sends is no answer that a client could be given.
+    is_broken: bool,
+    /// All that the answer says of its calls is said: what more comes of them goes to nobody.
+    is_settled: bool,
     /// A call of which a part went out was refused: nothing more is said.
     is_torn: bool,
 }
@@ -81,6 +86,8 @@ impl Streamed {
             held: Vec::new(),
             held_bytes: 0,
             has_failed: false,
+            is_broken: false,
+            is_settled: false,
             is_torn: false,
         }
     }
@@ -103,9 +110,10 @@ impl Streamed {
                     }
                 },
             };
-            let Some(event) = came else { break };
-            if !self.take(event).await {
-                upstream.ending.cut_by("the upstream's stream holds an event that is no JSON");
+            let Some(came) = came else { break };
+            if let Err(why) = self.take(came).await {
+                upstream.ending.cut_by(&why);
+                self.is_broken = true;
                 break;
             }
             if limits.answer < self.held_bytes + self.told.text.len() + self.told.thought.len() {
@@ -114,38 +122,57 @@ impl Streamed {
             }
             self.to.room().await;
         }
-        if upstream.ending.is_done && (self.told.is_over || self.has_failed) && !self.is_torn {
+        if upstream.ending.is_done
+            && !self.is_broken
+            && (self.told.is_over || self.has_failed)
+            && !self.is_torn
+        {
             self.to.write(b"data: [DONE]\n\n");
         }
         let is_whole = self.told.is_over || self.has_failed;
-        if !is_whole {
+        if !is_whole || self.is_broken {
             let why = upstream.ending.why_cut().unwrap_or("the upstream's answer broke off").to_owned();
             self.break_off(&why);
         }
     }
 
-    /// Takes the next event. False where it cannot be read.
-    async fn take(&mut self, event: Event) -> bool {
-        let Some(data) = event.data.clone() else {
-            // A name without data is an event to nobody: where a stream is cut, half of one.
-            if event.name.is_empty() && event.raw.first().is_none_or(|byte| b":\r\n".contains(byte)) {
-                self.to.write(&event.raw);
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// Why it is none of an answer to this request.
+    async fn take(&mut self, Came { event, json }: Came) -> Result<(), String> {
+        let document = match json {
+            Json::Is(document) => document,
+            Json::Broken(why) => return Err(why),
+            Json::None => {
+                // A name without data is an event to nobody: where a stream is cut, half of one.
+                if event.name.is_empty() && event.raw.first().is_none_or(|byte| b":\r\n".contains(byte)) {
+                    self.to.write(&event.raw);
+                }
+                return Ok(());
             }
-            return true;
         };
-        let tree = std::str::from_utf8(&data).ok().and_then(|json| Some((json, strict(json).ok()?)));
-        let Some((json, tree)) = tree else { return false };
+        if let Some(why) = self.lane.fault(document.root()) {
+            return Err(why);
+        }
         let mut certain = None;
-        match self.wire.see(tree.root(json), &mut self.told) {
+        let seen = self.wire.see(document.root(), &mut self.told);
+        if self.is_settled && !matches!(seen, Seen::Beat | Seen::Beside | Seen::Fails) {
+            return Ok(());
+        }
+        match seen {
             Seen::Beat => {
                 self.to.write(&event.raw);
-                return true;
+                return Ok(());
             }
             Seen::Fails => {
-                self.fails(&event, json);
-                return true;
+                self.fails(&event, document.text());
+                return Ok(());
             }
             Seen::Beside => {}
+            Seen::CallBegins(at, _) if self.calls.iter().any(|call| call.at == at) => {
+                return Err(String::from("the upstream's stream begins two calls in one place"));
+            }
             Seen::CallBegins(at, head) => match self.lane.begun(at, head) {
                 Some(call) => {
                     certain = self.goes_live(&call).then_some(0);
@@ -154,39 +181,53 @@ impl Streamed {
                 None => self.n_unread += 1,
             },
             Seen::CallPiece(at, piece) => {
-                if let Some(call) = self.open_call(at) {
-                    call.arguments.push_str(&piece);
+                match self.calls.iter_mut().find(|call| call.at == at) {
+                    Some(call) if call.is_whole => {
+                        return Err(String::from("the upstream's stream goes on with a call that has ended"));
+                    }
+                    Some(call) => call.arguments.push_str(&piece),
+                    None => {}
                 }
                 if let Some(live) = self.live.as_mut().filter(|live| live.at == at) {
                     live.push(&piece);
                     certain = Some(live.came);
                 }
             }
+            Seen::CallSaid(at, arguments) => {
+                if let Some(call) = self.calls.iter_mut().find(|call| call.at == at) {
+                    call.arguments_said(&arguments)?;
+                }
+            }
             Seen::CallEnds(at, head) => {
                 if let Some(call) = self.open_call(at) {
-                    // What is said at the end is what the client runs.
-                    if let Some(head) = head {
-                        (call.arguments, call.head) = (head.arguments.clone(), head);
+                    match head {
+                        Some(head) => call.said_again(head)?,
+                        None => call.ends()?,
                     }
                     call.is_whole = true;
                     self.live = self.live.take().filter(|live| live.at != at);
-                    self.judge(at);
+                    self.judge(at).await;
                 } else if let Some(head) = head {
-                    self.comes_at_once(at, head);
+                    self.comes_at_once(at, head).await?;
                 }
             }
             Seen::Calls(all) => {
                 for (at, head) in all {
-                    self.comes_at_once(at, head);
+                    self.comes_at_once(at, head).await?;
                 }
             }
             Seen::Ends(all) => {
+                let ids = || all.iter().map(|(_, head)| head.id.as_str()).filter(|id| !id.is_empty());
+                if ids().collect::<BTreeSet<_>>().len() < ids().count() {
+                    return Err(String::from("the upstream's answer has two calls of one id"));
+                }
                 for (at, head) in all {
-                    self.comes_at_once(at, head);
+                    self.comes_at_once(at, head).await?;
                 }
                 self.hold(event, None);
                 self.settle().await;
-                return true;
+                self.is_settled = true;
+                return Ok(());
             }
         }
         self.hold(event, certain);
@@ -194,7 +235,7 @@ impl Streamed {
             true => self.let_out(),
             false => self.release(),
         }
-        true
+        Ok(())
     }
 
     /// Does this call, which begins, go out before its verdict once it is held for long enough? Where another one waits, it
@@ -246,29 +287,37 @@ impl Streamed {
         self.calls.iter_mut().find(|call| call.at == at && !call.is_whole)
     }
 
-    fn judge(&mut self, at: u64) {
+    async fn judge(&mut self, at: u64) {
         let Some(n) = self.calls.iter().position(|call| call.at == at) else { return };
-        let verdict = self.lane.verdict(&self.calls[n], &self.target, &self.told);
+        let verdict = self.lane.verdict(&self.calls[n], &self.target, &self.told).await;
         self.calls[n].verdict = Some(verdict);
     }
 
     /// A call that is said to be whole: one that nobody has announced begins with its end.
-    fn comes_at_once(&mut self, at: u64, head: CallHead) {
-        if self.calls.iter().any(|call| call.head.id == head.id) {
-            return;
+    ///
+    /// # Errors
+    /// One of this id was announced, and is another one.
+    async fn comes_at_once(&mut self, at: u64, head: CallHead) -> Result<(), String> {
+        let is_it = |call: &&mut Call| match (call.head.id.as_str(), head.id.as_str()) {
+            ("", _) | (_, "") => call.at == at,
+            (known, id) => known == id,
+        };
+        if let Some(call) = self.calls.iter_mut().find(is_it) {
+            return call.said_again(head);
         }
         match self.lane.begun(at, head) {
             Some(call) => {
                 self.calls.push(Call { is_whole: true, ..call });
-                self.judge(at);
+                self.judge(at).await;
             }
             None => self.n_unread += 1,
         }
+        Ok(())
     }
 
     /// The answer has ended: says what became of the calls that waited for it.
     async fn settle(&mut self) {
-        if let Some(why) = self.torn() {
+        if let Some(why) = self.torn().await {
             return self.tear(&why);
         }
         let beat = Some(self.wire.beat());
@@ -297,10 +346,10 @@ impl Streamed {
     }
 
     /// Why a call is refused of which a part went out.
-    fn torn(&mut self) -> Option<String> {
+    async fn torn(&mut self) -> Option<String> {
         let tools = &self.lane.tools;
         let call = self.calls.iter().find(|call| !call.sent.is_empty() && !call.is_right(tools))?;
-        let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told));
+        let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told).await);
         let why = match &verdict {
             Verdict::Refused(refusal) => Some(followup::sentence(std::iter::once(refusal))),
             Verdict::Accepted(_) => None,

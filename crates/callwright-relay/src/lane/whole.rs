@@ -8,7 +8,7 @@ use super::settle::{End, resolution, settled};
 use super::wire::{self, Told};
 use super::{Lane, Open, request_id};
 use crate::record::TurnEnd;
-use crate::relay::REQUEST_ID;
+use crate::relay::{REQUEST_ID, SMALL};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::wire::{Document, WireError, spliced};
@@ -18,10 +18,15 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let Open { answer, target } = open;
     let mut headers = answer.headers;
     let body = answer.body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string());
-    let read = body.and_then(|body| {
-        let body = target.candidate.upstream.without_secrets(body);
-        Document::parse(body).map_err(|why| format!("the upstream's answer cannot be read: {why}"))
-    });
+    let readers = &lane.relay.readers;
+    let read = match body.map(|body| target.candidate.upstream.without_secrets(body)) {
+        Ok(body) => readers
+            .run(body.len() <= SMALL, |_| Document::of_answer(body))
+            .await
+            .map_err(|why| format!("the upstream's answer cannot be read: {why}")),
+        Err(why) => Err(why),
+    };
+    let read = read.and_then(|document| lane.fault(document.root()).map_or(Ok(document), Err));
     let document = match read {
         Ok(document) => document,
         Err(why) => {

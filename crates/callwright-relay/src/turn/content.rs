@@ -3,6 +3,8 @@
 //! An answer's words go in; the JSON that they come to goes out, or the reason why they come to none. What stays wrong is
 //! never called right.
 
+use std::sync::Arc;
+
 use callwright::value::Value;
 use callwright::{Policy, Reason, Refusal, Schema, heal};
 use callwright_json::{Span, strict};
@@ -12,6 +14,7 @@ use super::{Resolution, Target, Turn};
 use crate::followup;
 use crate::ladder::Step;
 use crate::question::Question;
+use crate::readers::{Readers, SHORT, Wanted};
 use crate::record::{AttemptReason, TurnEnd};
 use crate::wire::{Ask, ContentForm};
 
@@ -24,11 +27,12 @@ impl Turn {
         target: &Target,
         says_else: bool,
     ) {
-        let Some(check) = ContentCheck::of(&self.ask, self.policy) else { return };
         // Calls, and words about refused ones, stand in the place of the content.
         if !resolution.verdicts.is_empty() {
             return;
         }
+        let readers = Arc::clone(&self.relay.readers);
+        let Some(check) = ContentCheck::of(&self.ask, self.policy, &readers).await else { return };
         let mut text = resolution.first.outcome.text.clone();
         append(&mut text, &resolution.more_text);
         if says_else && text.trim().is_empty() {
@@ -38,7 +42,7 @@ impl Turn {
         let mut question = Question::first(&self.ask);
         let mut is_first = true;
         loop {
-            let refusal = match check.read(&text, resolution.finish_reason.as_deref()) {
+            let refusal = match check.read_by(&readers, &text, resolution.finish_reason.as_deref()).await {
                 Ok(healed) => {
                     let end = match (is_first, &healed) {
                         (false, _) => TurnEnd::Corrected,
@@ -104,20 +108,37 @@ struct ContentCheck {
 
 impl ContentCheck {
     /// None where the request asks for no JSON.
-    fn of(ask: &Ask, policy: Policy) -> Option<ContentCheck> {
+    async fn of(ask: &Ask, policy: Policy, readers: &Readers) -> Option<Arc<ContentCheck>> {
         let text = match ask.content_form()? {
             ContentForm::Object => Some(r#"{"type": "object"}"#),
             ContentForm::Schema(text) => text,
         };
-        let value = text.and_then(|text| text.parse::<Value>().ok());
-        let schema = value.and_then(|value| match Schema::compile(&value) {
+        let text = text.map(str::to_owned).unwrap_or_default();
+        let compile = move |_: &Wanted| Some(Schema::compile(&text.parse::<Value>().ok()?));
+        let is_short = ask.content_form().is_some_and(|form| form.len() <= SHORT);
+        let schema = readers.run(is_short, compile).await.and_then(|compiled| match compiled {
             Ok(schema) => Some(schema),
             Err(error) => {
                 tracing::warn!(model = ask.model, %error, "[chat] response_format: its schema is not checked");
                 None
             }
         });
-        Some(ContentCheck { schema, policy })
+        Some(Arc::new(ContentCheck { schema, policy }))
+    }
+
+    /// As [`ContentCheck::read`], where that may take long elsewhere.
+    async fn read_by(
+        self: &Arc<ContentCheck>,
+        readers: &Readers,
+        text: &str,
+        finish_reason: Option<&str>,
+    ) -> Result<Option<String>, Box<Refusal>> {
+        if text.len() <= SHORT {
+            return self.read(text, finish_reason);
+        }
+        let (check, text) = (Arc::clone(self), text.to_owned());
+        let finish_reason = finish_reason.map(str::to_owned);
+        readers.elsewhere(move |_| check.read(&text, finish_reason.as_deref())).await
     }
 
     /// The repaired text; none where `text` is right as it stands.

@@ -1,6 +1,8 @@
 //! Climbs the ladder for one choice: asks whether what may be shown is meant, then again until its calls are right, or
 //! nothing more may be asked.
 
+use std::sync::Arc;
+
 use callwright::json;
 use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict};
 
@@ -9,7 +11,7 @@ use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
 use crate::ladder::Step;
 use crate::question::Question;
-use crate::reading::{ReadOptions, Shown, read_again, read_whole};
+use crate::reading::{Budget, ReadOptions, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::wire::{Document, choices, usage};
 
@@ -139,10 +141,10 @@ impl Turn {
             take_out_unsure(first);
             return Some(answer);
         }
-        let shown = Shown::default();
-        let options = self.read_options(target, &self.ask.choice, &shown);
+        let options = self.read_options(target, &self.ask.choice, &Arc::default());
         let options = ReadOptions { unsure_is_text: true, ..options };
-        let Outcome { text, shown, .. } = read_again(first, &self.tool_set, options).outcome;
+        let read = read_again(&self.relay.readers, first, &self.tool_set, options).await;
+        let Outcome { text, shown, .. } = read.outcome;
         let outcome = &mut first.outcome;
         outcome.verdicts.retain(|verdict| !is_unsure(verdict));
         (outcome.text, outcome.shown) = (text, shown);
@@ -254,9 +256,9 @@ impl Turn {
         let options = self.read_options(&open_answer.target, allowed, &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();
         let answered: Vec<_> = choices(document.root()).collect();
-        let mut read = read_whole(&answered, &self.tool_set, options, question.most_tokens(&self.ask), spent)
-            .into_iter()
-            .next();
+        let budget = Budget::of(question.most_tokens(&self.ask), spent);
+        let read = read_whole(&self.relay.readers, (&document, &answered), &self.tool_set, options, budget);
+        let mut read = read.await.into_iter().next();
         if let Some(read) = &mut read {
             self.read_bare_inputs(read);
             self.read_unknown(read);

@@ -58,23 +58,23 @@ impl Turn {
     }
 
     /// How an answer of `target` is to be read.
-    pub(crate) fn read_options<'a>(
+    pub(crate) fn read_options(
         &self,
-        target: &'a Target,
-        allowed: &'a ToolChoice,
-        shown: &'a Shown,
-    ) -> ReadOptions<'a> {
+        target: &Target,
+        allowed: &ToolChoice,
+        shown: &Arc<Shown>,
+    ) -> ReadOptions {
         ReadOptions {
             mode: target.mode,
             constrain: target.constrain,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
             calls_in_reasoning: target.candidate.calls_in_reasoning(),
-            dialects: target.dialects(),
-            allowed,
-            asked: target.asked(),
+            dialects: target.dialects().clone(),
+            allowed: allowed.clone(),
+            asked: target.asked().map(str::to_owned),
             unsure_is_text: false,
-            shown: (target.mode == Mode::Prompt).then_some(shown),
+            shown: (target.mode == Mode::Prompt).then(|| Arc::clone(shown)),
         }
     }
 

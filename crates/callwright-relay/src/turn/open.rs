@@ -20,7 +20,7 @@ use crate::wire::{Document, WireError};
 pub(crate) struct OpenAnswer {
     pub(crate) source: AnswerSource,
     pub(crate) target: Target,
-    pub(crate) shown: Shown,
+    pub(crate) shown: Arc<Shown>,
 }
 
 impl OpenAnswer {
@@ -137,7 +137,7 @@ impl Turn {
                 return Ok(OpenAnswer {
                     source: AnswerSource::Upstream(Box::new(answer)),
                     target: asked,
-                    shown,
+                    shown: Arc::new(shown),
                 });
             }
             let (status, headers) = (answer.status, answer.headers);
@@ -207,7 +207,7 @@ impl Turn {
                     return Ok(OpenAnswer {
                         source: AnswerSource::Recovered(document),
                         target: asked,
-                        shown,
+                        shown: Arc::new(shown),
                     });
                 }
             }

@@ -310,7 +310,7 @@ impl Upstream {
                 continue;
             }
             let response = outcome.map_err(|failure| self.link.error(failure))?;
-            return Response::new(response.into_parts(), deadline, &self.link, open);
+            return Response::new(response.into_parts(), deadline, (&self.link, &self.secrets), open);
         }
     }
 

@@ -2,7 +2,9 @@
 //!
 //! A client's header can never say where a request goes or who pays for it: what is not on the list stays here.
 
-use http::header::{self, HeaderMap, HeaderName};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+use super::secrets::Secrets;
 
 pub(super) const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -50,8 +52,8 @@ pub fn is_settable(name: &HeaderName) -> bool {
     !OF_THE_CONNECTION.contains(name) && *name != header::ACCEPT_ENCODING
 }
 
-/// Takes from an answer what is not for the client.
-pub(super) fn strip_answer(headers: &mut HeaderMap) {
+/// Takes from an answer what is not for the client, the secrets that its headers repeat among it.
+pub(super) fn strip_answer(headers: &mut HeaderMap, secrets: &Secrets) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()
@@ -64,4 +66,10 @@ pub(super) fn strip_answer(headers: &mut HeaderMap) {
     }
     // The upstream's session is with us, and one client's must not become another's.
     headers.remove(header::SET_COOKIE);
+    for value in headers.values_mut() {
+        if let Some(hidden) = secrets.hidden_in_plain(value.as_bytes()) {
+            // What is left of a value, and ASCII in it, is one.
+            *value = HeaderValue::from_bytes(&hidden).unwrap_or(HeaderValue::from_static("[secret]"));
+        }
+    }
 }

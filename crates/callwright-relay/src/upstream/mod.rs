@@ -13,6 +13,7 @@ use crate::config::{ModelConfig, RelayConfig, fits};
 
 mod error;
 mod secrets;
+mod spread;
 mod route;
 mod client;
 mod kind;
@@ -34,6 +35,7 @@ pub(crate) use response::Rewriter;
 pub use response::{Kept, Response, ResponseBody};
 pub use route::{Candidate, Route};
 pub(crate) use secrets::{Secrets, Tail};
+pub(crate) use spread::Spread;
 
 /// All upstreams, and the models that are configured.
 #[derive(Debug)]

@@ -21,6 +21,7 @@ use super::error::{Failure, UpstreamError};
 use super::headers;
 use super::inflate::Inflater;
 use super::load::OpenRequest;
+use super::secrets::Secrets;
 
 /// What an upstream answered: the model's answer is in its body.
 #[derive(Debug)]
@@ -117,7 +118,7 @@ impl Response {
     pub(super) fn new(
         (mut head, incoming): (response::Parts, Incoming),
         deadline: Deadline,
-        link: &Arc<Link>,
+        (link, secrets): (&Arc<Link>, &Secrets),
         open: OpenRequest,
     ) -> Result<Response, UpstreamError> {
         if head.status.is_redirection() {
@@ -131,7 +132,7 @@ impl Response {
         }
         let ends_by_close = !head.headers.contains_key(header::CONTENT_LENGTH)
             && !head.headers.contains_key(header::TRANSFER_ENCODING);
-        headers::strip_answer(&mut head.headers);
+        headers::strip_answer(&mut head.headers, secrets);
         let body = ResponseBody {
             incoming: Some(incoming),
             deadline,

@@ -11,14 +11,14 @@ use memchr::memmem::Finder;
 use callwright_json::quote;
 
 /// What stands where a secret stood.
-const INSTEAD: &[u8] = b"[secret]";
+pub(super) const INSTEAD: &[u8] = b"[secret]";
 /// A shorter text is no secret, and may well be a part of other words.
 const SHORTEST: usize = 8;
 /// A text that ends with so much of a secret is held until it is seen how it goes on. Less than that, such as `sk-`, tells
 /// nothing, and words end with it.
-const CERTAIN: usize = 4;
+pub(super) const CERTAIN: usize = 4;
 /// Where nothing more comes, so much of a secret is hidden as well.
-const MOST: usize = 12;
+pub(super) const MOST: usize = 12;
 
 /// The secrets of one upstream.
 #[derive(Default)]
@@ -57,25 +57,28 @@ impl Secrets {
 
     /// A JSON text, or events, without secrets; none where there is none in it.
     pub(crate) fn hidden(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let mut hidden: Option<Vec<u8>> = None;
-        for secret in &self.written {
-            let text = hidden.as_deref().unwrap_or(text);
-            if let Some(first) = secret.find(text) {
-                hidden = Some(replaced(text, secret, first));
-            }
-        }
-        hidden
+        without(&self.written, text)
+    }
+
+    /// Does a text hold a secret, or end in what one may begin with?
+    pub(super) fn is_begun(&self, text: &[u8]) -> bool {
+        0 < self.begun_in(text) || self.first_in(text).is_some()
+    }
+
+    /// A text of no form, such as the value of a header, without secrets; none where there is none in it.
+    pub(super) fn hidden_in_plain(&self, text: &[u8]) -> Option<Vec<u8>> {
+        without(&self.plain, text)
     }
 
     /// Where the first secret stands in `text`, and its length.
-    fn first_in(&self, text: &[u8]) -> Option<(usize, usize)> {
+    pub(super) fn first_in(&self, text: &[u8]) -> Option<(usize, usize)> {
         let found = |secret: &Finder<'_>| Some((secret.find(text)?, secret.needle().len()));
         // Of two at one place the longer one counts, which stands first.
         self.plain.iter().filter_map(found).min_by_key(|(at, _)| *at)
     }
 
     /// How much of a secret, short of all of it, stands at the end of `text`.
-    fn begun_in(&self, text: &[u8]) -> usize {
+    pub(super) fn begun_in(&self, text: &[u8]) -> usize {
         let begun = |secret: &Finder<'_>| {
             let secret = secret.needle();
             let end = &text[text.len().saturating_sub(secret.len() - 1)..];
@@ -90,6 +93,17 @@ impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secrets(…)")
     }
+}
+
+fn without(secrets: &[Finder<'_>], text: &[u8]) -> Option<Vec<u8>> {
+    let mut hidden: Option<Vec<u8>> = None;
+    for secret in secrets {
+        let text = hidden.as_deref().unwrap_or(text);
+        if let Some(first) = secret.find(text) {
+            hidden = Some(replaced(text, secret, first));
+        }
+    }
+    hidden
 }
 
 fn replaced(text: &[u8], secret: &Finder<'_>, first: usize) -> Vec<u8> {

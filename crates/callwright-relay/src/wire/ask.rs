@@ -5,6 +5,7 @@ use callwright_json::{Kind, Value};
 
 use super::document::{Document, count_of, string_of};
 use super::error::WireError;
+use super::hosted::{Hosted, undeclared};
 
 /// A chat request, seen once.
 #[derive(Debug)]
@@ -39,6 +40,9 @@ pub(crate) struct Ask {
     pub(crate) is_translated: bool,
 }
 
+/// The most choices that OpenAI's API takes. A server that gives more than it was asked for gives no more than that.
+const MOST_CHOICES: usize = 128;
+
 /// What a request asks of the content with `response_format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentForm<'a> {
@@ -46,6 +50,16 @@ pub(crate) enum ContentForm<'a> {
     Object,
     /// `json_schema`: what fits this schema, strict or not; any JSON where there is none.
     Schema(Option<&'a str>),
+}
+
+impl ContentForm<'_> {
+    /// How many bytes its schema has.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            ContentForm::Object => 0,
+            ContentForm::Schema(text) => text.map_or(0, str::len),
+        }
+    }
 }
 
 /// A request that is no chat request; the client is told why.
@@ -112,6 +126,19 @@ impl Ask {
         let key = if self.is_legacy { "functions" } else { "tools" };
         let tools = self.document.root().get(key)?;
         tools.elements().next().map(|_| tools.raw())
+    }
+
+    /// Why an answer with this call, which is none of a function, is none to this request; none where a tool of its type is
+    /// declared.
+    pub(crate) fn objection(&self, call: Value<'_>) -> Option<String> {
+        let is_undeclared = Hosted::of(self.document.root()).is_undeclared(call);
+        is_undeclared.then(|| undeclared(&string_of(call, "type").unwrap_or_default()))
+    }
+
+    /// How many answers it may get.
+    pub(crate) fn most_choices(&self) -> usize {
+        let n = count_of(self.document.root(), "n").and_then(|n| usize::try_from(n).ok());
+        n.unwrap_or(1).max(MOST_CHOICES)
     }
 
     /// No call of the answer is to have an id of the history: some servers number the calls of each turn anew.

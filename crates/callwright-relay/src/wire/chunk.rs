@@ -33,8 +33,6 @@ pub(crate) struct Delta<'d> {
     pub(crate) has_repaired_thought: bool,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
-    /// Was a part of the thought taken out, or is it held back?
-    pub(crate) hides_thought: bool,
 }
 
 impl Delta<'_> {
@@ -59,19 +57,6 @@ pub(crate) struct CallPiece<'d> {
 }
 
 impl CallPiece<'_> {
-    /// More of the arguments of the call with this index.
-    pub(crate) fn more(index: Option<usize>, arguments: String) -> Self {
-        CallPiece {
-            index,
-            id: None,
-            name: None,
-            arguments: Some(Cow::Owned(arguments)),
-            written: None,
-            listed: None,
-            foreign: Foreign::default(),
-        }
-    }
-
     /// The piece of a call in the engine's form.
     pub(crate) fn delta(&self) -> CallDelta<'_> {
         CallDelta {
@@ -114,7 +99,6 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_more,
             is_repaired: false,
             has_repaired_thought: false,
-            hides_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })

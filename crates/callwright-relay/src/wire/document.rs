@@ -1,16 +1,19 @@
 //! A JSON text that is parsed once, and edited without being rebuilt.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use bytestring::ByteString;
 use callwright_json::{Kind, Span, Tree, Value, quote, strict};
 
+use super::doubled::doubled;
 use super::joined::joined;
 
-/// A strict JSON text and where its values stand in it.
+/// A strict JSON text and where its values stand in it. Clones share both.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     text: ByteString,
-    tree: Tree,
+    tree: Arc<Tree>,
 }
 
 impl Document {
@@ -27,9 +30,9 @@ impl Document {
     /// Parses an answer. One that came as a stream although nobody asked for that is put together.
     ///
     /// # Errors
-    /// As [`Document::parse`].
+    /// As [`Document::parse`]; or a member that names or carries a call stands [twice](doubled).
     pub(crate) fn of_answer(body: Bytes) -> Result<Document, String> {
-        Document::parse(body.clone()).or_else(|why| {
+        let document = Document::parse(body.clone()).or_else(|why| {
             if body.trim_ascii_start().starts_with(b"<") {
                 return Err(String::from(
                     "the body is a page, not JSON: the base URL is what stands before /chat/completions, and mostly ends \
@@ -38,7 +41,11 @@ impl Document {
             }
             let joined = std::str::from_utf8(&body).ok().and_then(joined);
             joined.map_or(Err(why), Document::of)
-        })
+        })?;
+        match doubled(document.root()) {
+            None => Ok(document),
+            Some(name) => Err(format!("it says `{name}` twice, and it is open which of them counts")),
+        }
     }
 
     /// Parses a text.
@@ -48,7 +55,7 @@ impl Document {
     pub(crate) fn of(text: impl Into<ByteString>) -> Result<Document, String> {
         let text = text.into();
         match strict(&text) {
-            Ok(tree) => Ok(Document { text, tree }),
+            Ok(tree) => Ok(Document { text, tree: Arc::new(tree) }),
             Err(at) => Err(format!("the body is not JSON at byte {at}")),
         }
     }

@@ -7,8 +7,10 @@ mod answer;
 mod ask;
 mod chunk;
 mod document;
+mod doubled;
 mod error;
 mod foreign;
+mod hosted;
 mod joined;
 mod surrogates;
 
@@ -16,6 +18,8 @@ pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, reas
 pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin, policy_of};
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas, is_no_id};
 pub(crate) use document::{Change, Document, array, count_of, object, rewritten, spliced, string_of};
+pub(crate) use doubled::doubled;
 pub use error::WireError;
 pub(crate) use foreign::{Foreign, is_foreign, is_of_function};
+pub(crate) use hosted::{Hosted, undeclared};
 pub(crate) use surrogates::Surrogates;

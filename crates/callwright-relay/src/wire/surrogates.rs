@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use callwright::CallDelta;
 use callwright_json::{Value, strict};
 
 use super::chunk::Delta;
@@ -71,13 +70,10 @@ impl Surrogates {
         self.text.end(Alone::Replaced)
     }
 
-    /// Gives `take` the halves that wait for more of a call.
-    pub(crate) fn last_of_calls(&mut self, mut take: impl FnMut(CallDelta<'_>)) {
-        for (index, seam) in &mut self.arguments {
-            if let Some(text) = seam.end(Alone::Escaped) {
-                take(CallDelta { index: *index, arguments: Some(&text), ..CallDelta::default() });
-            }
-        }
+    /// The halves that wait for more of the arguments of calls, by the index of their call.
+    pub(crate) fn last_of_calls(&mut self) -> Vec<(Option<usize>, String)> {
+        let last = |(index, seam): (&Option<usize>, &mut Seam)| Some((*index, seam.end(Alone::Escaped)?));
+        self.arguments.iter_mut().filter_map(last).collect()
     }
 
     /// How many halves stayed alone.

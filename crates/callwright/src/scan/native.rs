@@ -155,7 +155,10 @@ impl Drafts {
         };
         let draft = self.drafts.get_mut(slot)?;
         let other_id = id.is_some() && draft.id.is_some();
-        let other_call = name.is_some() && id.is_none() && draft.completion.is_reached(&draft.arguments);
+        // Arguments that came before their name have none yet.
+        let has_name = !draft.name.is_empty();
+        let other_call =
+            name.is_some() && has_name && id.is_none() && draft.completion.is_reached(&draft.arguments);
         (!other_id && !other_call).then_some(slot)
     }
 

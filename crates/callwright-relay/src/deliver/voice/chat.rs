@@ -9,7 +9,6 @@ use crate::calls::{foreign_delta, function, tool_call_delta};
 use crate::clock::unix_seconds;
 use crate::deliver::sse::error;
 use crate::record::Usage;
-use crate::redact;
 use crate::reply::BodySender;
 use crate::sse;
 use crate::turn::Turn;
@@ -105,18 +104,12 @@ impl Voice for ChatVoice {
         if delta.is_repaired || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
             changes.push(("content", Change::Remove));
         }
-        if let (true, false, Some(thought)) =
-            (delta.has_repaired_thought, delta.hides_thought, &delta.reasoning)
-        {
+        if let (true, Some(thought)) = (delta.has_repaired_thought, &delta.reasoning) {
             for key in ["reasoning_content", "reasoning"] {
                 if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
                     changes.push((key, Change::Set(quote(thought))));
                 }
             }
-        }
-        if delta.hides_thought {
-            let own = delta.choice.get("delta").unwrap_or(delta.choice);
-            changes.extend(redact::reasoning_members(own, delta.reasoning.as_deref().unwrap_or("")));
         }
         if repeats_role {
             changes.push(("role", Change::Remove));

@@ -2,7 +2,7 @@
 
 use callwright_json::{Span, Value, quote};
 
-use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, written};
+use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, is_announced_call, written};
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::{Failure, messages_error};
@@ -22,7 +22,7 @@ impl Reader for Messages {
                 }
             }
             Some("content_block_start") => {
-                if let Some(block) = event.get("content_block").filter(|block| is_call(*block)) {
+                if let Some(block) = event.get("content_block").filter(|block| is_announced_call(*block)) {
                     return Seen::CallBegins(at, head(block));
                 }
             }
@@ -55,7 +55,7 @@ impl Reader for Messages {
         for (at, block) in (0..).zip(content(answer)) {
             told.text.push_str(&string_of(block, "text").unwrap_or_default());
             told.thought.push_str(&string_of(block, "thinking").unwrap_or_default());
-            if is_call(block) {
+            if is_announced_call(block) {
                 calls.push((at, head(block)));
             }
         }
@@ -130,10 +130,6 @@ impl Wire for Messages {
 
 fn content(message: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     message.get("content").into_iter().flat_map(Value::elements)
-}
-
-fn is_call(block: Value<'_>) -> bool {
-    string_of(block, "type").is_some_and(|kind| kind == "tool_use")
 }
 
 fn head(block: Value<'_>) -> CallHead {

@@ -35,6 +35,8 @@ pub(crate) enum Seen {
     Beat,
     CallBegins(u64, CallHead),
     CallPiece(u64, String),
+    /// All arguments of a call, said again.
+    CallSaid(u64, String),
     /// Calls that nothing has announced, whole.
     Calls(Vec<(u64, CallHead)>),
     /// The call is whole; with its head where the event says it again, and then its arguments are those.
@@ -103,6 +105,11 @@ pub(crate) fn of(surface: Surface) -> Box<dyn Wire> {
         Surface::Responses => Box::new(responses::Responses::default()),
         Surface::Messages | Surface::Chat => Box::new(messages::Messages),
     }
+}
+
+/// Is this block one that begins the call of a function?
+pub(crate) fn is_announced_call(block: Value<'_>) -> bool {
+    string_of(block, "type").is_some_and(|kind| kind == "tool_use")
 }
 
 /// Is this whole answer an error, whatever its status?

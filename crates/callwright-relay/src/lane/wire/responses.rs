@@ -38,6 +38,9 @@ impl Reader for Responses {
             Some("response.function_call_arguments.delta") => {
                 return Seen::CallPiece(at, delta().into_owned());
             }
+            Some("response.function_call_arguments.done") => {
+                return Seen::CallSaid(at, string_of(event, "arguments").unwrap_or_default().into_owned());
+            }
             Some("response.output_item.done") => {
                 if let Some(head) = call() {
                     return Seen::CallEnds(at, Some(head));

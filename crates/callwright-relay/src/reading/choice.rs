@@ -1,4 +1,6 @@
-//! Reads one choice of an answer, whole or as it arrives, and remembers what the model wrote.
+//! One choice of an answer: the engine reads it, and what the model wrote is remembered.
+
+use std::sync::Arc;
 
 use callwright::constrain::Answer;
 use callwright::prompt::Examples;
@@ -10,11 +12,11 @@ use callwright::{
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
 use crate::record::{Choice, Usage};
-use crate::wire::{AnswerChoice, Foreign};
+use crate::wire::Foreign;
 
 /// How an answer is to be read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadOptions<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct ReadOptions {
     /// How the tools reached the model.
     pub(crate) mode: Mode,
     /// What its answer was held to.
@@ -26,15 +28,15 @@ pub(crate) struct ReadOptions<'a> {
     /// What becomes of calls in the model's reasoning.
     pub(crate) calls_in_reasoning: CallsInReasoning,
     /// The dialects that calls are looked for in.
-    pub(crate) dialects: &'a Dialects,
+    pub(crate) dialects: Dialects,
     /// Which tools may be called.
-    pub(crate) allowed: &'a ToolChoice,
+    pub(crate) allowed: ToolChoice,
     /// The dialect that the prompt asked for, where it asked for one.
-    pub(crate) asked: Option<&'a str>,
+    pub(crate) asked: Option<String>,
     /// Does a call that may be shown as well as made stay in the text?
     pub(crate) unsure_is_text: bool,
     /// What the prompt showed, and the conversation that it stood in: an example said back is no call.
-    pub(crate) shown: Option<&'a Shown>,
+    pub(crate) shown: Option<Arc<Shown>>,
 }
 
 /// What a model was shown.
@@ -45,9 +47,9 @@ pub(crate) struct Shown {
 }
 
 /// One choice, being read.
-pub(crate) struct ChoiceReader<'t> {
-    engine: Engine<'t>,
-    filter: CallFilter<'t>,
+pub(crate) struct ChoiceReader {
+    engine: Engine,
+    filter: CallFilter,
     raw: String,
     /// Name and arguments of native calls as they came, for the record.
     native: Vec<(String, String)>,
@@ -69,20 +71,20 @@ pub(crate) struct ChoiceReader<'t> {
 }
 
 /// Both read a stream of deltas; what they read differs.
-enum Engine<'t> {
-    Free(Scanner<'t>),
+enum Engine {
+    Free(Scanner<'static>),
     /// Held to a schema or a grammar: `{"no_tool_helps": …}` or `{"tool_calls": …}`.
-    Constrained(Answer<'t>),
+    Constrained(Answer<'static>),
 }
 
-impl<'t> ChoiceReader<'t> {
+impl ChoiceReader {
     /// For answers to a question that offered `tool_set`.
-    pub(crate) fn new(tool_set: &'t ToolSet, options: ReadOptions<'t>) -> ChoiceReader<'t> {
+    pub(crate) fn new(tool_set: &Arc<ToolSet>, options: &ReadOptions) -> ChoiceReader {
         let context = Context {
             native: options.mode == Mode::Native,
             policy: options.policy,
             doubt_open_ends: options.doubt_open_ends,
-            asked: options.asked,
+            asked: options.asked.as_deref(),
             tool_choice: options.allowed.clone(),
             unsure_is_text: options.unsure_is_text,
             calls_in_reasoning: options.calls_in_reasoning,
@@ -97,7 +99,11 @@ impl<'t> ChoiceReader<'t> {
         };
         ChoiceReader {
             engine,
-            filter: CallFilter { tool_set, allowed: options.allowed, shown: options.shown },
+            filter: CallFilter {
+                tool_set: Arc::clone(tool_set),
+                allowed: options.allowed.clone(),
+                shown: options.shown.clone(),
+            },
             raw: String::new(),
             native: Vec::new(),
             foreign: Vec::new(),
@@ -297,61 +303,14 @@ impl Budget {
     }
 }
 
-/// Reads all choices of a whole answer.
-pub(crate) fn read_whole(
-    answered: &[AnswerChoice<'_>],
-    tool_set: &ToolSet,
-    options: ReadOptions<'_>,
-    max_tokens: Option<u64>,
-    spent: Usage,
-) -> Vec<Choice> {
-    let budget = Budget::of(max_tokens, spent);
-    answered
-        .iter()
-        .map(|answered| {
-            let mut events: Vec<Event> = Vec::new();
-            let mut reading = ChoiceReader::new(tool_set, options);
-            reading.thought(answered.reasoning.as_deref().unwrap_or_default(), &mut events);
-            for (index, call) in answered.calls.iter().enumerate() {
-                if let Some(slot) = reading.call(call.delta(index), &mut events) {
-                    reading.foreign(slot, &call.foreign);
-                }
-            }
-            answered.foreign_calls.iter().for_each(|_| reading.foreign_call());
-            reading.text(&answered.text, &mut events);
-            reading.lone_surrogates(answered.n_alone());
-            if let Some(reason) = &answered.finish_reason {
-                reading.stopped(reason);
-            }
-            reading.finish(budget, &mut events)
-        })
-        .collect()
-}
-
-/// Reads once more what a model wrote, under other options. Its native calls get other ids.
-pub(crate) fn read_again(choice: &Choice, tool_set: &ToolSet, options: ReadOptions<'_>) -> Choice {
-    let mut events = Vec::new();
-    let mut reading = ChoiceReader::new(tool_set, options);
-    reading.thought(&choice.reasoning, &mut events);
-    for (index, (name, arguments)) in choice.native.iter().enumerate() {
-        let (name, arguments) = (Some(name.as_str()), Some(arguments.as_str()));
-        reading.call(CallDelta { index: Some(index), id: None, name, arguments }, &mut events);
-    }
-    reading.text(&choice.raw, &mut events);
-    if let Some(reason) = &choice.finish_reason {
-        reading.stopped(reason);
-    }
-    reading.finish(Budget::Unknown, &mut events)
-}
-
 /// Which of the declared tools the question wants, and what it showed.
-struct CallFilter<'t> {
-    tool_set: &'t ToolSet,
-    allowed: &'t ToolChoice,
-    shown: Option<&'t Shown>,
+struct CallFilter {
+    tool_set: Arc<ToolSet>,
+    allowed: ToolChoice,
+    shown: Option<Arc<Shown>>,
 }
 
-impl CallFilter<'_> {
+impl CallFilter {
     /// Keeps the verdicts among `events`, gives each call an id, and refuses calls that nobody asked for or that only
     /// say back what the prompt showed.
     fn judge(&self, verdicts: &mut Vec<Verdict>, ids: &mut Ids, events: &mut [Event]) {
@@ -379,12 +338,12 @@ impl CallFilter<'_> {
 
     fn objection(&self, call: &Acceptance) -> Option<Reason> {
         if !self.allowed.allows(&call.name) {
-            let tools = self.allowed.tools(self.tool_set);
+            let tools = self.allowed.tools(&self.tool_set);
             return Some(Reason::NotOffered {
                 offered: tools.iter().map(|tool| tool.name().to_owned()).collect(),
             });
         }
-        let shown = self.shown?;
+        let shown = self.shown.as_ref()?;
         let violation = shown.examples.echoed(&call.name, &call.arguments, &shown.messages)?;
         Some(Reason::Invalid(vec![violation]))
     }
@@ -407,21 +366,21 @@ mod tests {
     /// What an upstream marks as thought goes on by itself: of the engine comes what the text marks so, and nothing twice.
     #[test]
     fn a_thought_is_told_once_wherever_it_is_marked() {
-        let tool_set = ToolSet::from_json(r#"[{"name": "ping"}]"#).unwrap();
+        let tool_set = Arc::new(ToolSet::from_json(r#"[{"name": "ping"}]"#).unwrap());
         let options = ReadOptions {
             mode: Mode::Native,
             constrain: Constrain::None,
             policy: Policy::Auto,
             doubt_open_ends: false,
             calls_in_reasoning: CallsInReasoning::default(),
-            dialects: &Dialects::default(),
-            allowed: &ToolChoice::Auto,
+            dialects: Dialects::default(),
+            allowed: ToolChoice::Auto,
             asked: None,
             unsure_is_text: false,
             shown: None,
         };
         let mut events = Vec::new();
-        let mut reading = ChoiceReader::new(&tool_set, options);
+        let mut reading = ChoiceReader::new(&tool_set, &options);
         for piece in ["I look", " there.", " Well."] {
             reading.thought(piece, &mut events);
         }
