@@ -32,6 +32,8 @@ mod node;
 mod turn;
 mod session;
 mod secrets;
+mod named;
+mod seams;
 mod mask;
 mod body;
 mod spread;
