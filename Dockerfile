@@ -3,7 +3,7 @@
 #   docker build --tag callwright .
 #   docker run --publish 127.0.0.1:4000:4000 --volume callwright:/data --env CALLWRIGHT_KEYS callwright
 
-FROM rust:1.95.0-alpine AS build
+FROM rust:1.95.0-alpine@sha256:606fd313a0f49743ee2a7bd49a0914bab7deedb12791f3a846a34a4711db7ed2 AS build
 # SQLite and ring are built with a C compiler.
 RUN apk add --no-cache build-base ca-certificates
 WORKDIR /source

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{prose, root};
+use crate::{pinned, prose, root};
 
 /// What reading the files found.
 #[derive(Default)]
@@ -78,6 +78,9 @@ impl House {
         }
         if path == "crates/callwright-json/src/lib.rs" && !text.contains("#![no_std]") {
             self.breach(path, 1, "callwright-json is `#![no_std]`");
+        }
+        for (line, what) in pinned::breaches(path, text) {
+            self.breach(path, line, what);
         }
         // What stands below `#[cfg(test)] mod` is in nobody's binary.
         let mut pure = PURE.iter().any(|folder| path.starts_with(folder));

@@ -13,6 +13,7 @@ mod house;
 mod javascript;
 mod layers;
 mod packages;
+mod pinned;
 mod postgres;
 mod prose;
 mod python;

@@ -8,8 +8,10 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 
 use crate::config::GatewayConfig;
-use crate::key::{ClientKey, is_known};
+use crate::key::{ClientKey, Sessions, known};
 use crate::problem::Problem;
+use callwright_relay::Owner;
+use callwright_store::Store;
 
 /// The rule of one server.
 pub(crate) enum Admission {
@@ -20,6 +22,30 @@ pub(crate) enum Admission {
     Loopback,
     /// Anyone, because the configuration says so.
     Anyone,
+}
+
+/// Whoever was let in.
+#[derive(Clone, Default)]
+pub(crate) struct Admitted(Option<ClientKey>);
+
+impl Admitted {
+    /// Whose its request is.
+    pub(crate) fn owner(&self, headers: &HeaderMap) -> Owner {
+        self.0.as_ref().map_or_else(|| Owner::of(headers), |key| Owner::Key(key.bytes()))
+    }
+
+    /// What it sees of a store.
+    pub(crate) fn sees(&self, store: &Store) -> Store {
+        match &self.0 {
+            Some(key) => store.seen_by(callwright_store::Owner::of_key(key.bytes()), self.sees_all()),
+            None => store.clone(),
+        }
+    }
+
+    /// Does it see what others do? Where no keys are configured there are no others.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.0.as_ref().is_none_or(|key| key.sessions() == Sessions::All)
+    }
 }
 
 impl Admission {
@@ -38,14 +64,24 @@ impl Admission {
     ///
     /// # Errors
     /// What is missing.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
         match self {
             Admission::Keys(keys) => {
-                let known = sent_keys(headers).any(|key| is_known(keys, key));
-                if known { Ok(()) } else { Err(Problem::unauthorized()) }
+                let key = sent_keys(headers).find_map(|key| known(keys, key));
+                key.map(|key| Admitted(Some(key.clone()))).ok_or_else(Problem::unauthorized)
             }
             Admission::Loopback if !is_local(headers) => Err(Problem::foreign_host(named_host(headers))),
-            Admission::Loopback | Admission::Anyone => Ok(()),
+            Admission::Loopback | Admission::Anyone => Ok(Admitted::default()),
+        }
+    }
+
+    /// Does a page of another site ask for what nobody needs a key for? Of a request without a body a browser sends it
+    /// along unasked, whether the page may read the answer or not: `<img src="http://127.0.0.1:4000/v1/models">`, a
+    /// socket's handshake. With a key it would be asked first.
+    pub(crate) fn is_blind(&self, headers: &HeaderMap) -> bool {
+        match self {
+            Admission::Keys(_) => false,
+            Admission::Loopback | Admission::Anyone => is_foreign(headers),
         }
     }
 
@@ -54,15 +90,15 @@ impl Admission {
     ///
     /// # Errors
     /// What is missing, or who asks.
-    pub(crate) fn check_page(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn check_page(&self, headers: &HeaderMap) -> Result<Admitted, Problem> {
         if is_foreign(headers) {
             return Err(Problem::foreign_origin());
         }
         match self {
             Admission::Keys(keys) => {
-                let known = |key: &[u8]| is_known(keys, key);
-                let is_in = sent_keys(headers).any(known) || basic(headers).is_some_and(|key| known(&key));
-                if is_in { Ok(()) } else { Err(Problem::unauthorized_page()) }
+                let sent = sent_keys(headers).find_map(|key| known(keys, key));
+                let key = sent.or_else(|| known(keys, &basic(headers)?));
+                key.map(|key| Admitted(Some(key.clone()))).ok_or_else(Problem::unauthorized_page)
             }
             Admission::Loopback => self.check(headers),
             Admission::Anyone => Err(Problem::keys_needed()),
@@ -102,7 +138,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Any other type; none at all where a browser asks.
 pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     let Some(kind) = headers.get(CONTENT_TYPE) else {
-        return if headers.contains_key(ORIGIN) { Err(Problem::not_json()) } else { Ok(()) };
+        return if is_of_a_page(headers) { Err(Problem::not_json()) } else { Ok(()) };
     };
     let kind = kind.as_bytes();
     let kind = kind.split(|b| *b == b';').next().unwrap_or(kind).trim_ascii();
@@ -115,7 +151,12 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
 /// # Errors
 /// A page sends something else than JSON.
 pub(crate) fn is_json_of_a_page(headers: &HeaderMap) -> Result<(), Problem> {
-    if headers.contains_key(ORIGIN) { is_json(headers) } else { Ok(()) }
+    if is_of_a_page(headers) { is_json(headers) } else { Ok(()) }
+}
+
+/// Does a browser say that a page asks?
+fn is_of_a_page(headers: &HeaderMap) -> bool {
+    headers.contains_key(ORIGIN) || headers.contains_key(SEC_FETCH_SITE)
 }
 
 /// The keys that a request brings: in `Authorization: Bearer KEY`, and where clients of Anthropic and of Azure put them.
@@ -237,6 +278,7 @@ mod tests {
             (&[("content-type", "multipart/form-data; boundary=x")], false),
             (&[], true),
             (&[("origin", "http://a")], false),
+            (&[("sec-fetch-site", "cross-site")], false),
         ] {
             assert_eq!(is_json(&headers(pairs)).is_ok(), is_taken, "{pairs:?}");
         }

@@ -1,14 +1,13 @@
 //! `/api`: sessions, statistics and what happens now, for the page and for programs.
 //!
-//! Whoever may see this sees all that was said. So it is there on loopback, or with a key, and for no page of another
-//! site.
+//! It is there on loopback, or with a key, and for no page of another site. A key sees the sessions that were made with it,
+//! or all of them, as is configured.
 
 use std::path::PathBuf;
 
-use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post};
 use callwright::json;
 use callwright::value::Value;
 use callwright_store::{Column, Filter, Order, Range, Store, StoreError};
@@ -18,7 +17,7 @@ use serde::Serialize;
 
 use crate::events::Events;
 use crate::problem::Problem;
-use crate::routes::refused;
+use crate::routes::{Route, refused};
 use crate::service::Api;
 
 /// So many sessions stand on a page of the list, unless another number is asked for.
@@ -35,25 +34,26 @@ pub(crate) struct Kept {
 }
 
 /// The routes of the store.
-pub(crate) fn routes() -> Router<Api> {
-    Router::new()
-        .route("/api/sessions", get(sessions))
-        .route("/api/session/{id}", get(session))
-        .route("/api/session/{id}", delete(forget))
-        .route("/api/session/{id}/node/{number}", get(node))
-        .route("/api/session/{id}/dump", post(dump))
-        .route("/api/statistics", get(statistics))
-        .route("/api/events", get(events))
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        ("/api/sessions", get(sessions)),
+        ("/api/session/{id}", get(session).delete(forget)),
+        ("/api/session/{id}/node/{number}", get(node)),
+        ("/api/session/{id}/dump", post(dump)),
+        ("/api/statistics", get(statistics)),
+        ("/api/events", get(events)),
+    ]
 }
 
 impl Api {
-    /// The store, for whoever may look into it.
+    /// The store, as whoever asks may see it.
     ///
     /// # Errors
     /// There is none, or the request may not see it.
-    pub(crate) fn kept(&self, headers: &HeaderMap) -> Result<&Kept, Problem> {
-        self.shared.admission.check_page(headers)?;
-        self.shared.kept.as_ref().ok_or_else(Problem::no_store)
+    pub(crate) fn kept(&self, headers: &HeaderMap) -> Result<Kept, Problem> {
+        let admitted = self.shared.admission.check_page(headers)?;
+        let Kept { store, dumps } = self.shared.kept.as_ref().ok_or_else(Problem::no_store)?;
+        Ok(Kept { store: admitted.sees(store), dumps: dumps.clone() })
     }
 }
 
@@ -111,7 +111,7 @@ async fn dump(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap
 /// # Errors
 /// There is no such session, the request may not see it, or the file cannot be written.
 pub(crate) async fn dumped(api: &Api, headers: &HeaderMap, id: &str) -> Result<(PathBuf, usize), Problem> {
-    let kept = api.kept(headers)?.clone();
+    let kept = api.kept(headers)?;
     let dump = kept.store.dump(id).await?.ok_or_else(Problem::unknown_session)?;
     let entry_count = dump.entry_count;
     // Where it is written is the configuration's matter, never the client's.

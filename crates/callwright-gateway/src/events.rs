@@ -8,9 +8,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright_store::Change;
+use callwright_store::Changes;
 use http_body::{Body, Frame};
-use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
@@ -25,12 +24,12 @@ type Next = Pin<Box<dyn Future<Output = (Option<Bytes>, Source)> + Send>>;
 pub(crate) struct Events(Next);
 
 struct Source {
-    changes: Receiver<Change>,
+    changes: Changes,
     phase: watch::Receiver<Phase>,
 }
 
 impl Events {
-    pub(crate) fn new(changes: Receiver<Change>, phase: watch::Receiver<Phase>) -> Events {
+    pub(crate) fn new(changes: Changes, phase: watch::Receiver<Phase>) -> Events {
         let source = Source { changes, phase };
         // The head goes out at once with this.
         Events(Box::pin(async { (Some(Bytes::from_static(b": changes\n\n")), source) }))
@@ -70,6 +69,7 @@ impl Body for Events {
 
 #[cfg(test)]
 mod tests {
+    use callwright_store::Change;
     use tokio::sync::broadcast;
 
     use super::*;
@@ -78,10 +78,13 @@ mod tests {
     fn whoever_reads_too_slowly_is_told_so() {
         let (changes, taken) = broadcast::channel(2);
         let (phase, phases) = watch::channel(Phase::Serving);
-        let change = |nodes| Change { session: "s".into(), what: "added", turn: None, nodes };
+        let change = |nodes| {
+            let (session, owner) = (String::from("s"), String::new());
+            Change { session, what: "added", turn: None, nodes, owner }
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let mut events = Events::new(taken, phases);
+            let mut events = Events::new(taken.into(), phases);
             let mut next = async || {
                 let frame = std::future::poll_fn(|context| Pin::new(&mut events).poll_frame(context)).await;
                 frame.map(|Ok(frame)| String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap())

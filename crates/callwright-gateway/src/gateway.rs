@@ -134,6 +134,12 @@ impl Gateway {
         Relay::new(relay.clone(), env, Arc::new(Nobody)).map(|_| ()).map_err(StartError::Config)
     }
 
+    /// What answers its requests.
+    #[cfg(test)]
+    pub(crate) fn api(&self) -> Api {
+        Api { shared: self.shared.clone(), relay: self.relay.clone() }
+    }
+
     /// Where it listens.
     ///
     /// # Errors

@@ -2,13 +2,27 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::{ConditionallySelectable, ConstantTimeEq};
 
-/// One client's key, as its hash.
+/// One client's key, as its hash, and what it may see.
 #[derive(Clone)]
 pub struct ClientKey {
     hash: [u8; 32],
+    sessions: Sessions,
+}
+
+/// Which of the kept sessions a client sees, searches, counts and deletes with its key. What it writes goes to its own in
+/// any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sessions {
+    /// Those that were made with the same key.
+    #[default]
+    Own,
+    /// All: those of other keys, of an agent, and those that nobody's key made.
+    All,
 }
 
 /// A text that is no hash of a key.
@@ -16,11 +30,15 @@ pub struct ClientKey {
 pub struct KeyError;
 
 impl ClientKey {
-    /// Reads a hash as `callwright key` prints it: 64 hexadecimal digits.
+    /// Reads a hash as `callwright key` prints it: 64 hexadecimal digits. With `:all` behind them the key sees all sessions.
     ///
     /// # Errors
     /// Any other text.
     pub fn from_hash(text: &str) -> Result<ClientKey, KeyError> {
+        let (text, sessions) = match text.strip_suffix(":all") {
+            Some(text) => (text, Sessions::All),
+            None => (text, Sessions::Own),
+        };
         let digits = text.as_bytes();
         if digits.len() != 64 {
             return Err(KeyError);
@@ -29,12 +47,27 @@ impl ClientKey {
         for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
             *byte = digit(pair[0])? << 4 | digit(pair[1])?;
         }
-        Ok(ClientKey { hash })
+        Ok(ClientKey { hash, sessions })
     }
 
     /// The key whose text is `key`.
     pub fn of(key: &str) -> ClientKey {
-        ClientKey { hash: Sha256::digest(key.as_bytes()).into() }
+        ClientKey { hash: Sha256::digest(key.as_bytes()).into(), sessions: Sessions::Own }
+    }
+
+    /// The same key, which sees these sessions.
+    pub fn sees(self, sessions: Sessions) -> ClientKey {
+        ClientKey { sessions, ..self }
+    }
+
+    /// The sessions that it sees.
+    pub fn sessions(&self) -> Sessions {
+        self.sessions
+    }
+
+    /// Its hash, as bytes.
+    pub(crate) fn bytes(&self) -> [u8; 32] {
+        self.hash
     }
 
     /// Its hash, as 64 hexadecimal digits.
@@ -43,11 +76,14 @@ impl ClientKey {
     }
 }
 
-/// Is `key` one of `keys`? The time does not tell which one, nor how much of it was right.
-pub(crate) fn is_known(keys: &[ClientKey], key: &[u8]) -> bool {
+/// The one of `keys` that `key` is. The time does not tell which one, nor how much of it was right.
+pub(crate) fn known<'k>(keys: &'k [ClientKey], key: &[u8]) -> Option<&'k ClientKey> {
     let hash: [u8; 32] = Sha256::digest(key).into();
-    let found = keys.iter().fold(Choice::from(0), |found, key| found | key.hash.ct_eq(&hash));
-    found.into()
+    // From 1; 0 is none of them.
+    let found = (1..)
+        .zip(keys)
+        .fold(0_u64, |found, (n, key)| u64::conditional_select(&found, &n, key.hash.ct_eq(&hash)));
+    keys.get(usize::try_from(found).ok()?.checked_sub(1)?)
 }
 
 fn digit(digit: u8) -> Result<u8, KeyError> {
@@ -67,7 +103,7 @@ impl fmt::Debug for ClientKey {
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key's hash is 64 hexadecimal digits; `callwright key` prints one")
+        f.write_str("a key's hash is 64 hexadecimal digits, which may have `:all` behind them; `callwright key` prints one")
     }
 }
 
@@ -84,18 +120,29 @@ mod tests {
         for (key, known) in
             [("cw-one", true), ("cw-two", true), ("cw-on", false), ("cw-onee", false), ("", false)]
         {
-            assert_eq!(is_known(&keys, key.as_bytes()), known, "{key}");
+            assert_eq!(super::known(&keys, key.as_bytes()).is_some(), known, "{key}");
         }
-        assert!(!is_known(&[], b"cw-one"));
+        assert!(super::known(&[], b"cw-one").is_none());
+        assert_eq!(super::known(&keys, b"cw-two").unwrap().bytes(), keys[1].bytes());
         // The hash of the empty text, as everyone computes it.
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(ClientKey::of("").hash(), empty);
-        assert!(is_known(&[ClientKey::from_hash(&empty.to_uppercase()).unwrap()], b""));
+        assert!(super::known(&[ClientKey::from_hash(&empty.to_uppercase()).unwrap()], b"").is_some());
+        for (text, sessions) in [(empty.to_owned(), Sessions::Own), (format!("{empty}:all"), Sessions::All)] {
+            assert_eq!(ClientKey::from_hash(&text).unwrap().sessions(), sessions);
+        }
     }
 
     #[test]
     fn what_is_no_hash_is_refused() {
-        for text in ["", "cw-one", &"g".repeat(64), &"a".repeat(63), &"é".repeat(32)] {
+        for text in [
+            "",
+            "cw-one",
+            &"g".repeat(64),
+            &"a".repeat(63),
+            &"é".repeat(32),
+            &format!("{}:own", "a".repeat(64)),
+        ] {
             assert!(ClientKey::from_hash(text).is_err(), "{text}");
         }
     }

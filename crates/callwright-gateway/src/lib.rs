@@ -33,7 +33,7 @@ mod traces;
 pub use callwright_store::Secrets;
 pub use config::{GatewayConfig, KeepConfig, ServerConfig};
 pub use gateway::{Gateway, Signals, StartError, Stop};
-pub use key::{ClientKey, KeyError};
+pub use key::{ClientKey, KeyError, Sessions};
 pub use logs::{LogConfig, LogError, LogFormat};
 pub use page::{Viewer, ViewerError};
 pub use traces::TraceConfig;

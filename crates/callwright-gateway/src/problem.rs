@@ -144,6 +144,15 @@ impl Problem {
         Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "foreign_origin", message) }
     }
 
+    /// What concerns all clients is told to keys that see all sessions.
+    pub(crate) fn own_sessions_only() -> Problem {
+        let message = "This key sees what was done with it alone: what concerns all clients is for keys with `sessions = \"all\"`.";
+        Problem {
+            kind: "permission_error",
+            ..Problem::new(StatusCode::FORBIDDEN, "own_sessions_only", message)
+        }
+    }
+
     /// What was said is shown with a key only, and none is configured.
     pub(crate) fn keys_needed() -> Problem {
         let message = "Sessions are shown on loopback, or where keys are configured.";

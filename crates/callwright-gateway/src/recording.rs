@@ -6,7 +6,7 @@ use callwright::json;
 use callwright::value::Value;
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict};
 use callwright_relay::{Attempt, AttemptReason, CallFault, Choice, TurnEnd, TurnRecord};
-use callwright_store::{Became, Call, Fault, NewNode, NewTurn, NodeKind, Record, Turn};
+use callwright_store::{Became, Call, Fault, NewNode, NewTurn, NodeKind, Owner, Record, Turn};
 
 use crate::conversation::Conversation;
 
@@ -59,6 +59,11 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
     }
     NewTurn {
         session,
+        owner: match &record.owner {
+            callwright_relay::Owner::Key(hash) => Some(Owner::of_key(*hash)),
+            // No key was asked for, so nobody's is it.
+            callwright_relay::Owner::Headers(_) => None,
+        },
         origin: "gateway",
         title,
         turn: Turn {

@@ -20,7 +20,7 @@ use hyper::body::Incoming;
 use tokio::sync::watch;
 use tower_service::Service as _;
 
-use crate::admission::{Admission, is_json, is_json_of_a_page};
+use crate::admission::{Admission, Admitted, is_json, is_json_of_a_page};
 use crate::api::Kept;
 use crate::body::{Body, Open, Permit, collect, parsed_size, unpacked};
 use crate::config::{ServerConfig, seconds};
@@ -30,7 +30,7 @@ use crate::metrics::Metrics;
 use crate::models::models;
 use crate::problem::Problem;
 use crate::room::Room;
-use crate::routes::routes;
+use crate::routes::{Door, routes};
 use crate::worker::Phase;
 use callwright_store::Secrets;
 
@@ -166,11 +166,18 @@ impl Service {
                     false => self.api.shared.refused_to(&asker, Problem::foreign_origin()),
                 };
             }
-            if request.method() == Method::POST
-                && let Some(asked) = Asked::of(request.uri().path())
-            {
-                let answered = self.api.turn(id, asked, request).await;
-                return answered.unwrap_or_else(|problem| self.api.shared.refused_to(&asker, problem));
+            if Door::of(request.uri().path()) == Door::Api {
+                let admitted = match self.api.shared.admit(request.method(), request.headers()) {
+                    Ok(admitted) => admitted,
+                    Err(problem) => return self.api.shared.refused_to(&asker, problem),
+                };
+                if request.method() == Method::POST
+                    && let Some(asked) = Asked::of(request.uri().path())
+                {
+                    let answered = self.api.turn(id, asked, admitted, request).await;
+                    return answered.unwrap_or_else(|problem| self.api.shared.refused_to(&asker, problem));
+                }
+                request.extensions_mut().insert(admitted);
             }
             request.extensions_mut().insert(asker.clone());
             match self.routes.call(request).await {
@@ -197,17 +204,20 @@ impl Api {
         &self,
         id: String,
         asked: Asked,
+        admitted: Admitted,
         request: Request<Incoming>,
     ) -> Result<Response<Body>, Problem> {
         let (head, body) = request.into_parts();
         let policy = policy(&head.headers)?;
-        let (permit, body) = self.admit(&head.headers, body).await?;
+        is_json(&head.headers)?;
+        let (permit, body) = self.taken(&head.headers, body).await?;
         let (Asked::Turn(surface) | Asked::Count(surface)) = asked;
         let request = callwright_relay::Request {
             id,
             body,
             policy,
             wants_report: head.headers.get(REPORT).is_some_and(|value| value == "1"),
+            owner: admitted.owner(&head.headers),
             headers: head.headers,
             surface,
         };
@@ -222,7 +232,7 @@ impl Api {
     /// Passes a request on to the upstream that its model has.
     ///
     /// # Errors
-    /// A request that may not come in, or whose path leaves what is below `/v1`.
+    /// A path that leaves what is below `/v1`, or a body that cannot be taken.
     pub(crate) async fn pass(&self, request: Request<axum::body::Body>) -> Result<Response<Body>, Problem> {
         let asker = Asker::of(&request);
         let (head, body) = request.into_parts();
@@ -230,10 +240,9 @@ impl Api {
         let below = below.filter(|path| stays_below(path)).ok_or_else(Problem::not_found)?;
         let (permit, body) = match head.method {
             Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS => {
-                self.shared.admission.check(&head.headers)?;
                 (self.shared.permit()?, Bytes::new())
             }
-            Method::POST => self.admit_any(&head.headers, body).await?,
+            Method::POST => self.taken(&head.headers, body).await?,
             _ => return Err(Problem::method_not_allowed("GET, HEAD, POST, DELETE, OPTIONS")),
         };
         let reply = self.relay.pass(head.method, &below, body, &head.headers).await;
@@ -263,18 +272,13 @@ impl Api {
         Ok(Response::from_parts(head, Body::from(told.map_or(body, Bytes::from))))
     }
 
-    /// What is told to whoever may ask with these headers.
+    /// What is told without asking an upstream.
     ///
     /// # Errors
-    /// The request may not come in.
-    pub(crate) async fn told(
-        &self,
-        headers: &HeaderMap,
-        tell: impl FnOnce() -> Reply,
-    ) -> Result<Response<Body>, Problem> {
-        self.shared.admission.check(headers)?;
+    /// Too many requests are open.
+    pub(crate) async fn told(&self, reply: Reply) -> Result<Response<Body>, Problem> {
         let permit = self.shared.permit()?;
-        self.answer(tell(), permit).await
+        self.answer(reply, permit).await
     }
 
     /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is
@@ -297,8 +301,8 @@ impl Api {
         Ok(response)
     }
 
-    /// Lets a request with a body in, and takes the body.
-    async fn admit<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
+    /// Takes a body of any type, a form with files in it among them.
+    async fn taken<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
     {
@@ -313,7 +317,6 @@ impl Api {
     where
         B: http_body::Body<Data = Bytes> + Unpin,
     {
-        self.shared.admission.check(headers)?;
         if !cors::allows(&self.shared.server.cors_origins, headers) {
             is_json_of_a_page(headers)?;
         }
@@ -335,6 +338,20 @@ impl Shared {
     pub(crate) fn refused_to(&self, asker: &Asker, problem: Problem) -> Response<Body> {
         self.metrics.refused(&problem);
         problem.into_response(asker)
+    }
+
+    /// Lets a request in, whatever it asks for.
+    ///
+    /// # Errors
+    /// It may not ask.
+    fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<Admitted, Problem> {
+        let admitted = self.admission.check(headers)?;
+        // With a body it is told from a page's by its type.
+        let is_blind = method != Method::POST && self.admission.is_blind(headers);
+        match is_blind && !cors::allows(&self.server.cors_origins, headers) {
+            true => Err(Problem::foreign_origin()),
+            false => Ok(admitted),
+        }
     }
 
     fn permit(&self) -> Result<Permit, Problem> {

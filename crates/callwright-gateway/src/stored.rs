@@ -1,29 +1,30 @@
 //! Responses that are kept: `GET`, `DELETE`, their input items, and what is not there.
 
-use axum::Router;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any, get, post};
-use callwright_relay::{ItemsWanted, Reply};
+use callwright_relay::{ItemsWanted, Owner, Reply};
 use http::HeaderMap;
 use http::header::UPGRADE;
 
+use crate::admission::Admitted;
 use crate::problem::Problem;
-use crate::routes::{pass, refused, routed};
+use crate::routes::{Route, pass, refused, routed};
 use crate::service::Api;
 
 /// So many items come at once at most.
 const MOST: usize = 100;
 
 /// The routes of responses, but for the one that makes them.
-pub(crate) fn routes(api: Api) -> Router<Api> {
+pub(crate) fn routes(api: Api) -> Vec<Route> {
     let elsewhere = from_fn_with_state(api, here_or_elsewhere);
-    Router::new()
-        .route("/v1/responses", any(no_socket))
-        .route("/v1/responses/{id}", get(response).delete(forget).route_layer(elsewhere.clone()))
-        .route("/v1/responses/{id}/input_items", get(items).route_layer(elsewhere.clone()))
-        .route("/v1/responses/{id}/cancel", post(cancel).route_layer(elsewhere))
+    vec![
+        ("/v1/responses", any(no_socket)),
+        ("/v1/responses/{id}", get(response).delete(forget).route_layer(elsewhere.clone())),
+        ("/v1/responses/{id}/input_items", get(items).route_layer(elsewhere.clone())),
+        ("/v1/responses/{id}/cancel", post(cancel).route_layer(elsewhere)),
+    ]
 }
 
 /// Passes on what is asked of a response that the upstream keeps.
@@ -33,7 +34,7 @@ async fn here_or_elsewhere(
     request: Request,
     next: Next,
 ) -> Response {
-    match api.relay.is_kept_elsewhere(&id, request.headers()) {
+    match api.relay.is_kept_elsewhere(&id, &owner_of(&request)) {
         true => pass(State(api), request).await,
         false => next.run(request).await,
     }
@@ -52,24 +53,24 @@ async fn response(
     State(api): State<Api>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
     let wants_stream = pairs(query.as_deref()).any(|(key, value)| key == "stream" && value == "true");
     if wants_stream {
         return refused(&api, Problem::not_again_as_a_stream());
     }
-    admitted(&api, &headers, || api.relay.response(&id, &headers)).await
+    told(&api, api.relay.response(&id, &owner_of(&request))).await
 }
 
-async fn forget(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    admitted(&api, &headers, || api.relay.forget_response(&id, &headers)).await
+async fn forget(State(api): State<Api>, Path(id): Path<String>, request: Request) -> Response {
+    told(&api, api.relay.forget_response(&id, &owner_of(&request))).await
 }
 
 async fn items(
     State(api): State<Api>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
     let mut wanted = ItemsWanted::default();
     for (key, value) in pairs(query.as_deref()) {
@@ -80,7 +81,7 @@ async fn items(
             _ => {}
         }
     }
-    admitted(&api, &headers, || api.relay.response_items(&id, &headers, &wanted)).await
+    told(&api, api.relay.response_items(&id, &owner_of(&request), &wanted)).await
 }
 
 async fn cancel(State(api): State<Api>) -> Response {
@@ -93,9 +94,14 @@ fn pairs(query: Option<&str>) -> impl Iterator<Item = (String, String)> + use<> 
     pairs.into_iter()
 }
 
-/// What is told to whoever may ask.
-async fn admitted(api: &Api, headers: &HeaderMap, tell: impl FnOnce() -> Reply) -> Response {
-    match api.told(headers, tell).await {
+/// Whose a request is.
+fn owner_of(request: &Request) -> Owner {
+    let admitted: Admitted = request.extensions().get().cloned().unwrap_or_default();
+    admitted.owner(request.headers())
+}
+
+async fn told(api: &Api, reply: Reply) -> Response {
+    match api.told(reply).await {
         Ok(response) => routed(response),
         Err(problem) => refused(api, problem),
     }

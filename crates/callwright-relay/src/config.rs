@@ -79,7 +79,7 @@ pub struct UpstreamConfig {
     #[serde(default)]
     pub timeouts: Timeouts,
     /// How often a request is sent again when the upstream could not be reached or answered 429, 502, 503 or
-    /// 504, before its first byte. With 0 never.
+    /// 504, before its first byte. What is only passed on is sent again only where it could not be reached. With 0 never.
     #[serde(default = "retries")]
     pub retries: u32,
     /// How its answers may be constrained; found out where it is not set.

@@ -28,6 +28,7 @@ mod deliver;
 mod lane;
 mod bridge;
 pub mod sse;
+mod owner;
 mod reply;
 mod report;
 pub mod survey;
@@ -38,6 +39,7 @@ pub use client::{
     Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ReadUnknown, ToolCall,
     error_fingerprint,
 };
+pub use owner::Owner;
 pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
 pub use record_json::CallFault;
 pub use relay::{Relay, Request};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callwright::Policy;
-use http::HeaderMap;
 
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
+use crate::relay::Request;
 use crate::surface::Surface;
 use crate::turn::Target;
 use crate::upstream::{Kept, Response};
@@ -26,10 +26,12 @@ pub(crate) struct Log {
 
 impl Log {
     /// For a request that has just come.
-    pub(crate) fn new(id: String, headers: &HeaderMap, observer: Arc<dyn Observer>) -> Log {
-        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    pub(crate) fn new(request: &Request, observer: Arc<dyn Observer>) -> Log {
+        let header =
+            |name| request.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let record = TurnRecord {
-            id,
+            id: request.id.clone(),
+            owner: request.owner.clone(),
             session: header("x-callwright-session").filter(|name| !name.trim().is_empty()),
             traceparent: header("traceparent"),
             ..TurnRecord::default()

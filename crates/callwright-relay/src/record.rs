@@ -7,6 +7,7 @@ use bytes::Bytes;
 use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
+use crate::owner::Owner;
 use crate::surface::Surface;
 use crate::upstream::{Kept, UpstreamKind};
 use crate::wire::Foreign;
@@ -32,6 +33,8 @@ impl Observer for Nobody {
 pub struct TurnRecord {
     /// The request's id, which its answer carries as `x-callwright-request`.
     pub id: String,
+    /// Whose it is.
+    pub owner: Owner,
     /// The session that the client put the request in: its `x-callwright-session` header.
     pub session: Option<String>,
     /// The request's body, with the default model where the client named none; where it is of another API, the chat request

@@ -14,6 +14,7 @@ use crate::ladder::Ladder;
 use crate::lane;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
+use crate::owner::Owner;
 use crate::proof::Proofs;
 use crate::question::Question;
 use crate::readers::Readers;
@@ -108,6 +109,8 @@ pub struct Request {
     pub wants_report: bool,
     /// The client's headers; only what concerns the request itself goes on.
     pub headers: HeaderMap,
+    /// Whose it is.
+    pub owner: Owner,
     /// The API that it is a request of.
     pub surface: Surface,
 }
@@ -200,7 +203,9 @@ impl Relay {
         }
         let (surface, id) = (request.surface, request.id.clone());
         let translated = match self.document_of(request.body).await {
-            Ok(document) => Translated::of(surface, document, &request.headers, &self.responses),
+            Ok(document) => {
+                Translated::of(surface, document, (&request.headers, &request.owner), &self.responses)
+            }
             Err(error) => Err(error),
         };
         match translated {
@@ -221,7 +226,7 @@ impl Relay {
     async fn answer(self: &Arc<Relay>, request: Request) -> Reply {
         let surface = request.surface;
         let own = (surface != Surface::Chat).then(|| request.clone());
-        let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
+        let mut log = Log::new(&request, Arc::clone(&self.observer));
         let (door, dropped, dropped_items);
         let mut turn = match self.checked(request).await {
             Ok(checked) => {
@@ -321,7 +326,8 @@ impl Relay {
             });
         }
         let document = self.document_of(request.body).await?;
-        let translated = Translated::of(request.surface, document, &request.headers, &self.responses)?;
+        let whose = (&request.headers, &request.owner);
+        let translated = Translated::of(request.surface, document, whose, &self.responses)?;
         let Translated { document, door, dropped, dropped_items, allowed, bare_inputs, session } = translated;
         let mut ask = Ask::of(document)?;
         if let Some((names, required)) = allowed {

@@ -10,7 +10,7 @@ use allocation_counter::measure;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Limits, Mode, ModelConfig, RelayConfig, UpstreamConfig};
-use callwright_relay::{Nobody, Relay, Request, Surface};
+use callwright_relay::{Nobody, Owner, Relay, Request, Surface};
 use common::{Reply, Server, upstream, with_headers};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt;
@@ -37,6 +37,7 @@ async fn events(relay: &Arc<Relay>, request: Value, flows: bool) -> String {
             policy: None,
             wants_report: false,
             headers,
+            owner: Owner::default(),
             surface: Surface::Chat,
         })
         .await;

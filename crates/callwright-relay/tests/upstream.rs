@@ -10,8 +10,8 @@ use bytes::Bytes;
 use callwright_relay::config::{RelayConfig, Timeouts, UpstreamConfig};
 use callwright_relay::upstream::{ConfigError, Failure, Response, UpstreamError, Upstreams, Which};
 use common::{Reply, Seen, Server, json, upstream, upstreams, with_headers};
-use http::{HeaderMap, HeaderName, HeaderValue};
-use tokio::io::AsyncWriteExt;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PATH: &str = "/chat/completions";
 const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -183,6 +183,56 @@ async fn a_request_is_sent_again_until_the_first_byte_of_an_answer() {
         assert_eq!(outcome, expected, "{name}");
         assert_eq!(server.seen().len(), n_requests, "{name}");
     }
+}
+
+/// A batch, a picture or a file may have been made although no answer came.
+#[tokio::test]
+async fn what_is_passed_on_is_sent_once() {
+    for method in [Method::POST, Method::DELETE, Method::GET] {
+        for (reply, expected) in [
+            (Reply::Last(String::new()), Err(Failure::Reset)),
+            (json(429, "{}"), Ok(429)),
+            (json(502, "{}"), Ok(502)),
+            (json(503, "{}"), Ok(503)),
+            (json(504, "{}"), Ok(504)),
+        ] {
+            let server =
+                Server::start(move |_, n| if n == 0 { reply.clone() } else { json(200, "{}") }).await;
+            let upstreams = upstreams(&[with_retries(&server, 2)]).unwrap();
+            let body = Bytes::from_static(b"{\"input_file_id\":\"file-1\"}");
+            let sent = upstreams.all()[0].pass(method.clone(), "/batches", body, &HeaderMap::new()).await;
+            let outcome = sent.map(|answer| answer.status.as_u16()).map_err(|error| error.failure);
+            assert_eq!(outcome, expected, "{method}");
+            assert_eq!(server.seen().len(), 1, "{method} {expected:?}");
+        }
+    }
+}
+
+/// A server that is being started again: nothing could go out before it listened.
+#[tokio::test]
+async fn what_is_passed_on_waits_for_an_upstream_that_cannot_be_reached() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = UpstreamConfig { retries: 5, ..upstream("late", &format!("http://{address}/v1")) };
+    let upstreams = upstreams(&[config]).unwrap();
+    let late = async {
+        // Behind the first try, which is over at once; the second one comes 200 ms later.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // A connection that is closed with something unread in it is reset.
+        let mut read = Vec::new();
+        while !read.ends_with(b"\r\n\r\n{}") {
+            stream.read_buf(&mut read).await.unwrap();
+        }
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+            .await
+            .unwrap();
+        stream.shutdown().await.unwrap();
+    };
+    let headers = HeaderMap::new();
+    let asked = upstreams.all()[0].pass(Method::POST, "/batches", Bytes::from_static(b"{}"), &headers);
+    assert_eq!(tokio::join!(asked, late).0.unwrap().status, 200);
 }
 
 #[tokio::test]

@@ -258,6 +258,7 @@ fn turn(session: u64, number: u64) -> NewTurn {
     let fault = Fault { kind: kind.into(), tool: "run_code".into(), place: String::new() };
     NewTurn {
         session: SessionRef::Named(format!("s{session}")),
+        owner: None,
         origin: "gateway",
         title: text(8),
         turn: Turn {

@@ -6,6 +6,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use callwright_value::Value;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{now, rfc3339};
@@ -54,6 +55,7 @@ impl Dump {
         let Session { summary, turns, mut nodes, parts } = session;
         // Whoever reads the form knows parts one by one.
         for node in &mut nodes {
+            without_sums(&mut node.payload);
             node.body = node.body.as_ref().map(|body| body.unrolled(&parts));
         }
         Dump {
@@ -125,6 +127,16 @@ impl Dump {
     }
 }
 
+/// Takes out what an earlier version of the agent kept beside the arguments of a call, whose secrets were masked: a hash that
+/// anybody can make, and so try out what stood there.
+fn without_sums(payload: &mut Value) {
+    let parts = payload.pointer_mut("/run/answered/parts").and_then(Value::as_array_mut);
+    let members = parts.into_iter().flatten().filter_map(Value::as_object_mut);
+    for call in members.flat_map(|part| part.values_mut()).filter_map(Value::as_object_mut) {
+        call.remove("sum");
+    }
+}
+
 impl Store {
     /// A session as it stands in a file; none where there is none of this name.
     ///
@@ -147,3 +159,22 @@ impl fmt::Display for DumpError {
 }
 
 impl std::error::Error for DumpError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dump_has_no_hash_of_what_was_masked() {
+        let mut payload = callwright_value::json!({"sum": 1, "run": {"answered": {"parts": [
+            {"call": {"name": "run", "arguments": "{\"password\":\"********\"}", "sum": 7}},
+            {"wrong": {"name": "run"}},
+        ]}}});
+        without_sums(&mut payload);
+        let expected = callwright_value::json!({"sum": 1, "run": {"answered": {"parts": [
+            {"call": {"name": "run", "arguments": "{\"password\":\"********\"}"}},
+            {"wrong": {"name": "run"}},
+        ]}}});
+        assert_eq!(payload, expected);
+    }
+}

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sqlx::{AnyConnection, AnyPool, Row};
+use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, Row};
 
 use crate::node::NodeKind;
+use crate::owner::Reach;
 use crate::ready::Ready;
 use crate::rows::{Target, Value, insert};
 use crate::turn::{Became, Turn};
@@ -91,9 +92,15 @@ pub(crate) async fn write_nodes(
 }
 
 /// Counts the errors of a time, those with the most first.
-pub(crate) async fn counted(pool: &AnyPool, since: i64, until: i64) -> Result<Vec<FixRate>, sqlx::Error> {
+pub(crate) async fn counted(
+    pool: &AnyPool,
+    since: i64,
+    until: i64,
+    reach: &Reach,
+) -> Result<Vec<FixRate>, sqlx::Error> {
     let mut rates: BTreeMap<(String, String), FixRate> = BTreeMap::new();
-    for row in sqlx::query(COUNTED).bind(since).bind(until).fetch_all(pool).await? {
+    let query = sqlx::query(AssertSqlSafe(all(reach))).bind(since).bind(until);
+    for row in query.fetch_all(pool).await? {
         let (model, policy): (String, String) = (row.try_get(0)?, row.try_get(1)?);
         let (questions, errors): (i64, i64) = (row.try_get(2)?, row.try_get(3)?);
         let rate = rates.entry((model.clone(), policy.clone())).or_insert_with(|| FixRate {
@@ -121,5 +128,16 @@ const OPEN: &str = "SELECT id FROM fixes WHERE session = $1 AND is_open = 1 LIMI
 const FIXED: &str =
     "UPDATE fixes SET questions = $2 - number, is_open = 0 WHERE session = $1 AND is_open = 1";
 const STAYS: &str = "UPDATE fixes SET is_open = 0 WHERE session = $1 AND is_open = 1";
-const COUNTED: &str =
-    "SELECT model, policy, questions, COUNT(*) FROM fixes WHERE at >= $1 AND at < $2 GROUP BY 1, 2, 3";
+
+/// The statement for the errors of a time. Few of them are made: an owner is looked up for each.
+pub(crate) fn all(reach: &Reach) -> String {
+    let own = match reach.own() {
+        Some(_) => {
+            format!(" AND EXISTS (SELECT 1 FROM sessions s WHERE s.key = fixes.session{})", reach.sql("s"))
+        }
+        None => String::new(),
+    };
+    format!(
+        "SELECT model, policy, questions, COUNT(*) FROM fixes WHERE at >= $1 AND at < $2{own} GROUP BY 1, 2, 3"
+    )
+}

@@ -11,6 +11,7 @@ use sqlx::{Any, AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
 use crate::list::Filter;
+use crate::owner::Reach;
 use crate::profile;
 use crate::ready::marks_of;
 use crate::words::{Question, SLICE, slice_of};
@@ -27,6 +28,8 @@ pub(crate) enum Hits {
 pub(crate) struct Turns {
     /// ` AND p.outcome = $1`, ….
     profile: String,
+    /// ` AND x.owner = …`, where not all are seen.
+    own: String,
     /// The number of the value that is the kind of a fault.
     fault: Option<usize>,
     values: Vec<String>,
@@ -91,11 +94,11 @@ impl Width {
 
 impl Hits {
     /// None where nothing can fit.
-    pub(crate) fn of(kind: Kind, filter: &Filter) -> Option<Hits> {
+    pub(crate) fn of(kind: Kind, filter: &Filter, reach: &Reach) -> Option<Hits> {
         let Filter { error, text, .. } = filter;
         let names = profile::asked(filter);
         if let Some(text) = text {
-            let marks = marks_of(names, error.as_deref().into_iter());
+            let marks = marks_of(names, error.as_deref().into_iter(), reach.own());
             return Some(Hits::Words(kind, Question::of(text, marks)?));
         }
         let (mut profile, mut values) = (String::new(), Vec::new());
@@ -107,7 +110,7 @@ impl Hits {
         }
         values.extend(error.clone());
         let fault = error.as_ref().map(|_| values.len());
-        Some(Hits::Turns(Turns { profile, fault, values }))
+        Some(Hits::Turns(Turns { profile, own: reach.sql("x"), fault, values }))
     }
 
     /// The first number that there is, and the one behind the last; none where there is nothing.
@@ -190,7 +193,7 @@ impl Hits {
 impl Turns {
     /// Of each session the youngest hit in a range, whose ends are the last two values.
     pub(crate) fn statement(&self) -> String {
-        let Turns { profile, fault, values } = self;
+        let Turns { profile, own, fault, values } = self;
         let (low, below) = (values.len() + 1, values.len() + 2);
         // SQLite goes from left to right where it is told CROSS: from each profile to its turns in the range.
         let (hit, table, of_kind) = match fault {
@@ -199,13 +202,14 @@ impl Turns {
         };
         format!(
             "SELECT h.session, MAX(h.hit), MIN(h.hit), COUNT(*) FROM (SELECT x.session AS session, {hit} AS hit \
-             FROM profiles p CROSS JOIN {table} x WHERE x.profile = p.key{of_kind}{profile} AND {hit} >= ${low} AND {hit} < ${below}) h \
+             FROM profiles p CROSS JOIN {table} x WHERE x.profile = p.key{own}{of_kind}{profile} AND {hit} >= ${low} AND {hit} < ${below}) h \
              GROUP BY h.session ORDER BY 2 DESC"
         )
     }
 
     fn since(&self, sessions: &[i64]) -> String {
-        let Turns { profile, fault, values } = self;
+        // The sessions are among those that may be seen.
+        let Turns { profile, own: _, fault, values } = self;
         let number = values.len() + 1;
         let fault = fault.map_or_else(String::new, |n| {
             format!(" AND EXISTS (SELECT 1 FROM faults f WHERE f.turn = t.id AND f.kind = ${n})")
@@ -270,8 +274,9 @@ mod tests {
 
     use super::*;
     use crate::config::StoreConfig;
-    use crate::list::YOUNGEST;
+    use crate::list::{keys_of, youngest_of};
     use crate::order::{Column, Order, walk};
+    use crate::statistics::counting;
     use crate::store::Store;
 
     /// How SQLite goes about a statement: a line for each step.
@@ -295,8 +300,13 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut connection = runtime.block_on(AnyConnection::connect(&url)).unwrap();
 
-        let list = plan(&mut connection, YOUNGEST, &[], &[i64::MAX, i64::MAX, 50]);
+        let (all, own) = (Reach::default(), Reach::of("0123456789ab".into(), true));
+        let list = plan(&mut connection, &youngest_of(&all), &[], &[i64::MAX, i64::MAX, 50]);
         assert!(list.contains("USING INDEX sessions_updated (updated<?)"), "{list}");
+        let list = plan(&mut connection, &youngest_of(&own), &[], &[i64::MAX, i64::MAX, 50]);
+        assert!(list.contains("USING INDEX sessions_owner (owner=? AND updated<?)"), "{list}");
+        let list = plan(&mut connection, &keys_of(&own, 50), &[], &[]);
+        assert!(list.contains("sessions_owner (owner=?)") && !list.contains("TEMP B-TREE"), "{list}");
         for column in Column::ALL {
             let index = if column == Column::Slowest { "sessions_slowest" } else { column.name() };
             for (is_descending, goes_on) in [(true, true), (false, true), (true, false), (false, false)] {
@@ -319,15 +329,29 @@ mod tests {
             (Filter { error: given("shape"), model: given("m"), ..Filter::default() }, faults),
         ];
         for (filter, index) in filters {
-            let Some(Hits::Turns(turns)) = Hits::of(Kind::Sqlite, &filter) else { panic!("{filter:?}") };
-            let plan = plan(&mut connection, &turns.statement(), &turns.values, &[0, 1]);
-            assert!(plan.contains(index), "{filter:?}\n{plan}");
-            // Combinations are few; no other table is looked at as a whole.
-            let scans = plan.lines().filter(|line| line.starts_with("SCAN"));
-            assert!(scans.into_iter().all(|line| line.starts_with("SCAN p") || line == "SCAN h"), "{plan}");
+            let of_owner = index
+                .replace("turns_profile (", "turns_owner (owner=? AND ")
+                .replace("faults_kind (", "faults_owner (owner=? AND ");
+            for (reach, index) in [(&all, index), (&own, of_owner.as_str())] {
+                let Some(Hits::Turns(turns)) = Hits::of(Kind::Sqlite, &filter, reach) else {
+                    panic!("{filter:?}")
+                };
+                let plan = plan(&mut connection, &turns.statement(), &turns.values, &[0, 1]);
+                assert!(plan.contains(index), "{filter:?}\n{plan}");
+                // Combinations are few; no other table is looked at as a whole.
+                let scans = plan.lines().filter(|line| line.starts_with("SCAN"));
+                assert!(
+                    scans.into_iter().all(|line| line.starts_with("SCAN p") || line == "SCAN h"),
+                    "{plan}"
+                );
+            }
+        }
+        for sql in counting(&own) {
+            let plan = plan(&mut connection, &sql, &[], &[]);
+            assert!(!plan.contains("SCAN"), "{sql}\n{plan}");
         }
         let Some(Hits::Words(kind, question)) =
-            Hits::of(Kind::Sqlite, &Filter { text: given("word"), ..Filter::default() })
+            Hits::of(Kind::Sqlite, &Filter { text: given("word"), ..Filter::default() }, &own)
         else {
             panic!("words are asked for")
         };

@@ -10,6 +10,7 @@ use crate::clock::now;
 use crate::database::Kind;
 use crate::fixes;
 use crate::known::Known;
+use crate::owner::own_name;
 use crate::pack::pack;
 use crate::parts::{PARTS, Parts};
 use crate::profile;
@@ -66,6 +67,7 @@ struct Batch<'r> {
 /// A session that something is added to.
 struct Open<'r> {
     name: String,
+    owner: &'r str,
     fingerprint: Option<&'r str>,
     /// Is it known not to be there yet?
     is_new: bool,
@@ -104,7 +106,8 @@ impl<'r> Entry<'r> {
             sessions.get(self.session).map_or((String::new(), 0), |s| (s.name.clone(), s.nodes_before));
         let first = before + self.node;
         let nodes = first + self.nodes().count() as i64;
-        let change = Change { session: name.clone(), what: "added", turn: self.id, nodes };
+        let owner = self.ready.owner.clone();
+        let change = Change { session: name.clone(), what: "added", turn: self.id, nodes, owner };
         (Written { session: name, turn: self.id, numbers: (first + 1..=nodes).collect() }, change)
     }
 }
@@ -133,7 +136,11 @@ impl<'r> Batch<'r> {
     async fn find_session(&mut self, to: &mut AnyConnection, ready: &'r Ready) -> Result<usize, sqlx::Error> {
         let (name, fingerprint, is_new) = match &ready.session {
             SessionRef::Named(name) => {
-                if let Some(session) = self.names.get(name) {
+                let name = match ready.owner.as_str() {
+                    "" => name.clone(),
+                    owner => self.own_name(to, name, owner).await?,
+                };
+                if let Some(session) = self.names.get(&name) {
                     return Ok(*session);
                 }
                 // Nothing else hangs on whether it is there.
@@ -141,7 +148,7 @@ impl<'r> Batch<'r> {
                     let query = sqlx::query("SELECT key FROM sessions WHERE id = $1").bind(name.as_str());
                     query.fetch_optional(to).await?.is_none()
                 };
-                (name.clone(), None, is_new)
+                (name, None, is_new)
             }
             SessionRef::Conversation { fingerprint, begins: true, name } => {
                 (name.clone(), Some(fingerprint.as_str()), true)
@@ -163,9 +170,23 @@ impl<'r> Batch<'r> {
             self.fingerprints.insert(fingerprint, session);
         }
         if session == next {
-            self.sessions.push(Open::of(name, fingerprint, is_new));
+            self.sessions.push(Open::of(name, &ready.owner, fingerprint, is_new));
         }
         Ok(session)
+    }
+
+    /// The session that an owner means by a name: one of its own that is called so to the letter, as its conversations are
+    /// that it gave no name, or else the one that it alone can have.
+    async fn own_name(&self, to: &mut AnyConnection, name: &str, owner: &str) -> Result<String, sqlx::Error> {
+        let is_own = match self.names.get(name).and_then(|n| self.sessions.get(*n)) {
+            Some(open) => open.owner == owner,
+            None => {
+                let row = sqlx::query("SELECT owner FROM sessions WHERE id = $1").bind(name);
+                let of = row.fetch_optional(to).await?.map(|row| row.try_get::<String, _>(0)).transpose()?;
+                of.is_some_and(|of| of == owner)
+            }
+        };
+        Ok(if is_own { name.to_owned() } else { own_name(name, owner) })
     }
 
     /// Writes the sessions, and learns their keys and how much was in them.
@@ -185,18 +206,15 @@ impl<'r> Batch<'r> {
         let mut rows = Vec::new();
         let mut places: HashMap<(i64, i64), usize> = HashMap::new();
         for n in 0..self.entries.len() {
-            let Some(Entry { ready: Ready { turn: Some(turn), .. }, session, turn: before, .. }) =
-                self.entries.get(n)
-            else {
-                continue;
-            };
+            let Some(Entry { ready, session, turn: before, .. }) = self.entries.get(n) else { continue };
+            let (ready, Some(turn)) = (*ready, &ready.turn) else { continue };
             let Some(Open { key, turns_before, .. }) = self.sessions.get(*session) else { continue };
             let (key, number) = (*key, turns_before + before + 1);
             let profile = self.profile(to, turn).await?;
             if let Some(entry) = self.entries.get_mut(n) {
                 entry.profile = profile;
             }
-            rows.push(turn_row(key, number, profile, turn));
+            rows.push(turn_row(key, number, profile, &ready.owner, turn));
             places.insert((key, number), n);
         }
         for row in insert_returning(to, TURNS, rows).await? {
@@ -258,9 +276,9 @@ impl<'r> Batch<'r> {
             return fixes::write_nodes(to, open.key, ready).await;
         };
         let placed = Placed { id, profile: *profile, turn };
-        self.sums.turn(turn);
-        ready.calls.iter().for_each(|call| self.sums.call(turn, call));
-        self.calls.extend(ready.calls.iter().map(|call| call_row(call, id, turn)));
+        self.sums.turn(&ready.owner, turn);
+        ready.calls.iter().for_each(|call| self.sums.call(&ready.owner, turn, call));
+        self.calls.extend(ready.calls.iter().map(|call| call_row(call, id, &ready.owner, turn)));
         open.repeated += ready.insert_faults(to, open.key, placed, &mut self.sums).await?;
         fixes::write_turn(to, open.key, open.turns_before + before + 1, ready, turn).await
     }
@@ -300,9 +318,10 @@ impl<'r> Batch<'r> {
 const COUNTED: usize = 256;
 
 impl<'r> Open<'r> {
-    fn of(name: String, fingerprint: Option<&'r str>, is_new: bool) -> Open<'r> {
+    fn of(name: String, owner: &'r str, fingerprint: Option<&'r str>, is_new: bool) -> Open<'r> {
         Open {
             name,
+            owner,
             fingerprint,
             is_new,
             added: Vec::new(),
@@ -331,6 +350,7 @@ impl<'r> Open<'r> {
         let n_faults: usize = self.added.iter().map(|ready| ready.faults.len()).sum();
         vec![
             Value::Text(self.name.clone()),
+            Value::Text(self.owner.to_owned()),
             Value::MaybeText(self.fingerprint.map(str::to_owned)),
             Value::Text(self.added.first().map_or("", |ready| ready.origin).to_owned()),
             Value::Text(titles.into_iter().find(|title| !title.is_empty()).cloned().unwrap_or_default()),
@@ -373,9 +393,10 @@ impl Ready {
                 is_repeated = query.bind(place.as_str()).fetch_optional(&mut *to).await?.is_some();
             }
             n_repeated += i64::from(is_repeated);
-            sums.fault(turn, kind, is_repeated);
+            sums.fault(&self.owner, turn, kind, is_repeated);
             let texts = [kind, tool, place, &turn.model, &turn.mode, &turn.policy];
-            let mut row = vec![Value::Int(id), Value::Int(session), Value::Int(profile), Value::Int(turn.at)];
+            let mut row = vec![Value::Int(id), Value::Int(session), Value::Int(profile)];
+            row.extend([Value::Text(self.owner.clone()), Value::Int(turn.at)]);
             row.extend(texts.map(|text| Value::Text(text.clone())));
             row.push(Value::Int(i64::from(is_repeated)));
             rows.push(row);

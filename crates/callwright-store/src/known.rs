@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::body::{Cut, cut};
 use crate::database::Kind;
 use crate::mask::{Mask, filled};
+use crate::owner::Seal;
 use crate::pack::pack;
 use crate::rows::Value;
 
@@ -49,6 +50,7 @@ type Key = [u8; 16];
 /// Masks, and remembers what came of it.
 pub(crate) struct Known {
     pub(crate) mask: Mask,
+    pub(crate) seal: Seal,
     kind: Kind,
     /// Those used lately; where they are half of what may be remembered, they become the `old` ones.
     young: HashMap<Key, Arc<Kept>>,
@@ -59,9 +61,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn new(mask: Mask, kind: Kind) -> Known {
+    pub(crate) fn new(mask: Mask, seal: Seal, kind: Kind) -> Known {
         let (young, old) = (HashMap::new(), HashMap::new());
-        Known { mask, kind, young, old, young_bytes: 0, last: None }
+        Known { mask, seal, kind, young, old, young_bytes: 0, last: None }
     }
 
     /// Learns the secrets that have become known in the meantime.

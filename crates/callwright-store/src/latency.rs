@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sqlx::{AnyPool, Row};
+use sqlx::{AnyPool, AssertSqlSafe, Row};
+
+use crate::owner::Reach;
 
 /// How long the requests of a model took, in microseconds, from their arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -32,13 +34,24 @@ impl Latency {
     pub const MEASURED: i64 = 10_000;
 }
 
-const LAST: &str = "SELECT model, total_us, first_byte_us, prompt_tokens + completion_tokens FROM turns \
-                    WHERE at >= $1 AND at < $2 ORDER BY at DESC LIMIT $3";
+/// The statement for the last requests of a time.
+pub(crate) fn last(reach: &Reach) -> String {
+    format!(
+        "SELECT model, total_us, first_byte_us, prompt_tokens + completion_tokens FROM turns \
+         WHERE at >= $1 AND at < $2{} ORDER BY at DESC LIMIT $3",
+        reach.sql("turns")
+    )
+}
 
 /// Each model of the time, the one with the most requests first.
-pub(crate) async fn measured(pool: &AnyPool, since: i64, until: i64) -> Result<Vec<Latency>, sqlx::Error> {
+pub(crate) async fn measured(
+    pool: &AnyPool,
+    since: i64,
+    until: i64,
+    reach: &Reach,
+) -> Result<Vec<Latency>, sqlx::Error> {
     let mut models: BTreeMap<String, (Vec<i64>, Vec<i64>, i64)> = BTreeMap::new();
-    let query = sqlx::query(LAST).bind(since).bind(until).bind(Latency::MEASURED);
+    let query = sqlx::query(AssertSqlSafe(last(reach))).bind(since).bind(until).bind(Latency::MEASURED);
     for row in query.fetch_all(pool).await? {
         let (totals, firsts, tokens) = models.entry(row.try_get(0)?).or_default();
         totals.push(row.try_get(1)?);

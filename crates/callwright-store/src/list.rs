@@ -6,10 +6,11 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use sqlx::{AnyPool, AssertSqlSafe};
+use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
 use crate::hits::{Hits, Width, listed};
+use crate::owner::Reach;
 use crate::read::{SUMMARY, summary_of};
 use crate::ready::NAME;
 use crate::session::Summary;
@@ -109,34 +110,44 @@ impl Store {
         most: usize,
     ) -> Result<Page, StoreError> {
         let (filter, most) = (filter.given(), most.clamp(1, MOST));
-        let kind = self.database().kind;
+        let (kind, reach) = (self.database().kind, self.reach());
         let after = after.map(str::to_owned);
         self.read(move |pool| async move {
             if filter.is_empty() {
-                return youngest(&pool, after.as_deref(), most).await;
+                return youngest(&pool, &reach, after.as_deref(), most).await;
             }
-            let Some(hits) = Hits::of(kind, &filter) else {
+            let Some(hits) = Hits::of(kind, &filter, &reach) else {
                 return Ok(Page { sessions: Vec::new(), next: None });
             };
             let after = after.and_then(|after| after.strip_prefix('n')?.parse().ok());
-            fitting(&pool, &hits, after, most).await
+            fitting(&pool, &hits, &reach, after, most).await
         })
         .await
     }
 }
 
 /// The statement for a page of all sessions.
-pub(crate) const YOUNGEST: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, \
-    s.dialect, s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns, \
-    s.slowest_us FROM sessions s WHERE (s.updated, s.key) < ($1, $2) ORDER BY s.updated DESC, s.key DESC LIMIT $3";
+pub(crate) fn youngest_of(reach: &Reach) -> String {
+    format!(
+        "SELECT {SUMMARY} FROM sessions s WHERE (s.updated, s.key) < ($1, $2){} \
+         ORDER BY s.updated DESC, s.key DESC LIMIT $3",
+        reach.sql("s")
+    )
+}
 
-async fn youngest(pool: &AnyPool, after: Option<&str>, most: usize) -> Result<Page, StoreError> {
+async fn youngest(
+    pool: &AnyPool,
+    reach: &Reach,
+    after: Option<&str>,
+    most: usize,
+) -> Result<Page, StoreError> {
     let place = |after: &str| {
         let (updated, key) = after.strip_prefix('u')?.split_once('.')?;
         Some((updated.parse().ok()?, key.parse().ok()?))
     };
     let (updated, key): (i64, i64) = after.and_then(place).unwrap_or((i64::MAX, i64::MAX));
-    let rows = sqlx::query(YOUNGEST).bind(updated).bind(key).bind(most as i64 + 1).fetch_all(pool).await?;
+    let query = sqlx::query(AssertSqlSafe(youngest_of(reach)));
+    let rows = query.bind(updated).bind(key).bind(most as i64 + 1).fetch_all(pool).await?;
     let mut found = rows.iter().map(summary_of).collect::<Result<Vec<_>, sqlx::Error>>()?;
     let is_more = most < found.len();
     found.truncate(most);
@@ -145,14 +156,20 @@ async fn youngest(pool: &AnyPool, after: Option<&str>, most: usize) -> Result<Pa
     Ok(Page { sessions: found.into_iter().map(|(summary, _)| summary).collect(), next })
 }
 
-async fn fitting(pool: &AnyPool, hits: &Hits, after: Option<i64>, most: usize) -> Result<Page, StoreError> {
+async fn fitting(
+    pool: &AnyPool,
+    hits: &Hits,
+    reach: &Reach,
+    after: Option<i64>,
+    most: usize,
+) -> Result<Page, StoreError> {
     let end = Page { sessions: Vec::new(), next: None };
     let Some(range) = hits.range(pool).await? else { return Ok(end) };
     let mut below = after.unwrap_or(i64::MAX).min(range.end);
     let (mut keys, mut seen, mut width) = (Vec::new(), HashSet::new(), Width::default());
     for _ in 0..STEPS {
         if below <= range.start {
-            return Ok(Page { sessions: summaries(pool, &keys).await?, ..end });
+            return Ok(Page { sessions: summaries(pool, &keys, reach).await?, ..end });
         }
         let mut found = hits.below(pool, below, width).await?;
         (below, width) = (found.below, width.after(&found));
@@ -167,12 +184,12 @@ async fn fitting(pool: &AnyPool, hits: &Hits, after: Option<i64>, most: usize) -
             if keys.len() == most {
                 // It goes on with this one.
                 let next = Some(format!("n{}", hit.number + 1));
-                return Ok(Page { sessions: summaries(pool, &keys).await?, next });
+                return Ok(Page { sessions: summaries(pool, &keys, reach).await?, next });
             }
             keys.push(hit.session);
         }
     }
-    Ok(Page { sessions: summaries(pool, &keys).await?, next: Some(format!("n{below}")) })
+    Ok(Page { sessions: summaries(pool, &keys, reach).await?, next: Some(format!("n{below}")) })
 }
 
 /// The keys of the youngest sessions that fit, at most `most`; and are those all?
@@ -180,9 +197,17 @@ pub(crate) async fn fitting_keys(
     pool: &AnyPool,
     kind: Kind,
     filter: &Filter,
+    reach: &Reach,
     most: usize,
 ) -> Result<(Vec<i64>, bool), StoreError> {
-    let Some(hits) = Hits::of(kind, filter) else { return Ok((Vec::new(), true)) };
+    if filter.is_empty() {
+        let rows = sqlx::query(AssertSqlSafe(keys_of(reach, most + 1))).fetch_all(pool).await?;
+        let mut keys = rows.iter().map(|row| row.try_get(0)).collect::<Result<Vec<i64>, _>>()?;
+        let is_all = keys.len() <= most;
+        keys.truncate(most);
+        return Ok((keys, is_all));
+    }
+    let Some(hits) = Hits::of(kind, filter, reach) else { return Ok((Vec::new(), true)) };
     let Some(range) = hits.range(pool).await? else { return Ok((Vec::new(), true)) };
     let (mut below, mut width) = (range.end, Width::default());
     let (mut keys, mut seen) = (Vec::new(), HashSet::new());
@@ -199,12 +224,19 @@ pub(crate) async fn fitting_keys(
     Ok((keys, is_all))
 }
 
+/// The statement for the keys of the youngest sessions.
+pub(crate) fn keys_of(reach: &Reach, most: usize) -> String {
+    let own = reach.sql("s");
+    format!("SELECT s.key FROM sessions s WHERE 1 = 1{own} ORDER BY s.updated DESC, s.key DESC LIMIT {most}")
+}
+
 /// Of these sessions, in this order, those that are still there.
-async fn summaries(pool: &AnyPool, keys: &[i64]) -> Result<Vec<Summary>, StoreError> {
+async fn summaries(pool: &AnyPool, keys: &[i64], reach: &Reach) -> Result<Vec<Summary>, StoreError> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = format!("SELECT {SUMMARY} FROM sessions s WHERE s.key IN ({})", listed(keys));
+    let (keys_in, own) = (listed(keys), reach.sql("s"));
+    let sql = format!("SELECT {SUMMARY} FROM sessions s WHERE s.key IN ({keys_in}){own}");
     let rows = sqlx::query(AssertSqlSafe(sql)).persistent(false).fetch_all(pool).await?;
     let found = rows.iter().map(|row| summary_of(row).map(|(summary, key)| (key, summary)));
     let mut found = found.collect::<Result<HashMap<i64, Summary>, sqlx::Error>>()?;

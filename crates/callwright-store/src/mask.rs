@@ -2,9 +2,10 @@
 //!
 //! A text goes in, the same text comes out with each byte of a secret replaced by `*`: as long as before, so that
 //! all places that are known in it stay true. What is looked for: the texts that the process knows to be secret, also
-//! as base64 or percent-encoded; the common shapes of keys; what stands behind names such as `authorization`; and the
-//! configured patterns. JSON is looked at once more without its escapes, as often as there are escapes within
-//! escapes. All patterns match in linear time.
+//! as base64 or percent-encoded; the common shapes of keys; what stands behind a name that says so ([`named`]); and the
+//! configured patterns. Keys are also found where a line, or a part of a message, ends within them ([`seams`]). JSON is
+//! looked at once more without its escapes, as often as there are escapes within escapes. All patterns match in linear
+//! time.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,6 +15,8 @@ use callwright_value::Value;
 use regex::Regex;
 
 use crate::config::Masking;
+use crate::named;
+use crate::seams;
 
 /// How deep escapes are undone: arguments are JSON in a string of a body, which may itself be quoted in a text.
 const ESCAPES: usize = 4;
@@ -22,7 +25,7 @@ const ESCAPES: usize = 4;
 /// by its shape or with its name.
 const SHORTEST: usize = 8;
 
-/// Keys by their shape, and values by the name before them: of the latter only the first group is masked.
+/// Keys by their shape, and what is sent as `Bearer`: of the latter only the first group is masked.
 static SHAPES: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| {
     let shapes = [
         r"sk-[A-Za-z0-9_-]{16,}",
@@ -33,15 +36,13 @@ static SHAPES: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| {
         r"AIza[0-9A-Za-z_-]{35}",
         r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
         r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+        r"SK[0-9a-f]{32}",
     ];
     let private = r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s-u:[ -~\s]*?)-----END [A-Z ]*PRIVATE KEY-----";
-    let named = r#"(?i-u)\b(?:(?:proxy-)?authorization|(?:x-)?api[-_]?key|(?:set-)?cookie|passw(?:or)?d|client[-_]?secret|(?:access|refresh|auth)[-_]?token|secret[-_]?(?:access[-_]?)?key)["']{0,2}\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s{1,3})?((?u:[^\s"'\\,;&<>{}()\[\]]){6,})"#;
     let bearer = r"(?i-u)\bbearer\s{1,3}([A-Za-z0-9._~+/=-]{12,})";
     // Both are tested below: a pattern that cannot be compiled would mask nothing.
-    [
-        Regex::new(&format!(r"(?-u:\b(?:{})|{private})", shapes.join("|"))).ok(),
-        Regex::new(&format!("(?:{named})|(?:{bearer})")).ok(),
-    ]
+    [Regex::new(&format!(r"(?-u:\b(?:{})|{private})", shapes.join("|"))).ok(), Regex::new(bearer).ok()]
 });
 
 /// Masks texts.
@@ -79,32 +80,46 @@ impl Mask {
         self.longest
     }
 
-    /// Masks all strings in a value, its keys included.
-    pub(crate) fn value(&self, value: &mut Value) {
+    /// Masks all strings in a value, its keys included. Returns whether there was a secret.
+    pub(crate) fn value(&self, value: &mut Value) -> bool {
         // A payload is nested as deep as a report is: a few levels, whatever a model wrote.
         match value {
             Value::String(text) => self.text(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
+            Value::Array(values) => values.iter_mut().fold(false, |any, value| self.value(value) | any),
             Value::Object(members) => {
-                if members.keys().any(|key| !self.ranges(key).is_empty()) {
+                let is_in_keys = members.keys().any(|key| self.finds(key));
+                if is_in_keys {
                     let old = std::mem::take(members);
                     members.extend(old.into_iter().map(|(mut key, value)| {
                         self.text(&mut key);
                         (key, value)
                     }));
                 }
-                members.values_mut().for_each(|value| self.value(value));
+                let masked = |any, (name, value): (&String, &mut Value)| {
+                    // What stands in two texts here is one elsewhere: `"password": "…"`.
+                    let mut is_named = false;
+                    if let Value::String(text) = value
+                        && let Some(secret) = named::in_member(name, text)
+                    {
+                        *text = filled(text, &[secret]);
+                        is_named = true;
+                    }
+                    self.value(value) | is_named | any
+                };
+                members.iter_mut().fold(is_in_keys, masked)
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
 
-    /// Masks a text.
-    pub(crate) fn text(&self, text: &mut String) {
+    /// Masks a text. Returns whether there was a secret.
+    pub(crate) fn text(&self, text: &mut String) -> bool {
         let ranges = self.ranges(text);
-        if !ranges.is_empty() {
+        let is_any = !ranges.is_empty();
+        if is_any {
             *text = filled(text, &ranges);
         }
+        is_any
     }
 
     /// Is there a secret in a text?
@@ -136,12 +151,17 @@ impl Mask {
     }
 
     fn find(&self, text: &str, found: &mut dyn FnMut(Range<usize>)) {
-        if let Some(exact) = &self.exact {
-            exact.find_iter(text).for_each(|at| found(at.range()));
-        }
-        let [shapes, named] = &*SHAPES;
-        shapes.iter().flat_map(|shapes| shapes.find_iter(text)).for_each(|at| found(at.range()));
-        for pattern in named.iter().chain(&self.masking.patterns) {
+        let [shapes, bearer] = &*SHAPES;
+        let look = |text: &str, found: &mut dyn FnMut(Range<usize>)| {
+            if let Some(exact) = &self.exact {
+                exact.find_iter(text).for_each(|at| found(at.range()));
+            }
+            shapes.iter().flat_map(|shapes| shapes.find_iter(text)).for_each(|at| found(at.range()));
+        };
+        look(text, found);
+        seams::find(text, &look, found);
+        named::find(text, found);
+        for pattern in bearer.iter().chain(&self.masking.patterns) {
             for captures in pattern.captures_iter(text) {
                 let group = captures.iter().skip(1).flatten().next().or(captures.get(0));
                 group.into_iter().for_each(|at| found(at.range()));
@@ -353,11 +373,86 @@ mod tests {
     }
 
     #[test]
+    fn names_and_parts_of_messages_are_looked_at_within_json() {
+        let mask = mask(&[], &[]);
+        let env = "cat .env\nDB_PASSWORD=hunter22\nexport MY_API_KEY='abc123 def'\nURL=postgres://a:hunter22@db/x\n";
+        let hidden = masked(&mask, env);
+        assert_eq!(
+            hidden,
+            "cat .env\nDB_PASSWORD=********\nexport MY_API_KEY='**********'\nURL=postgres://a:********@db/x\n"
+        );
+        let mut said = env.to_owned();
+        for _ in 0..3 {
+            said = serde_json::to_string(&callwright_value::json!({"arguments": said})).unwrap();
+            let out = masked(&mask, &said);
+            assert!(!out.contains("hunter22") && !out.contains("abc123"), "{out}");
+            assert!(serde_json::from_str::<Value>(&out).is_ok(), "{out}");
+        }
+        let parts = r#"{"content":[{"type":"text","text":"x sk-proj-Ab12Cd"},{"type":"text","text":"34Ef56Gh78 y"}]}"#;
+        let out = r#"{"content":[{"type":"text","text":"x **************"},{"type":"text","text":"********** y"}]}"#;
+        assert_eq!(masked(&mask, parts), out);
+        assert_eq!(masked(&mask, "x sk-proj-Ab12Cd\n34Ef56Gh78 y"), "x **************\n********** y");
+    }
+
+    /// Whatever stands there: places stay true, and nothing that is found is cut through a letter.
+    #[test]
+    fn any_text_keeps_its_length() {
+        let pieces = [
+            "password",
+            "token",
+            "secret_name",
+            "api",
+            "_",
+            "KEY",
+            ":",
+            "=",
+            " ",
+            "\"",
+            "'",
+            "`",
+            "\\",
+            "\n",
+            "://",
+            "@",
+            "user",
+            ";",
+            "Bearer ",
+            "abc123def456ghi789",
+            "é",
+            "\u{1f511}",
+            "\"text\"",
+            "{",
+            "}",
+            ",",
+            ":AA",
+            "12345678",
+        ];
+        let mask = mask(&["hunter/2+hunter\"é"], &[]);
+        for seed in [7, 20_261_129] {
+            let mut state: u64 = seed;
+            for _ in 0..4_000 {
+                let mut text = String::new();
+                for _ in 0..24 {
+                    state =
+                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
+                }
+                masked(&mask, &text);
+            }
+        }
+    }
+
+    #[test]
     fn values_are_masked_throughout() {
         let mask = mask(&["hunter22"], &[]);
         let mut value = callwright_value::json!({"a": ["hunter22", 1], "hunter22": {"b": "x hunter22"}});
         mask.value(&mut value);
         assert_eq!(value, callwright_value::json!({"a": ["********", 1], "********": {"b": "x ********"}}));
+        // A value whose name stands in another text.
+        let mut value = callwright_value::json!({"dbPassword": "a, b c", "n": {"token": "x", "authorization": "Basic abcdef"}});
+        assert!(mask.value(&mut value));
+        let out = callwright_value::json!({"dbPassword": "******", "n": {"token": "x", "authorization": "Basic ******"}});
+        assert_eq!(value, out);
     }
 
     #[test]

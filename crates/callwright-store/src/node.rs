@@ -194,6 +194,9 @@ pub struct Node {
     pub call: Option<String>,
     /// What is known of it.
     pub payload: Value,
+    /// May a secret have been masked in the payload? Then it is not what happened, but for its length.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
     /// The body of the request that was sent. Its longer parts stand in the session's `parts`.
     #[serde(default)]
     pub body: Option<Body>,

@@ -1,7 +1,7 @@
 //! The order of a list of sessions: by a column, up or down, page by page.
 //!
-//! Without a filter an index has the order, and a page is a short walk along it. With one, the youngest sessions that fit
-//! are put in order: no index knows those.
+//! Without a filter an index has the order, and a page is a short walk along it. With one, and where only an owner's sessions
+//! are seen, the youngest that fit are put in order: no index knows those.
 
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -9,6 +9,7 @@ use sqlx::{Any, AnyPool, AssertSqlSafe};
 
 use crate::hits::listed;
 use crate::list::{Filter, MOST, Page, fitting_keys};
+use crate::owner::Reach;
 use crate::read::{SUMMARY, summary_of};
 use crate::session::Summary;
 use crate::store::{Store, StoreError};
@@ -124,14 +125,14 @@ impl Store {
             return self.sessions(filter, after, most).await;
         }
         let (filter, most) = (filter.given(), most.clamp(1, MOST));
-        let (kind, after) = (self.database().kind, after.map(str::to_owned));
+        let (kind, after, reach) = (self.database().kind, after.map(str::to_owned), self.reach());
         self.read(move |pool| async move {
             let after = after.as_deref();
-            if filter.is_empty() {
+            if filter.is_empty() && reach.own().is_none() {
                 return walked(&pool, order, after, most).await;
             }
-            let keys = fitting_keys(&pool, kind, &filter, COUNTED).await?.0;
-            among(&pool, &keys, order, after, most).await
+            let keys = fitting_keys(&pool, kind, &filter, &reach, COUNTED).await?.0;
+            among(&pool, &keys, &reach, order, after, most).await
         })
         .await
     }
@@ -172,6 +173,7 @@ pub(crate) fn walk(order: Order, goes_on: bool) -> String {
 async fn among(
     pool: &AnyPool,
     keys: &[i64],
+    reach: &Reach,
     order: Order,
     after: Option<&str>,
     most: usize,
@@ -181,9 +183,10 @@ async fn among(
     }
     let before: i64 = after.and_then(|after| after.strip_prefix('o')?.parse().ok()).unwrap_or(0).max(0);
     let (column, way) = (order.column.sql(), if order.is_descending { "DESC" } else { "ASC" });
+    let (keys_in, own) = (listed(keys), reach.sql("s"));
     let sql = format!(
-        "SELECT {SUMMARY} FROM sessions s WHERE s.key IN ({}) ORDER BY s.{column} {way}, s.key {way} LIMIT $1 OFFSET $2",
-        listed(keys)
+        "SELECT {SUMMARY} FROM sessions s WHERE s.key IN ({keys_in}){own} \
+         ORDER BY s.{column} {way}, s.key {way} LIMIT $1 OFFSET $2"
     );
     let query = sqlx::query(AssertSqlSafe(sql)).persistent(false).bind(most as i64 + 1).bind(before);
     let rows = query.fetch_all(pool).await?;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use sqlx::any::AnyRow;
-use sqlx::{AnyPool, Row};
+use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::body::Body;
 use crate::node::{Node, NodeKind};
+use crate::owner::Reach;
 use crate::pack::unpacked;
 use crate::session::{Session, Summary};
 use crate::store::{Store, StoreError};
@@ -16,10 +17,6 @@ use crate::turn::Turn;
 pub(crate) const SUMMARY: &str = "s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
                                   s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns, \
                                   s.slowest_us";
-
-const BY_ID: &str = "SELECT s.id, s.origin, s.title, s.created, s.updated, s.outcome, s.model, s.mode, s.dialect, \
-                     s.turns, s.nodes, s.repairs, s.refusals, s.tokens, s.faults, s.repeated, s.key, s.feedback_turns, \
-                     s.slowest_us FROM sessions s WHERE s.id = $1";
 
 const TURNS: &str = "SELECT id, number, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
                      attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
@@ -32,10 +29,10 @@ const TURNS_OF_PAGE: &str = "SELECT id, number, request, at, outcome, model, ups
                              AND number >= (SELECT number FROM turns WHERE id = $2) \
                              AND number <= (SELECT number FROM turns WHERE id = $3) ORDER BY number";
 
-const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body, answer FROM nodes \
+const NODES: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, body, answer, masked FROM nodes \
                      WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
-const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT), CAST(NULL AS TEXT) FROM nodes \
+const OUTLINE: &str = "SELECT id, number, turn, kind, at, version, name, call, payload, CAST(NULL AS TEXT), CAST(NULL AS TEXT), masked FROM nodes \
                        WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3";
 
 const PARTS_OF_RUN: &str =
@@ -47,8 +44,8 @@ impl Store {
     /// # Errors
     /// The database refuses, or holds what cannot be read.
     pub async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
-        let id = id.to_owned();
-        self.read(|pool| async move { whole(&pool, &id).await }).await
+        let (id, reach) = (id.to_owned(), self.reach());
+        self.read(|pool| async move { whole(&pool, &id, &reach).await }).await
     }
 
     /// A part of a session, without the bodies of its requests: nodes behind the one numbered `after`, at most `most` of
@@ -62,8 +59,8 @@ impl Store {
         after: Option<i64>,
         most: i64,
     ) -> Result<Option<Session>, StoreError> {
-        let id = id.to_owned();
-        self.read(move |pool| async move { part(&pool, &id, after, most).await }).await
+        let (id, reach) = (id.to_owned(), self.reach());
+        self.read(move |pool| async move { part(&pool, &id, &reach, after, most).await }).await
     }
 
     /// One node of a session, and the whole body of its request.
@@ -71,9 +68,9 @@ impl Store {
     /// # Errors
     /// As [`Store::session`].
     pub async fn node(&self, id: &str, number: i64) -> Result<Option<(Node, Option<String>)>, StoreError> {
-        let id = id.to_owned();
+        let (id, reach) = (id.to_owned(), self.reach());
         self.read(move |pool| async move {
-            let Some((_, key)) = summary(&pool, &id).await? else { return Ok(None) };
+            let Some((_, key)) = summary(&pool, &id, &reach).await? else { return Ok(None) };
             let Some(node) = nodes(&pool, NODES, key, number.saturating_sub(1), 1).await?.pop() else {
                 return Ok(None);
             };
@@ -93,8 +90,8 @@ impl Store {
     }
 }
 
-async fn whole(pool: &AnyPool, id: &str) -> Result<Option<Session>, StoreError> {
-    let Some((summary, key)) = summary(pool, id).await? else { return Ok(None) };
+async fn whole(pool: &AnyPool, id: &str, reach: &Reach) -> Result<Option<Session>, StoreError> {
+    let Some((summary, key)) = summary(pool, id, reach).await? else { return Ok(None) };
     let turns = sqlx::query(TURNS).bind(key).fetch_all(pool).await?;
     let turns = turns.iter().map(turn_of).collect::<Result<_, sqlx::Error>>()?;
     let nodes = nodes(pool, NODES, key, 0, i64::MAX).await?;
@@ -116,10 +113,11 @@ fn add_parts(rows: &[AnyRow], parts: &mut BTreeMap<i64, String>) -> Result<(), s
 async fn part(
     pool: &AnyPool,
     id: &str,
+    reach: &Reach,
     after: Option<i64>,
     most: i64,
 ) -> Result<Option<Session>, StoreError> {
-    let Some((summary, key)) = summary(pool, id).await? else { return Ok(None) };
+    let Some((summary, key)) = summary(pool, id, reach).await? else { return Ok(None) };
     let after = after.unwrap_or_else(|| summary.nodes.saturating_sub(most).max(0));
     let nodes = nodes(pool, OUTLINE, key, after, most).await?;
     // Turns come in the order of their nodes.
@@ -135,9 +133,15 @@ async fn part(
     Ok(Some(Session { summary, turns, nodes, parts: BTreeMap::new() }))
 }
 
-async fn summary(pool: &AnyPool, id: &str) -> Result<Option<(Summary, i64)>, StoreError> {
-    let row = sqlx::query(BY_ID).bind(id).fetch_optional(pool).await?;
-    Ok(row.as_ref().map(summary_of).transpose()?)
+async fn summary(pool: &AnyPool, id: &str, reach: &Reach) -> Result<Option<(Summary, i64)>, StoreError> {
+    let sql = format!("SELECT {SUMMARY} FROM sessions s WHERE s.id = $1{}", reach.sql("s"));
+    for name in reach.names(id) {
+        let query = sqlx::query(AssertSqlSafe(sql.clone())).bind(name);
+        if let Some(row) = query.fetch_optional(pool).await? {
+            return Ok(Some(summary_of(&row)?));
+        }
+    }
+    Ok(None)
 }
 
 /// The summary of a row with the columns of [`SUMMARY`], and the session's key.
@@ -209,6 +213,7 @@ fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
     let (kind, payload): (String, String) = (row.try_get(3)?, unpacked(row, 8)?.unwrap_or_default());
     let body = unpacked(row, 9)?;
     let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
+    let is_masked: i64 = row.try_get(11)?;
     let body = body.map(|body| serde_json::from_str::<Body>(&body)).transpose().map_err(unreadable)?;
     Ok(Node {
         id: row.try_get(0)?,
@@ -220,6 +225,7 @@ fn node_of(row: &AnyRow) -> Result<Node, StoreError> {
         name: row.try_get(6)?,
         call: row.try_get(7)?,
         payload: serde_json::from_str(&payload).map_err(unreadable)?,
+        masked: is_masked != 0,
         body,
         answer: unpacked(row, 10)?,
     })

@@ -23,6 +23,8 @@ const LAST: i64 = 253_402_300_799_999;
 /// A turn, or nodes without one.
 pub(crate) struct Ready {
     pub(crate) session: SessionRef,
+    /// The id of whoever it belongs to; empty where that is nobody.
+    pub(crate) owner: String,
     pub(crate) origin: &'static str,
     pub(crate) title: String,
     pub(crate) turn: Option<Turn>,
@@ -40,6 +42,7 @@ pub(crate) struct ReadyNode {
     name: Option<String>,
     call: Option<String>,
     payload: Value,
+    is_masked: bool,
     pub(crate) body: Option<KeptBody>,
     answer: Option<Value>,
     pub(crate) words: String,
@@ -49,8 +52,19 @@ pub(crate) struct ReadyNode {
 impl Ready {
     pub(crate) fn turn(new: NewTurn, known: &mut Known) -> Ready {
         let mask = &known.mask;
-        let NewTurn { session, origin, title, mut turn, nodes, before, mut calls, mut faults, feeds_back } =
-            new;
+        let NewTurn {
+            session,
+            owner,
+            origin,
+            title,
+            mut turn,
+            nodes,
+            before,
+            mut calls,
+            mut faults,
+            feeds_back,
+        } = new;
+        let owner = known.seal.owner(owner.as_ref());
         let t = &mut turn;
         for text in [
             &mut t.request,
@@ -73,22 +87,35 @@ impl Ready {
         }
         let at = if turn.at == 0 { now() } else { turn.at };
         let turn = Turn { at: at.clamp(0, LAST), ..bounded(turn) };
-        let marks = marks(&turn, &faults);
-        let (session, title) = (named(session, mask), titled(title, mask));
+        let marks = marks(&turn, &faults, &owner);
+        let (session, title) = (named(session, &owner, known), titled(title, mask));
         let nodes = nodes.into_iter().map(|node| ReadyNode::of(node, turn.at, &marks, known)).collect();
         known.end_turn();
-        Ready { session, origin, title, nodes, before, marks, calls, faults, feeds_back, turn: Some(turn) }
+        Ready {
+            session,
+            owner,
+            origin,
+            title,
+            nodes,
+            before,
+            marks,
+            calls,
+            faults,
+            feeds_back,
+            turn: Some(turn),
+        }
     }
 
     pub(crate) fn nodes(session: String, nodes: Vec<NewNode>, known: &mut Known) -> Ready {
         let (at, mask) = (now(), &known.mask);
         let first = nodes.iter().find(|node| node.kind == NodeKind::User);
         let title = first.map_or_else(String::new, |node| node.words.clone());
-        let (session, title) = (named(SessionRef::Named(session), mask), titled(title, mask));
+        let (session, title) = (named(SessionRef::Named(session), "", known), titled(title, mask));
         let nodes = nodes.into_iter().map(|node| ReadyNode::of(node, at, &[], known)).collect();
         known.end_turn();
         Ready {
             session,
+            owner: String::new(),
             origin: "agent",
             title,
             turn: None,
@@ -119,7 +146,7 @@ impl ReadyNode {
         let NewNode { kind, name, call, mut payload, body, answer, words: mut found, at: own } = new;
         let body = body.map(|body| known.body(body));
         let mask = &known.mask;
-        mask.value(&mut payload);
+        let is_masked = mask.value(&mut payload);
         let cleaned = |text: Option<String>| {
             text.map(|mut text| {
                 clean(&mut text, mask);
@@ -134,6 +161,7 @@ impl ReadyNode {
             name,
             call,
             payload: known.pack(payload.to_string()),
+            is_masked,
             body,
             answer: answer.and_then(|answer| answered(answer, mask)).map(|text| known.pack(text)),
             words,
@@ -158,6 +186,7 @@ impl ReadyNode {
             Value::MaybeText(self.name.clone()),
             Value::MaybeText(self.call.clone()),
             self.payload.clone(),
+            Value::Int(i64::from(self.is_masked)),
             body,
             self.answer.clone().unwrap_or(Value::MaybeText(None)),
         ]
@@ -170,19 +199,22 @@ impl ReadyNode {
 }
 
 /// What a turn was like, for its nodes to be found by.
-fn marks(turn: &Turn, faults: &[Fault]) -> Vec<String> {
+fn marks(turn: &Turn, faults: &[Fault], owner: &str) -> Vec<String> {
     let faults = faults.iter().map(|fault| fault.kind.as_str());
-    marks_of(profile::names(turn).map(Some), faults)
+    marks_of(profile::names(turn).map(Some), faults, Some(owner).filter(|owner| !owner.is_empty()))
 }
 
-/// The marks for the names of a turn's profile, as far as they are given, and for the kinds of its faults.
+/// The marks for the names of a turn's profile, as far as they are given, for the kinds of its faults, and for whoever it
+/// belongs to.
 pub(crate) fn marks_of<'t>(
     names: [Option<&'t str>; profile::NAMES],
     faults: impl Iterator<Item = &'t str>,
+    owner: Option<&'t str>,
 ) -> Vec<String> {
     let of = profile::MARKS.into_iter().zip(names);
     let of = of.filter_map(|(what, value)| Some((what, value?)));
-    of.chain(faults.map(|kind| (Mark::Fault, kind))).map(|(what, value)| mark(what, value)).collect()
+    let of = of.chain(faults.map(|kind| (Mark::Fault, kind))).chain(owner.map(|id| (Mark::Owner, id)));
+    of.map(|(what, value)| mark(what, value)).collect()
 }
 
 /// An answer without secrets; none where one is spread over its events.
@@ -199,16 +231,19 @@ fn answered(answer: Answer, mask: &Mask) -> Option<String> {
     Some(text)
 }
 
-fn named(session: SessionRef, mask: &Mask) -> SessionRef {
+fn named(session: SessionRef, owner: &str, known: &Known) -> SessionRef {
     let cut = |mut name: String| {
-        shorten(&mut name, mask);
+        shorten(&mut name, &known.mask);
         name
     };
     match session {
         SessionRef::Named(name) => SessionRef::Named(cut(name)),
-        SessionRef::Conversation { fingerprint, begins, name } => {
-            SessionRef::Conversation { fingerprint: cut(fingerprint), begins, name: cut(name) }
-        }
+        // What is a hash of a text with its secrets must not be one that others can make.
+        SessionRef::Conversation { fingerprint, begins, name } => SessionRef::Conversation {
+            fingerprint: known.seal.fingerprint(owner, &fingerprint),
+            begins,
+            name: cut(name),
+        },
     }
 }
 

@@ -100,12 +100,14 @@ fn words_of(row: &AnyRow, faults: &[String]) -> Result<String, sqlx::Error> {
         *value = row.try_get(column)?;
     }
     let names = names.each_ref().map(Option::as_deref);
-    let marks = marks_of(names, faults.iter().map(String::as_str));
+    let owner: Option<String> = row.try_get(6 + profile::NAMES)?;
+    let owner = owner.as_deref().filter(|owner| !owner.is_empty());
+    let marks = marks_of(names, faults.iter().map(String::as_str), owner);
     Ok(words([name.as_deref().unwrap_or_default(), said.as_str()].into_iter(), &marks))
 }
 
 const NODES: &str = "SELECT n.id, n.kind, n.name, n.payload, n.turn, n.session, t.outcome, t.model, t.mode, \
-                     t.dialect, t.surface FROM nodes n LEFT JOIN turns t ON t.id = n.turn WHERE n.id < $1 \
+                     t.dialect, t.surface, t.owner FROM nodes n LEFT JOIN turns t ON t.id = n.turn WHERE n.id < $1 \
                      ORDER BY n.id DESC LIMIT $2";
 
 const QUESTIONS: &str = "SELECT payload FROM nodes WHERE turn = $1 AND kind = $2";

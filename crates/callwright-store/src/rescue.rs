@@ -133,6 +133,8 @@ async fn copy_all(connection: &mut AnyConnection) -> Result<Salvaged, sqlx::Erro
     // Outside of any transaction: SQLite writes nothing more in one that has met a damaged page.
     let keys = keys(connection).await?;
     let mut salvaged = Salvaged::default();
+    // Owners are hashes that were made with it. Without it their sessions are seen by those who see all.
+    let _ = connection.execute(SEAL).await;
     // All of it is on the disk when the last transaction is.
     connection.execute("PRAGMA synchronous = OFF").await?;
     for key in keys {
@@ -183,6 +185,8 @@ async fn copy(connection: &mut AnyConnection, session: i64) -> Result<(), sqlx::
 
 const TEXTS: &str = "SELECT payload, body, answer FROM nodes WHERE session = $1 \
                      UNION ALL SELECT text, NULL, NULL FROM parts WHERE session = $1";
+const SEAL: &str = "UPDATE main.seal SET key = (SELECT key FROM damaged.seal) \
+                    WHERE EXISTS (SELECT 1 FROM damaged.seal)";
 const FIRST: &str = "SELECT key FROM damaged.sessions WHERE key > $1 AND key < $2 ORDER BY key LIMIT 1";
 const LAST: &str = "SELECT key FROM damaged.sessions WHERE key > $1 AND key < $2 ORDER BY key DESC LIMIT 1";
 
@@ -205,13 +209,18 @@ const REBUILD: &str = concat!(
     "UPDATE turns SET profile = (SELECT key FROM profiles p WHERE p.outcome = turns.outcome AND p.model = turns.model ",
     "AND p.mode = turns.mode AND p.dialect = turns.dialect AND p.surface = turns.surface);",
     "UPDATE faults SET profile = (SELECT profile FROM turns WHERE turns.id = faults.turn);",
-    "INSERT INTO call_sums SELECT s.span, c.at - c.at % s.span, c.model, c.mode, c.dialect, c.tool, c.became, COUNT(*) ",
-    "FROM calls c CROSS JOIN (SELECT 3600000 AS span UNION ALL SELECT 86400000) s GROUP BY 1, 2, 3, 4, 5, 6, 7;",
-    "INSERT INTO turn_sums SELECT s.span, t.at - t.at % s.span, t.outcome, COUNT(*), SUM(t.repair_turns), ",
-    "SUM(t.prompt_tokens + t.completion_tokens), SUM(t.repair_tokens) ",
-    "FROM turns t CROSS JOIN (SELECT 3600000 AS span UNION ALL SELECT 86400000) s GROUP BY 1, 2, 3;",
-    "INSERT INTO fault_sums SELECT s.span, f.at - f.at % s.span, f.kind, f.policy, f.mode, COUNT(*), SUM(f.repeated) ",
-    "FROM faults f CROSS JOIN (SELECT 3600000 AS span UNION ALL SELECT 86400000) s GROUP BY 1, 2, 3, 4, 5;",
+    "CREATE TEMP TABLE spans (span, is_own);",
+    "INSERT INTO temp.spans VALUES (3600000, 0), (86400000, 0), (3600000, 1), (86400000, 1);",
+    "INSERT INTO call_sums SELECT s.span, CASE s.is_own WHEN 1 THEN c.owner ELSE '' END, c.at - c.at % s.span, ",
+    "c.model, c.mode, c.dialect, c.tool, c.became, COUNT(*) ",
+    "FROM calls c CROSS JOIN temp.spans s WHERE s.is_own = 0 OR c.owner <> '' GROUP BY 1, 2, 3, 4, 5, 6, 7, 8;",
+    "INSERT INTO turn_sums SELECT s.span, CASE s.is_own WHEN 1 THEN t.owner ELSE '' END, t.at - t.at % s.span, ",
+    "t.outcome, COUNT(*), SUM(t.repair_turns), SUM(t.prompt_tokens + t.completion_tokens), SUM(t.repair_tokens) ",
+    "FROM turns t CROSS JOIN temp.spans s WHERE s.is_own = 0 OR t.owner <> '' GROUP BY 1, 2, 3, 4;",
+    "INSERT INTO fault_sums SELECT s.span, CASE s.is_own WHEN 1 THEN f.owner ELSE '' END, f.at - f.at % s.span, ",
+    "f.kind, f.policy, f.mode, COUNT(*), SUM(f.repeated) ",
+    "FROM faults f CROSS JOIN temp.spans s WHERE s.is_own = 0 OR f.owner <> '' GROUP BY 1, 2, 3, 4, 5, 6;",
+    "DROP TABLE temp.spans;",
     "INSERT INTO unsearched (below) SELECT MAX(id) + 1 FROM nodes HAVING MAX(id) IS NOT NULL;",
     "COMMIT;",
 );

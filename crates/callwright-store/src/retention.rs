@@ -6,20 +6,27 @@ use crate::clock::now;
 use crate::config::Retention;
 use crate::database::{Database, Kind};
 use crate::hits::listed;
+use crate::owner::Reach;
 use crate::sums::{DAY, Sums};
 
 /// So many sessions are deleted at a time: others want to write in between.
 const STEP: i64 = 50;
 
-/// Deletes a session. Returns whether there was one.
+/// Deletes a session that is called so, where `reach` sees it. Returns its name and its owner; none where there was none.
 pub(crate) async fn delete(
     database: &Database,
     connection: &mut AnyConnection,
     session: &str,
-) -> Result<bool, sqlx::Error> {
-    let found = sqlx::query("SELECT key FROM sessions WHERE id = $1").bind(session);
-    let Some(row) = found.fetch_optional(&mut *connection).await? else { return Ok(false) };
-    Ok(0 < remove(database, connection, &[row.try_get(0)?]).await?)
+    reach: &Reach,
+) -> Result<Option<(String, String)>, sqlx::Error> {
+    let sql = format!("SELECT key, owner FROM sessions s WHERE s.id = $1{}", reach.sql("s"));
+    for name in reach.names(session) {
+        let found = sqlx::query(AssertSqlSafe(sql.clone())).bind(name.as_str()).persistent(false);
+        let Some(row) = found.fetch_optional(&mut *connection).await? else { continue };
+        let n_deleted = remove(database, connection, &[row.try_get(0)?]).await?;
+        return Ok((0 < n_deleted).then_some((name, row.try_get(1)?)));
+    }
+    Ok(None)
 }
 
 /// Deletes what `retention` does not allow. Returns the number of sessions.

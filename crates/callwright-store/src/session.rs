@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::node::{Node, NodeKind};
+use crate::owner::Reach;
 use crate::turn::Turn;
 
 /// Which session a turn belongs to.
@@ -115,4 +118,38 @@ pub struct Change {
     pub turn: Option<i64>,
     /// The number of its last node.
     pub nodes: i64,
+    /// Whose it is, by the id that the store has for an owner; empty where it is nobody's.
+    #[serde(skip)]
+    pub owner: String,
+}
+
+/// What is added and deleted from now on, as far as whoever asks may see it.
+#[derive(Debug)]
+pub struct Changes {
+    pub(crate) all: broadcast::Receiver<Change>,
+    pub(crate) reach: Reach,
+}
+
+/// All that comes by a channel.
+impl From<broadcast::Receiver<Change>> for Changes {
+    fn from(all: broadcast::Receiver<Change>) -> Changes {
+        Changes { all, reach: Reach::default() }
+    }
+}
+
+impl Changes {
+    /// The next change.
+    ///
+    /// # Errors
+    /// Some were missed, and how many; of who sees only its own sessions nobody knows how many of them those were, so it is
+    /// told of one. Or the store is closed.
+    pub async fn recv(&mut self) -> Result<Change, RecvError> {
+        loop {
+            match self.all.recv().await {
+                Ok(change) if !self.reach.sees(&change.owner) => {}
+                Err(RecvError::Lagged(_)) if self.reach.own().is_some() => return Err(RecvError::Lagged(1)),
+                other => return other,
+            }
+        }
+    }
 }

@@ -12,6 +12,7 @@ use sqlx::{AnyPool, AssertSqlSafe, Row};
 use crate::clock::now;
 use crate::fixes::{self, FixRate};
 use crate::latency::{self, Latency};
+use crate::owner::Reach;
 use crate::store::{Store, StoreError};
 use crate::sums::{DAY, HOUR};
 use crate::turn::Became;
@@ -113,17 +114,41 @@ const KNOWN: [i64; 9] =
 /// What calls are grouped by, each by itself: all at once there are as many groups as ways to combine them, and to read those
 /// takes longer than to count again.
 const GROUPED: [&str; 4] = ["model", "mode", "dialect", "tool"];
-const TURNS: &str = "SELECT outcome, COUNT(*), CAST(SUM(repair_turns) AS BIGINT), \
-                     CAST(SUM(prompt_tokens + completion_tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT) \
-                     FROM turns WHERE at >= $1 AND at < $2 GROUP BY outcome";
-const TURN_SUMS: &str = "SELECT outcome, CAST(SUM(turns) AS BIGINT), CAST(SUM(repair_turns) AS BIGINT), \
-                         CAST(SUM(tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT) FROM turn_sums \
-                         WHERE span = $3 AND at >= $1 AND at < $2 GROUP BY outcome";
-const FAULTS: &str = "SELECT kind, policy, mode, COUNT(*), CAST(SUM(repeated) AS BIGINT) FROM faults \
-                      WHERE at >= $1 AND at < $2 GROUP BY 1, 2, 3";
-const FAULT_SUMS: &str = "SELECT kind, policy, mode, CAST(SUM(faults) AS BIGINT), CAST(SUM(repeated) AS BIGINT) \
-                          FROM fault_sums WHERE span = $3 AND at >= $1 AND at < $2 GROUP BY 1, 2, 3";
-const BEGIN: &str = "SELECT MIN(at) FROM turn_sums WHERE span = $1";
+const TURNS: &str = "outcome, COUNT(*), CAST(SUM(repair_turns) AS BIGINT), \
+                     CAST(SUM(prompt_tokens + completion_tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT)";
+const TURN_SUMS: &str = "outcome, CAST(SUM(turns) AS BIGINT), CAST(SUM(repair_turns) AS BIGINT), \
+                         CAST(SUM(tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT)";
+const FAULTS: &str = "kind, policy, mode, COUNT(*), CAST(SUM(repeated) AS BIGINT)";
+const FAULT_SUMS: &str = "kind, policy, mode, CAST(SUM(faults) AS BIGINT), CAST(SUM(repeated) AS BIGINT)";
+const CALLS: &str = "became, COUNT(*)";
+const CALL_SUMS: &str = "became, CAST(SUM(calls) AS BIGINT)";
+
+/// The statement that counts what is in a table, or in its sums where a span is given: of the time `$1..$2`, by the first
+/// `n_groups` columns.
+fn select((columns, table): (&str, &str), n_groups: usize, span: Option<i64>, reach: &Reach) -> String {
+    let of = match span {
+        Some(span) => format!("span = {span} AND owner = '{}'", reach.counted()),
+        None => format!("1 = 1{}", reach.sql(table)),
+    };
+    let groups: Vec<String> = (1..=n_groups).map(|n| n.to_string()).collect();
+    let groups = groups.join(", ");
+    format!("SELECT {columns} FROM {table} WHERE {of} AND at >= $1 AND at < $2 GROUP BY {groups}")
+}
+
+/// All statements that count a whole hour, or what is left of one.
+#[cfg(test)]
+pub(crate) fn counting(reach: &Reach) -> Vec<String> {
+    vec![
+        select((TURNS, "turns"), 1, None, reach),
+        select((TURN_SUMS, "turn_sums"), 1, Some(HOUR), reach),
+        select((FAULTS, "faults"), 3, None, reach),
+        select((FAULT_SUMS, "fault_sums"), 3, Some(HOUR), reach),
+        select((CALLS, "calls"), 1, None, reach),
+        select((CALL_SUMS, "call_sums"), 1, Some(HOUR), reach),
+        latency::last(reach),
+        fixes::all(reach),
+    ]
+}
 
 impl Store {
     /// Counts what happened in `range`.
@@ -131,16 +156,19 @@ impl Store {
     /// # Errors
     /// The database refuses.
     pub async fn statistics(&self, range: Range) -> Result<Statistics, StoreError> {
-        self.read(move |pool| async move { counted(&pool, range).await }).await
+        let reach = self.reach();
+        self.read(move |pool| async move { counted(&pool, range, &reach).await }).await
     }
 }
 
-async fn counted(pool: &AnyPool, range: Range) -> Result<Statistics, StoreError> {
+async fn counted(pool: &AnyPool, range: Range, reach: &Reach) -> Result<Statistics, StoreError> {
     let until = range.until.unwrap_or_else(|| now() + 1);
     let since = match range.since {
         Some(since) => since,
         None => {
-            let first: Option<i64> = sqlx::query(BEGIN).bind(HOUR).fetch_one(pool).await?.try_get(0)?;
+            let begin = "SELECT MIN(at) FROM turn_sums WHERE span = $1 AND owner = $2";
+            let begin = sqlx::query(begin).bind(HOUR).bind(reach.counted().to_owned());
+            let first: Option<i64> = begin.fetch_one(pool).await?.try_get(0)?;
             first.unwrap_or(until)
         }
     };
@@ -150,11 +178,11 @@ async fn counted(pool: &AnyPool, range: Range) -> Result<Statistics, StoreError>
     let step = step_of(until - since);
     let mut adding = Adding { begin: since - since.rem_euclid(step), step, ..Adding::default() };
     for part in parts(since, until, step) {
-        adding.part(pool, part).await?;
+        adding.part(pool, part, reach).await?;
     }
-    let mut fixed = fixes::counted(pool, since, until).await?;
+    let mut fixed = fixes::counted(pool, since, until, reach).await?;
     fixed.truncate(GROUPS);
-    let mut latency = latency::measured(pool, since, until).await?;
+    let mut latency = latency::measured(pool, since, until, reach).await?;
     latency.truncate(GROUPS);
     Ok(Statistics { latency, fixed, ..adding.done() })
 }
@@ -213,28 +241,28 @@ struct Adding {
 }
 
 impl Adding {
-    async fn part(&mut self, pool: &AnyPool, part: Part) -> Result<(), sqlx::Error> {
+    async fn part(&mut self, pool: &AnyPool, part: Part, reach: &Reach) -> Result<(), sqlx::Error> {
         let Part { span, from, to } = part;
-        let turns = sqlx::query(if span.is_some() { TURN_SUMS } else { TURNS }).bind(from).bind(to);
-        let faults = sqlx::query(if span.is_some() { FAULT_SUMS } else { FAULTS }).bind(from).bind(to);
         let (turns, faults) = match span {
-            Some(span) => (turns.bind(span), faults.bind(span)),
-            None => (turns, faults),
+            Some(_) => ((TURN_SUMS, "turn_sums"), (FAULT_SUMS, "fault_sums")),
+            None => ((TURNS, "turns"), (FAULTS, "faults")),
         };
-        self.calls(pool, part).await?;
+        let turns = sqlx::query(AssertSqlSafe(select(turns, 1, span, reach))).bind(from).bind(to);
+        let faults = sqlx::query(AssertSqlSafe(select(faults, 3, span, reach))).bind(from).bind(to);
+        self.calls(pool, part, reach).await?;
         turns.fetch_all(pool).await?.iter().try_for_each(|row| self.turns(row))?;
         faults.fetch_all(pool).await?.iter().try_for_each(|row| self.faults(row))
     }
 
-    async fn calls(&mut self, pool: &AnyPool, Part { span, from, to }: Part) -> Result<(), sqlx::Error> {
-        let statement = |group: &str| match span {
-            None => format!(
-                "SELECT {group}, became, COUNT(*) FROM calls WHERE at >= $1 AND at < $2 GROUP BY 1, 2"
-            ),
-            Some(span) => format!(
-                "SELECT {group}, became, CAST(SUM(calls) AS BIGINT) FROM call_sums \
-                 WHERE span = {span} AND at >= $1 AND at < $2 GROUP BY 1, 2"
-            ),
+    async fn calls(
+        &mut self,
+        pool: &AnyPool,
+        Part { span, from, to }: Part,
+        reach: &Reach,
+    ) -> Result<(), sqlx::Error> {
+        let statement = |group: &str| {
+            let (counts, table) = if span.is_some() { (CALL_SUMS, "call_sums") } else { (CALLS, "calls") };
+            select((&format!("{group}, {counts}"), table), 2, span, reach)
         };
         let time = statement("(at - $3) / $4");
         let query = sqlx::query(AssertSqlSafe(time)).bind(from).bind(to).bind(self.begin).bind(self.step);

@@ -14,8 +14,10 @@ use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use crate::config::{Location, Retention, StoreConfig};
 use crate::database::Database;
 use crate::hold::Holder;
+use crate::mask::Mask;
 use crate::node::NewNode;
-use crate::session::Change;
+use crate::owner::{Owner, Reach, Seal};
+use crate::session::{Change, Changes};
 use crate::turn::{NewTurn, Record};
 use crate::writer::{Job, Writer, Written};
 
@@ -31,14 +33,21 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const CHANGES: usize = 256;
 
 /// Sessions, turns and nodes. Clones share one store; it is closed when the last one is dropped.
+///
+/// It sees all sessions, but for what [`Store::seen_by`] gives. That holds for whatever is listed, searched, counted, read,
+/// dumped or deleted, and for changes; what is written goes to the session of its own owner in any case.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store {
+    inner: Arc<Inner>,
+    asks: Option<(Owner, bool)>,
+}
 
 struct Inner {
     location: Location,
     notices: Vec<String>,
     pub(crate) retention: Retention,
     database: Database,
+    seal: Seal,
     readers: AnyPool,
     handle: Handle,
     /// None once it is closed.
@@ -99,13 +108,15 @@ impl Store {
         let (stop, stopped) = oneshot::channel();
         let (opened, is_open) = std::sync::mpsc::channel();
         let retention = config.retention;
-        let (to, masking) = (database.clone(), config.masking);
+        let (to, masking, seal) = (database.clone(), config.masking, Seal::default());
+        let read = seal.clone();
         let (told, dropped) = (changes.clone(), waiting.clone());
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(StoreError::io(&location))?;
         let handle = runtime.handle().clone();
         let work = async move {
-            let mut writer = match Writer::open(to.clone(), masking, told, dropped, &mut notices).await {
+            let mask = Mask::new(masking);
+            let mut writer = match Writer::open(to.clone(), mask, read, told, dropped, &mut notices).await {
                 Ok(writer) => writer,
                 Err(error) => return drop(opened.send(Err(error))),
             };
@@ -139,6 +150,7 @@ impl Store {
             notices,
             retention,
             database,
+            seal,
             readers,
             handle,
             ends,
@@ -147,32 +159,46 @@ impl Store {
             waiting,
             changes,
         };
-        Ok(Store(Arc::new(inner)))
+        Ok(Store { inner: Arc::new(inner), asks: None })
+    }
+
+    /// The store as `owner` sees it: its own sessions, which it may also call by the names that it gave them, or, where it
+    /// `sees_all`, all of them.
+    pub fn seen_by(&self, owner: Owner, sees_all: bool) -> Store {
+        Store { inner: Arc::clone(&self.inner), asks: Some((owner, !sees_all)) }
+    }
+
+    /// What this may see.
+    pub(crate) fn reach(&self) -> Reach {
+        match &self.asks {
+            Some((owner, is_own)) => Reach::of(self.inner.seal.owner(Some(owner)), *is_own),
+            None => Reach::default(),
+        }
     }
 
     /// Where it is.
     pub fn location(&self) -> &Location {
-        &self.0.location
+        &self.inner.location
     }
 
     /// What was found when it was opened and is to be known, each in a sentence: it was damaged, others can read it. The log
     /// says it as well.
     pub fn notices(&self) -> &[String] {
-        &self.0.notices
+        &self.inner.notices
     }
 
     /// How much is kept.
     pub fn retention(&self) -> Retention {
-        self.0.retention
+        self.inner.retention
     }
 
     /// Writes a record some time soon, or drops it where too many wait. Never waits.
     pub fn record(&self, record: Box<dyn Record>) {
-        let waiting = &self.0.waiting;
+        let waiting = &self.inner.waiting;
         let size = RECORD + record.size();
         let before = waiting.bytes.fetch_add(size, Ordering::Relaxed);
         let has_room = before + size <= waiting.most_bytes || before == 0;
-        if !has_room || self.0.records.try_send(record).is_err() {
+        if !has_room || self.inner.records.try_send(record).is_err() {
             waiting.bytes.fetch_sub(size, Ordering::Relaxed);
             waiting.dropped.fetch_add(1, Ordering::Relaxed);
         } else if before <= MUCH && MUCH < before + size {
@@ -182,7 +208,7 @@ impl Store {
 
     /// How many records were dropped so far.
     pub fn dropped(&self) -> u64 {
-        self.0.waiting.dropped.load(Ordering::Relaxed)
+        self.inner.waiting.dropped.load(Ordering::Relaxed)
     }
 
     /// Writes a turn. When this returns it is on the disk.
@@ -207,8 +233,8 @@ impl Store {
     /// # Errors
     /// The database refuses.
     pub async fn delete(&self, session: &str) -> Result<bool, StoreError> {
-        let session = session.to_owned();
-        self.job(|done| Job::Delete(session, done)).await
+        let (session, reach) = (session.to_owned(), self.reach());
+        self.job(|done| Job::Delete(session, reach, done)).await
     }
 
     /// Deletes what is older or more than `retention` allows. Returns the number of sessions.
@@ -228,17 +254,17 @@ impl Store {
     }
 
     /// What is added from now on.
-    pub fn changes(&self) -> broadcast::Receiver<Change> {
-        self.0.changes.subscribe()
+    pub fn changes(&self) -> Changes {
+        Changes { all: self.inner.changes.subscribe(), reach: self.reach() }
     }
 
     /// Writes what still waits, and ends. Other clones find it closed.
     pub fn close(&self) {
-        self.0.close();
+        self.inner.close();
     }
 
     pub(crate) fn database(&self) -> &Database {
-        &self.0.database
+        &self.inner.database
     }
 
     async fn job<T>(
@@ -246,7 +272,7 @@ impl Store {
         job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
     ) -> Result<T, StoreError> {
         let (done, answer) = oneshot::channel();
-        self.0.jobs.send(job(done)).await.map_err(|_| StoreError::Closed)?;
+        self.inner.jobs.send(job(done)).await.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -256,8 +282,8 @@ impl Store {
         T: Send + 'static,
         F: Future<Output = Result<T, StoreError>> + Send + 'static,
     {
-        let work = work(self.0.readers.clone());
-        self.0.handle.spawn(work).await.map_err(|_| StoreError::Closed)?
+        let work = work(self.inner.readers.clone());
+        self.inner.handle.spawn(work).await.map_err(|_| StoreError::Closed)?
     }
 }
 
@@ -320,6 +346,6 @@ impl std::error::Error for StoreError {}
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Store({})", self.0.location)
+        write!(f, "Store({})", self.inner.location)
     }
 }

@@ -6,9 +6,9 @@ use crate::turn::{Call, Turn};
 /// The statement that adds to sessions, or makes them.
 pub(crate) const SESSIONS: Target = Target {
     table: "sessions",
-    columns: "id, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, repairs, \
+    columns: "id, owner, fingerprint, origin, title, created, updated, outcome, model, mode, dialect, turns, nodes, repairs, \
               refusals, tokens, faults, feedback_turns, slowest_us, repeated, bytes",
-    values: &["?"; 20],
+    values: &["?"; 21],
     then: "ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, \
            title = CASE WHEN sessions.title = '' THEN excluded.title ELSE sessions.title END, \
            outcome = CASE WHEN excluded.turns = 0 THEN sessions.outcome ELSE excluded.outcome END, \
@@ -30,37 +30,38 @@ pub(crate) const REPEATED: &str =
 
 pub(crate) const TURNS: Target = Target {
     table: "turns",
-    columns: "session, number, profile, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
+    columns: "session, number, profile, owner, request, at, outcome, model, upstream, mode, dialect, policy, streamed, status, \
               attempts, first_byte_us, total_us, upstream_us, prompt_tokens, completion_tokens, repair_turns, \
               repair_tokens, repairs, feedback_turns, surface",
-    values: &["?"; 24],
+    values: &["?"; 25],
     then: "RETURNING id, session, number",
 };
 
 pub(crate) const NODES: Target = Target {
     table: "nodes",
-    columns: "session, turn, number, kind, at, version, name, call, payload, body, answer",
-    values: &["?"; 11],
+    columns: "session, turn, number, kind, at, version, name, call, payload, masked, body, answer",
+    values: &["?"; 12],
     then: "RETURNING id, session, number",
 };
 
 pub(crate) const CALLS: Target = Target {
     table: "calls",
-    columns: "turn, at, tool, model, mode, dialect, became",
-    values: &["?"; 7],
+    columns: "turn, owner, at, tool, model, mode, dialect, became",
+    values: &["?"; 8],
     then: "",
 };
 
 pub(crate) const FAULTS: Target = Target {
     table: "faults",
-    columns: "turn, session, profile, at, kind, tool, place, model, mode, policy, repeated",
-    values: &["?"; 11],
+    columns: "turn, session, profile, owner, at, kind, tool, place, model, mode, policy, repeated",
+    values: &["?"; 12],
     then: "",
 };
 
-/// A turn as a row of [`TURNS`].
-pub(crate) fn turn_row(session: i64, number: i64, profile: i64, turn: &Turn) -> Vec<Value> {
+/// A turn of an owner as a row of [`TURNS`].
+pub(crate) fn turn_row(session: i64, number: i64, profile: i64, owner: &str, turn: &Turn) -> Vec<Value> {
     let mut row = vec![Value::Int(session), Value::Int(number), Value::Int(profile)];
+    row.push(Value::Text(owner.to_owned()));
     row.push(Value::Text(turn.request.clone()));
     row.push(Value::Int(turn.at));
     let texts = [&turn.outcome, &turn.model, &turn.upstream, &turn.mode, &turn.dialect, &turn.policy];
@@ -85,10 +86,11 @@ pub(crate) fn turn_row(session: i64, number: i64, profile: i64, turn: &Turn) -> 
 }
 
 /// A call of the turn with this number in the store, as a row of [`CALLS`].
-pub(crate) fn call_row(call: &Call, id: i64, turn: &Turn) -> Vec<Value> {
+pub(crate) fn call_row(call: &Call, id: i64, owner: &str, turn: &Turn) -> Vec<Value> {
     let Call { tool, dialect, became } = call;
     vec![
         Value::Int(id),
+        Value::Text(owner.to_owned()),
         Value::Int(turn.at),
         Value::Text(tool.clone()),
         Value::Text(turn.model.clone()),

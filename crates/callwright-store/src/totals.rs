@@ -7,6 +7,7 @@ use sqlx::{AnyPool, AssertSqlSafe, Row};
 use crate::database::Kind;
 use crate::hits::listed;
 use crate::list::{Filter, fitting_keys};
+use crate::owner::Reach;
 use crate::store::{Store, StoreError};
 
 /// What sessions come to.
@@ -41,13 +42,13 @@ impl Store {
     /// The database refuses.
     pub async fn totals(&self, filter: Filter) -> Result<Totals, StoreError> {
         let filter = filter.given();
-        let kind = self.database().kind;
+        let (kind, reach) = (self.database().kind, self.reach());
         self.read(move |pool| async move {
             let any_outcome = Filter { outcome: None, ..filter.clone() };
-            let mut among = Among::of(&pool, kind, &filter).await?;
+            let mut among = Among::of(&pool, kind, &filter, &reach).await?;
             let mut totals = among.sums(&pool).await?;
             if filter != any_outcome {
-                among = Among::of(&pool, kind, &any_outcome).await?;
+                among = Among::of(&pool, kind, &any_outcome, &reach).await?;
             }
             totals.outcomes = among.outcomes(&pool).await?;
             totals.outcomes_are_all = among.is_all;
@@ -65,14 +66,8 @@ struct Among {
 }
 
 impl Among {
-    async fn of(pool: &AnyPool, kind: Kind, filter: &Filter) -> Result<Among, StoreError> {
-        if filter.is_empty() {
-            let sql = format!("SELECT COUNT(*) FROM (SELECT key FROM sessions LIMIT {}) s", COUNTED + 1);
-            let n: i64 = sqlx::query(AssertSqlSafe(sql)).fetch_one(pool).await?.try_get(0)?;
-            let keys = format!("(SELECT key FROM sessions ORDER BY updated DESC, key DESC LIMIT {COUNTED})");
-            return Ok(Among { keys, is_all: n <= COUNTED as i64 });
-        }
-        let (keys, is_all) = fitting_keys(pool, kind, filter, COUNTED).await?;
+    async fn of(pool: &AnyPool, kind: Kind, filter: &Filter, reach: &Reach) -> Result<Among, StoreError> {
+        let (keys, is_all) = fitting_keys(pool, kind, filter, reach, COUNTED).await?;
         // A list of none is no SQL; no session has the key 0.
         Ok(Among { keys: format!("(0{}{})", if keys.is_empty() { "" } else { ", " }, listed(&keys)), is_all })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::node::NewNode;
+use crate::owner::Owner;
 use crate::session::SessionRef;
 
 /// Something that becomes a turn when it is written: the work of putting it together is left to the writer.
@@ -22,6 +23,8 @@ pub trait Record: Send {
 pub struct NewTurn {
     /// The session that it belongs to.
     pub session: SessionRef,
+    /// Whose it is: the session of this name or conversation is that owner's. None where no client's key made it.
+    pub owner: Option<Owner>,
     /// Who wrote it: `gateway`, `agent`.
     pub origin: &'static str,
     /// What it is about, for whoever looks for the session: the user's first words.

@@ -51,11 +51,12 @@ pub(crate) fn mark(what: Mark, value: &str) -> String {
         Mark::Dialect => 'd',
         Mark::Surface => 's',
         Mark::Fault => 'f',
+        Mark::Owner => 'k',
     };
     format!("={what}{hash}")
 }
 
-/// What is known of a turn.
+/// What is known of a turn; an owner by its id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     Outcome,
@@ -64,6 +65,7 @@ pub(crate) enum Mark {
     Dialect,
     Surface,
     Fault,
+    Owner,
 }
 
 /// The words of a node, each behind the slice of its node.

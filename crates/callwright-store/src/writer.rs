@@ -13,12 +13,13 @@ use sqlx::{AnyConnection, Connection};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::config::{Masking, Retention};
+use crate::config::Retention;
 use crate::database::{Database, make_file};
 use crate::insert::write_all;
 use crate::known::Known;
 use crate::mask::Mask;
 use crate::node::NewNode;
+use crate::owner::{Reach, Seal};
 use crate::ready::Ready;
 use crate::reindex;
 use crate::rescue::{self, Salvaged};
@@ -59,7 +60,7 @@ type Done<T> = oneshot::Sender<Result<T, StoreError>>;
 pub(crate) enum Job {
     Turn(Box<NewTurn>, Done<Written>),
     Nodes(String, Vec<NewNode>, Done<Written>),
-    Delete(String, Done<bool>),
+    Delete(String, Reach, Done<bool>),
     Sweep(Retention, Done<u64>),
     Flush(Done<()>),
 }
@@ -74,6 +75,8 @@ pub(crate) struct Writer {
     database: Database,
     /// None after it broke.
     connection: Option<AnyConnection>,
+    /// Which file it writes to, if it is one.
+    file_id: Option<(u64, u64)>,
     /// Does the connection wait for the disk?
     is_durable: bool,
     known: Known,
@@ -99,21 +102,24 @@ struct Losses {
 impl Writer {
     pub(crate) async fn open(
         database: Database,
-        masking: Masking,
+        mask: Mask,
+        seal: Seal,
         changes: broadcast::Sender<Change>,
         waiting: Arc<Waiting>,
         notices: &mut Vec<String>,
     ) -> Result<Writer, sqlx::Error> {
         let mut connection = opened(&database, notices).await?;
+        seal.read(&mut connection).await?;
         let is_reindexing = reindex::is_open(&mut connection).await?;
         if is_reindexing {
             tracing::info!(
                 "[store] sessions of an earlier version are being indexed for search, the newest first"
             );
         }
-        let (connection, known) = (Some(connection), Known::new(Mask::new(masking), database.kind));
+        let (connection, known) = (Some(connection), Known::new(mask, seal, database.kind));
         let (is_durable, unswept, losses) = (true, 0, Losses::default());
         Ok(Writer {
+            file_id: database.file_id(),
             database,
             connection,
             is_durable,
@@ -233,9 +239,9 @@ impl Writer {
                     self.write(&mut batch).await;
                     let _ = done.send(Ok(()));
                 }
-                Job::Delete(session, done) => {
+                Job::Delete(session, reach, done) => {
                     self.write(&mut batch).await;
-                    let _ = done.send(self.delete(&session).await);
+                    let _ = done.send(self.delete(&session, &reach).await);
                 }
                 Job::Sweep(retention, done) => {
                     self.write(&mut batch).await;
@@ -321,16 +327,14 @@ impl Writer {
         Ok(written)
     }
 
-    async fn delete(&mut self, session: &str) -> Result<bool, StoreError> {
+    async fn delete(&mut self, session: &str, reach: &Reach) -> Result<bool, StoreError> {
         let database = self.database.clone();
-        let deleted = retention::delete(&database, self.connection().await?, session).await;
+        let deleted = retention::delete(&database, self.connection().await?, session, reach).await;
         self.let_go_if_failed(&deleted);
-        let is_deleted = deleted?;
-        if is_deleted {
-            let change = Change { session: session.to_owned(), what: "deleted", turn: None, nodes: 0 };
-            let _ = self.changes.send(change);
-        }
-        Ok(is_deleted)
+        let Some((session, owner)) = deleted? else { return Ok(false) };
+        // Nobody may be listening.
+        let _ = self.changes.send(Change { session, what: "deleted", turn: None, nodes: 0, owner });
+        Ok(true)
     }
 
     async fn sweep(&mut self, retention: Retention) -> Result<u64, StoreError> {
@@ -359,9 +363,17 @@ impl Writer {
     }
 
     async fn connection(&mut self) -> Result<&mut AnyConnection, sqlx::Error> {
+        if let Some(connection) = self.connection.take_if(|_| self.database.file_id() != self.file_id) {
+            // Somebody took the file away: what is written into it is nowhere. It is let go of before there is another one
+            // of its name. What becomes of it is of no use to anyone.
+            let _ = connection.close().await;
+            tracing::warn!("[store] its file was taken away while it was in use: a new one begins");
+        }
         if self.connection.is_none() {
-            self.connection = Some(self.database.writer().await?);
-            self.is_durable = true;
+            let mut connection = ready(&self.database).await?;
+            self.known.seal.read(&mut connection).await?;
+            self.connection = Some(connection);
+            (self.is_durable, self.file_id) = (true, self.database.file_id());
         }
         self.connection.as_mut().ok_or(sqlx::Error::WorkerCrashed)
     }

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use callwright_store::{Became, NewNode, NewTurn, NodeKind, Record, Retention, Store, StoreConfig};
+use callwright_store::{Became, NewNode, NewTurn, NodeKind, Owner, Record, Retention, Store, StoreConfig};
 use callwright_value::json;
 use places::{database, folder, run, turn};
 use sqlx::{Executor, Row};
@@ -58,6 +58,27 @@ fn a_store_is_for_its_owner_alone() {
     let store = Store::open(StoreConfig::at(&file)).unwrap();
     assert_eq!(mode(&file), 0o644);
     assert!(store.notices()[0].contains("can be read by others (mode 644)"), "{:?}", store.notices());
+}
+
+#[test]
+fn a_file_that_is_taken_away_comes_back_for_its_owner_alone() {
+    let file = folder().join("x.db");
+    let store = Store::open(StoreConfig::at(&file)).unwrap();
+    run(store.write(turn("old", "hello", Became::Right))).unwrap();
+    for more in ["", "-wal", "-shm"] {
+        fs::remove_file(with(&file, more)).unwrap();
+    }
+    // Whoever asks makes none.
+    assert!(run(store.session("old")).is_err());
+    assert!(!file.exists());
+    // What is acknowledged is in a file that is there.
+    run(store.write(turn("new", "hello", Became::Right))).unwrap();
+    for more in ["", "-wal", "-shm"] {
+        assert_eq!(mode(with(&file, more)), 0o600, "{more}");
+    }
+    store.close();
+    let again = Store::open(StoreConfig::at(&file)).unwrap();
+    assert!(run(again.session("new")).unwrap().is_some());
 }
 
 /// SQLite rolls a transaction back by itself where the disk is full; this trigger has it do the same.
@@ -149,6 +170,26 @@ fn what_is_lost_is_counted_in_a_line_and_not_told_one_by_one() {
     assert_eq!(said.len(), 2, "at once, and at the end: {said:?}");
     assert!(said[0].contains("turns=1 ") && said[0].contains("the disk is full"), "{said:?}");
     assert!(said[1].contains("turns=39 "), "{said:?}");
+}
+
+#[test]
+fn what_is_read_of_a_damaged_file_is_still_its_owners() {
+    let file = folder().join("callwright.db");
+    let owner = || Owner::of_key([7; 32]);
+    let store = Store::open(StoreConfig::at(&file)).unwrap();
+    let of_owner = NewTurn { owner: Some(owner()), ..turn("mine", "hello", Became::Healed) };
+    run(store.write(of_owner)).unwrap();
+    run(store.write(turn("other", "hello", Became::Healed))).unwrap();
+    store.close();
+    fs::write(with(&file, "-damaged"), "").unwrap();
+    let store = Store::open(StoreConfig::at(&file)).unwrap();
+    assert!(store.notices()[0].contains("2 of its sessions could be read"), "{:?}", store.notices());
+    let (own, other) = (store.seen_by(owner(), false), store.seen_by(Owner::of_key([8; 32]), false));
+    run(async {
+        assert!(own.session("mine").await.unwrap().is_some());
+        let healed = async |store: &Store| store.statistics(Default::default()).await.unwrap().calls.healed;
+        assert_eq!((healed(&own).await, healed(&other).await, healed(&store).await), (1, 0, 2));
+    });
 }
 
 #[test]

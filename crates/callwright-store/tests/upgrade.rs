@@ -3,7 +3,7 @@
 
 mod places;
 
-use callwright_store::{Became, Filter, Location, Store, StoreConfig};
+use callwright_store::{Became, Filter, Location, Owner, Store, StoreConfig};
 use places::{configs, run, turn};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr};
@@ -123,6 +123,15 @@ fn a_store_of_the_first_version_is_taken_over() {
             assert_eq!(found(by_model).await[..2], ["old-450", "old-449"]);
             let all = store.statistics(Default::default()).await.unwrap();
             assert_eq!((all.calls.healed, all.spent.tokens), (451, 451 * 15));
+            // Nobody's key made what was there, and it may lack a secret without saying so.
+            let owner = Owner::of_key([1; 32]);
+            assert_eq!(
+                store.seen_by(owner.clone(), false).totals(Filter::default()).await.unwrap().sessions,
+                0
+            );
+            assert_eq!(store.seen_by(owner, true).totals(Filter::default()).await.unwrap().sessions, 451);
+            assert!(store.session("old-7").await.unwrap().unwrap().nodes.iter().all(|node| node.masked));
+            assert!(store.session("new").await.unwrap().unwrap().nodes.iter().all(|node| !node.masked));
             assert!(store.delete("old-7").await.unwrap());
             assert_eq!(store.statistics(Default::default()).await.unwrap().calls.healed, 450);
             assert_eq!(found(of("needle 7 ")).await, ["new"]);

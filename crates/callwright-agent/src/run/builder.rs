@@ -108,9 +108,10 @@ impl RunnerBuilder {
 
     /// A run that goes on where it stood. Its settings are those of the journal, changed by [`Runner::set`] only.
     pub fn resume(self, resumed: Resumed) -> Runner {
-        let Resumed { machine, begun, .. } = resumed;
+        let Resumed { machine, begun, masked, .. } = resumed;
         let mut runner = Runner::of(self, machine);
-        (runner.begun, runner.is_written, runner.is_resumed) = (begun, true, true);
+        (runner.begun, runner.masked) = (begun, masked);
+        (runner.is_written, runner.is_resumed) = (true, true);
         runner
     }
 }

@@ -33,6 +33,8 @@ pub struct Runner {
     cancel: Cancel,
     /// Calls that had begun when the run was killed.
     pub(super) begun: Vec<Call>,
+    /// The ids of calls that may have been kept without their secrets.
+    pub(super) masked: Vec<String>,
     /// The settings stand in the journal.
     pub(super) is_written: bool,
     pub(super) is_resumed: bool,
@@ -48,6 +50,7 @@ impl Runner {
             approvals: Approvals::default(),
             cancel: Cancel::default(),
             begun: Vec::new(),
+            masked: Vec::new(),
             is_written: false,
             is_resumed: false,
             step: None,
@@ -406,7 +409,7 @@ impl Runner {
             let result = ToolError::new(unknown).with("outcome", "unknown").into();
             self.finished(&call, result, Account::default(), true).await?;
         }
-        let is_masked = |call: &Call| self.is_resumed && !call.is_whole();
+        let is_masked = |call: &Call| self.masked.contains(&call.id);
         for call in self.machine.undecided().into_iter().filter(is_masked).collect::<Vec<_>>() {
             let masked = "not run: the program was ended, and what was kept of this call lacks a secret that stood in \
                           it. Send it again";

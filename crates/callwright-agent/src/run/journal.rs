@@ -138,6 +138,8 @@ impl Journal {
         let calls: Vec<KeptCall> = answer.verdicts.iter().map(|verdict| kept(verdict, record.end)).collect();
         let turn = NewTurn {
             session: SessionRef::Named(self.session.clone()),
+            // Whoever runs an agent is no client.
+            owner: None,
             origin: "agent",
             title: self.title.clone(),
             turn: Turn {

@@ -18,6 +18,8 @@ pub struct Resumed {
     pub machine: Machine,
     /// The calls that had begun and have no result.
     pub begun: Vec<Call>,
+    /// The ids of calls whose arguments the store may have kept without a secret that stood in them.
+    pub masked: Vec<String>,
     /// What the caller kept with the settings.
     pub facts: Value,
     /// The user's first words.
@@ -63,13 +65,14 @@ impl Resumed {
                     None => {
                         let machine = Machine::new(settings);
                         let title = session.summary.title.clone();
-                        resumed = Some(Resumed { machine, begun: Vec::new(), facts, title });
+                        let (begun, masked) = Default::default();
+                        resumed = Some(Resumed { machine, begun, masked, facts, title });
                     }
                 }
                 continue;
             }
             let Some(resumed) = &mut resumed else { return Err(ResumeError::NoRun) };
-            feed(&mut resumed.machine, node, fed)?;
+            feed(resumed, node, fed)?;
         }
         let mut resumed = resumed.ok_or(ResumeError::NoRun)?;
         let unfinished: Vec<&str> =
@@ -80,13 +83,17 @@ impl Resumed {
     }
 }
 
-fn feed(machine: &mut Machine, node: &Node, fed: &Value) -> Result<(), ResumeError> {
+fn feed(resumed: &mut Resumed, node: &Node, fed: &Value) -> Result<(), ResumeError> {
+    let machine = &mut resumed.machine;
     let text = || node.payload["text"].as_str().unwrap_or_default();
     let call = node.call.as_deref().unwrap_or_default();
     if node.kind == NodeKind::User {
         machine.say(text());
     } else if let Some(answer) = fed.get("answered") {
         let answer: ModelTurn = read(node, answer)?;
+        // A secret is kept as stars.
+        let lacks = |call: &&Call| node.masked && call.arguments.contains('*');
+        resumed.masked.extend(answer.calls().filter(lacks).map(|call| call.id.clone()));
         machine.answered(answer);
     } else if let Some(form) = fed.get("finished") {
         let spent: Account = read(node, &fed["spent"])?;

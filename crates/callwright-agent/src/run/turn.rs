@@ -71,8 +71,6 @@ pub struct Call {
     pub renamed_from: Option<String>,
     /// What was repaired, by the kinds' names.
     pub repairs: Vec<String>,
-    /// A sum of the arguments: where they are kept with secrets masked, it tells that they are no longer the same.
-    pub sum: u64,
 }
 
 /// Something that was meant as a call, and is none.
@@ -147,11 +145,6 @@ impl ModelTurn {
 }
 
 impl Call {
-    /// Are these the arguments that the model wrote, not those that a store kept without their secrets?
-    pub fn is_whole(&self) -> bool {
-        self.sum == sum(&self.arguments)
-    }
-
     /// Was anything in it repaired, wrapping aside?
     pub fn is_repaired(&self) -> bool {
         self.note.is_some()
@@ -185,7 +178,6 @@ impl Call {
             note: call.note(),
             renamed_from: call.renamed_from.clone(),
             repairs: repairs.chain(coercions).collect(),
-            sum: sum(&call.arguments),
         }
     }
 }

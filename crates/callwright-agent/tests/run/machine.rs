@@ -39,7 +39,6 @@ fn call() -> impl Strategy<Value = Part> {
                 note: is_text.then(|| "Note: send strict JSON".into()),
                 renamed_from: None,
                 repairs: Vec::new(),
-                sum: 0,
             })
         },
     )
@@ -241,7 +240,6 @@ fn calls(name: &str, arguments: &str) -> ModelTurn {
         note: None,
         renamed_from: None,
         repairs: Vec::new(),
-        sum: 0,
     };
     ModelTurn { parts: vec![Part::Call(call)], ..ModelTurn::default() }
 }

@@ -219,7 +219,13 @@ async fn a_call_whose_secret_was_not_kept_does_not_run() {
     let (runner, outcome) = bench.run(Wishes::default(), "Wipe it.").await;
     drop(runner);
     assert!(matches!(outcome, Outcome::Blocked(_)));
-    let resumed = Resumed::of(&bench.store.session("s").await.unwrap().unwrap()).unwrap();
+    let session = bench.store.session("s").await.unwrap().unwrap();
+    let resumed = Resumed::of(&session).unwrap();
+    assert_eq!(resumed.masked, ["1"]);
+    // And nothing is kept beside the stars by which somebody could try out what stood there: a number of a hash.
+    let payloads: Vec<String> = session.nodes.iter().map(|node| node.payload.to_string()).collect();
+    let longest = |text: &String| text.split(|c: char| !c.is_ascii_digit()).map(str::len).max();
+    assert!(payloads.iter().filter_map(longest).max() < Some(15), "{payloads:?}");
     let wishes = Wishes { rights: allowed(&["wipe"]), ..Wishes::default() };
     let mut runner = bench.builder(wishes).await.resume(resumed);
     assert_eq!(ended(runner.run().await.unwrap()), (End::Answered, "Then not.".into()));

@@ -65,7 +65,7 @@ pub(crate) struct ListenArgs {
     /// Listen on other addresses than loopback without keys.
     #[arg(long)]
     pub(crate) allow_open: bool,
-    /// The hash of a client's key, from `callwright key`. Repeatable.
+    /// The hash of a client's key, from `callwright key`; with `:all` behind it the key sees all sessions. Repeatable.
     #[arg(long, value_name = "SHA256")]
     pub(crate) key_hash: Vec<String>,
     /// The collector for traces, OTLP over HTTP: http://127.0.0.1:4318.

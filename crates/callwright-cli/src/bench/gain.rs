@@ -12,7 +12,7 @@ use bytes::Bytes;
 use callwright::{Context, NativeCall, Policy, Refusal};
 use callwright_gateway::Secrets;
 use callwright_json::{Tree, Value, quote, strict};
-use callwright_relay::{Observer, Relay, Reply, Request, Surface, TurnRecord, Usage};
+use callwright_relay::{Observer, Owner, Relay, Reply, Request, Surface, TurnRecord, Usage};
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::BodyExt;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -156,6 +156,7 @@ impl Asker {
             policy: None,
             wants_report: false,
             headers: HeaderMap::new(),
+            owner: Owner::default(),
             surface: Surface::Chat,
         };
         let (status, text) = whole(self.relay.chat(request).await).await;

@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use callwright::{Dialect, DialectError, Dialects};
-use callwright_gateway::{ClientKey, GatewayConfig, Secrets};
+use callwright_gateway::{ClientKey, GatewayConfig, Secrets, Sessions};
 use callwright_relay::config::RelayConfig;
 use callwright_relay::survey::Survey;
 use callwright_template::ResponseTemplate;
@@ -99,7 +99,8 @@ impl Config {
         let mut settings = settings::of(table)?;
         let hashes = flags.listen.map_or(&[][..], |listen| &listen.key_hash);
         if let Some((hashes, origin)) = upstream::listed(hashes, "--key-hash", env, "CALLWRIGHT_KEYS") {
-            settings.keys = hashes.into_iter().map(|sha256| KeyConfig { name: None, sha256 }).collect();
+            let key = |sha256| KeyConfig { name: None, sha256, sessions: Sessions::default() };
+            settings.keys = hashes.into_iter().map(key).collect();
             origins.insert("keys", origin);
         }
         let urls = flags.upstream.map_or(&[][..], |upstream| &upstream.upstream);
@@ -122,6 +123,11 @@ impl Config {
         let hash = |(number, key): (usize, &KeyConfig)| {
             let name = key.name.clone().unwrap_or_else(|| number.to_string());
             let hash = ClientKey::from_hash(key.sha256.trim());
+            let hash = hash.map(|hash| match key.sessions {
+                Sessions::All => hash.sees(Sessions::All),
+                // The hash may say so itself.
+                Sessions::Own => hash,
+            });
             hash.map_err(|error| Failure::Config(format!("key {name}: sha256: {error}")))
         };
         let gateway = GatewayConfig {

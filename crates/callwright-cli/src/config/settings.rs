@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use callwright::{Dialect, Policy};
 use callwright_agent::mcp;
-use callwright_gateway::{LogConfig, ServerConfig, TraceConfig};
+use callwright_gateway::{LogConfig, ServerConfig, Sessions, TraceConfig};
 use callwright_relay::config::{CapabilityConfig, LadderConfig, Limits, ModelConfig, UpstreamConfig};
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -81,6 +81,9 @@ pub(crate) struct KeyConfig {
     pub(crate) name: Option<String>,
     /// Its hash, as `callwright key` prints it.
     pub(crate) sha256: String,
+    /// The sessions that it sees.
+    #[serde(default)]
+    pub(crate) sessions: Sessions,
 }
 
 /// A file of Hugging Face that says how a model's answers look.

@@ -19,7 +19,6 @@ mod chart;
 mod statistics;
 mod viewer;
 
-use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, IntoResponseParts, Response};
 use axum::routing::get;
@@ -32,7 +31,7 @@ use maud::{Markup, html};
 
 use crate::api::Query;
 use crate::problem::Problem;
-use crate::routes::refused;
+use crate::routes::{Route, refused};
 use crate::service::Api;
 use layout::{Kind, answer, page};
 use links::Listing;
@@ -46,16 +45,21 @@ const SESSIONS: usize = 40;
 const NODES: i64 = 200;
 
 /// The routes of the page.
-pub(crate) fn routes() -> Router<Api> {
-    Router::new()
-        .route("/", get(list))
-        .route("/sessions", get(list))
-        .route("/session", get(session))
-        .route("/session/dump", get(dump))
-        .route("/session/share", get(share))
-        .route("/statistics", get(statistics))
-        .route("/try", get(try_it))
-        .route("/page/{name}", get(asset))
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        ("/", get(list)),
+        ("/sessions", get(list)),
+        ("/session", get(session)),
+        ("/session/dump", get(dump)),
+        ("/session/share", get(share)),
+        ("/statistics", get(statistics)),
+        ("/try", get(try_it)),
+    ]
+}
+
+/// What the page is drawn with: it is the same for everybody.
+pub(crate) fn assets() -> Route {
+    ("/page/{name}", get(asset))
 }
 
 async fn asset(State(api): State<Api>, Path(name): Path<String>) -> Response {
@@ -65,8 +69,8 @@ async fn asset(State(api): State<Api>, Path(name): Path<String>) -> Response {
 async fn list(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let listed = async {
         let listing = Listing::of(&Query::of(query.as_deref()));
-        let store = &api.kept(&headers)?.store;
-        let (page_of, totals) = (found(store, &listing).await?, store.totals(listing.filter.clone()).await?);
+        let store = api.kept(&headers)?.store;
+        let (page_of, totals) = (found(&store, &listing).await?, store.totals(listing.filter.clone()).await?);
         let main = sessions::table(&page_of, &totals, &listing);
         Ok(answer(page(Kind::Server, "Sessions", "listed", &main)))
     };
@@ -84,7 +88,7 @@ async fn session(State(api): State<Api>, RawQuery(query): RawQuery, headers: Hea
 }
 
 async fn session_page(api: &Api, headers: &HeaderMap, query: &Query) -> Result<Response, Problem> {
-    let store = &api.kept(headers)?.store;
+    let store = api.kept(headers)?.store;
     let id = query.get("id").unwrap_or_default();
     // A node is seen among its neighbours.
     let around = |number: i64| number.saturating_sub(1).max(0) / NODES * NODES;
@@ -102,7 +106,7 @@ async fn session_page(api: &Api, headers: &HeaderMap, query: &Query) -> Result<R
         None => None,
     };
     let listing = Listing::of(query);
-    let others = found(store, &listing).await?;
+    let others = found(&store, &listing).await?;
     let main = html! {
         main.columns {
             (sessions::list(&others, &listing, &id))
@@ -189,7 +193,7 @@ async fn statistics(State(api): State<Api>, RawQuery(query): RawQuery, headers: 
 
 /// Reads what stands in the address. It needs no store, and tells nothing that the address does not.
 async fn try_it(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let tried = api.shared.admission.check_page(&headers).map(|()| {
+    let tried = api.shared.admission.check_page(&headers).map(|_| {
         let main = try_it::main(&Asked::of_query(&query.unwrap_or_default()), Place::Server);
         answer(page(Kind::Server, "Try it", "tried", &main))
     });

@@ -29,7 +29,8 @@ pub enum Evidence {
     Present,
     /// The upstream refused what it was sent.
     Refused,
-    /// A call was demanded, and none came.
+    /// A request of our own demanded a call, and none came. A client's shows nothing yet: it may have said in words that it
+    /// wants none.
     Ignored,
     /// By the tokens of its prompt, the tools were not in it.
     Dropped,

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::HeaderMap;
 use tokio::sync::Mutex;
 
 use callwright::Dialects;
@@ -29,7 +30,7 @@ mod probe;
 mod server;
 mod hosts;
 mod family;
-mod trial;
+pub(crate) mod trial;
 mod refusal;
 mod file;
 mod template;
@@ -391,8 +392,13 @@ impl Capabilities {
     async fn try_out(&self, candidate: &Candidate) {
         let Candidate { upstream, model, .. } = candidate;
         let bound = self.bound(candidate).unwrap_or(BoundMember::MaxTokens);
-        let shown = tokio::time::timeout(TRIAL_PATIENCE, trial::call(upstream, model, bound)).await;
-        let shown = shown.ok().flatten();
+        let asked = async {
+            let question = trial::question(model, bound);
+            let answer = upstream.post("/chat/completions", question, &HeaderMap::new()).await.ok()?;
+            let (status, body) = (answer.status, answer.body.whole(trial::LONGEST).await.ok()?);
+            trial::shown(status, &upstream.without_secrets(body))
+        };
+        let shown = tokio::time::timeout(TRIAL_PATIENCE, asked).await.ok().flatten();
         let hold = if shown.is_some() { self.config.ttl } else { self.config.ttl.min(AFTER_SILENCE) };
         let until = (self.now)() + hold;
         self.known.update(upstream.name(), model, |fact| fact.tried_until = until);

@@ -1,25 +1,24 @@
 //! Tries out whether a model makes native calls: one small request, which such a model answers by one.
 //!
-//! For models of which nobody says it, and whose family takes tools in some servers and not in others.
+//! For models of which nobody says it, and whose family takes tools in some servers and not in others; and where a client
+//! demanded a call and got none: what a client asks for may have been why.
 
 use bytes::Bytes;
 use callwright::json;
 use callwright::value::Value;
-use http::HeaderMap;
+use http::StatusCode;
 
 use super::experience::Evidence;
 use super::known::BoundMember;
 use super::refusal::{Refused, refusal};
-use crate::upstream::Upstream;
 
 /// The most tokens that the answer may have: a call of the tool takes some twenty.
 const MOST_TOKENS: u64 = 64;
 /// The longest answer that is read, in bytes. One of so few tokens is far shorter.
-const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 
-/// What the answer shows, with the upstream's words. None where it shows nothing: the model thought until its tokens were
-/// used up, or the upstream had something else to refuse.
-pub(super) async fn call(upstream: &Upstream, model: &str, bound: BoundMember) -> Option<(Evidence, String)> {
+/// The request, one for chats.
+pub(crate) fn question(model: &str, bound: BoundMember) -> Bytes {
     let question = json!({
         "model": model,
         "messages": [{"role": "user", "content": "Call the tool report_ready."}],
@@ -31,15 +30,17 @@ pub(super) async fn call(upstream: &Upstream, model: &str, bound: BoundMember) -
         "tool_choice": "required",
         (bound.name()): MOST_TOKENS,
     });
-    let question = Bytes::from(question.to_string());
-    let answer = upstream.post("/chat/completions", question, &HeaderMap::new()).await.ok()?;
-    let status = answer.status;
-    let body = upstream.without_secrets(answer.body.whole(LONGEST).await.ok()?);
+    Bytes::from(question.to_string())
+}
+
+/// What the answer shows, with the upstream's words. None where it shows nothing: the model thought until its tokens were
+/// used up, or the upstream had something else to refuse.
+pub(crate) fn shown(status: StatusCode, body: &Bytes) -> Option<(Evidence, String)> {
     if !status.is_success() {
-        let refusal = refusal(status, &body).filter(|refusal| refusal.what == Refused::Tools)?;
+        let refusal = refusal(status, body).filter(|refusal| refusal.what == Refused::Tools)?;
         return Some((Evidence::Refused, refusal.words));
     }
-    let answer: Value = serde_json::from_slice(&body).ok()?;
+    let answer: Value = serde_json::from_slice(body).ok()?;
     let choice = &answer["choices"][0];
     if choice["message"]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty()) {
         return Some((Evidence::Called, String::new()));

@@ -16,6 +16,7 @@ use crate::config::LadderConfig;
 use crate::deliver::{Came, Events, Json, is_error};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
+use crate::owner::Owner;
 use crate::question::Question;
 use crate::reading::{Budget, Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
@@ -129,9 +130,10 @@ impl Relay {
             policy: options.policy,
             wants_report: false,
             headers: HeaderMap::new(),
+            owner: Owner::default(),
             surface: Surface::Chat,
         };
-        let mut log = Log::new(request.id.clone(), &request.headers, Arc::clone(&self.observer));
+        let mut log = Log::new(&request, Arc::clone(&self.observer));
         let checked = self.checked(request).await;
         let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, .. } =
             checked.map_err(|error| {

@@ -14,6 +14,7 @@ use http::HeaderMap;
 use http_body::Body;
 
 use crate::config::{RelayConfig, UpstreamConfig};
+use crate::owner::Owner;
 use crate::record::{Nobody, Observer};
 use crate::relay::{Relay, Request};
 use crate::reply::{Reply, ReplyBody};
@@ -175,6 +176,7 @@ fn chat_request(request: &Value, stream: bool) -> Request {
         policy: None,
         wants_report: !stream,
         headers: HeaderMap::new(),
+        owner: Owner::default(),
         surface: Surface::Chat,
     }
 }

@@ -94,6 +94,7 @@ mod tests {
 
     use super::*;
     use crate::deliver::voice::{ChatVoice, ResponseItems, Serial};
+    use crate::owner::Owner;
     use crate::surface::{Door, Surface, Translated};
     use crate::wire::{Document, Template, count_of};
 
@@ -117,7 +118,8 @@ mod tests {
         let to = BodySender::default();
         let asked = Document::of(r#"{"model": "m", "input": "Hi."}"#).unwrap();
         let kept = Arc::default();
-        let translated = Translated::of(Surface::Responses, asked, &HeaderMap::new(), &kept).unwrap();
+        let whose = (&HeaderMap::new(), &Owner::default());
+        let translated = Translated::of(Surface::Responses, asked, whose, &kept).unwrap();
         let Door::Responses(wanted) = translated.door else { panic!("another door") };
         let mut voice = Serial::new(ResponseItems::new(*wanted, true), to.clone());
         let mut pulse = Pulse::new(to.clone());

@@ -62,7 +62,7 @@ struct Open {
 pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
     let kind = request.surface;
     let (document, candidates) = candidates(relay, request).await?;
-    let log = Log::new(request.id.clone(), &request.headers, Arc::clone(&relay.observer));
+    let log = Log::new(request, Arc::clone(&relay.observer));
     let mut lane = match Lane::new(relay, request, document, log).await {
         Ok(lane) => lane,
         Err((error, mut log)) => {
@@ -96,7 +96,7 @@ async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, 
 pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
     let (document, candidates) = candidates(relay, request).await?;
     let candidate = candidates.into_iter().next()?;
-    let log = Log::new(request.id.clone(), &request.headers, Arc::new(Nobody));
+    let log = Log::new(request, Arc::new(Nobody));
     let lane = Lane::new(relay, request, document, log).await.ok()?;
     let path = match request.surface {
         Surface::Responses => "/responses/input_tokens",
@@ -156,7 +156,8 @@ impl Lane {
         let stream = root.get("stream").and_then(callwright_json::Value::as_bool) == Some(true);
         let most_tokens = count_of(root, "max_output_tokens").or_else(|| count_of(root, "max_tokens"));
         // Records are told in chats, as far as there is one that says the same.
-        let chat = Translated::of(request.surface, document.clone(), &request.headers, &relay.responses).ok();
+        let whose = (&request.headers, &request.owner);
+        let chat = Translated::of(request.surface, document.clone(), whose, &relay.responses).ok();
         let (told, session) = match chat {
             Some(chat) => (chat.document.to_bytes(), chat.session),
             None => (document.to_bytes(), None),

@@ -12,6 +12,7 @@ use http::HeaderMap;
 
 use self::responses::kept::KeptResponses;
 
+use crate::owner::Owner;
 use crate::wire::{Document, WireError};
 
 pub use failure::error_body;
@@ -82,20 +83,20 @@ pub(crate) struct Translated {
 }
 
 impl Translated {
-    /// The chat request that a request of this API comes to. What is `kept` may be gone on from.
+    /// The chat request that a request of this API comes to. What is `kept` for its owner may be gone on from.
     ///
     /// # Errors
     /// What in the request cannot be used.
     pub(crate) fn of(
         surface: Surface,
         document: Document,
-        headers: &HeaderMap,
+        whose: (&HeaderMap, &Owner),
         kept: &Arc<KeptResponses>,
     ) -> Result<Translated, WireError> {
         match surface {
             Surface::Chat => Ok(Translated::plain(document, Door::Chat)),
-            Surface::Messages => messages::translated(document.root(), headers),
-            Surface::Responses => responses::translated(document.root(), headers, kept),
+            Surface::Messages => messages::translated(document.root(), whose.0),
+            Surface::Responses => responses::translated(document.root(), whose, kept),
         }
     }
 

@@ -12,7 +12,7 @@ use callwright_json::{Kind, Value};
 
 use super::{Sent, Target, Turn};
 use crate::bridge;
-use crate::capability::{BoundMember, Evidence, Source};
+use crate::capability::{BoundMember, Evidence, Source, trial};
 use crate::config::Mode;
 use crate::question::counting_request;
 use crate::record::Choice;
@@ -64,7 +64,11 @@ impl Turn {
         }
         let is_empty = only.outcome.text.trim().is_empty() && only.outcome.reasoning.is_empty();
         if self.ask.choice.is_required() {
-            capabilities.learn(&target.candidate, Evidence::Ignored, "").await;
+            // This client is asked for in prompt mode. What that means for others is not for its words to say: a request
+            // of our own tells, once in a while.
+            if capabilities.takes_trial(&target.candidate) {
+                drop(tokio::spawn(confirmed(Arc::clone(&self.relay), target.candidate.clone())));
+            }
             return true;
         }
         // Nothing at all is no sign of anything, but prompt mode may bring more.
@@ -107,6 +111,20 @@ impl Turn {
                 false
             }
         }
+    }
+}
+
+/// Finds out by a small request whether a model makes native calls, where one that a client demanded did not come.
+async fn confirmed(relay: Arc<Relay>, candidate: Candidate) {
+    let bound = relay.capabilities.bound(&candidate).unwrap_or(BoundMember::MaxTokens);
+    let question = trial::question(&candidate.model, bound);
+    let headers = http::HeaderMap::new();
+    let Ok(answer) = bridge::ask(&candidate, question, &headers, &relay.config.limits).await else { return };
+    let status = answer.status;
+    let Ok(body) = answer.body.whole(trial::LONGEST).await else { return };
+    let body = candidate.upstream.without_secrets(body);
+    if let Some((evidence, words)) = trial::shown(status, &body) {
+        relay.capabilities.learn(&candidate, evidence, &words).await;
     }
 }
 

@@ -1,7 +1,8 @@
 //! One upstream: asks it, with its key, its headers and its patience.
 //!
-//! Where a request goes is settled by the configuration alone. A request is sent again only as long as nothing
-//! of an answer has come, and a redirect is never followed.
+//! Where a request goes is settled by the configuration alone. A request to a model is sent again only as long as nothing
+//! of an answer has come: to write an answer twice changes nothing. Any other one may make something, a batch, a file, a
+//! picture, and is sent again only as long as nothing of it went out. A redirect is never followed.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -56,6 +57,32 @@ pub(super) struct Link {
     name: Arc<str>,
     load: Arc<Load>,
     epoch: Instant,
+}
+
+/// As long as what a request is sent again, and how often at most.
+#[derive(Clone, Copy)]
+enum Again {
+    /// No answer has begun.
+    Unanswered(u32),
+    /// There was no connection that it could have gone out on (RFC 9110, 9.2.2).
+    Unsent(u32),
+}
+
+impl Again {
+    fn most(self) -> u32 {
+        match self {
+            Again::Unanswered(most) | Again::Unsent(most) => most,
+        }
+    }
+
+    fn takes(self, outcome: &Result<http::Response<Incoming>, Failure>) -> bool {
+        match self {
+            Again::Unanswered(_) => true,
+            Again::Unsent(_) => {
+                matches!(outcome, Err(Failure::Connect(_) | Failure::Timeout(Which::Connect)))
+            }
+        }
+    }
 }
 
 /// The longest wait before a request is sent again. An upstream that asks for more gets its answer passed on.
@@ -198,7 +225,7 @@ impl Upstream {
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
         let (uri, headers) = self.forwarded(self.kind(), self.origin.below(path), client_headers)?;
-        self.ask(Method::POST, uri, headers, body, self.config.retries).await
+        self.ask(Method::POST, uri, headers, body, Again::Unanswered(self.config.retries)).await
     }
 
     /// Sends a question in this API to where a model is asked in it.
@@ -218,10 +245,11 @@ impl Upstream {
             UpstreamKind::Ollama => self.origin.beside("/api/chat"),
         };
         let (uri, headers) = self.forwarded(kind, uri, client_headers)?;
-        self.ask(Method::POST, uri, headers, body, self.config.retries).await
+        self.ask(Method::POST, uri, headers, body, Again::Unanswered(self.config.retries)).await
     }
 
-    /// Passes a request on that is none of ours, whatever its method and the type of its body.
+    /// Passes a request on that is none of ours, whatever its method and the type of its body. It is sent again only where
+    /// the upstream cannot be reached: nobody here knows what it makes.
     ///
     /// # Errors
     /// As [`Upstream::post`].
@@ -236,8 +264,7 @@ impl Upstream {
         if let Some(kind) = client_headers.get(header::CONTENT_TYPE) {
             headers.insert(header::CONTENT_TYPE, kind.clone());
         }
-        let retries = if method == Method::POST { self.config.retries } else { 0 };
-        self.ask(method, uri, headers, body, retries).await
+        self.ask(method, uri, headers, body, Again::Unsent(self.config.retries)).await
     }
 
     /// Where a request of a client goes, if there is such a place, and with which headers.
@@ -262,13 +289,13 @@ impl Upstream {
         let uri = self.origin.below(path).ok_or_else(|| self.link.error(Failure::Path))?;
         let mut headers = self.headers.clone();
         date(self.kind(), &mut headers);
-        self.ask(Method::GET, uri, headers, Bytes::new(), 0).await
+        self.ask(Method::GET, uri, headers, Bytes::new(), Again::Unanswered(0)).await
     }
 
     /// Asks for `path` below `base`, another path of the server than that of its base URL.
     pub(crate) async fn get_below(&self, base: &str, path: &str) -> Result<Response, UpstreamError> {
         let uri = self.origin.uri(&[base, path]).ok_or_else(|| self.link.error(Failure::Path))?;
-        self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), 0).await
+        self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), Again::Unanswered(0)).await
     }
 
     /// Asks the server outside of its OpenAI-like part: `/props` where the base URL ends in `/v1`. A request with
@@ -280,7 +307,7 @@ impl Upstream {
     ) -> Result<Response, UpstreamError> {
         let uri = self.origin.beside(path).ok_or_else(|| self.link.error(Failure::Path))?;
         let method = if body.is_some() { Method::POST } else { Method::GET };
-        self.ask(method, uri, self.headers.clone(), body.unwrap_or_default(), 0).await
+        self.ask(method, uri, self.headers.clone(), body.unwrap_or_default(), Again::Unanswered(0)).await
     }
 
     async fn ask(
@@ -289,7 +316,7 @@ impl Upstream {
         uri: Uri,
         headers: HeaderMap,
         body: Bytes,
-        retries: u32,
+        again: Again,
     ) -> Result<Response, UpstreamError> {
         let open = OpenRequest::new(&self.link.load);
         let mut deadline = Deadline::new(&self.config.timeouts);
@@ -301,7 +328,8 @@ impl Upstream {
             *request.headers_mut() = headers.clone();
             let outcome = self.send(request, &mut deadline).await;
             self.link.record(is_failure(&outcome));
-            let pause = if n_retries < retries { pause(&outcome, n_retries) } else { None };
+            let is_again = n_retries < again.most() && again.takes(&outcome);
+            let pause = if is_again { pause(&outcome, n_retries) } else { None };
             if let Some(pause) = pause.filter(|pause| !deadline.ends_within(*pause)) {
                 drop(outcome);
                 tokio::time::sleep(pause).await;

@@ -72,6 +72,7 @@ pub(crate) fn turn(session: &str, says: &str, became: Became) -> NewTurn {
     ));
     NewTurn {
         session: SessionRef::Named(session.into()),
+        owner: None,
         origin: "gateway",
         title: says.into(),
         turn: Turn {

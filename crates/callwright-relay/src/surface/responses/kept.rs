@@ -7,7 +7,7 @@ use std::hash::BuildHasher;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
+use crate::owner::Owner;
 
 /// How many responses are kept, how many bytes of them, and for how long. An agent's loop is minutes long, and clients whose
 /// response is gone send the whole conversation again.
@@ -18,21 +18,10 @@ const TIME: Duration = Duration::from_secs(3600);
 /// So many responses may stand behind one another: each of them is looked up anew.
 const DEPTH: usize = 1024;
 
-/// Whose a response is, by the key that its request came with: another key's is not there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Owner(Vec<u8>);
-
-impl Owner {
-    /// Whoever sends these headers.
-    pub(crate) fn of(headers: &HeaderMap) -> Owner {
-        let keys = ["authorization", "x-api-key", "api-key"].into_iter().filter_map(|name| headers.get(name));
-        Owner(keys.flat_map(|key| key.as_bytes().iter().copied().chain([0])).collect())
-    }
-}
-
 /// A response, and the conversation that it is an answer in.
 #[derive(Debug)]
 pub(crate) struct KeptResponse {
+    /// Another one's is not there.
     pub(crate) owner: Owner,
     /// The response that it goes on from.
     pub(crate) parent: Option<String>,
@@ -84,7 +73,7 @@ impl KeptResponses {
     /// Keeps a response. False where it is larger than all may be together.
     pub(super) fn keep(&self, id: &str, mut response: KeptResponse) -> bool {
         // The key itself is not needed any more.
-        let owner = self.hasher.hash_one(std::mem::take(&mut response.owner.0));
+        let owner = self.hasher.hash_one(std::mem::take(&mut response.owner));
         let size = response.size();
         if self.most_bytes < size {
             return false;
@@ -102,7 +91,7 @@ impl KeptResponses {
 
     /// All items up to and with the answer of this response, from the first on; none where one of the responses is not there.
     pub(super) fn conversation(&self, id: &str, owner: &Owner) -> Option<Vec<String>> {
-        let (mut kept, owner) = (self.lock(), self.hasher.hash_one(&owner.0));
+        let (mut kept, owner) = (self.lock(), self.hasher.hash_one(owner));
         let (mut backwards, mut next) = (Vec::new(), Some(id.to_owned()));
         let mut depth = 0;
         while let Some(id) = next {
@@ -122,13 +111,13 @@ impl KeptResponses {
 
     /// The response of this id as it went out, and its own input.
     pub(crate) fn get(&self, id: &str, owner: &Owner) -> Option<(String, Vec<String>)> {
-        let owner = self.hasher.hash_one(&owner.0);
+        let owner = self.hasher.hash_one(owner);
         self.lock().used(id, owner).map(|response| (response.body.clone(), response.input.clone()))
     }
 
     /// Forgets the response of this id. False where there is none.
     pub(crate) fn forget(&self, id: &str, owner: &Owner) -> bool {
-        let owner = self.hasher.hash_one(&owner.0);
+        let owner = self.hasher.hash_one(owner);
         let mut kept = self.lock();
         let is_there = kept.used(id, owner).is_some();
         if is_there {
@@ -176,7 +165,7 @@ mod tests {
 
     fn response(parent: Option<&str>, input: &str) -> KeptResponse {
         KeptResponse {
-            owner: Owner(vec![1]),
+            owner: Owner::Key([1; 32]),
             parent: parent.map(str::to_owned),
             input: vec![input.to_owned()],
             output: vec![format!("{input}!")],
@@ -188,7 +177,7 @@ mod tests {
     #[test]
     fn a_conversation_is_kept_for_its_owner_and_within_bounds() {
         let kept = KeptResponses { most_bytes: 40, ..KeptResponses::default() };
-        let (mine, yours) = (Owner(vec![1]), Owner(vec![2]));
+        let (mine, yours) = (Owner::Key([1; 32]), Owner::Key([2; 32]));
         assert!(kept.keep("a", response(None, "1")) && kept.keep("b", response(Some("a"), "2")));
         assert_eq!(kept.conversation("b", &mine).unwrap(), ["1", "1!", "2", "2!"]);
         assert_eq!(kept.conversation("b", &yours), None);

@@ -11,10 +11,12 @@ mod tools;
 use std::sync::Arc;
 
 use callwright_json::{Kind, Value, quote};
+
 use http::HeaderMap;
 
-use self::kept::{KeptResponse, KeptResponses, Owner};
+use self::kept::{KeptResponse, KeptResponses};
 use super::{Door, Translated};
+use crate::owner::Owner;
 use crate::wire::{Change, Document, WireError, array, object, rewritten, string_of};
 
 pub(crate) use items::{coded_thought, is_our_code};
@@ -88,7 +90,7 @@ const MOST_ITEMS: usize = 20_000;
 /// What in it no chat server could be asked.
 pub(crate) fn translated(
     root: Value<'_>,
-    headers: &HeaderMap,
+    (headers, owner): (&HeaderMap, &Owner),
     kept: &Arc<KeptResponses>,
 ) -> Result<Translated, WireError> {
     if root.kind() != Kind::Object {
@@ -103,10 +105,9 @@ pub(crate) fn translated(
     if has("background").and_then(Value::as_bool) == Some(true) {
         return Err(unsupported_parameter("background"));
     }
-    let owner = Owner::of(headers);
     let parent = has("previous_response_id").and_then(Value::as_str).map(|id| id.into_owned());
     let earlier = match &parent {
-        Some(id) => kept.conversation(id, &owner).ok_or_else(|| not_found(id))?,
+        Some(id) => kept.conversation(id, owner).ok_or_else(|| not_found(id))?,
         None => Vec::new(),
     };
     let input = own_input(root)?;
@@ -152,7 +153,7 @@ pub(crate) fn translated(
     let wants_kept = has("store").and_then(Value::as_bool) != Some(false);
     let keeper = (wants_kept && kept.keeps()).then(|| Keeper {
         to: Arc::clone(kept),
-        owner,
+        owner: owner.clone(),
         parent,
         input,
         session: session.clone(),

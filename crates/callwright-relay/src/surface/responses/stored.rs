@@ -1,10 +1,10 @@
 //! Responses that are kept, as clients ask for them again.
 
 use callwright_json::{quote, strict};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 
-use super::kept::Owner;
 use super::not_found;
+use crate::owner::Owner;
 use crate::relay::Relay;
 use crate::reply::Reply;
 use crate::upstream::{Upstream, UpstreamKind};
@@ -29,22 +29,22 @@ impl Default for ItemsWanted {
 
 impl Relay {
     /// Whether this is a response that is not kept here, but may be where another server keeps its own.
-    pub fn is_kept_elsewhere(&self, id: &str, headers: &HeaderMap) -> bool {
+    pub fn is_kept_elsewhere(&self, id: &str, owner: &Owner) -> bool {
         let keeps = |upstream: &std::sync::Arc<Upstream>| upstream.kind() == UpstreamKind::Responses;
-        self.upstreams.all().iter().any(keeps) && self.responses.get(id, &Owner::of(headers)).is_none()
+        self.upstreams.all().iter().any(keeps) && self.responses.get(id, owner).is_none()
     }
 
-    /// A response that was kept for whoever sends these headers.
-    pub fn response(&self, id: &str, headers: &HeaderMap) -> Reply {
-        match self.responses.get(id, &Owner::of(headers)) {
+    /// A response that was kept for this owner.
+    pub fn response(&self, id: &str, owner: &Owner) -> Reply {
+        match self.responses.get(id, owner) {
             Some((body, _)) => Reply::json(StatusCode::OK, body),
             None => Reply::error(&not_found(id)),
         }
     }
 
     /// The input items of such a response.
-    pub fn response_items(&self, id: &str, headers: &HeaderMap, wanted: &ItemsWanted) -> Reply {
-        let Some((_, mut items)) = self.responses.get(id, &Owner::of(headers)) else {
+    pub fn response_items(&self, id: &str, owner: &Owner, wanted: &ItemsWanted) -> Reply {
+        let Some((_, mut items)) = self.responses.get(id, owner) else {
             return Reply::error(&not_found(id));
         };
         if wanted.newest_first {
@@ -72,8 +72,8 @@ impl Relay {
     }
 
     /// Forgets such a response.
-    pub fn forget_response(&self, id: &str, headers: &HeaderMap) -> Reply {
-        if !self.responses.forget(id, &Owner::of(headers)) {
+    pub fn forget_response(&self, id: &str, owner: &Owner) -> Reply {
+        if !self.responses.forget(id, owner) {
             return Reply::error(&not_found(id));
         }
         let told = [("id", quote(id)), ("object", quote("response")), ("deleted", String::from("true"))];
