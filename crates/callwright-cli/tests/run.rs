@@ -388,23 +388,22 @@ fn a_run_file_of_a_stranger_starts_and_sends_nothing_unasked() {
         kind = "read"
         parameters = { type = "object", properties = {} }
         "#;
-    let place = Place::new("stranger", script);
-    std::fs::write(place.folder.join("look.toml"), look).unwrap();
-    let file = place.path("look.toml");
-    for flags in [&[][..], &["--allow", "fsWrite"]] {
-        let ran = place.run(&[&[&file, "--model", "native"], flags].concat());
-        assert_eq!(ran.code, 10, "{} {}", ran.out, ran.err);
-        assert!(ran.out.contains("it starts a program that the run file names"), "{}", ran.out);
-        assert!(ran.err.contains("--allow look"), "{}", ran.err);
-    }
-    for flags in [["--yes"].as_slice(), &["--allow", "look"]] {
-        let ran = place.run(&[&[&file, "--model", "native"], flags].concat());
-        assert!(ran.out.contains("look -> ") && ran.out.contains("looked"), "{} {}", ran.out, ran.err);
-    }
-    for name in ["made", ".envrc"] {
-        assert!(!place.folder.join("w").join(name).exists(), "{name}");
+    let runs: [&[&str]; 4] = [&[], &["--allow", "fsWrite"], &["--yes"], &["--allow", "look"]];
+    for (n, flags) in runs.into_iter().enumerate() {
+        let place = Place::new(&format!("stranger-{n}"), script);
+        std::fs::write(place.folder.join("look.toml"), look).unwrap();
+        let ran = place.run(&[&[&place.path("look.toml"), "--model", "native"], flags].concat());
+        if n < 2 {
+            assert_eq!(ran.code, 10, "{flags:?}: {} {}", ran.out, ran.err);
+            assert!(ran.out.contains("it starts a program that the run file names"), "{}", ran.out);
+            assert!(ran.err.contains("--allow look"), "{}", ran.err);
+        } else {
+            assert!(ran.out.contains("looked"), "{flags:?}: {} {}", ran.out, ran.err);
+        }
+        assert_eq!(std::fs::read_dir(place.folder.join("w")).unwrap().count(), 0, "{flags:?}");
     }
 
+    let place = Place::new("stranger", script);
     let asked = place.asked().len();
     std::fs::create_dir_all(place.folder.join("repository/sub")).unwrap();
     std::fs::write(place.folder.join("key"), "canary-key").unwrap();

@@ -9,7 +9,7 @@
 
 mod survey;
 
-use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ struct Obeyed {
     /// Who obeys them, and when: what the user reads.
     by: &'static str,
     at: At,
-    /// Names, or ends of paths. A `*` stands for the beginning of a name. Case does not count, as in some file systems.
+    /// Names, or ends of paths. Case does not count, as in some file systems.
     names: &'static [&'static str],
 }
 
@@ -87,7 +87,7 @@ const OBEYED: &[Obeyed] = &[
         at: At::Top,
         names: &[
             ".vscode",
-            "*.code-workspace",
+            PROJECT,
             ".idea",
             ".fleet",
             ".zed",
@@ -192,21 +192,40 @@ const HEAD: &str = "HEAD";
 
 /// What obeys the file or folder of this path, wherever it is, and by which name.
 fn obeyed(path: &Path) -> Option<(&'static Obeyed, &'static str)> {
-    // All files of a workspace are looked at for each command.
-    static BY_NAME: LazyLock<HashMap<String, Vec<(&Obeyed, &str)>>> = LazyLock::new(|| {
-        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
-        for obeyed in OBEYED {
-            for names in obeyed.names {
-                let last = names.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-                by_name.entry(last).or_default().push((obeyed, *names));
+    let named = |obeyed: &'static Obeyed| obeyed.names.iter().find(|names| ends_with(path, names));
+    OBEYED.iter().find_map(|obeyed| Some((obeyed, *named(obeyed)?)))
+}
+
+/// Is it worth while to look what obeys a file of this name? All names of a workspace are looked at for each command, and
+/// most have a first letter and a length that no name of the list has.
+fn may_be_obeyed(name: &OsStr) -> bool {
+    static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
+        let mut lengths = [0; 256];
+        for names in OBEYED.iter().flat_map(|obeyed| obeyed.names) {
+            let last = names.rsplit('/').next().unwrap_or_default();
+            if let Some(of_first) =
+                last.bytes().next().and_then(|first| lengths.get_mut(usize::from(first.to_ascii_lowercase())))
+            {
+                *of_first |= 1_u64.checked_shl(last.len().try_into().unwrap_or(u32::MAX)).unwrap_or(u64::MAX);
             }
         }
-        by_name
+        lengths
     });
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let ending = name.rfind('.').map(|at| format!("*{}", name.get(at..).unwrap_or_default()));
-    let named = [Some(name), ending].into_iter().flatten().filter_map(|name| BY_NAME.get(&name)).flatten();
-    named.copied().find(|(_, names)| ends_with(path, names))
+    let bytes = name.as_encoded_bytes();
+    let Some(first) = bytes.first() else { return false };
+    let lengths = LENGTHS.get(usize::from(first.to_ascii_lowercase())).copied().unwrap_or_default();
+    let is_of_a_length = bytes.len() < 64 && lengths >> bytes.len() & 1 == 1;
+    is_of_a_length
+        || bytes.last().is_some_and(|last| last.eq_ignore_ascii_case(&b'e')) && has_end(name, PROJECT)
+}
+
+/// How the files end with which one editor opens a project, whatever they are called.
+const PROJECT: &str = ".code-workspace";
+
+fn has_end(name: &OsStr, end: &str) -> bool {
+    let name = name.as_encoded_bytes();
+    let at = name.len().checked_sub(end.len());
+    at.and_then(|at| name.get(at..)).is_some_and(|is| is.eq_ignore_ascii_case(end.as_bytes()))
 }
 
 /// Ends the path with this name, or these names?
@@ -214,14 +233,7 @@ fn ends_with(path: &Path, names: &str) -> bool {
     let mut components = path.components().rev();
     names.rsplit('/').all(|name| {
         let Some(Component::Normal(component)) = components.next() else { return false };
-        match name.strip_prefix('*') {
-            Some(end) => {
-                let name = component.as_encoded_bytes();
-                let at = name.len().checked_sub(end.len());
-                at.and_then(|at| name.get(at..)).is_some_and(|is| is.eq_ignore_ascii_case(end.as_bytes()))
-            }
-            None => component.eq_ignore_ascii_case(name),
-        }
+        if name == PROJECT { has_end(component, name) } else { component.eq_ignore_ascii_case(name) }
     })
 }
 

@@ -16,7 +16,7 @@ use cap_std::fs::Dir;
 use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
-use super::{At, GIT, HEAD, is_repository, obeyed};
+use super::{At, GIT, HEAD, is_repository, may_be_obeyed, obeyed};
 
 /// What something obeys, beneath the folder that was looked through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,14 +119,15 @@ fn moved(dir: &Dir, path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Calls `visit` with each place beneath `root`; where that says a folder, it is gone through as well. With `opens`, folders
-/// of ours that cannot be read are made readable.
+/// of ours that cannot be read are made readable. Of files nothing is kept: a command can make millions.
 fn walk(root: &Path, opens: bool, mut visit: impl FnMut(&Place) -> Option<PathBuf>) {
     // Each with whether the folder above it is a top.
     let mut open = vec![(PathBuf::new(), false)];
     while let Some((folder, is_below_top)) = open.pop() {
         let at = root.join(&folder);
         let Ok(entries) = entries(&at, opens) else { continue };
-        let has = |wanted: &str| entries.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        // As git and the file system see it: a link counts, and so does another case where that is the same name.
+        let has = |name: &str| at.join(name).symlink_metadata().is_ok();
         if is_repository(has)
             && let Ok(metadata) = fs::symlink_metadata(&at)
         {
@@ -141,34 +142,29 @@ fn walk(root: &Path, opens: bool, mut visit: impl FnMut(&Place) -> Option<PathBu
             }
         }
         let is_top = folder.as_os_str().is_empty() || has(".git");
-        for (name, is_folder) in &entries {
-            let path = folder.join(name);
+        for entry in entries.flatten() {
             // `.cargo/config.toml` is a file of the folder that `.cargo` is in.
             let is_at_top = |name: &str| if name.contains('/') { is_below_top } else { is_top };
-            let found = obeyed(&path).filter(|(of, name)| of.at == At::Any || is_at_top(name));
-            if let Some((of, _)) = found {
+            let name = entry.file_name();
+            let found = may_be_obeyed(&name).then(|| obeyed(&folder.join(&name))).flatten();
+            if let Some((of, _)) = found.filter(|(of, name)| of.at == At::Any || is_at_top(name)) {
+                let path = folder.join(&name);
                 let Ok(metadata) = fs::symlink_metadata(root.join(&path)) else { continue };
                 let place = Place { path: path.clone(), id: Id::of(&metadata), key: path, by: of.by };
                 open.extend(visit(&place).filter(|_| metadata.is_dir()).map(|folder| (folder, is_top)));
-            } else if *is_folder {
-                open.push((path, is_top));
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push((folder.join(&name), is_top));
             }
         }
     }
 }
 
-/// The names in a folder, each with whether it is a folder and no link to one.
-fn entries(folder: &Path, opens: bool) -> io::Result<Vec<(OsString, bool)>> {
-    let entry = |entry: io::Result<fs::DirEntry>| {
-        let entry = entry?;
-        Ok((entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir())))
-    };
-    let read = || fs::read_dir(folder)?.map(entry).collect::<io::Result<Vec<_>>>();
-    match read() {
+fn entries(folder: &Path, opens: bool) -> io::Result<fs::ReadDir> {
+    match fs::read_dir(folder) {
         Err(error) if opens && error.kind() == io::ErrorKind::PermissionDenied => {
             let mode = fs::symlink_metadata(folder)?.mode();
             fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7777 | 0o700))?;
-            read()
+            fs::read_dir(folder)
         }
         entries => entries,
     }

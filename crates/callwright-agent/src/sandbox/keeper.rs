@@ -50,7 +50,8 @@ fn kept(leash: &UnixStream, command: &OsStr, own: usize) -> Result<Report, Strin
     // Fails only where the process leads a group already; then the terminal is out of reach as well.
     let _ = setsid();
     adopt_orphans();
-    let workspace = walls.workspace.clone().filter(|_| walls.confined);
+    let may_make = |workspace: &PathBuf| walls.confined && walls.writable.contains(workspace);
+    let workspace = walls.workspace.clone().filter(may_make);
     let before = workspace.map(|workspace| (survey(&workspace), workspace));
     let told = attended(leash, command, own, walls, before.as_ref());
     // Nothing of it lives any more.

@@ -14,7 +14,6 @@ mod keeper;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod processes;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has walls"))]
 mod reach;
 #[cfg(target_os = "linux")]
 mod walls;
