@@ -211,6 +211,12 @@ impl Changes {
         has_other_names(&file).then_some(Why::Linked)
     }
 
+    /// As [`Changes::needs_approval`], for what undoing change `number` brings back.
+    pub(crate) fn undoing_needs_approval(&self, number: Option<u64>) -> Option<Why> {
+        let change = to_undo(&self.log().changes, number).ok()?;
+        configuration::holds(self.workspace.dir(), &change.path).then_some(Why::Configures)
+    }
+
     /// Makes `bytes` the content of the file at `path`, and the directories above it.
     ///
     /// # Errors
@@ -290,19 +296,13 @@ impl Changes {
     /// the same file are undone with it. Returns the change whose `before` stands now.
     ///
     /// # Errors
-    /// When there is nothing to undo, when what stood there was not kept, or when somebody else changed the file since.
-    pub fn undo(&self, call: &str, number: Option<u64>) -> Result<Change, ChangeError> {
+    /// When there is nothing to undo, when what stood there was not kept, when somebody else changed the file since, or
+    /// only with an approval.
+    pub fn undo<'c>(&self, by: impl Into<By<'c>>, number: Option<u64>) -> Result<Change, ChangeError> {
+        let by = by.into();
         let mut log = self.log();
-        let standing = standing(&log.changes);
-        let change = match number {
-            Some(number) => {
-                let known = log.changes.iter().any(|change| change.number == number);
-                let found = standing.iter().find(|change| change.number == number);
-                found.ok_or(if known { ChangeError::Undone(number) } else { ChangeError::Unknown(number) })?
-            }
-            None => standing.last().ok_or(ChangeError::Nothing)?,
-        };
-        let change = Change::clone(change);
+        let change = to_undo(&log.changes, number)?;
+        self.admit(by, &change.path)?;
         let place = self.workspace.entry(&change.path.to_string_lossy())?;
         let found = place.found()?;
         let last = log.changes.iter().rfind(|other| other.path == change.path).unwrap_or(&change);
@@ -318,7 +318,7 @@ impl Changes {
             }
             State::Nothing | State::Link(_) => None,
         };
-        self.begin(&mut log, call, &place, &found, change.before.clone(), Some(change.number))?;
+        self.begin(&mut log, by.call, &place, &found, change.before.clone(), Some(change.number))?;
         match (&change.before, content) {
             (State::File { mode, .. }, Some(bytes)) => {
                 place.replace(&bytes, Some(Permissions::from_mode(*mode)))?;
@@ -402,6 +402,20 @@ impl Changes {
         // What a panic left behind is whole: the log is pushed to in one step.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The change `number`, or the last one, if it still stands.
+fn to_undo(changes: &[Change], number: Option<u64>) -> Result<Change, ChangeError> {
+    let standing = standing(changes);
+    let change = match number {
+        Some(number) => {
+            let known = changes.iter().any(|change| change.number == number);
+            let found = standing.iter().find(|change| change.number == number);
+            found.ok_or(if known { ChangeError::Undone(number) } else { ChangeError::Unknown(number) })?
+        }
+        None => standing.last().ok_or(ChangeError::Nothing)?,
+    };
+    Ok(Change::clone(change))
 }
 
 /// The changes that nobody has undone, and that are no undoing themselves, in order.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::unix::pipe::Receiver as Pipe;
@@ -19,8 +19,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
 use crate::changes::private_dir;
-use crate::configuration;
-use crate::sandbox::{Launcher, Told, Walls, confinement, home, toolchains};
+use crate::configuration::Aside;
+use crate::sandbox::{Apart, Launcher, Report, Told, Walls, confinement, home, readable, told, toolchains};
 
 /// The longest command, in bytes: the system takes no argument of more than 128 KiB.
 const MAX_COMMAND: usize = 64 << 10;
@@ -28,8 +28,8 @@ const MAX_COMMAND: usize = 64 << 10;
 const MAX_RUNNING: usize = 16;
 /// How many processes one command may have.
 const PROCESSES: usize = 1024;
-/// How long the keeper has to end everything.
-const TO_END: Duration = Duration::from_secs(2);
+/// How long the keeper has to end everything, and to look what is left in the workspace.
+const TO_END: Duration = Duration::from_secs(10);
 
 /// What of the user's environment a command may know. The rest may hold keys.
 const KNOWN: &[&str] = &[
@@ -83,11 +83,13 @@ pub struct Commands {
     processes: usize,
     home: Option<PathBuf>,
     hidden: Vec<PathBuf>,
+    granted: Vec<PathBuf>,
+    at_most: Apart,
     toolchains: Vec<PathBuf>,
-    /// What in the workspace is configuration of programs that the user runs, as it was when it was first asked for.
-    protected: OnceLock<Vec<PathBuf>>,
-    /// What the walls of this system do not hold, as it was when it was first asked for.
-    unheld: OnceLock<Option<String>>,
+    /// What of the system and of the toolchains may be read, as it was when it was first asked for.
+    readable: OnceLock<Vec<PathBuf>>,
+    /// What of the system a command has for itself, and why not all, as it was when it was first asked for.
+    apart: OnceLock<(Apart, Option<String>)>,
     running: Mutex<BTreeMap<u64, Arc<Running>>>,
 }
 
@@ -120,48 +122,85 @@ impl Commands {
             network: false,
             processes: PROCESSES,
             hidden: home.iter().cloned().collect(),
+            granted: Vec::new(),
+            at_most: Apart::Processes,
             home,
             toolchains,
-            protected: OnceLock::new(),
-            unheld: OnceLock::new(),
+            readable: OnceLock::new(),
+            apart: OnceLock::new(),
             running: Mutex::new(BTreeMap::new()),
         })
     }
 
-    /// These commands, which may not read `paths`, even where anybody may: what is kept of other runs.
+    /// These commands, which may not read `paths`, whatever these lie in: what is kept of other runs.
     pub fn with_hidden(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Commands {
         self.hidden.extend(paths.into_iter().filter_map(|path| path.canonicalize().ok()));
         self
     }
 
+    /// These commands, which may also read all beneath `paths`.
+    pub fn with_readable(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Commands {
+        self.granted.extend(paths.into_iter().filter_map(|path| path.canonicalize().ok()));
+        self
+    }
+
+    /// These commands, which have no more of the system for themselves than this: what a system without namespaces has.
+    pub fn with_at_most(self, apart: Apart) -> Commands {
+        Commands { at_most: apart, ..self }
+    }
+
     /// What the walls of this system do not hold, and why; nothing where they hold all of it. Tried once, with a command
     /// that does nothing.
     pub fn unheld(&self) -> Option<&str> {
-        let try_out = || {
-            confinement().ok()?;
-            let walls = Walls { mounted: true, ..self.walls(Vec::new()) };
-            let why = match tried(&self.launcher, &self.folder, &walls) {
-                Ok(Told::Exited(0)) => return None,
-                Ok(Told::Failed(why)) => why,
-                Ok(told) => format!("{told:?}"),
-                Err(error) => error.to_string(),
-            };
-            Some(format!(
-                "commands can change modes, owners and times of your files outside of the workspace, and .git and \
-                 callwright.toml in it: {why}"
-            ))
-        };
-        self.unheld.get_or_init(try_out).as_deref()
+        self.apart().1.as_deref()
     }
 
-    fn walls(&self, protected: Vec<PathBuf>) -> Walls {
+    fn apart(&self) -> &(Apart, Option<String>) {
+        let try_out = || {
+            if confinement().is_err() {
+                return (Apart::Nothing, None);
+            }
+            let whole = self.comes_to(Apart::Processes);
+            let Err(why) = whole else { return (Apart::Processes, None) };
+            match self.comes_to(Apart::Files) {
+                Ok(()) => (Apart::Files, Some(format!("{OF_PROCESSES}: {why}"))),
+                Err(why) => {
+                    let files = "commands can change modes, owners and times of your files outside of the workspace, \
+                                 and .git and callwright.toml in it";
+                    (Apart::Nothing, Some(format!("{files}; {OF_PROCESSES}: {why}")))
+                }
+            }
+        };
+        self.apart.get_or_init(try_out)
+    }
+
+    /// Tries walls with a command that does nothing.
+    fn comes_to(&self, apart: Apart) -> Result<(), String> {
+        if self.at_most < apart {
+            return Err("it is not asked for".to_owned());
+        }
+        let walls = Walls { apart, ..self.walls(false) };
+        match tried(&self.launcher, &self.folder, &walls) {
+            Ok(Told::Exited(0)) => Ok(()),
+            Ok(Told::Failed(why)) => Err(why),
+            Ok(told) => Err(format!("{told:?}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn walls(&self, reads_only: bool) -> Walls {
+        let workspace = (!reads_only).then(|| self.folder.clone());
+        let readable = self.readable.get_or_init(|| {
+            let found = readable(&self.toolchains, &self.hidden);
+            found.into_iter().chain(self.granted.iter().cloned()).collect()
+        });
         Walls {
-            writable: vec![self.folder.clone(), self.temporary.clone()],
-            protected,
-            readable: self.toolchains.clone(),
-            hidden: self.hidden.clone(),
+            writable: workspace.into_iter().chain([self.temporary.clone()]).collect(),
+            workspace: Some(self.folder.clone()),
+            readable: readable.clone(),
+            toolchains: self.toolchains.iter().chain(&self.granted).cloned().collect(),
             home: self.home.clone(),
-            mounted: false,
+            apart: Apart::Nothing,
             network: self.network,
             processes: self.processes,
             confined: true,
@@ -183,32 +222,26 @@ impl Commands {
         self.network
     }
 
-    /// Starts `command` in a shell. Without walls only where `unconfined`, which is for a person to say.
+    /// Starts a command in a shell.
     ///
     /// # Errors
     /// When it cannot be started, or not behind walls.
-    pub fn start(
-        &self,
-        command: &str,
-        unconfined: bool,
-        max_output: usize,
-    ) -> Result<Arc<Running>, CommandError> {
+    pub async fn start(&self, launch: Launch<'_>) -> Result<Arc<Running>, CommandError> {
+        let command = launch.command;
         if MAX_COMMAND < command.len() || command.contains('\0') {
             return Err(CommandError::NotACommand);
         }
         let confined = match confinement() {
             Ok(()) => true,
-            Err(_) if unconfined => false,
+            Err(_) if launch.unconfined => false,
             Err(why) => return Err(CommandError::Unconfined(why)),
         };
-        let protected = self.protected.get_or_init(|| configuration::beneath(&self.folder)).clone();
-        let walls = Walls { mounted: self.unheld().is_none(), confined, ..self.walls(protected) };
+        let walls = Walls { apart: self.apart().0, confined, ..self.walls(launch.reads_only) };
         let (ours, theirs) = StdStream::pair()?;
         let (output, writer) = io::pipe()?;
         let mut keeper = Command::new(self.launcher.program());
         keeper
             .args(self.launcher.arguments())
-            .arg(serde_json::to_string(&walls).map_err(io::Error::from)?)
             .arg(command)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(writer.try_clone()?)
@@ -220,9 +253,10 @@ impl Commands {
         // It holds our ends of what the keeper writes to.
         drop(keeper);
         ours.set_nonblocking(true)?;
-        let (told, leash) = UnixStream::from_std(ours)?.into_split();
+        let (heard, mut leash) = UnixStream::from_std(ours)?.into_split();
+        leash.write_all(&told(&walls)?).await?;
         let (ended, end) = watch::channel(None);
-        let output_kept = Arc::new(Mutex::new(Output::new(max_output)));
+        let output_kept = Arc::new(Mutex::new(Output::new(launch.max_output)));
         let running = Running {
             command: command.to_owned(),
             leash: Mutex::new(Some(leash)),
@@ -230,7 +264,7 @@ impl Commands {
             end,
         };
         let pipe = Pipe::from_owned_fd(OwnedFd::from(output))?;
-        tokio::spawn(attend(child, BufReader::new(told), pipe, output_kept, ended));
+        tokio::spawn(attend(child, BufReader::new(heard), pipe, output_kept, ended));
         Ok(Arc::new(running))
     }
 
@@ -281,13 +315,30 @@ impl Commands {
     }
 }
 
+/// What is said of processes where they have no namespace.
+const OF_PROCESSES: &str =
+    "commands see which programs run, and on kernels before 6.12 what they start can outlive them";
+
+/// A command to be started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Launch<'c> {
+    /// What the shell is told.
+    pub command: &'c str,
+    /// The most bytes of its output that are kept.
+    pub max_output: usize,
+    /// Without walls where the system has none, which is for a person to say.
+    pub unconfined: bool,
+    /// It may not write in the workspace.
+    pub reads_only: bool,
+}
+
 /// A command that was started. When nobody holds it any more, it ends, with all that it started.
 #[derive(Debug)]
 pub struct Running {
     command: String,
     leash: Mutex<Option<OwnedWriteHalf>>,
     output: Arc<Mutex<Output>>,
-    end: watch::Receiver<Option<End>>,
+    end: watch::Receiver<Option<(End, Vec<Aside>)>>,
 }
 
 /// How a command ended.
@@ -309,7 +360,12 @@ impl Running {
 
     /// How it ended, if it has.
     pub fn end(&self) -> Option<End> {
-        self.end.borrow().clone()
+        self.end.borrow().as_ref().map(|(end, _)| end.clone())
+    }
+
+    /// What it made, by the time it ended, that programs would have obeyed: it is called otherwise since.
+    pub(crate) fn aside(&self) -> Vec<Aside> {
+        self.end.borrow().as_ref().map(|(_, aside)| aside.clone()).unwrap_or_default()
     }
 
     /// Waits until it has ended.
@@ -317,7 +373,7 @@ impl Running {
         let mut end = self.end.clone();
         let ended = end.wait_for(Option::is_some).await;
         let lost = || End::Failed("its keeper was lost".to_owned());
-        ended.ok().and_then(|end| end.clone()).unwrap_or_else(lost)
+        ended.ok().and_then(|end| Some(end.as_ref()?.0.clone())).unwrap_or_else(lost)
     }
 
     /// Ends it and all that it started, and waits until that is done.
@@ -342,7 +398,6 @@ fn tried(launcher: &Launcher, folder: &Path, walls: &Walls) -> io::Result<Told> 
     let mut keeper = std::process::Command::new(launcher.program());
     keeper
         .args(launcher.arguments())
-        .arg(serde_json::to_string(walls)?)
         .arg(":")
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::null())
@@ -351,10 +406,13 @@ fn tried(launcher: &Launcher, folder: &Path, walls: &Walls) -> io::Result<Told> 
         .current_dir(folder);
     let mut child = keeper.spawn()?;
     drop(keeper);
-    let mut told = String::new();
-    ours.read_to_string(&mut told)?;
+    // There is no workspace to be looked through.
+    ours.write_all(&told(&Walls { workspace: None, ..walls.clone() })?)?;
+    let mut heard = String::new();
+    ours.read_to_string(&mut heard)?;
     child.wait()?;
-    Ok(serde_json::from_str(&told)?)
+    let report: Report = serde_json::from_str(&heard)?;
+    Ok(report.told)
 }
 
 /// Reads what a keeper's command writes, until the keeper has told its end and is gone.
@@ -363,7 +421,7 @@ async fn attend(
     mut told: BufReader<tokio::net::unix::OwnedReadHalf>,
     mut pipe: Pipe,
     output: Arc<Mutex<Output>>,
-    ended: watch::Sender<Option<End>>,
+    ended: watch::Sender<Option<(End, Vec<Aside>)>>,
 ) {
     let reading = async {
         let mut piece = vec![0; 16 << 10];
@@ -388,12 +446,19 @@ async fn attend(
     };
     // The keeper is gone when nothing holds the pipe any more.
     let (line, ()) = tokio::join!(keeping, reading);
-    let end = match serde_json::from_str(&line) {
-        Ok(Told::Exited(code)) => End::Exited(code),
-        Ok(Told::Killed(signal)) => End::Killed(signal),
-        Ok(Told::Failed(why)) => End::Failed(why),
-        Err(_) => End::Failed("something else ended the process that ran it".to_owned()),
-    };
+    let lost = || End::Failed("something else ended the process that ran it".to_owned());
+    let report: Option<Report> = serde_json::from_str(&line).ok();
+    let end = report.map_or_else(
+        || (lost(), Vec::new()),
+        |report| {
+            let end = match report.told {
+                Told::Exited(code) => End::Exited(code),
+                Told::Killed(signal) => End::Killed(signal),
+                Told::Failed(why) => End::Failed(why),
+            };
+            (end, report.aside)
+        },
+    );
     // The receiver may be gone.
     let _ = ended.send(Some(end));
 }

@@ -175,6 +175,8 @@ pub enum Why {
     Writes,
     /// It can change anything.
     Destroys,
+    /// It starts a program that a run file names.
+    Starts,
     /// It was not right as the model wrote it, and its tool is not one to run on an inference.
     Repaired,
     /// The system cannot confine it.
@@ -208,7 +210,7 @@ impl Decision {
             Beside::Within => true,
         };
         match self {
-            Decision::Run | Decision::Ask(Why::Leaks | Why::Writes | Why::Destroys) if asks => {
+            Decision::Run | Decision::Ask(Why::Leaks | Why::Writes | Why::Destroys | Why::Starts) if asks => {
                 Decision::Ask(Why::Beside)
             }
             Decision::Run | Decision::Ask(_) | Decision::Feedback | Decision::Refuse(_) => self,
@@ -222,9 +224,10 @@ impl fmt::Display for Why {
             Why::Leaks => "it reaches others, and can give something away",
             Why::Writes => "it changes something",
             Why::Destroys => "it can change anything",
+            Why::Starts => "it starts a program that the run file names",
             Why::Repaired => "the model did not write it like this: it was repaired",
             Why::Unconfined => "this system cannot confine it",
-            Why::Configures => "it changes a hidden file, a repository or callwright.toml, which make programs run code later",
+            Why::Configures => "it changes a hidden file, a repository or settings, by which programs run code later",
             Why::Linked => "it reads a file of several names (hard links), some of which may stand outside of the workspace",
             Why::Beside => "it stands among the model's words, and may be quoted rather than made",
             Why::Denied => "the tool is denied by the configuration",
@@ -253,6 +256,11 @@ impl Rights {
             Rule::Confirm => Decision::Ask(Why::Repaired),
             Rule::Permission => self.permission(tool, kind),
         }
+    }
+
+    /// Did the user permit anything of this tool?
+    pub(crate) fn permits(&self, tool: &str) -> bool {
+        self.yes || self.allow.contains(tool)
     }
 
     fn permission(&self, tool: &str, kind: Kind) -> Decision {

@@ -48,6 +48,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Must the user have permitted its calls even where they only read, and why?
+    fn needs_permission(&self) -> Option<Why> {
+        None
+    }
+
     /// Does the run end with a call of it?
     fn ends_run(&self) -> bool {
         false

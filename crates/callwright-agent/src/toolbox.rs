@@ -110,14 +110,21 @@ impl Toolbox {
 
     /// What is to be done with a call, by what the user permits and what was done to it before it could be read.
     pub fn decide(&self, name: &str, arguments: &str, repaired: Repaired, rights: &Rights) -> Decision {
-        let decision = rights.decide(name, self.kind_of(name, arguments), repaired);
+        let decision = match (rights.decide(name, self.kind_of(name, arguments), repaired), self.get(name)) {
+            (Decision::Run, Some(tool)) if !rights.permits(name) => {
+                tool.needs_permission().map_or(Decision::Run, Decision::Ask)
+            }
+            (decision, _) => decision,
+        };
         let needs_approval = match (self.get(name), Arguments::read(arguments)) {
             (Some(tool), Ok(arguments)) => tool.needs_approval(&arguments),
             _ => None,
         };
         match (decision, needs_approval) {
             // What holds whatever is permitted says more than that something is not permitted.
-            (Decision::Run | Decision::Ask(Why::Writes | Why::Destroys), Some(why)) => Decision::Ask(why),
+            (Decision::Run | Decision::Ask(Why::Writes | Why::Destroys | Why::Starts), Some(why)) => {
+                Decision::Ask(why)
+            }
             (Decision::Run | Decision::Ask(_) | Decision::Feedback | Decision::Refuse(_), _) => decision,
         }
     }

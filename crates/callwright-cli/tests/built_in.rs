@@ -305,7 +305,7 @@ fn a_task_without_a_file_is_done_and_a_tool_that_fails_is_not_repeated() {
 
     let fails = "task = \"Try it.\"\ntools = [\"try_it\"]\n[[tool]]\nname = \"try_it\"\ncommand = [\"false\"]\n\
                  kind = \"read\"\ndescription = \"Try it.\"\nparameters = { type = \"object\" }\n";
-    let (code, said, _) = run("fails", &[&file("fails.toml", fails)]);
+    let (code, said, _) = run("fails", &[&file("fails.toml", fails), "--yes"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("2 requests"), "{said}");
 }

@@ -28,20 +28,27 @@ struct Terminal {
 
 impl Terminal {
     fn open(folder: &Path, script: &str, args: &[&str]) -> Terminal {
+        Terminal::of(folder, script, &["chat", "--model", "scripted"], args, "")
+    }
+
+    /// `begin` at a terminal into which `typed` was typed before it began.
+    fn of(folder: &Path, script: &str, begin: &[&str], args: &[&str], typed: &str) -> Terminal {
         let replay = Replay::start(Script::from_toml(script).unwrap()).unwrap();
         let pty = native_pty_system();
         let pair = pty.openpty(PtySize { rows: 40, cols: 100, pixel_width: 0, pixel_height: 0 }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_callwright"));
-        command.args(["chat", "--model", "scripted", "--upstream", &replay.base_url()]);
+        command.args(begin);
+        command.args(["--upstream", &replay.base_url()]);
         command.args(args);
         command.cwd(folder.join("w"));
         command.env("XDG_STATE_HOME", folder.join("state"));
         command.env("TERM", "xterm-256color");
         command.env_remove("NO_COLOR");
+        let (mut keys, mut screen) =
+            (pair.master.take_writer().unwrap(), pair.master.try_clone_reader().unwrap());
+        keys.write_all(typed.as_bytes()).unwrap();
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let (keys, mut screen) =
-            (pair.master.take_writer().unwrap(), pair.master.try_clone_reader().unwrap());
         let (send, drawn) = mpsc::channel();
         thread::spawn(move || {
             let mut piece = [0; 4096];
@@ -147,6 +154,26 @@ text = "Done."
     assert_eq!(terminal.ends(), 0);
     let history = fs::read_to_string(folder.join("state/callwright/history")).unwrap();
     assert!(history.contains("change it") && !history.lines().any(|line| line == "y"), "{history}");
+}
+
+/// What was typed before a question was there answers something else.
+#[test]
+fn a_yes_that_was_typed_before_the_question_is_none() {
+    let folder = folder("ahead");
+    let script = r#"
+        [[answer]]
+        when = { last_role = "user" }
+        tool_calls = [{ id = "a", name = "runCommand", arguments = '{"command": "touch ran"}' }]
+        [[answer]]
+        text = "As you like."
+    "#;
+    let begin = ["run", "Do it.", "--model", "scripted", "--store", "off"];
+    let mut terminal = Terminal::of(&folder, script, &begin, &[], "y\ny\n");
+    terminal.waits_for("[n]o: ");
+    terminal.press("n\n");
+    terminal.waits_for("As you like.");
+    assert_eq!(terminal.ends(), 0);
+    assert!(!folder.join("w/ran").exists());
 }
 
 #[test]

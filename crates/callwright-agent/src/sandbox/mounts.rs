@@ -1,9 +1,9 @@
-//! The file systems as a command sees them: all of it can be read only, but for the directories in which it may write; of the
-//! user's home there is nothing but what it needs.
+//! The namespaces of a command: its file systems can be read only, but for the directories in which it may write; of the
+//! user's home there is nothing but what it needs; and of the processes it sees its own.
 //!
 //! Landlock says what may be opened. It does not know modes, owners, times and attributes, and what it grants for a directory
-//! it grants for all beneath it. A mount that can be read only has none of these gaps. It takes a mount namespace: root
-//! has the power to make one, everybody else has it in a user namespace, where the system admits these.
+//! it grants for all beneath it. A mount that can be read only has none of these gaps. Namespaces take a power that root
+//! has; everybody else has it in a user namespace, where the system admits these.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -19,35 +19,77 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
 };
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, UnshareFlags, capabilities, configure_capability_in_ambient_set,
+    set_capabilities,
+};
 
-use super::Walls;
+use super::{Apart, Walls, Within};
 
-/// Gives this process file systems of its own, as `walls` has them. It must have one thread.
+/// Makes namespaces of which the next child is the first process, and gives it the power to make mounts. Returns the
+/// capabilities that there were before. This process must have one thread.
 ///
 /// # Errors
 /// The system does not admit it.
-pub(super) fn shut(walls: &Walls) -> io::Result<()> {
+pub(super) fn apart(apart: Apart) -> io::Result<u64> {
+    let had = capabilities(None)?.effective;
+    let may_mount = had.contains(CapabilitySet::SYS_ADMIN);
+    let mut flags = UnshareFlags::empty();
+    flags.set(UnshareFlags::NEWPID, apart == Apart::Processes);
+    flags.set(UnshareFlags::NEWUSER, apart != Apart::Nothing && !may_mount);
+    if flags.is_empty() {
+        return Ok(had.bits());
+    }
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    unshare(flags)?;
+    if flags.contains(UnshareFlags::NEWUSER) {
+        // Nobody there but ourselves, under the same number.
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        // A program that is started has none of the powers otherwise, as its user is not root.
+        let all = capabilities(None)?;
+        set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::SYS_ADMIN, ..all })?;
+        configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)?;
+    }
+    Ok(had.bits())
+}
+
+fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    #[expect(deprecated, reason = "it is unsafe for tables of open files, which stay as they are")]
+    Ok(rustix::thread::unshare(flags)?)
+}
+
+/// Gives this process file systems of its own, as the walls have them. It must have one thread.
+///
+/// # Errors
+/// The system does not admit it.
+pub(super) fn shut(within: &Within) -> io::Result<()> {
+    let walls = &within.walls;
     let here = std::env::current_dir()?;
-    of_our_own()?;
+    unshare(UnshareFlags::NEWNS)?;
     // What is mounted here is for nobody else, and the other way round.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    if walls.apart == Apart::Processes {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        mount("proc", "/proc", "proc", flags, c"")?;
+    }
     if let Some(home) = &walls.home {
         Hidden::of(home, walls)?.cover()?;
     }
     for folder in &walls.writable {
         mount_bind_recursive(folder, folder)?;
     }
-    for place in &walls.protected {
+    for place in &within.protected {
         match mount_bind_recursive(place, place) {
-            // It was there when the run began.
+            // It was there when the keeper looked; or a link that leads nowhere.
             Err(Errno::NOENT) => {}
             done => done?,
         }
     }
     for (point, flags) in mounts()? {
         let is_in = |folder: &PathBuf| point.starts_with(folder);
-        if walls.writable.iter().any(is_in) && !walls.protected.iter().any(is_in) {
+        if walls.writable.iter().any(is_in) && !within.protected.iter().any(is_in) {
             continue;
         }
         match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, c"") {
@@ -60,22 +102,6 @@ pub(super) fn shut(walls: &Walls) -> io::Result<()> {
     std::env::set_current_dir(here)
 }
 
-/// A namespace for mounts; without the power to make one, in a namespace in which we have it.
-fn of_our_own() -> io::Result<()> {
-    let may_mount = capabilities(None)?.effective.contains(CapabilitySet::SYS_ADMIN);
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    let flags = if may_mount { UnshareFlags::NEWNS } else { UnshareFlags::NEWNS | UnshareFlags::NEWUSER };
-    #[expect(deprecated, reason = "it is unsafe for tables of open files, which stay as they are")]
-    rustix::thread::unshare(flags)?;
-    if !may_mount {
-        // Nobody there but ourselves, under the same number.
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    }
-    Ok(())
-}
-
 /// The user's home with nothing in it, and what is put back.
 struct Hidden<'w> {
     home: &'w Path,
@@ -85,7 +111,8 @@ struct Hidden<'w> {
 
 impl<'w> Hidden<'w> {
     fn of(home: &'w Path, walls: &Walls) -> io::Result<Hidden<'w>> {
-        let mut paths: Vec<&PathBuf> = walls.writable.iter().chain(&walls.readable).collect();
+        let mut paths: Vec<&PathBuf> =
+            walls.writable.iter().chain(&walls.workspace).chain(&walls.toolchains).collect();
         paths.retain(|path| path.starts_with(home));
         // What lies in another one comes with it.
         paths.sort();

@@ -1,4 +1,7 @@
-//! What a command may read outside of the workspace: what anybody may read, and the toolchains, but nothing else of the home.
+//! What a command may read outside of the workspace: what is listed here, and nothing else.
+//!
+//! Not what anybody may read: other homes, other projects, data and servers' files are nobody's to print. What stands in a
+//! listed folder for its owner alone is left out, too, as the owner is whoever runs the command.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -6,8 +9,62 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How deep it is looked for what others may not read: `/etc/ssh/ssh_host_key` is the third step.
-const DEPTH: usize = 3;
+/// A folder of the system.
+struct System {
+    path: &'static str,
+    look: Look,
+}
+
+/// Where it is looked for what others may not read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Nowhere: packages alone write there, or it is no file but what the system says of itself.
+    Nowhere,
+    /// Everywhere: people and servers write there as well.
+    Everywhere,
+}
+
+const fn packages(path: &'static str) -> System {
+    System { path, look: Look::Nowhere }
+}
+
+const fn mixed(path: &'static str) -> System {
+    System { path, look: Look::Everywhere }
+}
+
+/// Programs, their libraries, their settings, and what they ask the system about itself.
+const SYSTEM: &[System] = &[
+    packages("/usr"),
+    packages("/bin"),
+    packages("/sbin"),
+    packages("/lib"),
+    packages("/lib32"),
+    packages("/lib64"),
+    packages("/libx32"),
+    packages("/nix/store"),
+    packages("/gnu/store"),
+    packages("/run/current-system"),
+    mixed("/etc"),
+    mixed("/opt"),
+    // Certificates where `/etc/ssl` leads there; fonts; what is installed.
+    packages("/var/lib/ca-certificates"),
+    packages("/var/cache/fontconfig"),
+    packages("/var/lib/dpkg"),
+    // The names of hosts, where `/etc/resolv.conf` leads there.
+    packages("/run/systemd/resolve"),
+    packages("/run/resolvconf"),
+    packages("/run/NetworkManager/resolv.conf"),
+    packages("/mnt/wsl/resolv.conf"),
+    // How many processors and how much memory there are: runtimes begin with that.
+    packages("/sys/devices/system"),
+    packages("/sys/fs/cgroup"),
+    packages("/sys/kernel/mm"),
+    packages("/proc"),
+];
+
+/// The most entries of folders of the system that are looked at; what comes behind cannot be read. A first command takes
+/// about a millisecond for a thousand.
+const MAX_LOOKED: usize = 50_000;
 
 /// What toolchains keep for all projects where no variable says where, beneath the home.
 const TOOLCHAINS: [&str; 6] =
@@ -15,6 +72,19 @@ const TOOLCHAINS: [&str; 6] =
 
 /// What is the user's own, beneath the home, by the conventions of desktops. No toolchain, whatever has programs beside it.
 const OWN: [&str; 4] = [".config", ".cache", ".local/share", ".local/state"];
+
+/// Files at the top of a toolchain in which it keeps keys, whatever their mode.
+const KEYS: [&str; 9] = [
+    "credentials",
+    "credentials.toml",
+    "settings.xml",
+    "settings-security.xml",
+    "gradle.properties",
+    ".npmrc",
+    ".pypirc",
+    ".netrc",
+    ".env",
+];
 
 /// The home of whoever has this environment; none where everything would lie beneath it.
 pub(crate) fn home(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
@@ -35,10 +105,8 @@ pub(crate) fn toolchains(
         // `~/.local/bin/tool` → `../share/tools/tool/bin/tool`
         let links = fs::read_dir(&folder).into_iter().flatten().flatten();
         let links = links.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-        let targets: BTreeSet<PathBuf> = links
-            .filter_map(|link| Some(link.path().canonicalize().ok()?.parent()?.to_owned()))
-            .filter(|target| home.is_some_and(|home| target.starts_with(home)))
-            .collect();
+        let targets: BTreeSet<PathBuf> =
+            links.filter_map(|link| Some(link.path().canonicalize().ok()?.parent()?.to_owned())).collect();
         found.extend(targets.iter().flat_map(|target| around(target, home)));
     }
     let named =
@@ -48,10 +116,16 @@ pub(crate) fn toolchains(
     found.extend(
         folders.chain(usual).filter_map(|folder| folder.canonicalize().ok()).filter(|path| path.is_dir()),
     );
-    found.extend(workspace.ancestors().skip(1).find(|above| above.join(".git").exists()).map(Path::to_owned));
     // Whoever names the home, or what lies above it, means no toolchain.
     found.retain(|path| !holds_own(path, home));
+    let repository = workspace.ancestors().skip(1).find(|above| above.join(".git").exists());
+    let holds_home = |path: &Path| home.is_some_and(|home| home.starts_with(path));
+    found.extend(repository.filter(|path| !holds_home(path)).map(Path::to_owned));
     found.into_iter().collect()
+}
+
+fn is_of_packages(path: &Path) -> bool {
+    SYSTEM.iter().any(|system| system.look == Look::Nowhere && path.starts_with(system.path))
 }
 
 /// What has to be there for the programs of a folder: `~/.nvm/versions/node/v20/bin` → `~/.nvm/versions/node/v20`.
@@ -63,10 +137,13 @@ fn around(programs: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
+/// Is it a home, or does it hold what is not of one installation: `/srv`, `/home/other`?
 fn holds_own(path: &Path, home: Option<&Path>) -> bool {
-    path.parent().is_none()
+    let is_at_the_top = path.parent().is_none_or(|parent| parent.parent().is_none());
+    is_at_the_top
         || home.is_some_and(|home| {
-            home.starts_with(path) || OWN.iter().any(|own| home.join(own).starts_with(path))
+            let is_other_home = path.parent().is_some() && path.parent() == home.parent();
+            is_other_home || home.starts_with(path) || OWN.iter().any(|own| home.join(own).starts_with(path))
         })
 }
 
@@ -74,54 +151,86 @@ fn variable<'e>(environment: &'e [(OsString, OsString)], name: &str) -> Option<&
     environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.as_os_str())
 }
 
-/// All that stands at the top and that anybody may read, without devices: among them is the terminal at which the user
-/// types. Of what is `hidden` nothing, and of `toolchains` all but the files that are for their owner alone.
-pub(super) fn readable(hidden: &[PathBuf], toolchains: &[PathBuf]) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    for entry in entries(Path::new("/")) {
-        match entry.to_str() {
-            Some("/dev") => {}
-            // Not files, but what the system says of itself.
-            Some("/proc" | "/sys") => paths.push(entry),
-            _ => {
-                if is_open(&entry, DEPTH, hidden, &mut paths) {
-                    paths.push(entry);
-                }
-            }
-        }
+/// What may be read, without links: of what is `hidden` nothing, and of `toolchains` all but the files at the top that are
+/// for their owner alone, or hold keys.
+pub(crate) fn readable(toolchains: &[PathBuf], hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let is_kept = |entry: &PathBuf, is_private: bool| match fs::symlink_metadata(entry) {
+        Ok(metadata) => metadata.is_file() && (holds_keys(entry) || is_private && !is_public(&metadata)),
+        Err(_) => true,
+    };
+    let tops = || toolchains.iter().map(|toolchain| (toolchain, is_of_packages(toolchain)));
+    let kept = tops().flat_map(|(toolchain, is_of_packages)| {
+        entries(toolchain).filter(move |entry| is_kept(entry, !is_of_packages))
+    });
+    let hidden: Vec<PathBuf> = hidden.iter().cloned().chain(kept).collect();
+    let mut looking = Looking { hidden: &hidden, left: MAX_LOOKED, paths: Vec::new() };
+    // Where `/bin` is a link, `/usr` has it.
+    for System { path, look } in SYSTEM {
+        looking.add(Path::new(path), *look);
     }
-    for toolchain in toolchains {
-        paths.extend(entries(toolchain).filter(|entry| match fs::symlink_metadata(entry) {
-            Ok(metadata) => metadata.is_dir() || (metadata.is_file() && is_public(&metadata)),
-            Err(_) => false,
-        }));
+    for (toolchain, _) in tops().filter(|(_, is_of_packages)| !is_of_packages) {
+        entries(toolchain).for_each(|entry| looking.add_part(&entry, Look::Nowhere));
     }
-    paths
+    looking.paths
 }
 
-/// May all of it be read? If not, the parts that may are added to `paths`.
-fn is_open(path: &Path, depth: usize, hidden: &[PathBuf], paths: &mut Vec<PathBuf>) -> bool {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
-    if !is_public(&metadata) || hidden.iter().any(|hidden| hidden == path) {
-        return false;
-    }
-    let holds_hidden = hidden.iter().any(|hidden| hidden.starts_with(path));
-    if !metadata.is_dir() || (depth == 0 && !holds_hidden) {
-        return true;
-    }
-    let mut parts = Vec::new();
-    let mut is_whole = true;
-    for entry in entries(path) {
-        if is_open(&entry, depth.saturating_sub(1), hidden, &mut parts) {
-            parts.push(entry);
-        } else {
-            is_whole = false;
+fn holds_keys(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| KEYS.iter().any(|keys| name.eq_ignore_ascii_case(keys)))
+}
+
+struct Looking<'h> {
+    hidden: &'h [PathBuf],
+    /// How many entries may still be looked at.
+    left: usize,
+    paths: Vec<PathBuf>,
+}
+
+impl Looking<'_> {
+    fn add(&mut self, path: &Path, look: Look) {
+        if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_symlink() && is_public(&metadata)) {
+            self.add_part(path, look);
         }
     }
-    if !is_whole {
-        paths.extend(parts);
+
+    fn add_part(&mut self, path: &Path, look: Look) {
+        let mut parts = Vec::new();
+        if self.is_open(path, look, &mut parts) {
+            parts = vec![path.to_owned()];
+        }
+        self.paths.append(&mut parts);
     }
-    is_whole
+
+    /// May all of it be read? If not, the parts that may are added to `parts`.
+    fn is_open(&mut self, path: &Path, look: Look, parts: &mut Vec<PathBuf>) -> bool {
+        if self.hidden.iter().any(|hidden| hidden == path) {
+            return false;
+        }
+        let Ok(metadata) = fs::symlink_metadata(path) else { return false };
+        if look == Look::Everywhere && !is_public(&metadata) {
+            return false;
+        }
+        let holds_hidden = self.hidden.iter().any(|hidden| hidden.starts_with(path));
+        if !metadata.is_dir() || (look == Look::Nowhere && !holds_hidden) {
+            return true;
+        }
+        let (mut own, mut is_whole) = (Vec::new(), true);
+        for entry in entries(path) {
+            let Some(left) = self.left.checked_sub(1) else {
+                is_whole = false;
+                break;
+            };
+            self.left = left;
+            if self.is_open(&entry, look, &mut own) {
+                own.push(entry);
+            } else {
+                is_whole = false;
+            }
+        }
+        if !is_whole {
+            parts.append(&mut own);
+        }
+        is_whole
+    }
 }
 
 fn is_public(metadata: &Metadata) -> bool {
@@ -134,4 +243,46 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
     entries.filter(move |entry| !is_link(entry)).map(|entry| entry.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// At whatever depth.
+    #[test]
+    fn what_is_for_its_owner_alone_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let deep = root.join("a/b/c/d/e/f");
+        fs::create_dir_all(&deep).unwrap();
+        for (name, mode) in [("key", 0o600), ("open", 0o644)] {
+            fs::write(deep.join(name), name).unwrap();
+            fs::set_permissions(deep.join(name), Permissions::from_mode(mode)).unwrap();
+        }
+        fs::create_dir(root.join("a/whole")).unwrap();
+        let mut looking = Looking { hidden: &[], left: 100, paths: Vec::new() };
+        looking.add_part(&root.join("a"), Look::Everywhere);
+        looking.paths.sort();
+        assert_eq!(looking.paths, [deep.join("open"), root.join("a/whole")]);
+        // What was not looked at is not opened.
+        let mut looking = Looking { hidden: &[], left: 3, paths: Vec::new() };
+        looking.add_part(&root.join("a"), Look::Everywhere);
+        assert!(looking.paths.iter().all(|path| *path == root.join("a/whole")), "{:?}", looking.paths);
+    }
+
+    #[test]
+    fn a_folder_at_the_top_and_a_home_are_no_toolchains() {
+        let home = Some(Path::new("/home/me"));
+        for path in ["/", "/srv", "/home", "/home/me", "/home/other", "/home/me/.config"] {
+            assert!(holds_own(Path::new(path), home), "{path}");
+        }
+        for path in ["/srv/tools", "/home/me/.cargo", "/home/other/.linuxbrew", "/home/me/.local/share/tools"]
+        {
+            assert!(!holds_own(Path::new(path), home), "{path}");
+        }
+    }
 }

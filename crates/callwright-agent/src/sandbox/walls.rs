@@ -12,8 +12,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use super::Walls;
-use super::reach::readable;
+use super::{Apart, Walls, Within};
 
 /// Without this version a command could still empty files outside, by truncating them.
 const NEEDED: ABI = ABI::V3;
@@ -27,28 +26,26 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 ///
 /// # Errors
 /// When the kernel cannot hold them; nothing may be started then.
-pub(super) fn raise(walls: &Walls) -> Result<(), String> {
-    let had = capabilities(None).map_err(|error| format!("its capabilities are unknown: {error}"))?;
-    if walls.mounted {
-        super::mounts::shut(walls).map_err(|error| format!("it gets no mounts of its own: {error}"))?;
+pub(super) fn raise(within: &Within) -> Result<(), String> {
+    let walls = &within.walls;
+    if walls.apart != Apart::Nothing {
+        super::mounts::shut(within).map_err(|error| format!("it gets no mounts of its own: {error}"))?;
     }
     files(walls).map_err(|error| format!("no Landlock: {error}"))?;
-    sockets(walls.network).map_err(|error| format!("no seccomp: {error}"))?;
+    calls(walls.network).map_err(|error| format!("no seccomp: {error}"))?;
+    let had = CapabilitySet::from_bits_retain(within.capabilities);
     powers(had).map_err(|error| format!("the capabilities cannot be dropped: {error}"))
 }
 
 /// Root may look into any process, and so at the keys of whoever started it, walls or not. What is kept is about files,
 /// which have walls, and is what was had before there was a user namespace. A program that is started cannot win the rest
 /// back: Landlock forbids new privileges.
-fn powers(had: CapabilitySets) -> std::io::Result<()> {
+fn powers(had: CapabilitySet) -> std::io::Result<()> {
     let kept =
         CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
-    let sets = CapabilitySets {
-        effective: had.effective & kept,
-        permitted: had.permitted & kept,
-        inheritable: CapabilitySet::empty(),
-    };
-    Ok(set_capabilities(None, sets)?)
+    let kept = had & kept & capabilities(None)?.permitted;
+    let inheritable = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable })?)
 }
 
 fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
@@ -64,9 +61,10 @@ fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut ruleset = ruleset
         .create()?
-        .add_rules(path_beneath_rules(readable(&walls.hidden, &walls.readable), AccessFs::from_read(WANTED)))?
+        .add_rules(path_beneath_rules(&walls.readable, AccessFs::from_read(WANTED)))?
+        .add_rules(path_beneath_rules(&walls.workspace, AccessFs::from_read(WANTED)))?
         .add_rules(path_beneath_rules(DEVICES, AccessFs::ReadFile | AccessFs::WriteFile))?;
-    if let Some(home) = walls.home.as_ref().filter(|_| walls.mounted) {
+    if let Some(home) = walls.home.as_ref().filter(|_| walls.apart != Apart::Nothing) {
         // There is nothing in it but what may be read. Programs look for their settings there, and take it well that there
         // are none.
         ruleset = ruleset.add_rule(PathBeneath::new(PathFd::new(home)?, AccessFs::ReadDir))?;
@@ -80,10 +78,11 @@ fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Landlock knows TCP only, and names no local sockets: a bus or a container engine behind one does as it is told, for
-/// its own rights. So sockets are refused where they are made; pairs of them, which lead nowhere, are not.
+/// What Landlock does not know of. It knows TCP only, and names no local sockets: a bus or a container engine behind one
+/// does as it is told, for its own rights. So sockets are refused where they are made; pairs of them, which lead nowhere,
+/// are not. And it knows no modes: a file that runs with its owner's rights would be a way out for whoever starts it later.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
-fn sockets(network: bool) -> Result<(), Box<dyn std::error::Error>> {
+fn calls(network: bool) -> Result<(), Box<dyn std::error::Error>> {
     let other_than = |family: i32| {
         let family = u64::from(family.cast_unsigned());
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
@@ -97,7 +96,7 @@ fn sockets(network: bool) -> Result<(), Box<dyn std::error::Error>> {
             other_than(libc::AF_NETLINK)?,
         ])?],
     };
-    let refused = [
+    let mut refused = vec![
         (libc::SYS_socket, of_sockets),
         // It makes sockets without the call.
         (libc::SYS_io_uring_setup, Vec::new()),
@@ -105,7 +104,53 @@ fn sockets(network: bool) -> Result<(), Box<dyn std::error::Error>> {
         (libc::SYS_keyctl, Vec::new()),
         (libc::SYS_add_key, Vec::new()),
         (libc::SYS_request_key, Vec::new()),
+        (libc::SYS_fchmod, with_owners_rights(1, None)?),
+        (libc::SYS_fchmodat, with_owners_rights(2, None)?),
+        (SYS_FCHMODAT2, with_owners_rights(2, None)?),
+        (libc::SYS_mknodat, with_owners_rights(2, None)?),
+        // Without O_CREAT there is no mode.
+        (libc::SYS_openat, with_owners_rights(3, Some(2))?),
     ];
+    #[cfg(target_arch = "x86_64")]
+    refused.extend([
+        (libc::SYS_chmod, with_owners_rights(1, None)?),
+        (libc::SYS_creat, with_owners_rights(1, None)?),
+        (libc::SYS_mknod, with_owners_rights(1, None)?),
+        (libc::SYS_open, with_owners_rights(2, Some(1))?),
+    ]);
+    filter(refused, libc::EPERM)?;
+    // Its mode stands in memory, where no filter looks. Programs take it for a call of newer systems, and open otherwise.
+    filter(vec![(libc::SYS_openat2, Vec::new())], libc::ENOSYS)
+}
+
+/// Of Linux 6.6; the number is the same on all processors.
+const SYS_FCHMODAT2: libc::c_long = 452;
+
+/// The call has a mode as its argument `mode`, and with it a file would run with the rights of its owner or group. Where
+/// `flags` is an argument, only if that says that a file is made.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
+fn with_owners_rights(mode: u8, flags: Option<u8>) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let has = |argument: u8, bit: u32| {
+        let bit = u64::from(bit);
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bit), bit)
+    };
+    let mut rules = Vec::new();
+    for bit in [libc::S_ISUID, libc::S_ISGID] {
+        let mut conditions = vec![has(mode, bit)?];
+        if let Some(flags) = flags {
+            conditions.push(has(flags, libc::O_CREAT.cast_unsigned())?);
+        }
+        rules.push(SeccompRule::new(conditions)?);
+    }
+    Ok(rules)
+}
+
+/// Answers these calls with an error from here on. There is no way back.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
+fn filter(
+    refused: Vec<(libc::c_long, Vec<SeccompRule>)>,
+    error: i32,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut rules = BTreeMap::new();
     for (call, conditions) in refused {
         // The same calls by the numbers of the x32 interface.
@@ -113,12 +158,12 @@ fn sockets(network: bool) -> Result<(), Box<dyn std::error::Error>> {
         rules.insert(call | 0x4000_0000, conditions.clone());
         rules.insert(call, conditions);
     }
-    let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    let refuse = SeccompAction::Errno(error.cast_unsigned());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, std::env::consts::ARCH.try_into()?)?;
     Ok(seccompiler::apply_filter(&BpfProgram::try_from(filter)?)?)
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
-fn sockets(_network: bool) -> Result<(), Box<dyn std::error::Error>> {
+fn calls(_network: bool) -> Result<(), Box<dyn std::error::Error>> {
     Err("not for this processor".into())
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 use callwright::json;
 use callwright::value::{Map, Value};
 
+use super::run_command::set_aside;
 use crate::arguments::Arguments;
-use crate::command::{Commands, End};
+use crate::command::{Commands, End, Launch};
 use crate::rights::Why;
 use crate::sandbox::confinement;
-use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
+use crate::tool::{CallContext, Calling, Effect, Kind, Tool, ToolError, ToolResult};
 
 /// A tool that starts a program with the call's arguments in its own.
 ///
@@ -45,7 +46,7 @@ impl Program {
         }
     }
 
-    /// This program, declared to be of this kind.
+    /// This program, declared to be of this kind. One that reads cannot write in the workspace.
     pub fn of_kind(self, kind: Kind) -> Program {
         Program { kind, ..self }
     }
@@ -58,7 +59,10 @@ impl Program {
     async fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
         let words: Vec<String> =
             self.words.iter().map(|word| quoted(&filled(word, arguments.object()))).collect();
-        let started = self.commands.start(&words.join(" "), context.approved, context.limits.bytes);
+        let command = &words.join(" ");
+        let (unconfined, max_output) = (context.approved, context.limits.bytes);
+        let reads_only = self.kind.effect == Effect::Read;
+        let started = self.commands.start(Launch { command, unconfined, max_output, reads_only }).await;
         let running = started.map_err(|error| ToolError::new(error.to_string()))?;
         let end = tokio::select! {
             end = running.wait() => end,
@@ -68,7 +72,10 @@ impl Program {
                 return Err(ToolError::new(message).with("output", running.take_output()));
             }
         };
-        let output = running.take_output();
+        let output = match set_aside(&running) {
+            Some(aside) => format!("[{aside}]\n{}", running.take_output()),
+            None => running.take_output(),
+        };
         match end {
             End::Exited(0) => Ok(ToolResult::Text(output.trim_end_matches('\n').to_owned())),
             End::Exited(code) => {
@@ -93,6 +100,11 @@ impl Tool for Program {
 
     fn timeout(&self, _arguments: &Arguments) -> Option<Duration> {
         Some(self.timeout)
+    }
+
+    fn needs_permission(&self) -> Option<Why> {
+        // What it is said to do is the word of whoever wrote the run file.
+        Some(Why::Starts)
     }
 
     fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {

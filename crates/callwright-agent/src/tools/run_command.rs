@@ -9,7 +9,7 @@ use callwright::value::{Map, Value};
 
 use super::{define, names, object};
 use crate::arguments::Arguments;
-use crate::command::{Commands, End, Running};
+use crate::command::{Commands, End, Launch, Running};
 use crate::known_as::KnownAs;
 use crate::rights::Why;
 use crate::sandbox::confinement;
@@ -88,7 +88,7 @@ impl RunCommand {
         let command = arguments.optional_string("command")?;
         let id = arguments.optional_number("id")?;
         match (command, id) {
-            (Some(command), None) if arguments.flag("background")? => self.begin(command, context),
+            (Some(command), None) if arguments.flag("background")? => self.begin(command, context).await,
             (Some(command), None) => self.finish(command, context).await,
             (None, Some(id)) => self.look(id, arguments, context).await,
             (None, None) => Err(ToolError::new("command must be a string")),
@@ -96,25 +96,27 @@ impl RunCommand {
         }
     }
 
-    fn start(&self, command: &str, context: &CallContext) -> Result<Arc<Running>, ToolError> {
-        let started = self.0.start(command, context.approved, context.limits.bytes);
+    async fn start(&self, command: &str, context: &CallContext) -> Result<Arc<Running>, ToolError> {
+        let (unconfined, max_output) = (context.approved, context.limits.bytes);
+        let started = self.0.start(Launch { command, unconfined, max_output, reads_only: false }).await;
         started.map_err(|error| ToolError::new(error.to_string()))
     }
 
-    fn begin(&self, command: &str, context: &CallContext) -> Result<ToolResult, ToolError> {
-        let running = self.start(command, context)?;
+    async fn begin(&self, command: &str, context: &CallContext) -> Result<ToolResult, ToolError> {
+        let running = self.start(command, context).await?;
         let id = self.0.keep(running).map_err(|error| ToolError::new(error.to_string()))?;
         Ok(ToolResult::Object(object([("id", json!(id)), ("running", json!(true))])))
     }
 
     async fn finish(&self, command: &str, context: &CallContext) -> Result<ToolResult, ToolError> {
-        let running = self.start(command, context)?;
+        let running = self.start(command, context).await?;
         tokio::select! {
             end = running.wait() => result(Map::new(), &end, &running),
             () = context.cancellation.cancelled() => {
                 running.stop().await;
                 let message = "the command and all that it started were ended before it was done";
-                Err(ToolError::new(message).with("output", running.take_output()))
+                let error = ToolError::new(message).with("output", running.take_output());
+                Err(set_aside(&running).into_iter().fold(error, |error, aside| error.with("set_aside", aside)))
             }
         }
     }
@@ -162,11 +164,40 @@ impl RunCommand {
 }
 
 fn result(mut members: Map, end: &End, running: &Running) -> Result<ToolResult, ToolError> {
+    let aside = set_aside(running);
     match end {
         End::Exited(code) => members.insert("exit_code".to_owned(), json!(code)),
         End::Killed(signal) => members.insert("signal".to_owned(), json!(signal)),
-        End::Failed(why) => return Err(ToolError::new(why.clone()).with("output", running.take_output())),
+        End::Failed(why) => {
+            let error = ToolError::new(why.clone()).with("output", running.take_output());
+            return Err(aside.into_iter().fold(error, |error, aside| error.with("set_aside", aside)));
+        }
     };
+    // Before what the command says: people see the beginning.
+    members.extend(aside.map(|aside| ("set_aside".to_owned(), json!(aside))));
     members.insert("output".to_owned(), json!(running.take_output()));
     Ok(ToolResult::Object(members))
+}
+
+/// The most that is named of what was set aside.
+const MAX_ASIDE: usize = 20;
+
+/// What the model and the user have to know of what a command made that programs would obey.
+pub(super) fn set_aside(running: &Running) -> Option<String> {
+    let aside = running.aside();
+    if aside.is_empty() {
+        return None;
+    }
+    let named = aside.iter().take(MAX_ASIDE).map(|aside| {
+        let path = aside.path.display();
+        match &aside.to {
+            Some(to) => format!("{path} is {} ({})", to.display(), aside.by),
+            None => format!("{path} could not be renamed, and is to be looked at ({})", aside.by),
+        }
+    });
+    let more = aside.len().saturating_sub(MAX_ASIDE);
+    let more = (0 < more).then(|| format!("and {more} more"));
+    let named: Vec<String> = named.chain(more).collect();
+    let why = "programs would run what stands there without a question, so only the user can put it back by this name";
+    Some(format!("{}; {why}", named.join(", ")))
 }

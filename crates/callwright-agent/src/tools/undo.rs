@@ -8,6 +8,7 @@ use callwright::value::{Map, Value};
 use super::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::changes::{Change, ChangeError, Changes, State};
+use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 
 pub(super) struct Undo(pub(super) Arc<Changes>);
@@ -30,6 +31,13 @@ impl Work for Undo {
         Kind::WRITE
     }
 
+    fn needs_approval(&self, arguments: &Arguments) -> Option<Why> {
+        if arguments.flag("list").ok()? {
+            return None;
+        }
+        self.0.undoing_needs_approval(arguments.optional_number("change").ok()?)
+    }
+
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError> {
         if arguments.flag("list")? {
             let changes = self.0.list();
@@ -44,7 +52,7 @@ impl Work for Undo {
         }
         let number = arguments.optional_number("change")?;
         go_on(context)?;
-        let undone = self.0.undo(&context.call_id, number).map_err(|error| match &error {
+        let undone = self.0.undo(context, number).map_err(|error| match &error {
             ChangeError::Elsewhere(path) => ToolError::at(&path.to_string_lossy(), &error),
             _ => ToolError::new(error.to_string()),
         })?;

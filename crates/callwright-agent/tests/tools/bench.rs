@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use callwright::value::Value;
@@ -36,7 +37,7 @@ pub(crate) struct Bench {
     pub(crate) toolbox: Toolbox,
     pub(crate) context: CallContext,
     pub(crate) changes: Arc<Changes>,
-    commands: Arc<Commands>,
+    pub(crate) commands: Arc<Commands>,
     pub(crate) user: Arc<User>,
 }
 
@@ -63,11 +64,47 @@ impl Bench {
         commands: impl FnOnce(Commands) -> Commands,
         environment: Vec<(OsString, OsString)>,
     ) -> Bench {
+        let launcher = Launcher::new(env!("CARGO_BIN_EXE_callwright-sandbox"), &[]);
+        Bench::launched(launcher, folder, user, changes, commands, environment)
+    }
+
+    /// A bench whose commands are another user's, who owns all of it: where the tests are root, and may be somebody else.
+    pub(crate) fn of_nobody(commands: impl FnOnce(Commands) -> Commands) -> Option<Bench> {
+        let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+        let keeper = env!("CARGO_BIN_EXE_callwright-sandbox");
+        let as_nobody = |words: &[&str]| Command::new("setpriv").args(nobody).args(words).status();
+        if !as_nobody(&["test", "-x", keeper]).is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let launcher = Launcher::new("setpriv", &[&nobody[..], &[keeper]].concat());
+        let folder = TempDir::new().unwrap();
+        let home = folder.path().join("home");
+        fs::create_dir(&home).unwrap();
+        let environment = vec![("HOME".into(), home.into()), ("PATH".into(), "/usr/bin:/bin".into())];
+        let bench =
+            Bench::launched(launcher, folder, User::default(), |changes| changes, commands, environment);
+        bench.give_to_nobody();
+        Some(bench)
+    }
+
+    /// Gives all that was put to the user of [`Bench::of_nobody`].
+    pub(crate) fn give_to_nobody(&self) {
+        let given = Command::new("chown").args(["-R", "65534:65534"]).arg(self.folder.path()).status();
+        assert!(given.unwrap().success());
+    }
+
+    fn launched(
+        launcher: Launcher,
+        folder: TempDir,
+        user: User,
+        changes: impl FnOnce(Changes) -> Changes,
+        commands: impl FnOnce(Commands) -> Commands,
+        environment: Vec<(OsString, OsString)>,
+    ) -> Bench {
         fs::create_dir(folder.path().join("w")).unwrap();
         let workspace = Arc::new(Workspace::open(&folder.path().join("w")).unwrap());
         let kept = folder.path().join("kept");
         let changes = Arc::new(changes(Changes::open(&kept, workspace.clone()).unwrap()));
-        let launcher = Launcher::new(env!("CARGO_BIN_EXE_callwright-sandbox"), &[]);
         let temporary = folder.path().join("temporary");
         let all = Commands::new(launcher, workspace.root(), &temporary, environment).unwrap();
         let all = Arc::new(commands(all));

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::bench::{Bench, User};
 
-async fn run(bench: &Bench, command: &str) -> Value {
+pub(crate) async fn run(bench: &Bench, command: &str) -> Value {
     bench.call("runCommand", json!({"command": command})).await
 }
 
@@ -150,7 +150,7 @@ async fn the_network_is_there_where_it_is_allowed() {
 }
 
 /// Is there still a process with this argument?
-fn lives(mark: &str) -> bool {
+pub(crate) fn lives(mark: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         // The zombie of an ended process has no arguments.

@@ -324,6 +324,82 @@ async fn what_programs_obey_is_written_with_an_approval_alone() {
     assert_eq!(bench.text(".envrc"), "x");
 }
 
+/// In whatever order its parts are written, somebody is asked before git takes a folder for a repository.
+#[tokio::test]
+async fn no_folder_becomes_a_repository_unasked() {
+    let parts = [
+        ("config", "[core]\n\tworktree = .\n\tfsmonitor = \"touch PWNED; false\"\n"),
+        ("objects/info/x", "x"),
+        ("refs/heads/x", "x"),
+        ("commondir", "elsewhere"),
+        ("HEAD", "ref: refs/heads/main\n"),
+    ];
+    let rights = Rights { yes: true, allow: ["fsWrite".to_owned()].into(), ..Rights::default() };
+    for folder in ["", "sub/"] {
+        for first in 0..parts.len() {
+            let bench = Bench::new();
+            for at in 0..parts.len() {
+                let (name, content) = parts[(first + at) % parts.len()];
+                let write = json!({"path": format!("{folder}{name}"), "content": content});
+                let decided = bench.toolbox.decide("fsWrite", &write.to_string(), Repaired::Exact, &rights);
+                // All that comes behind a HEAD asks as well.
+                let has_head = bench.path(folder).join("HEAD").exists();
+                let asks = name == "HEAD" || has_head;
+                let wanted = if asks { Decision::Ask(Why::Configures) } else { Decision::Run };
+                assert_eq!(decided, wanted, "{folder}{name} after {at} from {first}");
+                assert_eq!(bench.result("fsWrite", &write).await.is_error(), asks, "{folder}{name}");
+                if name == "HEAD" {
+                    bench.put(&format!("{folder}{name}"), content);
+                }
+            }
+        }
+    }
+    let bench = Bench::new();
+    for path in [
+        "config",
+        "sub/config",
+        "refs/x",
+        "objects",
+        "headers/HEAD.txt",
+        "Makefile",
+        "package.json",
+        "build.rs",
+    ] {
+        let write = json!({"path": path, "content": "x"});
+        let decided = bench.toolbox.decide("fsWrite", &write.to_string(), Repaired::Exact, &rights);
+        assert_eq!(decided, Decision::Run, "{path}");
+    }
+    for path in
+        ["sub/head", "made/../HEAD", "lefthook.yml", "a/Jenkinsfile", "site.code-workspace", "opencode.json"]
+    {
+        let write = json!({"path": path, "content": "x"});
+        let decided = bench.toolbox.decide("fsWrite", &write.to_string(), Repaired::Exact, &rights);
+        assert_eq!(decided, Decision::Ask(Why::Configures), "{path}");
+    }
+}
+
+/// What was written before it was obeyed does not come back unasked.
+#[tokio::test]
+async fn what_programs_obey_is_undone_with_an_approval_alone() {
+    let bench = Bench::new();
+    for content in ["evil", "harmless"] {
+        assert!(!bench.result("fsWrite", &json!({"path": "config", "content": content})).await.is_error());
+    }
+    bench.put("HEAD", "ref: refs/heads/main\n");
+    let rights = Rights { yes: true, ..Rights::default() };
+    for arguments in ["{}", r#"{"change": 2}"#] {
+        let decided = bench.toolbox.decide("undo", arguments, Repaired::Exact, &rights);
+        assert_eq!(decided, Decision::Ask(Why::Configures));
+    }
+    assert!(bench.result("undo", &json!({})).await.is_error());
+    assert_eq!(bench.text("config"), "harmless");
+    let listed = bench.toolbox.decide("undo", r#"{"list": true}"#, Repaired::Exact, &rights);
+    assert_eq!(listed, Decision::Run);
+    let approved = CallContext { approved: true, ..bench.context.clone() };
+    assert!(!bench.toolbox.call("undo", "{}", &approved).await.is_error());
+    assert_eq!(bench.text("config"), "evil");
+}
+
 /// A hard link is no way to read what stands outside.
 #[tokio::test]
 async fn a_file_of_several_names_is_read_with_an_approval_alone() {

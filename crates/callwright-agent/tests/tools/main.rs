@@ -8,3 +8,4 @@ mod escapes;
 mod files;
 mod functions;
 mod searches;
+mod walls;

@@ -21,6 +21,7 @@ use crate::discover;
 use crate::failure::Failure;
 use crate::mcp;
 use terminal::Terminal;
+pub(crate) use terminal::forget_typed;
 
 /// All that a run needs, ready to be started.
 pub(crate) struct Agent {
@@ -90,6 +91,10 @@ impl Agent {
         let runs = folder.parent().map(Path::to_owned);
         let kept = config.state_folder(&env).into_iter().chain(runs).chain(store);
         let commands = commands.map_err(record)?.with_hidden(kept);
+        if let Some(missing) = args.read.iter().find(|folder| !folder.exists()) {
+            return Err(Failure::Read(missing.clone(), io::ErrorKind::NotFound.into()));
+        }
+        let commands = commands.with_readable(args.read.iter().cloned());
         if let Some(unheld) = commands.unheld() {
             writeln!(io::stderr(), "callwright: this system cannot sandbox commands fully: {unheld}")?;
         }

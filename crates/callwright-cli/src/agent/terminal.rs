@@ -50,6 +50,12 @@ impl Host for Terminal {
     fn finished(&self, _summary: &str) {}
 }
 
+/// Forgets what was typed before a question was there to be read: it answers something else.
+pub(crate) fn forget_typed() {
+    // Where it is no terminal, nothing was typed.
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
 /// Nobody sits there.
 pub(crate) struct NobodyThere;
 
@@ -64,6 +70,7 @@ impl Host for NobodyThere {
 /// The line that the user writes; none where the terminal is gone.
 async fn said(question: String) -> Option<String> {
     let asked = tokio::task::spawn_blocking(move || {
+        forget_typed();
         let mut err = io::stderr().lock();
         write!(err, "{question}").and_then(|()| err.flush()).ok()?;
         let mut line = String::new();

@@ -21,6 +21,9 @@ pub(crate) struct AgentArgs {
     /// A tool that never runs. Repeatable.
     #[arg(long, value_name = "TOOL")]
     pub(crate) deny: Vec<String>,
+    /// A folder that commands may read besides the workspace and the system. Repeatable.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) read: Vec<PathBuf>,
     /// Let commands reach the network.
     #[arg(long)]
     pub(crate) network: bool,

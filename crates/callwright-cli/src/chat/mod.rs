@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
 use callwright_agent::run::{Cancel, Outcome, RunError};
-use callwright_agent::{Effect, World, shown};
+use callwright_agent::{By, Effect, World, shown};
 
 use crate::agent::each_interrupt;
 use crate::args::ChatArgs;
@@ -181,7 +181,7 @@ impl Chat {
 
     /// The model does not know of it until it is told with the next message.
     fn undo(&mut self) {
-        match self.session.agent.changes.undo("user", None) {
+        match self.session.agent.changes.undo(By { call: "user", approved: true }, None) {
             Ok(change) => {
                 let what = format!("change {} of {}", change.number, change.path.display());
                 self.say(&format!("undone: {}\n", shown(&what)));

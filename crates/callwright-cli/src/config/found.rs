@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use super::trust::Trusted;
 use super::{Env, FILE, shown};
+use crate::agent::forget_typed;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::input;
@@ -60,6 +61,7 @@ fn asked(file: &Path, text: &str, trusted: &Trusted) -> Result<bool, Failure> {
     }
     write!(err, "Use it, now and as long as it stays the same? [y/N] ")?;
     err.flush()?;
+    forget_typed();
     let mut answer = String::new();
     // A line is enough; more would be somebody's paste.
     io::Read::take(io::stdin().lock(), 1024).read_line(&mut answer)?;
@@ -105,7 +107,38 @@ pub(crate) fn summary(text: &str) -> Vec<String> {
         ("sets", table.keys().cloned().collect()),
     ];
     let lines = lines.into_iter().filter(|(_, values)| !values.is_empty());
-    lines.map(|(title, values)| format!("{title:9} {}", values.join(", "))).collect()
+    lines.map(|(title, values)| format!("{title:9} {}", listed(&values))).collect()
+}
+
+/// The longest value that is shown whole, in characters.
+const MAX_VALUE: usize = 100;
+/// The most of one kind that is shown.
+const MAX_VALUES: usize = 10;
+
+/// Values in one line, which no value can make longer than a screen has room for: a question is read as a whole, or it is
+/// not asked.
+fn listed(values: &[String]) -> String {
+    let shown = values.iter().take(MAX_VALUES).map(|value| {
+        // What ends a line, or draws, is spelled: `\n`.
+        let spelled = value.chars().flat_map(|c| match c.is_control() {
+            true => c.escape_default().collect::<Vec<_>>(),
+            false => vec![c],
+        });
+        let spelled: Vec<char> = spelled.collect();
+        match spelled.get(..MAX_VALUE).filter(|_| MAX_VALUE < spelled.len()) {
+            // Its end says as much as its beginning: a long text hides what stands behind it.
+            Some(_) => {
+                let half = MAX_VALUE / 2;
+                let left_out = spelled.len() - 2 * half;
+                let (begin, end) = (spelled.iter().take(half), spelled.iter().skip(half + left_out));
+                format!("{}… {left_out} more …{}", String::from_iter(begin), String::from_iter(end))
+            }
+            None => String::from_iter(spelled),
+        }
+    });
+    let more = values.len().saturating_sub(MAX_VALUES);
+    let more = (0 < more).then(|| format!("… {more} more"));
+    shown.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// The value of `store.at`.
@@ -157,5 +190,20 @@ mod tests {
                 "sets      allow_open, listen, mcp, store, traces, upstreams",
             ]
         );
+    }
+
+    #[test]
+    fn no_value_hides_what_stands_behind_it() {
+        let many: Vec<String> = (0..400).map(|n| format!("http://{n}.example")).collect();
+        let breaks = "\\n".repeat(60);
+        let text = format!(
+            "default_model = \"\\u001b[2J\"\nlist = {many:?}\n[mcp.x]\ncommand = 'sh'\nargs = ['-c', \"{breaks}evil\"]\n"
+        );
+        let lines = summary(&text);
+        assert!(lines.iter().all(|line| line.chars().count() < 1400 && !line.contains('\n')), "{lines:?}");
+        let starts = lines.iter().find(|line| line.starts_with("starts")).unwrap();
+        assert!(starts.contains(r"sh -c \n\n") && starts.contains(" more …"), "{starts}");
+        assert!(starts.ends_with("evil"), "{starts}");
+        assert!(lines.iter().any(|line| line.ends_with("… 390 more")), "{lines:?}");
     }
 }

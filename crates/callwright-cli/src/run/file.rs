@@ -1,7 +1,7 @@
 //! A run file: what a run is to do, with which tools, as TOML or JSON.
 //!
-//! Whoever names it believes it: what it says of its own tools is a local declaration. What may run without a question
-//! stands on the command line alone.
+//! Whoever names it believes it: what it says of its own tools is a local declaration. But what may run without a question
+//! stands on the command line alone, and it reaches no file outside of its own folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use callwright::Policy;
 use callwright::value::{Map, Value};
 use callwright_agent::run::{Budget, Settings, Stop};
 use callwright_agent::tools::Program;
-use callwright_agent::{Commands, Kind, Tool};
+use callwright_agent::{Commands, FileError, Kind, Tool, Workspace};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -64,7 +64,7 @@ impl What<'_> {
 pub(crate) struct RunFile {
     /// What the model is told first.
     system: Option<String>,
-    /// A file with what the model is told first.
+    /// A file with what the model is told first, beneath the folder of this one.
     system_file: Option<PathBuf>,
     /// The model.
     pub(crate) model: Option<String>,
@@ -133,8 +133,7 @@ impl RunFile {
             if file.system.is_some() {
                 return Err(unusable(String::from("give either system or system_file, not both")));
             }
-            let at = path.parent().unwrap_or(Path::new("")).join(beside);
-            file.system = Some(input::text(&at)?);
+            file.system = Some(beneath(path, &beside).map_err(unusable)?);
         }
         file.policy().map_err(unusable)?;
         Ok(file)
@@ -233,6 +232,19 @@ impl Declared {
             None => tool,
         })
     }
+}
+
+/// The text of a file beneath the folder of a run file. What leads out of that is the user's, and is sent to nobody
+/// because a file says so.
+fn beneath(file: &Path, path: &Path) -> Result<String, String> {
+    let named = path.display();
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = Workspace::open(folder).map_err(|error| format!("system_file {named}: {error}"))?;
+    let bytes = folder.read(&path.to_string_lossy()).map_err(|error| match error {
+        FileError::Outside => format!("system_file {named}: it lies outside of the folder of this file"),
+        error => format!("system_file {named}: {error}"),
+    })?;
+    String::from_utf8(bytes).map_err(|_| format!("system_file {named}: it is not UTF-8"))
 }
 
 fn is_toml(path: &Path) -> bool {

@@ -119,7 +119,7 @@ fn permitted(rights: &Rights, next: &Next) -> String {
         Next::Ask(calls) => calls.as_slice(),
         Next::CallModel(_) | Next::CallTools(_) | Next::Done(_) => &[],
     };
-    let is_for_permission = |why: &Why| matches!(why, Why::Leaks | Why::Writes | Why::Destroys);
+    let is_for_permission = |why: &Why| matches!(why, Why::Leaks | Why::Writes | Why::Destroys | Why::Starts);
     let asked = waiting.iter().filter(|(_, why)| is_for_permission(why)).map(|(call, _)| &call.name);
     let allow: BTreeSet<&String> = rights.allow.iter().chain(asked).collect();
     let allow = allow.into_iter().map(|name| format!(" --allow {name}"));
