@@ -210,7 +210,8 @@ impl Api {
         let (head, body) = request.into_parts();
         let policy = policy(&head.headers)?;
         is_json(&head.headers)?;
-        let (permit, body) = self.taken(&head.headers, body).await?;
+        let (mut permit, body) = self.taken(&head.headers, body).await?;
+        permit.share.holds(parsed_size(&body)).await?;
         let (Asked::Turn(surface) | Asked::Count(surface)) = asked;
         let request = callwright_relay::Request {
             id,
@@ -303,17 +304,6 @@ impl Api {
 
     /// Takes a body of any type, a form with files in it among them.
     async fn taken<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
-    where
-        B: http_body::Body<Data = Bytes> + Unpin,
-    {
-        is_json(headers)?;
-        let (mut permit, body) = self.admit_any(headers, body).await?;
-        permit.share.holds(parsed_size(&body)).await?;
-        Ok((permit, body))
-    }
-
-    /// Admits a body of any type, a form with files in it among them.
-    async fn admit_any<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
     {

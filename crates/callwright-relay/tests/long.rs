@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig};
-use callwright_relay::{Nobody, Relay, Request, Surface};
+use callwright_relay::{Nobody, Owner, Relay, Request, Surface};
 use common::{Reply, Server, upstream, with_headers};
 use http::HeaderMap;
 use http_body_util::BodyExt;
@@ -39,6 +39,7 @@ async fn ask(relay: &Arc<Relay>, model: &str, stream: bool) -> String {
             wants_report: false,
             headers: HeaderMap::new(),
             surface: Surface::Chat,
+            owner: Owner::default(),
         })
         .await;
     String::from_utf8(reply.body.collect().await.unwrap().to_bytes().to_vec()).unwrap()
