@@ -14,7 +14,7 @@ use callwright_json::{Kinds, MAX_SLOTS, strict};
 
 use super::guide::{ANY, Entry, LIMITS, NEVER, Rule, SchemaGuide};
 use super::keywords::{Draft, local_pointer};
-use super::number::compare;
+use super::number::{compare, whole};
 use super::references::has_inner_id;
 
 /// The most places of one guide; whatever comes after them is left open.
@@ -502,7 +502,8 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
                 Ruling::Rule(limit.about, Rule::Bound(limit, n.as_str().into()))
             }
             (Some(limit), n) => {
-                n.as_u64().map_or(Ruling::Beyond, |n| Ruling::Rule(limit.about, Rule::Size(limit, n)))
+                let n = n.as_number().and_then(|n| whole(n.as_str()));
+                n.map_or(Ruling::Beyond, |n| Ruling::Rule(limit.about, Rule::Size(limit, n)))
             }
         },
     }
