@@ -212,7 +212,7 @@ impl Draft {
         let tool = tool.ok_or_else(|| names.unknown(&self.name))?;
         let may_be_cut = end == End::OfAnswer { cut: true } || is_going_on(&self.arguments);
         let (arguments, repairs) = self.arguments(tool, names, may_be_cut)?;
-        let Fit { arguments, coercions } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
+        let Fit { arguments, coercions, is_whole } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
         let ending = match end {
             End::OfCall => Ending::Whole,
             End::OfAnswer { .. } => open_end::ending(tool, &arguments, (&self.arguments, 0), &repairs, 0),
@@ -237,6 +237,7 @@ impl Draft {
             unsure: false,
             is_apart: false,
             open_end: ending == Ending::Open,
+            unchecked: !is_whole,
         };
         admission.objection(&call, names).map_or(Ok(call), Err)
     }

@@ -10,20 +10,19 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use callwright_json::{Kind, Kinds, Value as View};
+use callwright_json::{Kind, Value as View};
 
-use super::super::check::{bits, has_type, keeps};
-use super::super::guide::Rule;
 use super::fuel::Fuel;
 use super::program::{Keyword, NodeId, Program};
+use super::scopes::Scopes;
 use super::values::Values;
 
 /// What a frame costs: it is put up, remembered and taken down.
 const FRAME: usize = 16;
 /// What a keyword costs besides, and a goal.
 const KEYWORD: usize = 2;
-/// The name of a member that is looked for, per eight members.
-const NAMES: usize = 8;
+/// Most checks have no more frames at once.
+const FEW: usize = 8;
 
 /// One check of one value.
 pub(super) struct Check<'p, 'v> {
@@ -128,8 +127,8 @@ impl<'p, 'v> Check<'p, 'v> {
             values: Values::new(value, program.has_keys),
             fuel: Fuel::of(value.raw().len()),
             memo: HashMap::new(),
-            frames: Vec::new(),
-            goals: Vec::new(),
+            frames: Vec::with_capacity(FEW),
+            goals: Vec::with_capacity(2 * FEW),
             scopes: Scopes::new(program.n_names),
         }
     }
@@ -216,7 +215,7 @@ impl<'p, 'v> Check<'p, 'v> {
 
     /// Takes one step; what the outermost frame came to, once it is done.
     fn advance(&mut self) -> Option<Option<Done>> {
-        let Some(frame) = self.frames.last_mut() else { return None };
+        let frame = self.frames.last_mut()?;
         let Some(mode) = frame.mode else {
             if frame.keyword == frame.end {
                 return self.finish(true);
@@ -286,13 +285,18 @@ impl<'p, 'v> Check<'p, 'v> {
 
     /// Begins to find out about `goal`; the answer, where it is known.
     fn begin(&mut self, goal: Goal, collects: bool) -> Option<Option<Answer>> {
-        let goal = self.entered(goal)?;
-        let node = self.program.nodes.get(goal.node as usize)?;
-        let collects = collects || self.asks(goal, 0..node.keywords.len());
-        self.fuel.take(KEYWORD)?;
-        if node.keywords.is_empty() {
-            return Some(Some(Answer { fits: true, evaluated: None }));
+        let program = self.program;
+        let node = program.nodes.get(goal.node as usize)?;
+        self.fuel.take(KEYWORD * (1 + node.keywords.len()))?;
+        if node.is_plain {
+            let mut fits = true;
+            for keyword in &node.keywords {
+                fits = fits && self.is_kept(keyword, goal.value)?;
+            }
+            return Some(Some(Answer { fits, evaluated: None }));
         }
+        let goal = self.entered(goal)?;
+        let collects = collects || self.asks(goal, 0..node.keywords.len());
         if node.is_shared {
             match self.memo.get(&key(goal, collects)) {
                 Some(Memo::Known(answer)) => return Some(Some(answer.clone())),
@@ -491,63 +495,6 @@ impl<'p, 'v> Check<'p, 'v> {
         }
         Some(())
     }
-
-    pub(super) fn has_member(&mut self, value: u32, name: &str) -> Option<bool> {
-        self.fuel.take(1 + self.values.inside(value).len() / NAMES)?;
-        Some(self.values.inside(value).any(|member| self.values.get(member).key == name))
-    }
-
-    /// Does the value keep a keyword that holds no schemas?
-    pub(super) fn is_kept(&mut self, keyword: &Keyword, value: u32) -> Option<bool> {
-        let view = self.values.get(value).value;
-        Some(match keyword {
-            Keyword::Never => false,
-            Keyword::Type { kinds, is_spelt } => {
-                let is_integer = || !view.raw().contains(['.', 'e', 'E']);
-                let only_integers = view.kind() == Kind::Number && *is_spelt && !kinds.has(Kinds::NUMBER);
-                has_type(view, *kinds) && (!only_integers || is_integer())
-            }
-            Keyword::Rule { about, rule, .. } if about.meets(bits(view.kind())) => {
-                self.fuel.take(price(rule, view))?;
-                keeps(view, rule)
-            }
-            Keyword::Required(names) if view.kind() == Kind::Object => {
-                let mut has_all = true;
-                for name in names {
-                    has_all = has_all && self.has_member(value, name)?;
-                }
-                has_all
-            }
-            Keyword::DependentRequired(lists) if view.kind() == Kind::Object => {
-                let mut has_all = true;
-                for (name, names) in lists {
-                    if has_all && self.has_member(value, name)? {
-                        for name in names {
-                            has_all = has_all && self.has_member(value, name)?;
-                        }
-                    }
-                }
-                has_all
-            }
-            Keyword::Pattern(pattern) => match view.as_str() {
-                Some(text) => self.program.patterns.occurs(*pattern, &text, &mut self.fuel)?,
-                None => true,
-            },
-            _ => true,
-        })
-    }
-}
-
-/// What it costs to hold `value` against `rule`.
-fn price(rule: &Rule, value: View<'_>) -> usize {
-    match rule {
-        // The value is brought into one spelling, level by level, and compared with each.
-        Rule::OneOf { canonical, .. } => 2 + canonical.len() / 2 + value.raw().len(),
-        Rule::UniqueItems => 4 + 2 * value.raw().len(),
-        Rule::MultipleOf(divisor) => 32 + 4 * (value.raw().len() + divisor.len()),
-        Rule::Bound(_, bound) => 2 + (value.raw().len() + bound.len()) / 2,
-        Rule::Size(..) => 2 + value.raw().len() / 8,
-    }
 }
 
 fn mark(evaluated: &mut Option<Evaluated>, i: u32) {
@@ -562,46 +509,4 @@ pub(super) fn is_marked(evaluated: Option<&Evaluated>, i: u32) -> bool {
 
 fn key(goal: Goal, collects: bool) -> (NodeId, u32, u32) {
     (goal.node, goal.value, 2 * goal.scope + u32::from(collects))
-}
-
-/// The dynamic scopes that a check comes to: which node each dynamic name means. Only the outermost resource with a name counts,
-/// so two ways to one schema differ only where they give a name another meaning.
-struct Scopes {
-    all: Vec<Vec<Option<NodeId>>>,
-    known: HashMap<Vec<Option<NodeId>>, u32>,
-    entered: HashMap<(u32, usize), u32>,
-}
-
-impl Scopes {
-    fn new(n_names: usize) -> Scopes {
-        Scopes { all: vec![vec![None; n_names]], known: HashMap::new(), entered: HashMap::new() }
-    }
-
-    fn bound(&self, scope: u32, name: u32) -> Option<NodeId> {
-        self.all.get(scope as usize)?.get(name as usize).copied().flatten()
-    }
-
-    /// The scope `scope` with the names of `resource` that have no meaning yet.
-    fn enter(&mut self, scope: u32, resource: usize, own: &[(u32, NodeId)], fuel: &mut Fuel) -> Option<u32> {
-        if own.is_empty() {
-            return Some(scope);
-        }
-        if let Some(&known) = self.entered.get(&(scope, resource)) {
-            return Some(known);
-        }
-        let mut bound = self.all.get(scope as usize)?.clone();
-        fuel.take(FRAME + bound.len())?;
-        for (name, node) in own {
-            if let Some(place) = bound.get_mut(*name as usize) {
-                place.get_or_insert(*node);
-            }
-        }
-        let next = u32::try_from(self.all.len()).ok()?;
-        let inner = *self.known.entry(bound.clone()).or_insert(next);
-        if inner == next {
-            self.all.push(bound);
-        }
-        self.entered.insert((scope, resource), inner);
-        Some(inner)
-    }
 }

@@ -1,15 +1,17 @@
 //! The judge of what tables cannot say: all of JSON Schema, with bounded work.
 //!
 //! A schema is compiled to a program (`program`), with the addresses that it refers to (`resources`, `uri`) and its patterns
-//! (`pattern`). Values are held against it as they were read (`evaluate`), and numbers and strings are compared by the rules
+//! (`pattern`). Values are held against it as they were read (`evaluate`, `demands`), and numbers and strings are compared by the rules
 //! of the tables. What a check may cost is counted (`fuel`): where that does not suffice, it says so.
 
+mod demands;
 mod evaluate;
 mod form;
 mod fuel;
 mod pattern;
 mod program;
 mod resources;
+mod scopes;
 mod uri;
 mod values;
 mod violations;

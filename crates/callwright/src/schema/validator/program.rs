@@ -16,6 +16,8 @@ use crate::value::{Map, Value};
 
 /// The number of a node.
 pub(super) type NodeId = u32;
+/// Names of members.
+pub(super) type Names = Box<[Box<str>]>;
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub(super) struct Node {
     pub(super) resource: ResourceId,
     /// Can it be come to in several ways, so that what became of it is worth remembering?
     pub(super) is_shared: bool,
+    /// Does none of its keywords hold a schema, so that it is decided at once?
+    pub(super) is_plain: bool,
 }
 
 /// What a schema demands.
@@ -55,9 +59,9 @@ pub(super) enum Keyword {
         about: Kinds,
         rule: Rule,
     },
-    Required(Box<[Box<str>]>),
+    Required(Names),
     /// Where there is a member of the name, there are those.
-    DependentRequired(Box<[(Box<str>, Box<[Box<str>]>)]>),
+    DependentRequired(Box<[(Box<str>, Names)]>),
     Pattern(u32),
     Members(Members),
     Items {
@@ -92,12 +96,15 @@ pub(super) enum Keyword {
     UnevaluatedProperties(NodeId),
 }
 
+/// Keywords of a higher rank hold schemas.
+const PLAIN: u8 = 2;
+
 impl Keyword {
     fn rank(&self) -> u8 {
         match self {
             Keyword::Never | Keyword::Type { .. } => 0,
             Keyword::Rule { .. } | Keyword::Required(_) | Keyword::DependentRequired(_) => 1,
-            Keyword::Pattern(_) => 2,
+            Keyword::Pattern(_) => PLAIN,
             Keyword::Members(_) | Keyword::Items { .. } | Keyword::PropertyNames(_) => 3,
             Keyword::Contains { .. } => 4,
             Keyword::Ref(_)
@@ -150,7 +157,8 @@ pub(super) fn compile(mut resources: Resources<'_>) -> Result<Program, Vec<Fault
         while let Some((id, schema, resource)) = compiler.todo.pop() {
             let keywords = compiler.keywords(schema, resource, &mut resources);
             if let Some(node) = compiler.nodes.get_mut(id as usize) {
-                *node = Node { keywords, resource, is_shared: node.is_shared };
+                let is_plain = keywords.iter().all(|keyword| keyword.rank() <= PLAIN);
+                *node = Node { keywords, resource, is_shared: node.is_shared, is_plain };
             }
         }
         // A dynamic name may lead into each resource that has it.
@@ -480,7 +488,7 @@ impl<'s> Scope<'_, 's> {
     }
 }
 
-fn strings(list: &[Value]) -> Box<[Box<str>]> {
+fn strings(list: &[Value]) -> Names {
     list.iter().filter_map(Value::as_str).map(Box::from).collect()
 }
 

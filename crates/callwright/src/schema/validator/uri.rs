@@ -24,7 +24,7 @@ impl Uri {
         let (scheme, rest) = match text.split_once(':') {
             Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme.to_ascii_lowercase()), rest),
             // `a/b:c` is a path, and `:a` nothing.
-            Some((before, _)) if before.is_empty() => return None,
+            Some(("", _)) => return None,
             Some(_) | None => (None, text),
         };
         let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));

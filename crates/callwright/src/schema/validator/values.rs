@@ -23,7 +23,9 @@ impl<'v> Values<'v> {
     pub(super) fn new(root: View<'v>, has_keys: bool) -> Values<'v> {
         let item = |value, key| Item { value, key, first: 0, len: 0, first_key: 0 };
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let mut items = vec![item(root, Cow::Borrowed(""))];
+        // Most calls have no more values.
+        let mut items = Vec::with_capacity(16);
+        items.push(item(root, Cow::Borrowed("")));
         let mut at = 0;
         while let Some(Item { value, .. }) = items.get(at) {
             let (value, first) = (*value, items.len());

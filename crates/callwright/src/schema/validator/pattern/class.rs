@@ -17,6 +17,8 @@ pub(super) struct Class {
     pub(super) is_negated: bool,
     /// Is the case of letters nothing?
     pub(super) folds: bool,
+    /// The characters of ASCII that are in it, one bit for each: nearly all that is looked up.
+    pub(super) ascii: u128,
 }
 
 impl Class {
@@ -59,9 +61,14 @@ impl Class {
             }
         }
         self.ranges = settled;
+        self.ascii = (0..128_u8).filter(|b| self.looks_up(char::from(*b))).map(|b| 1_u128 << b).sum();
     }
 
     pub(super) fn has(&self, c: char) -> bool {
+        if c.is_ascii() { self.ascii >> u32::from(c) & 1 == 1 } else { self.looks_up(c) }
+    }
+
+    fn looks_up(&self, c: char) -> bool {
         let found = self.holds(c)
             || self.folds && {
                 let (mut lower, mut upper) = (c.to_lowercase(), c.to_uppercase());

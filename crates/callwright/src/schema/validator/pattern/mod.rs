@@ -68,8 +68,8 @@ impl Patterns {
         if let Some(program) = pattern.program.get() {
             return program.occurs(text, fuel);
         }
-        // Reading it takes its length, and each step that comes out is written once for each group around it.
-        fuel.take(4 * (pattern.source.len() + pattern.size))?;
+        // It is read character by character, and most steps are copies of others.
+        fuel.take(8 * pattern.source.len() + pattern.size / 2)?;
         let program = Program::new(&pattern.source)?;
         let has_room = self
             .room

@@ -44,7 +44,8 @@ pub(super) trait Code: Default {
     fn push(&mut self, step: Step);
     /// Puts a block at the end.
     fn append(&mut self, block: Self);
-    fn copy(&self) -> Self;
+    /// Puts a copy of a block at the end.
+    fn extend(&mut self, block: &Self);
 }
 
 /// How many steps there are.
@@ -64,8 +65,8 @@ impl Code for Size {
         self.0 = self.0.saturating_add(block.0);
     }
 
-    fn copy(&self) -> Size {
-        Size(self.0)
+    fn extend(&mut self, block: &Size) {
+        self.0 = self.0.saturating_add(block.0);
     }
 }
 
@@ -85,8 +86,8 @@ impl Code for Vec<Step> {
         }
     }
 
-    fn copy(&self) -> Vec<Step> {
-        self.clone()
+    fn extend(&mut self, block: &Vec<Step>) {
+        self.extend_from_slice(block);
     }
 }
 
@@ -142,7 +143,7 @@ pub(super) fn repeat<C: Code>(block: C, least: usize, most: Option<usize>) -> Op
         return None;
     }
     let mut code = C::default();
-    (0..least).for_each(|_| code.append(block.copy()));
+    (0..least).for_each(|_| code.extend(&block));
     match most {
         // `a+` is `a` and the way back to it.
         None if least > 0 => code.push(Step::Split(-far(block.size()))),
@@ -155,7 +156,7 @@ pub(super) fn repeat<C: Code>(block: C, least: usize, most: Option<usize>) -> Op
         Some(most) => {
             for left in (1..=most.saturating_sub(least)).rev() {
                 code.push(Step::Split(far(left * (block.size() + 1))));
-                code.append(block.copy());
+                code.extend(&block);
             }
         }
     }

@@ -42,7 +42,11 @@ impl Program {
         fuel.take(8 + self.steps.len() / 8)?;
         let is_anchored = matches!(self.step(0), Step::Edge(Edge::Start));
         let mut marks = vec![0_u32; self.steps.len()];
-        let (mut now, mut next, mut todo) = (Vec::new(), Vec::new(), Vec::new());
+        let few = self.steps.len().min(16);
+        let [mut now, mut next, mut todo] = [const { Vec::new() }; 3].map(|mut list: Vec<usize>| {
+            list.reserve_exact(few);
+            list
+        });
         let (mut rest, mut before, mut round) = (text.chars(), None, 0);
         loop {
             round += 1;
@@ -60,7 +64,10 @@ impl Program {
                 match step {
                     Step::Found => return Some(true),
                     Step::Char(_) | Step::Class(_) => now.push(at),
-                    Step::Split(far) => todo.extend([at + 1, at.wrapping_add_signed(far as isize)]),
+                    Step::Split(far) => {
+                        todo.push(at + 1);
+                        todo.push(at.wrapping_add_signed(far as isize));
+                    }
                     Step::Jump(far) => todo.push(at.wrapping_add_signed(far as isize)),
                     Step::Edge(edge) if !is_edge(edge, before, after) => {}
                     Step::Edge(_) | Step::Save(_) => todo.push(at + 1),
@@ -69,7 +76,11 @@ impl Program {
                 }
             }
             let Some(c) = rest.next() else { return Some(false) };
-            next.extend(now.drain(..).filter(|at| self.takes(self.step(*at), c)).map(|at| at + 1));
+            for at in now.drain(..) {
+                if self.takes(self.step(at), c) {
+                    next.push(at + 1);
+                }
+            }
             std::mem::swap(&mut now, &mut next);
             if is_anchored && now.is_empty() {
                 return Some(false);
