@@ -42,7 +42,7 @@ export class Call {
   // JSON, until somebody asks: most of what a repaired call has to tell, and its callers mostly run it.
   #edits;
 
-  constructor([id, name, argumentsJson, dialect, start, end, repairClass, renamedFrom, besideProse, unsure, openEnd], edits) {
+  constructor([id, name, argumentsJson, dialect, start, end, repairClass, renamedFrom, besideProse, unsure, openEnd, unchecked], edits) {
     this.kind = "call";
     this.id = id;
     this.name = name;
@@ -55,6 +55,7 @@ export class Call {
     this.besideProse = besideProse;
     this.unsure = unsure;
     this.openEnd = openEnd;
+    this.unchecked = unchecked;
     this.#edits = edits;
   }
 

@@ -40,7 +40,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A call that is right. Where `unsure` or `openEnd` is true, ask before it runs. */
+/** A call that is right. Where `unsure`, `openEnd` or `unchecked` is true, ask before it runs. */
 export declare class Call {
   private constructor();
   readonly kind: "call";
@@ -60,6 +60,8 @@ export declare class Call {
   readonly besideProse: "above" | "below" | "line" | "between" | "sentence" | null;
   readonly unsure: boolean;
   readonly openEnd: boolean;
+  /** To hold it against all of the schema would take more work than a check may do. */
+  readonly unchecked: boolean;
   /** Places of a native call's repairs are in its own arguments. */
   get repairs(): readonly Repair[];
   get coercions(): readonly Coercion[];

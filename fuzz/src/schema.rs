@@ -1,7 +1,12 @@
-//! Any schema: no panic, its normal form means the same, and what fits it once fits it again.
+//! Any schema: no panic, its normal form means the same, and what fits it once fits it again. The same bytes are also read as
+//! choices, which make a schema of all applicators that leads back to itself, and values that are deep or wide.
 
 use callwright::value::Value;
 use callwright::{Schema, heal};
+use callwright_json::strict;
+
+#[path = "../../crates/callwright/tests/common/schemas.rs"]
+mod schemas;
 
 /// What is checked against each schema.
 const INSTANCES: [&str; 5] =
@@ -9,6 +14,7 @@ const INSTANCES: [&str; 5] =
 
 /// Panics if a law does not hold for `data`, a schema as JSON.
 pub fn check(data: &[u8]) {
+    check_made(data);
     let Ok(schema) = serde_json::from_slice::<Value>(data) else { return };
     let Ok(schema) = Schema::compile(&schema) else { return };
     let normal = Schema::compile(schema.value()).expect("a normal form compiles");
@@ -21,5 +27,18 @@ pub fn check(data: &[u8]) {
         if let Ok(healed) = healed {
             assert!(heal(&healed.text, Some(&schema), None).is_ok(), "{instance}");
         }
+    }
+}
+
+/// What is made of `data` is checked in bounded time and memory, and a second time says the same.
+fn check_made(data: &[u8]) {
+    let mut left = data.iter();
+    let mut choose = |below: usize| left.next().map_or(0, |byte| usize::from(*byte) % below);
+    let schema = schemas::schema(&mut choose);
+    let compiled = Schema::compile(&schema).expect("a schema of all applicators");
+    for text in [schemas::value(&mut choose, 4).to_string(), schemas::large(&mut choose)] {
+        let tree = strict(&text).expect("values are strict JSON");
+        let checked = compiled.check_whole(tree.root(&text));
+        assert_eq!(compiled.check_whole(tree.root(&text)), checked, "{schema} {text}");
     }
 }

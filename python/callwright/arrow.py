@@ -69,7 +69,7 @@ def parse(
     | column | type |
     |---|---|
     | `content`, `reasoning` | string |
-    | `calls` | list of structs: `id`, `name`, `arguments` (JSON), `dialect`, `repair_class`, `start`, `end`, `unsure`, `open_end` |
+    | `calls` | list of structs: `id`, `name`, `arguments` (JSON), `dialect`, `repair_class`, `start`, `end`, `unsure`, `open_end`, `unchecked` |
     | `refusals` | list of structs: `id`, `name`, `code`, `message`, `feedback`, `dialect`, `start`, `end` |
     | `error` | string: why the row could not be read at all |
 

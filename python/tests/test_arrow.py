@@ -37,7 +37,7 @@ def test_each_row_is_what_parse_makes_of_its_text() -> None:
             continue
         outcome = callwright.parse(text, PING)
         assert (row["content"], row["reasoning"], row["error"]) == (outcome.text, outcome.reasoning, None)
-        fields = ["id", "name", "dialect", "repair_class", "start", "end", "unsure", "open_end"]
+        fields = ["id", "name", "dialect", "repair_class", "start", "end", "unsure", "open_end", "unchecked"]
         expected = [
             {field: getattr(call, field) for field in fields} | {"arguments": call.arguments_json}
             for call in outcome.calls

@@ -70,7 +70,8 @@ impl From<&Acceptance> for Repaired {
     fn from(call: &Acceptance) -> Repaired {
         let repairs = call.repairs.iter().map(Repaired::by).max().unwrap_or(Repaired::Exact);
         // An open end may lack a value: that only a bracket was added says too little.
-        let inferred = call.renamed_from.is_some() || !call.coercions.is_empty() || call.open_end;
+        let inferred =
+            call.renamed_from.is_some() || !call.coercions.is_empty() || call.open_end || call.unchecked;
         if inferred { repairs.max(Repaired::Value) } else { repairs }
     }
 }

@@ -128,6 +128,9 @@ impl Pen {
         if call.unsure {
             let _ = writeln!(out, "  {}", words::UNSURE);
         }
+        if call.unchecked {
+            let _ = writeln!(out, "  {}", words::UNCHECKED);
+        }
         out.push('\n');
         self.heading(out, &call.name);
         indent(out, &pretty(&call.arguments));
@@ -256,6 +259,7 @@ mod tests {
                 unsure: false,
                 is_apart: false,
                 open_end: false,
+                unchecked: false,
             })],
             ..Outcome::default()
         }

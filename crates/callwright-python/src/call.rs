@@ -15,8 +15,8 @@ use crate::value::object;
 ///
 /// `arguments` is the value, `arguments_json` its strict JSON text, byte for byte the model's where that was valid. A
 /// native call's repairs are places in its own arguments; `start` and `end` are places in the answer's text, markup included.
-/// Where `unsure` or `open_end` is true, ask before it runs: it may be shown rather than made, or the answer may have
-/// ended before the call did.
+/// Where `unsure`, `open_end` or `unchecked` is true, ask before it runs: it may be shown rather than made, the answer may have
+/// ended before the call did, or to hold it against all of its schema would take too much work.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Call {
     /// The id that the upstream gave the call.
@@ -52,6 +52,9 @@ pub(crate) struct Call {
     /// The answer ends before the call does, and more could have followed.
     #[pyo3(get)]
     open_end: bool,
+    /// To hold it against all of the schema would take more work than a check may do.
+    #[pyo3(get)]
+    unchecked: bool,
     repairs: Vec<Repair>,
     coercions: Vec<Coercion>,
     arguments: PyOnceLock<Py<PyAny>>,
@@ -77,6 +80,7 @@ impl Call {
             beside_prose: call.beside_prose.map(callwright::BesideProse::name),
             unsure: call.unsure,
             open_end: call.open_end,
+            unchecked: call.unchecked,
             repairs,
             coercions: Coercion::all(&call.coercions),
             arguments: PyOnceLock::new(),
@@ -126,7 +130,8 @@ impl Call {
         };
         let repr = repr.field_if(self.repair_class != "R0", "repair_class", self.repair_class)?;
         let repr = repr.field_if(self.unsure, "unsure", true)?;
-        Ok(repr.field_if(self.open_end, "open_end", true)?.finish())
+        let repr = repr.field_if(self.open_end, "open_end", true)?;
+        Ok(repr.field_if(self.unchecked, "unchecked", true)?.finish())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::{Policy, ToolChoice, ToolSet};
+use callwright::{Policy, ToolChoice, ToolSet, Verdict};
 use callwright_json::{Kind, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
@@ -77,6 +77,14 @@ pub struct Relay {
 /// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
 pub(crate) fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
     names(tool_set.unchecked().map(|(name, _)| name))
+}
+
+/// The names of the tools with a call among `verdicts` that was not checked whole.
+pub(crate) fn unchecked_calls<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> Option<HeaderValue> {
+    names(verdicts.filter_map(|verdict| match verdict {
+        Verdict::Accepted(call) if call.unchecked => Some(&*call.name),
+        Verdict::Accepted(_) | Verdict::Refused(_) => None,
+    }))
 }
 
 /// Names as a header has them; none where there are none.
@@ -268,7 +276,8 @@ impl Relay {
             },
         };
         if let Some(unchecked) = unchecked {
-            reply.headers.insert(UNCHECKED, unchecked);
+            // What is said of single calls stands there already, and headers of one name are one list.
+            reply.headers.append(UNCHECKED, unchecked);
         }
         if let Some(dropped) = names(dropped.iter().map(String::as_str)) {
             reply.headers.insert(DROPPED, dropped);

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::followup;
 use crate::record::{TurnEnd, TurnRecord};
+use crate::relay::{UNCHECKED, unchecked_calls};
 use crate::turn::{Resolution, refusals};
 
 /// The `x-callwright-*` headers that are known before the answer begins.
@@ -42,6 +43,9 @@ pub(crate) fn outcome(
     list(headers, "x-callwright-shown", &shown);
     let verdicts = resolutions.iter().flat_map(|resolution| &resolution.verdicts);
     let unsure = verdicts.filter(|verdict| matches!(verdict, Verdict::Accepted(call) if call.unsure)).count();
+    if let Some(names) = unchecked_calls(resolutions.iter().flat_map(|resolution| &resolution.verdicts)) {
+        headers.insert(UNCHECKED, names);
+    }
     if 0 < unsure {
         set(headers, "x-callwright-unsure", &unsure.to_string());
     }

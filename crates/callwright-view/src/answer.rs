@@ -46,6 +46,7 @@ pub fn accepted(call: &Value) -> Markup {
             span.fact title="The dialect that it is written in" { (visible(text(call, "dialect"))) }
             span.fact title=(visible(text(call, "class"))) { (visible(words::class(text(call, "class")))) }
             @if call.get("open_end").and_then(Value::as_bool) == Some(true) { span.fact { "its end is open" } }
+            @if call.get("unchecked").and_then(Value::as_bool) == Some(true) { span.fact { "not held against all of its schema" } }
             @if is_unsure(call) { span.fact { "unsure: it may be quoted rather than made" } }
         }
         (edits(call))

@@ -52,7 +52,7 @@ pub(crate) struct Call<'o> {
 }
 
 /// In their order, without names: its id, its name, its arguments as JSON, its dialect, its start and its end, its repair class,
-/// what it was renamed from, how it stands beside prose, whether it is unsure, and whether its end was open.
+/// what it was renamed from, how it stands beside prose, whether it is unsure, whether its end was open, and whether it is unchecked.
 type Members<'o> = (
     Option<&'o str>,
     &'o str,
@@ -63,6 +63,7 @@ type Members<'o> = (
     &'static str,
     Option<&'o str>,
     Option<&'static str>,
+    bool,
     bool,
     bool,
 );
@@ -87,6 +88,7 @@ impl<'o> Told<'o> {
                     call.beside_prose.map(callwright::BesideProse::name),
                     call.unsure,
                     call.open_end,
+                    call.unchecked,
                 );
                 Told::Call(Call { members, edits })
             }

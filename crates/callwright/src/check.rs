@@ -2,7 +2,7 @@
 
 use callwright_json::{Guide, Member, Tree, Value, quote, strict};
 
-use crate::schema::{Coercion, Violation};
+use crate::schema::{Checked, Coercion, Violation};
 use crate::tools::Tool;
 use crate::tools::nearest::fold;
 
@@ -12,6 +12,8 @@ pub(crate) struct Fit {
     pub(crate) arguments: String,
     /// What was done to make them fit.
     pub(crate) coercions: Vec<Coercion>,
+    /// Were they held against all of the schema: see [`Checked::is_whole`](crate::Checked::is_whole)?
+    pub(crate) is_whole: bool,
 }
 
 /// Fits `arguments`, the strict JSON text of an object, to the schema of `tool`.
@@ -20,24 +22,28 @@ pub(crate) struct Fit {
 /// The ways in which they do not fit, where coercion that loses nothing does not help.
 pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
     let Ok(tree) = strict(arguments) else { return Err(Vec::new()) };
-    let violations = tool.schema().check(tree.root(arguments));
+    let Checked { violations, is_whole } = tool.schema().check_whole(tree.root(arguments));
     if violations.is_empty() {
-        return Ok(Fit { arguments: arguments.to_owned(), coercions: Vec::new() });
+        return Ok(Fit { arguments: arguments.to_owned(), coercions: Vec::new(), is_whole });
     }
     let (renamed, mut coercions) = rename(tool, arguments, &tree);
     let Ok(tree) = strict(&renamed) else { return Err(violations) };
-    if !coercions.is_empty() && tool.schema().check(tree.root(&renamed)).is_empty() {
-        return Ok(Fit { arguments: renamed, coercions });
+    if !coercions.is_empty() {
+        let Checked { violations, is_whole } = tool.schema().check_whole(tree.root(&renamed));
+        if violations.is_empty() {
+            return Ok(Fit { arguments: renamed, coercions, is_whole });
+        }
     }
     let coerced = tool.schema().coerce(&renamed, &tree).ok_or(violations)?;
     coercions.extend(coerced.coercions);
-    Ok(Fit { arguments: coerced.text, coercions })
+    Ok(Fit { arguments: coerced.text, coercions, is_whole: coerced.is_whole })
 }
 
 /// Like [`fit`], for arguments that were read already, and need not be once more where they are right.
 pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Violation>> {
-    match tool.schema().check(arguments).is_empty() {
-        true => Ok(Fit { arguments: arguments.raw().to_owned(), coercions: Vec::new() }),
+    let Checked { violations, is_whole } = tool.schema().check_whole(arguments);
+    match violations.is_empty() {
+        true => Ok(Fit { arguments: arguments.raw().to_owned(), coercions: Vec::new(), is_whole }),
         false => fit(tool, arguments.raw()),
     }
 }

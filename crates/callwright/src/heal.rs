@@ -3,7 +3,7 @@
 use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
 
 use crate::engine::is_cut;
-use crate::schema::{Coerced, Coercion, Schema};
+use crate::schema::{Checked, Coerced, Coercion, Schema};
 use crate::shape::pairs;
 use crate::verdict::Reason;
 
@@ -18,6 +18,8 @@ pub struct Healed {
     pub repairs: Vec<Repair>,
     /// Values that were given the type that the schema asks for; applied after the repairs.
     pub coercions: Vec<Coercion>,
+    /// It was not held against all of the schema: see [`Acceptance::unchecked`](crate::Acceptance::unchecked).
+    pub unchecked: bool,
 }
 
 /// Repairs one JSON text, for a schema where there is one.
@@ -69,13 +71,13 @@ pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
 
 /// Checks a reading, and coerces what can be coerced without loss.
 pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reason> {
-    let violations = schema.check(reading.value());
+    let Checked { violations, is_whole } = schema.check_whole(reading.value());
     if violations.is_empty() {
-        return Ok(Healed::of(reading));
+        return Ok(Healed { unchecked: !is_whole, ..Healed::of(reading) });
     }
     let coerced = schema.coerce(&reading.text, &reading.tree).ok_or(Reason::Invalid(violations))?;
-    let Coerced { text, tree, coercions } = coerced;
-    Ok(Healed { text, tree, repairs: reading.repairs, coercions })
+    let Coerced { text, tree, coercions, is_whole } = coerced;
+    Ok(Healed { text, tree, repairs: reading.repairs, coercions, unchecked: !is_whole })
 }
 
 impl Healed {
@@ -92,6 +94,6 @@ impl Healed {
 
     fn of(reading: Reading<'_>) -> Healed {
         let (text, coercions) = (reading.text.into_owned(), Vec::new());
-        Healed { text, tree: reading.tree, repairs: reading.repairs, coercions }
+        Healed { text, tree: reading.tree, repairs: reading.repairs, coercions, unchecked: false }
     }
 }

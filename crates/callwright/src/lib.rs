@@ -52,7 +52,7 @@ pub use report::{
 };
 pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
 pub use schema::{
-    Coerced, Coercion, MAX_DEPTH, MAX_EXPANDED, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
+    Checked, Coerced, Coercion, MAX_DEPTH, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
     Unchecked, Violation,
 };
 pub use syntax::{Text, Typing};

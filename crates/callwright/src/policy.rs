@@ -2,7 +2,7 @@
 
 use callwright_json::{Class, RepairKind};
 
-use crate::schema::Coercion;
+use crate::schema::{Coercion, Violation};
 use crate::tools::names::Names;
 use crate::verdict::{Acceptance, Reason};
 
@@ -17,7 +17,7 @@ pub enum Policy {
     /// Teach: a call that is not well formed always goes back to the model with a diagnosis, also where it
     /// could be repaired.
     Feedback,
-    /// Only calls that are right as they were written; all else is refused.
+    /// Only calls that are right as they were written, and checked whole; all else is refused.
     Strict,
 }
 
@@ -47,7 +47,8 @@ impl Policy {
     pub fn admits(self, call: &Acceptance) -> bool {
         match self {
             Policy::Auto | Policy::Heal => true,
-            Policy::Feedback | Policy::Strict => is_well_formed(call),
+            Policy::Feedback => is_well_formed(call),
+            Policy::Strict => is_well_formed(call) && !call.unchecked,
         }
     }
 
@@ -132,6 +133,7 @@ fn fault(call: &Acceptance, names: &Names<'_>) -> Reason {
     match &call.renamed_from {
         _ if !is_well_formed(&own) => Reason::Unreadable(Vec::new()),
         Some(_) => names.spelt_otherwise(&call.name),
+        None if call.coercions.is_empty() => Reason::Invalid(vec![Violation::unchecked()]),
         None => Reason::Invalid(call.coercions.iter().map(Coercion::violation).collect()),
     }
 }

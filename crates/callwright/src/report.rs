@@ -80,6 +80,8 @@ pub struct CallReport<'a> {
     pub unsure: bool,
     /// The answer ends before the call does, and more could have followed: [`Acceptance::open_end`].
     pub open_end: bool,
+    /// It was not held against all of the schema: [`Acceptance::unchecked`].
+    pub unchecked: bool,
 }
 
 /// A call that is shown, not made.
@@ -297,6 +299,8 @@ pub struct HealedReport<'a> {
     pub repairs: Vec<RepairReport<'a>>,
     /// Values that were given the type that the schema asks for.
     pub coercions: Vec<CoercionReport<'a>>,
+    /// It was not held against all of the schema: [`Healed::unchecked`].
+    pub unchecked: bool,
 }
 
 /// A text that was not repaired.
@@ -332,6 +336,7 @@ impl<'a> HealReport<'a> {
                 class: healed.class().code(),
                 repairs: healed.repairs.iter().map(|repair| of_repair(repair, source)).collect(),
                 coercions: healed.coercions.iter().map(of_coercion).collect(),
+                unchecked: healed.unchecked,
             }),
             Err(reason) => {
                 let refusal = Refusal::of_text(source, reason.clone());
@@ -367,6 +372,7 @@ fn of_call<'a>(call: &'a Acceptance, number: usize, source: &'a str) -> CallRepo
         beside_prose: call.beside_prose.map(BesideProse::name),
         unsure: call.unsure,
         open_end: call.open_end,
+        unchecked: call.unchecked,
     }
 }
 

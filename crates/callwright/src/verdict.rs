@@ -62,6 +62,10 @@ pub struct Acceptance {
     /// that also takes `days`. Whether the model forgot the bracket or was cut, the text cannot tell: where a call
     /// that lacks something costs more than a question, ask before it runs.
     pub open_end: bool,
+    /// To hold its arguments against all of the tool's schema would take more work than a check may do, and nothing that was
+    /// looked at is wrong: see [`Schema::check_whole`](crate::Schema::check_whole). [`Policy::Strict`](crate::Policy::Strict) refuses it.
+    /// What of a schema is never checked is known before: [`ToolSet::unchecked`](crate::ToolSet::unchecked).
+    pub unchecked: bool,
     /// It stands where a call may as well be shown as made: between words, in another dialect than the one that was asked
     /// for ([`Context::asked`](crate::Context::asked)). Ask before it runs: the model may be told to make it alone.
     pub unsure: bool,

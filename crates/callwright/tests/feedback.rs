@@ -40,6 +40,7 @@ fn call() -> Acceptance {
         unsure: false,
         is_apart: false,
         open_end: false,
+        unchecked: false,
     }
 }
 

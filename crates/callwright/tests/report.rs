@@ -25,6 +25,7 @@ fn call(arguments: &str) -> Acceptance {
         unsure: false,
         is_apart: false,
         open_end: false,
+        unchecked: false,
     }
 }
 
@@ -60,7 +61,7 @@ fn a_healed_call() {
          \"dialect\":\"json_bare\",\"class\":\"R2\",\"span\":[0,9],\"repairs\":[\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
          {\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
-         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\",\"beside_prose\":null,\"unsure\":false,\"open_end\":false}],\
+         \"coercions\":[{\"pointer\":\"/m\",\"from\":\"\\\"5\\\"\",\"to\":\"5\"}],\"renamed_from\":\"F\",\"beside_prose\":null,\"unsure\":false,\"open_end\":false,\"unchecked\":false}],\
          \"refusals\":[],\"shown\":[],\"text\":\"\",\"reasoning\":\"\",\"repairs\":[\
          {\"call\":1,\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[7,8],\"before\":\"}\",\"put\":\"\"},\
          {\"call\":1,\"kind\":\"drop-closer\",\"class\":\"R2\",\"at\":[8,9],\"before\":\"}\",\"put\":\"\"}],\
@@ -170,11 +171,12 @@ fn healed_and_unhealed_texts() {
         tree: callwright_json::strict("{\"a\":1}").unwrap(),
         repairs: vec![edit(RepairKind::AddCloser, 6, 6, "}")],
         coercions: Vec::new(),
+        unchecked: false,
     };
     assert_eq!(
         callwright::value::Value::of(&HealReport::of(&Ok(healed), "{\"a\":1")).unwrap(),
         callwright::json!({
-            "version": 2, "output_text": "{\"a\":1}", "class": "R2", "coercions": [],
+            "version": 2, "output_text": "{\"a\":1}", "class": "R2", "coercions": [], "unchecked": false,
             "repairs": [{"kind": "add-closer", "class": "R2", "at": [6, 6], "before": "", "put": "}"}],
         })
     );

@@ -132,6 +132,9 @@ impl Pen {
         if call["unsure"] == true {
             let _ = writeln!(out, "  {}", words::UNSURE);
         }
+        if call["unchecked"] == true {
+            let _ = writeln!(out, "  {}", words::UNCHECKED);
+        }
     }
 
     fn refusal(self, out: &mut String, refusal: &Value) {

@@ -18,6 +18,10 @@ pub(crate) fn class(class: Class) -> &'static str {
 /// What is said of a call that may be quoted rather than made.
 pub(crate) const UNSURE: &str = "it is unsure: it may be quoted rather than made, so ask before it runs";
 
+/// What is said of a call of which nobody knows that it fits.
+pub(crate) const UNCHECKED: &str =
+    "it is not held against all of its schema: that takes more work than a check may do";
+
 /// Why a call stayed text. `by` is the end of a sentence.
 pub(crate) fn shown(name: Option<&str>, by: &dyn Display) -> String {
     match name {

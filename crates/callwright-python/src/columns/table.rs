@@ -221,6 +221,7 @@ struct Calls {
     end: Int64Builder,
     unsure: BooleanBuilder,
     open_end: BooleanBuilder,
+    unchecked: BooleanBuilder,
 }
 
 impl Calls {
@@ -235,6 +236,7 @@ impl Calls {
         self.end.append_value(offset(end));
         self.unsure.append_value(call.unsure);
         self.open_end.append_value(call.open_end);
+        self.unchecked.append_value(call.unchecked);
     }
 
     fn column(&mut self) -> Result<(FieldRef, ArrayRef), ArrowError> {
@@ -248,6 +250,7 @@ impl Calls {
             column("end", false, self.end.finish()),
             column("unsure", false, self.unsure.finish()),
             column("open_end", false, self.open_end.finish()),
+            column("unchecked", false, self.unchecked.finish()),
         ];
         self.list.column("calls", columns)
     }

@@ -226,7 +226,7 @@ impl Lane {
             false => whole::reply(self, open).await,
         };
         if let Some(unchecked) = unchecked {
-            reply.headers.insert(UNCHECKED, unchecked);
+            reply.headers.append(UNCHECKED, unchecked);
         }
         reply
     }

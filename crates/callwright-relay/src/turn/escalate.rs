@@ -188,6 +188,7 @@ impl Turn {
                     coercions: Vec::new(),
                     beside_prose: None,
                     open_end: false,
+                    unchecked: false,
                     unsure: false,
                     is_apart: false,
                 });

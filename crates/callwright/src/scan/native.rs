@@ -219,7 +219,7 @@ impl Draft {
             End::OfCall => Stop::Ended,
         };
         let Read { arguments, repairs, ending } = self.arguments(tool, names, stop)?;
-        let Fit { arguments, coercions } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
+        let Fit { arguments, coercions, is_whole } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
         let ending = if end == End::OfCall { Ending::Whole } else { ending };
         if ending == Ending::Cut {
             return Err(open_end::cut(self.arguments.len()));
@@ -241,6 +241,7 @@ impl Draft {
             unsure: false,
             is_apart: false,
             open_end: ending == Ending::Open,
+            unchecked: !is_whole,
         };
         admission.objection(&call, names).map_or(Ok(call), Err)
     }

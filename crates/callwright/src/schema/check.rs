@@ -9,6 +9,8 @@ use callwright_json::{Kind, Kinds, MAX_SLOTS, Place, Value};
 
 use super::guide::{ANY, Entry, Rule, SchemaGuide};
 use super::number::{compare, is_multiple_of, is_whole};
+#[cfg(feature = "full-schemas")]
+use super::validator::Judgement;
 use super::{Schema, message};
 
 /// The most violations that are listed.
@@ -27,29 +29,81 @@ pub struct Violation {
     pub message: String,
 }
 
+impl Violation {
+    /// What is wrong with arguments of which nobody can say that they are right.
+    pub(crate) fn unchecked() -> Violation {
+        let message =
+            "the arguments take more work to hold against the schema than is done: write simpler ones";
+        Violation { pointer: String::new(), keyword: "schema", message: message.to_owned() }
+    }
+}
+
+/// What a schema says of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The ways in which the value does not fit; none where it fits, as far as that was found out.
+    pub violations: Vec<Violation>,
+    /// Was all of the schema held against the value? If not, that would have taken more work than a check may do, and what
+    /// is not listed may be wrong all the same. [`Schema::unchecked`] is not counted: it is known beforehand.
+    pub is_whole: bool,
+}
+
 impl Schema {
     /// The ways in which `value` does not fit; none where it fits.
     ///
     /// Besides what the schema demands, no key may stand twice in one object with different values (keyword
     /// `duplicate`), and no string may hold half a surrogate pair (keyword `surrogate`), at any depth. At most 16
     /// violations are listed.
+    ///
+    /// The work of a check is bounded, whatever the schema: [`Schema::check_whole`] also says whether it sufficed.
     pub fn check(&self, value: Value<'_>) -> Vec<Violation> {
+        self.check_whole(value).violations
+    }
+
+    /// Like [`Schema::check`], and says whether the whole schema was held against `value`.
+    ///
+    /// A check may take steps in proportion to the length of the value, and some million besides: what a value of 64 KB may
+    /// take is less than 50 ms, and less than 16 MB. A schema that demands more of a value than that, as a pattern
+    /// that has to be tried in countless ways, is held against it as far as tables say it.
+    pub fn check_whole(&self, value: Value<'_>) -> Checked {
+        let whole = |violations| Checked { violations, is_whole: true };
         // Where a validator decides, what it does not look at remains; and so it does in a language of which nothing is known.
-        let root = if self.is_by_tables { self.guide.root } else { ANY };
+        let root = if self.is_known && self.is_by_tables() { self.guide.root } else { ANY };
+        let faults = self.faults(root, value);
+        if !faults.is_empty() {
+            return whole(faults);
+        }
+        #[cfg(feature = "full-schemas")]
+        if let Some(validator) = &self.validator {
+            return match validator.judge(value, MAX_VIOLATIONS) {
+                Judgement::Fits => whole(Vec::new()),
+                Judgement::Not(violations) => whole(violations),
+                Judgement::TooDear => {
+                    let root = if self.is_known { self.guide.root } else { ANY };
+                    Checked { violations: self.faults(root, value), is_whole: false }
+                }
+            };
+        }
+        whole(Vec::new())
+    }
+
+    /// Do the tables decide?
+    fn is_by_tables(&self) -> bool {
+        #[cfg(feature = "full-schemas")]
+        return self.validator.is_none();
+        #[cfg(not(feature = "full-schemas"))]
+        true
+    }
+
+    /// What is wrong with `value` at the place `root`, by the tables.
+    fn faults(&self, root: u32, value: Value<'_>) -> Vec<Violation> {
         let mut faults: Vec<Fault<'_, '_>> = Vec::new();
         let _ = walk(&self.guide, root, value, &mut |fault| {
             let behind = faults.partition_point(|before| before.value.span() <= fault.value.span());
             faults.insert(behind, fault);
             if faults.len() < MAX_VIOLATIONS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        if !faults.is_empty() {
-            return faults.iter().map(|fault| message::of_fault(value, fault)).collect();
-        }
-        #[cfg(feature = "full-schemas")]
-        if let Some(validator) = &self.validator {
-            return validator.violations(value, MAX_VIOLATIONS);
-        }
-        Vec::new()
+        faults.iter().map(|fault| message::of_fault(value, fault)).collect()
     }
 }
 
@@ -223,8 +277,13 @@ pub(super) fn has_type(value: Value<'_>, kinds: Kinds) -> bool {
 pub(super) fn keeps(value: Value<'_>, rule: &Rule) -> bool {
     match rule {
         Rule::OneOf { canonical, .. } => {
-            let own = value.canonical();
-            canonical.iter().any(|one| **one == *own)
+            // A list where a word is asked for need not be put into its normal form.
+            let begins = |one: &str| one.as_bytes().first() == value.raw().as_bytes().first();
+            let is_scalar = !matches!(value.kind(), Kind::Array | Kind::Object);
+            (is_scalar || canonical.iter().any(|one| begins(one))) && {
+                let own = value.canonical();
+                canonical.iter().any(|one| **one == *own)
+            }
         }
         Rule::Size(limit, n) => (limit.keeps)(size(value).cmp(n)),
         Rule::Bound(limit, bound) => (limit.keeps)(compare(value.raw(), bound)),

@@ -20,7 +20,7 @@ use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, T
 use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rule, SchemaGuide};
 use super::message::{Held, pointer_to, show, way};
-use super::{Schema, Violation, number};
+use super::{Checked, Schema, Violation, number};
 use crate::tools::Expected;
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
@@ -57,6 +57,8 @@ pub struct Coerced {
     pub tree: Tree,
     /// What was done, in the order in which it was done.
     pub coercions: Vec<Coercion>,
+    /// Was `text` held against all of the schema: see [`Checked::is_whole`]?
+    pub is_whole: bool,
 }
 
 impl Schema {
@@ -78,8 +80,9 @@ impl Schema {
         let mut text = self.coerce_types(text, tree, &mut coercions)?;
         for _ in 0..MAX_ROUNDS {
             let tree = strict(&text).ok()?;
-            if self.check(tree.root(&text)).is_empty() {
-                return Some(Coerced { text, tree, coercions });
+            let Checked { violations, is_whole } = self.check_whole(tree.root(&text));
+            if violations.is_empty() {
+                return Some(Coerced { text, tree, coercions, is_whole });
             }
             text = self.coerce_types(&text, &tree, &mut coercions)?;
         }

@@ -13,14 +13,20 @@ use crate::value::{Map, Value};
 use callwright_json::{Kinds, MAX_SLOTS, strict};
 
 use super::guide::{ANY, Entry, LIMITS, NEVER, Rule, SchemaGuide};
-use super::keywords::{Draft, local_pointer};
-use super::number::compare;
+use super::keywords::{Draft, local_pointer, schemas};
+use super::number::{compare, whole};
 use super::references::has_inner_id;
 
 /// The most places of one guide; whatever comes after them is left open.
 const MAX_PLACES: usize = 20_000;
-/// The most steps in which the alternatives of one guide are found; whatever comes after them is left open.
+/// The most steps in which the alternatives of one guide are found; whatever comes after them is left open. Choices multiply each
+/// other, so that a schema of 3 KB can ask for any number: what a guide may take grows with the schema, and a set
+/// of many tools is compiled in time that grows with its text. A schema takes about three steps for each one inside it.
 const MAX_STEPS: usize = 400_000;
+const FREE_STEPS: usize = 2_000;
+const STEPS_FOR_EACH: usize = 48;
+/// A way with so many schemas on it takes two steps at once.
+const LONG_WAY: usize = 16;
 /// The most schemas that one alternative may hold together.
 const MAX_TOGETHER: usize = 64;
 
@@ -30,11 +36,13 @@ pub(crate) struct Document<'s> {
     draft: Draft,
     /// A part of it has an identity of its own, so that `#/…` may mean something else there.
     has_inner_id: bool,
+    n_schemas: usize,
 }
 
 impl<'s> Document<'s> {
     pub(crate) fn new(root: &'s Value) -> Document<'s> {
-        Document { root, draft: Draft::of(root), has_inner_id: has_inner_id(root) }
+        let n_schemas = schemas(root).count();
+        Document { root, draft: Draft::of(root), has_inner_id: has_inner_id(root), n_schemas }
     }
 }
 
@@ -43,8 +51,10 @@ impl<'s> Document<'s> {
 ///
 /// The documents are bounded and free of endless references: see the modules `limits` and `references`.
 pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
+    let n_schemas: usize = documents.iter().map(|document| document.n_schemas).sum();
     let mut compiler = Compiler {
         documents,
+        max_steps: MAX_STEPS.min(FREE_STEPS + STEPS_FOR_EACH * n_schemas),
         entries: vec![Entry::any(), Entry::never()],
         known: HashMap::new(),
         known_nodes: HashMap::new(),
@@ -129,11 +139,12 @@ struct Compiler<'s> {
     known_nodes: HashMap<*const Value, u32>,
     todo: Vec<(u32, Vec<Alternative<'s>>)>,
     steps: usize,
+    max_steps: usize,
 }
 
 impl<'s> Compiler<'s> {
     fn is_within_bounds(&self) -> bool {
-        self.steps < MAX_STEPS && self.entries.len() < MAX_PLACES
+        self.steps < self.max_steps && self.entries.len() < MAX_PLACES
     }
 
     /// The number of the place where one of `choices` holds.
@@ -204,7 +215,8 @@ impl<'s> Compiler<'s> {
                 }
                 continue;
             };
-            self.steps += choice.len() * (1 + way.seen.len() / MAX_TOGETHER);
+            // Each way on is a copy of the one so far.
+            self.steps += choice.len() * (1 + (way.seen.len() + way.pending.len()) / LONG_WAY);
             if !self.is_within_bounds() {
                 return vec![Alternative { nodes: Vec::new(), is_loose: true }];
             }
@@ -502,7 +514,8 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
                 Ruling::Rule(limit.about, Rule::Bound(limit, n.as_str().into()))
             }
             (Some(limit), n) => {
-                n.as_u64().map_or(Ruling::Beyond, |n| Ruling::Rule(limit.about, Rule::Size(limit, n)))
+                let n = n.as_number().and_then(|n| whole(n.as_str()));
+                n.map_or(Ruling::Beyond, |n| Ruling::Rule(limit.about, Rule::Size(limit, n)))
             }
         },
     }

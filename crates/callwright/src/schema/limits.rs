@@ -14,8 +14,6 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_NESTING: usize = 128;
 /// The most JSON values in one schema.
 pub const MAX_NODES: usize = 10_000;
-/// The most subschemas of one schema once every `$ref` is replaced by what it names.
-pub const MAX_EXPANDED: usize = 100_000;
 
 /// What a value takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,13 +21,13 @@ use std::fmt;
 
 use crate::value::Value;
 
-pub use check::Violation;
+pub use check::{Checked, Violation};
 pub use coerce::{Coerced, Coercion};
 pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, inside_mut, local_pointer, required, schemas};
 pub(crate) use limits::measure;
-pub use limits::{MAX_DEPTH, MAX_EXPANDED, MAX_NESTING, MAX_NODES};
+pub use limits::{MAX_DEPTH, MAX_NESTING, MAX_NODES};
 pub(crate) use normal::standard_type;
 pub(crate) use references::has_inner_id;
 pub use unchecked::Unchecked;
@@ -41,8 +41,8 @@ use validator::Validator;
 pub struct Schema {
     value: Value,
     guide: SchemaGuide,
-    /// Do the tables decide? Not in a language that is none of the drafts, nor where a validator does.
-    is_by_tables: bool,
+    /// Is it in a language that the tables know, one of the drafts?
+    is_known: bool,
     /// Do the tables say all of it?
     is_exact: bool,
     /// The judge of all that the tables cannot say; `None` where they say all, or nothing else can.
@@ -51,9 +51,10 @@ pub struct Schema {
     unchecked: Vec<Unchecked>,
 }
 
-/// How often the parts that a validator does not take are left out of one schema: each time all of it is compiled again.
+/// How often the parts that a validator does not take are left out of one schema: each time all of it is compiled again. What
+/// is wrong is found at once; only what goes with it may leave something else wrong.
 #[cfg(feature = "full-schemas")]
-const MAX_ROUNDS: usize = 32;
+const MAX_ROUNDS: usize = 4;
 
 impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
@@ -121,30 +122,32 @@ impl Schema {
                 if is_exact {
                     break (guide, is_exact, None);
                 }
-                let fault = match Validator::new(&value, resources)? {
+                let parts = match Validator::new(&value, resources)? {
                     Ok(validator) => break (guide, is_exact, Some(validator)),
-                    Err(fault) => fault,
+                    Err(parts) => parts,
                 };
                 round += 1;
-                let reason = fault.reason.clone();
-                let parts = fault.parts(&value, resources);
+                // What has no place in the schema cannot be left out of it: the tables guide by the rest.
+                let whole = parts.iter().find(|part| part.pointer.is_empty()).cloned();
+                let parts = if whole.is_some() { Vec::new() } else { parts };
+                let reason = parts.first().map_or(String::new(), |part| part.reason.clone());
                 if MAX_ROUNDS < round || !leave_out(&mut value, parts, &mut unchecked) {
-                    unchecked.push(Unchecked { pointer: String::new(), reason });
+                    unchecked.push(whole.unwrap_or(Unchecked { pointer: String::new(), reason }));
                     break (guide, is_exact, None);
                 }
             }
         };
         #[cfg(not(feature = "full-schemas"))]
-        let (guide, is_exact, validator) = {
+        let (guide, is_exact) = {
             let foreign = references::to_elsewhere(&value, resources);
             leave_out(&mut value, foreign, &mut unchecked);
             let (guide, is_exact) = tables(&value);
-            (guide, is_exact, None::<()>)
+            (guide, is_exact)
         };
         Ok(Schema {
             value,
             guide,
-            is_by_tables: is_known && validator.is_none(),
+            is_known,
             is_exact,
             #[cfg(feature = "full-schemas")]
             validator,
@@ -154,7 +157,8 @@ impl Schema {
 
     /// Is all that the schema demands held against values?
     ///
-    /// With the feature `full-schemas`, all but what [`Schema::unchecked`] tells. Without it, also not where the schema says `pattern`, `patternProperties`,
+    /// With the feature `full-schemas`, all but what [`Schema::unchecked`] tells; what would take more work than one check may do is
+    /// told by [`Schema::check_whole`]. Without it, also not where the schema says `pattern`, `patternProperties`,
     /// `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`, `dependencies`,
     /// `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`, refers to another document, leaves a choice between
     /// forms of one type (`anyOf` of two objects), puts several schemas together (`allOf`), is of draft 4, or is too large

@@ -11,6 +11,22 @@ pub(super) fn is_whole(raw: &str) -> bool {
     decimal.digits.is_empty() || i64::try_from(decimal.digits.len()).is_ok_and(|n| n <= decimal.point)
 }
 
+/// The whole number, not below zero, that the JSON number `raw` is: 2 for `2.0`. `None` beyond 64 bits.
+pub(super) fn whole(raw: &str) -> Option<u64> {
+    if let Ok(number) = raw.parse() {
+        return Some(number);
+    }
+    let Decimal { sign, digits, point } = Decimal::new(raw);
+    match sign {
+        0 => Some(0),
+        1 => {
+            let zeros = usize::try_from(point).ok()?.checked_sub(digits.len()).filter(|zeros| *zeros < 20)?;
+            format!("{digits}{}", "0".repeat(zeros)).parse().ok()
+        }
+        _ => None,
+    }
+}
+
 /// The order of two JSON numbers.
 pub(super) fn compare(a: &str, b: &str) -> Ordering {
     if let (Ok(a), Ok(b)) = (a.parse::<i64>(), b.parse::<i64>()) {

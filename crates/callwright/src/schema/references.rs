@@ -31,6 +31,7 @@ pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
 
 /// Each reference of `root` that leads to none of its schemas nor into those that are `known` by their URIs: one to another
 /// document, as nothing is fetched, and a dynamic one to a name that no schema has.
+#[cfg(not(feature = "full-schemas"))]
 pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unchecked> {
     let ids = schemas(root).filter_map(identity);
     let known: Vec<&str> = ids.chain(known.iter().map(|(uri, _)| uri.as_str())).collect();
@@ -152,7 +153,7 @@ pub(super) fn reached(root: &Value) -> Vec<(String, &Value)> {
 
 /// All values in `root` and their places as JSON pointers, in the order of the document: a reference may name one under any
 /// key, as `#/components/schemas/a`.
-fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
+pub(super) fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut todo = vec![(String::new(), root)];
     while let Some((pointer, value)) = todo.pop() {

@@ -115,7 +115,7 @@ impl ToolSet {
             column: error.column(),
             why: without_place(&error.to_string()).to_owned(),
         })?;
-        ToolSet::from_value(&value)
+        ToolSet::of_definitions(&value)
     }
 
     /// Compiles definitions in any of the forms that they go over the wire in, one or a list, of one form or several:
@@ -141,8 +141,11 @@ impl ToolSet {
     where
         for<'v> Value: From<&'v V>,
     {
-        let definitions = Value::from(definitions);
-        let definitions = listed(&definitions)?;
+        ToolSet::of_definitions(&Value::from(definitions))
+    }
+
+    fn of_definitions(definitions: &Value) -> Result<ToolSet, ToolSetError> {
+        let definitions = listed(definitions)?;
         let mut tool_set = ToolSet::empty();
         let mut bytes = 0;
         for (i, definition) in definitions.into_iter().enumerate() {

@@ -472,7 +472,7 @@ impl<'a, 't> Case<'a, 't> {
         }
         repairs.extend(self.doubled_signs());
         match check::fit_value(tool, value) {
-            Ok(Fit { arguments, coercions }) => {
+            Ok(Fit { arguments, coercions, is_whole }) => {
                 let from = at.start as usize;
                 let source = self.text.get(from..).filter(|_| self.at_end).unwrap_or("");
                 let ending = match self.at_end {
@@ -505,6 +505,7 @@ impl<'a, 't> Case<'a, 't> {
                         && has_placeholder(tool, value),
                     is_apart: false,
                     open_end: ending == Ending::Open,
+                    unchecked: !is_whole,
                 };
                 Some(self.admitted(call, at))
             }

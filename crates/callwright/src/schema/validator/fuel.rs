@@ -1,0 +1,35 @@
+//! What a check may cost: work is counted before it is done, so that a bound in steps is a bound in time.
+
+/// What any check may take.
+const FREE: u64 = 1 << 18;
+/// What it may take besides for each byte of the value.
+const FOR_EACH_BYTE: u64 = 32;
+
+/// What is left of the work that one check may do.
+///
+/// One unit is one step of a pattern on one character, some 60 instructions at most; all else is counted in those. A value of 64 KB has
+/// 2 << 20 of them: some 125 million instructions, which take a core that does three billion in a second 42 ms.
+#[derive(Debug)]
+pub(super) struct Fuel {
+    left: u64,
+}
+
+impl Fuel {
+    /// What the check of a value of `bytes` may take.
+    pub(super) fn of(bytes: usize) -> Fuel {
+        Fuel { left: FREE.saturating_add(FOR_EACH_BYTE.saturating_mul(bytes as u64)) }
+    }
+
+    /// Takes `units`; `None` once there are not as many.
+    pub(super) fn take(&mut self, units: usize) -> Option<()> {
+        let left = self.left.checked_sub(units as u64);
+        self.left = left.unwrap_or(0);
+        left.map(|_| ())
+    }
+
+    /// What is left, in units.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+}
