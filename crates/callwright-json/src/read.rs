@@ -8,7 +8,8 @@ use crate::python;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
-    Diagnostic, Fuel, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Tree, strict,
+    Diagnostic, Fuel, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Tree,
+    strict,
 };
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.

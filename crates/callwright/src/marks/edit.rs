@@ -15,7 +15,9 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
 /// Does `text` begin with `mark` but for at most so many edits?
 pub(super) fn is_within(mark: &[char], text: &[char], most: usize) -> bool {
     // Of so few edits one of the first letters is left: most marks are told apart by them.
-    let near = |text: &[char]| mark.iter().take(most + 1).any(|own| text.iter().take(2 * most + 1).any(|c| c == own));
+    let near = |text: &[char]| {
+        mark.iter().take(most + 1).any(|own| text.iter().take(2 * most + 1).any(|c| c == own))
+    };
     (mark.len() <= most || near(text))
         && Distance::of(mark, text, most).is_some_and(|distance| distance.is_within(text, most))
 }

@@ -51,8 +51,7 @@ pub(crate) enum Decision<'t> {
 /// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before. With `cut`, the text
 /// ended before its end.
 pub(crate) fn read<'t>(
-    text: &str,
-    from: usize,
+    (text, from): (&str, usize),
     form: &Form,
     trim: Trim,
     tool_set: &'t ToolSet,
@@ -132,7 +131,8 @@ pub(crate) fn begins(
     end: bool,
     fuel: &Fuel,
 ) -> Seen<Nearness> {
-    let formed = record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end, fuel))?;
+    let formed =
+        record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end, fuel))?;
     record.frames.iter().try_fold(formed, |nearest, frame| {
         let framed = begins_framed(text, frame, tool_set, end, fuel)?;
         Ok(nearest.into_iter().chain(framed).min())
@@ -144,13 +144,7 @@ const TORN_FUEL: usize = 64;
 /// What it takes to look for the marks in front of one tool's payload, in units of fuel.
 const FRAME_FUEL: usize = 256;
 
-fn begins_formed(
-    text: &str,
-    form: &Form,
-    tool_set: &ToolSet,
-    end: bool,
-    fuel: &Fuel,
-) -> Seen<Nearness> {
+fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
     let tools: Vec<&Tool> = tool_set.iter().collect();
     let marks = lexemes::of_calls(&folded, form, &tools, fuel);
@@ -177,13 +171,7 @@ fn begins_formed(
 }
 
 /// In front of a payload of another form, such as JSON.
-fn begins_framed(
-    text: &str,
-    frame: &Frame,
-    tool_set: &ToolSet,
-    end: bool,
-    fuel: &Fuel,
-) -> Seen<Nearness> {
+fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     fuel.spend(FRAME_FUEL * (1 + tool_set.len()));
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
     let cost = |front: &Front| prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT);

@@ -28,6 +28,8 @@ const STEPS_PER_MARK: usize = 64;
 
 /// What a step takes, for itself and for each call and argument that it carries along, in units of fuel.
 const STEP_FUEL: usize = 64;
+/// What it takes to read a byte of a value.
+const VALUE_FUEL: usize = 4;
 /// What it takes to ask whether a value ends at a mark.
 const MARK_FUEL: usize = 24;
 
@@ -570,8 +572,14 @@ impl<'a, 't> Parser<'a, 't> {
         let tail = self.form.argument.tails.get(tail).map_or("", String::as_str);
         let typing = if tail.contains("\"false\"") { Typing::Json } else { Typing::Schema };
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
-        let json = value::json_of(&value::content(text, self.trim, indent), typing, guide, Some(place), Some(self.fuel));
-        self.fuel.spend(STEP_FUEL + text.len());
+        let json = value::json_of(
+            &value::content(text, self.trim, indent),
+            typing,
+            guide,
+            Some(place),
+            Some(self.fuel),
+        );
+        self.fuel.spend(STEP_FUEL + VALUE_FUEL * text.len());
         let tree = strict(&json).ok()?;
         let kinds = guide.kinds(place);
         let own = value::kinds_of(tree.root(&json));

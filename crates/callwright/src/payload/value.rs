@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use callwright_json::{
-    AnyValue, Fuel, Guide, Kind, Kinds, Member, Options, Place, Repair, RepairKind, Value, quote, read_with, strict,
+    AnyValue, Fuel, Guide, Kind, Kinds, Member, Options, Place, Repair, RepairKind, Value, quote, read_with,
+    strict,
 };
 
 use super::elements;

@@ -334,7 +334,7 @@ impl Scanner<'_> {
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, cut, fuel) = (self.names.tools(), self.rules.cut, &self.work.fuel);
             let read_from =
-                |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut, fuel);
+                |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, cut, fuel);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
                 Decision::Nothing if is_read => read_from(self.call_start(&opener)),
@@ -356,7 +356,12 @@ impl Scanner<'_> {
         // What a call's own marks open is refused where it has no reading, and never said.
         if let (Judged::Text(_), Some(form)) = (&judged, form)
             && opener.is_distinct()
-            && marks::holds_argument(self.text.get(from..).unwrap_or(""), form, self.names.tools(), &self.work.fuel)
+            && marks::holds_argument(
+                self.text.get(from..).unwrap_or(""),
+                form,
+                self.names.tools(),
+                &self.work.fuel,
+            )
         {
             let end = self.text.len();
             let name = opener.item.name().map(|name| name.of(&self.text)).filter(|name| !name.is_empty());

@@ -139,7 +139,9 @@ impl Scanner<'_> {
         let name = last.as_ref().and_then(|last| last.head().0);
         let rest = self.text.get(at..).unwrap_or("");
         let (name, tools) = (name.unwrap_or(""), self.names.tools());
-        let Some(len) = marks::torn_closer(rest, dialect, name, tools, end, &self.work.fuel)? else { return Ok(None) };
+        let Some(len) = marks::torn_closer(rest, dialect, name, tools, end, &self.work.fuel)? else {
+            return Ok(None);
+        };
         if let Some(Verdict::Accepted(call)) = last {
             let at = Span::new(at, at + len);
             call.repairs.push(Repair { kind: RepairKind::MendMark, at, put: "".into() });

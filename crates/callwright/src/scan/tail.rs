@@ -334,7 +334,8 @@ fn is_torn(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomple
 /// Do the marks of another call begin at `at`, of the same dialect, which are broken further on: `<tool_call>f<arg_ky>`?
 fn begins_next(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
     let Some(record) = place.inside else { return Ok(false) };
-    let near = marks::begins(text.get(at..).unwrap_or(""), record, place.names.tools(), place.end, place.fuel)?;
+    let near =
+        marks::begins(text.get(at..).unwrap_or(""), record, place.names.tools(), place.end, place.fuel)?;
     Ok(near.is_some())
 }
 

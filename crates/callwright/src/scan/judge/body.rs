@@ -367,7 +367,13 @@ impl Case<'_, '_> {
             let place = value::place_of(guide, guide.root(), key);
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
-            let json = value::json_of(&value::content(raw, trim, indent), param.typing, guide, place, Some(self.fuel));
+            let json = value::json_of(
+                &value::content(raw, trim, indent),
+                param.typing,
+                guide,
+                place,
+                Some(self.fuel),
+            );
             doubtful |= self.may_be_text(tool, key, param, before);
             match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
@@ -547,7 +553,8 @@ impl Case<'_, '_> {
     fn lines(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let text = self.text.get(at..end).unwrap_or("");
-        let json = lines::json_of(text, guide, guide.root(), Some(self.fuel)).filter(|json| strict(json).is_ok());
+        let json =
+            lines::json_of(text, guide, guide.root(), Some(self.fuel)).filter(|json| strict(json).is_ok());
         json.ok_or_else(|| Reason::Unreadable(Vec::new()))
     }
 

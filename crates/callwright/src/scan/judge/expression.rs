@@ -43,7 +43,8 @@ impl<'a> Case<'a, '_> {
         }
         if let Some(end) = self.end
             && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
-            && let Some((arguments, repairs)) = payload::read_escaped_arguments(self.text, at, end, guide, self.options(false))
+            && let Some((arguments, repairs)) =
+                payload::read_escaped_arguments(self.text, at, end, guide, self.options(false))
         {
             return self.one(self.verdict(tool, written, &arguments, repairs, Span::new(at, end)), end);
         }
@@ -99,7 +100,8 @@ impl<'a> Case<'a, '_> {
             Some((!list.is_empty() && is_markup).then_some(at + list.len()))
         });
         let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
-        let mut lists = pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, self.options(false)));
+        let mut lists =
+            pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, self.options(false)));
         let settled = lists.find(|list| list.parse.settled().is_some());
         settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.options(self.cut)))
     }
@@ -123,7 +125,8 @@ impl<'a> Case<'a, '_> {
             Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
         };
         if let Some(end) = self.end
-            && let Some(source) = listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool, self.options(false))
+            && let Some(source) =
+                listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool, self.options(false))
         {
             return judged(&source, RepairKind::SwapSyntax, end);
         }

@@ -385,7 +385,9 @@ impl<'a, 't> Case<'a, 't> {
     fn source(&self, value: Value<'_>, at: Span) -> Vec<Verdict> {
         let Some(source) = value.as_str() else { return Vec::new() };
         let guide = Expected::AnyCall(self.names.tools());
-        let Some(reading) = payload::read_whole(source.trim(), 0, &guide, self.options(false), payload::are_signs) else {
+        let Some(reading) =
+            payload::read_whole(source.trim(), 0, &guide, self.options(false), payload::are_signs)
+        else {
             return Vec::new();
         };
         let put = reading.value().raw().to_owned().into();
