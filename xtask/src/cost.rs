@@ -16,6 +16,10 @@ const SIGNS: f64 = 2.0;
 /// The most that a repaired call may cost with a hundred tools, in instructions for each 1,024 bytes: about a millisecond.
 const REPAIR: f64 = 8.0e6;
 
+/// The most that a hostile answer may cost, in instructions: so many in any case, some ten milliseconds, and so many for each byte.
+const HOSTILE_FREE: f64 = 4.0e8;
+const HOSTILE_BYTE: f64 = 4.0e3;
+
 /// Counts, prints the table.
 ///
 /// # Errors
@@ -23,7 +27,7 @@ const REPAIR: f64 = 8.0e6;
 pub(crate) fn cost() -> Result<()> {
     let root = root()?;
     valgrind()?;
-    let counts = counted(&root, &built(&root)?)?;
+    let (counts, hostile) = counted(&root, &built(&root)?)?;
     let mut over = Vec::new();
     println!("{:24} {:>10} {:>10} {:>8} {:>8} {:>10}", "", "1 tool", "100 tools", "ratio", "signs", "a KB");
     for (case, own) in &counts {
@@ -44,7 +48,16 @@ pub(crate) fn cost() -> Result<()> {
                 .map(|(cost, most)| format!("{case}: {cost:.2}, and at most {most}")),
         );
     }
+    println!("{:24} {:>10} {:>12} {:>8}", "", "bytes", "instructions", "a byte");
+    for Hostile { name, bytes, instructions } in &hostile {
+        println!("{name:24} {bytes:>10.0} {instructions:>12.0} {:>8.0}", instructions / bytes);
+        let most = HOSTILE_FREE + HOSTILE_BYTE * bytes;
+        if most < *instructions {
+            over.push(format!("{name}, {bytes} bytes: {instructions:.0}, and at most {most:.0}"));
+        }
+    }
     ensure!(counts.len() == 24, "{} cases were counted", counts.len());
+    ensure!(hostile.len() == 20, "{} hostile answers were counted", hostile.len());
     ensure!(over.is_empty(), "too dear:\n{}", over.join("\n"));
     Ok(())
 }
@@ -85,6 +98,13 @@ struct Count {
     instructions: BTreeMap<usize, f64>,
 }
 
+/// What an answer costs that says one piece of a call over and over.
+struct Hostile {
+    name: String,
+    bytes: f64,
+    instructions: f64,
+}
+
 /// Builds the program that reads each case once, optimised, and returns its place.
 fn built(root: &Path) -> Result<PathBuf> {
     let mut build = step::cargo(root);
@@ -101,7 +121,7 @@ fn built(root: &Path) -> Result<PathBuf> {
     programs.next_back().context("cargo names no program")
 }
 
-fn counted(root: &Path, program: &Path) -> Result<BTreeMap<Case, Count>> {
+fn counted(root: &Path, program: &Path) -> Result<(BTreeMap<Case, Count>, Vec<Hostile>)> {
     let out = root.join("target/cost");
     if out.exists() {
         fs::remove_dir_all(&out)?;
@@ -113,17 +133,25 @@ fn counted(root: &Path, program: &Path) -> Result<BTreeMap<Case, Count>> {
     let output = run.output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut counts: BTreeMap<Case, Count> = BTreeMap::new();
+    let mut hostile = Vec::new();
     for (n, line) in String::from_utf8(output.stdout)?.lines().enumerate() {
-        // hermes code right 100 259
-        let [form, content, state, tools, bytes] = line.split(' ').collect::<Vec<_>>()[..] else {
-            bail!("not understood: {line}")
-        };
         let dump = fs::read_to_string(out.join(format!("dump.{}", n + 1)))?;
         let total = dump.lines().find_map(|line| line.strip_prefix("totals: "));
+        let total: f64 = total.context("a dump without a sum")?.trim().parse()?;
+        let (form, content, state, tools, bytes) = match line.split(' ').collect::<Vec<_>>()[..] {
+            // hermes code right 100 259
+            [form, content, state, tools, bytes] => (form, content, state, tools, bytes),
+            // hostile fences 65536
+            ["hostile", name, bytes] => {
+                hostile.push(Hostile { name: name.to_owned(), bytes: bytes.parse()?, instructions: total });
+                continue;
+            }
+            _ => bail!("not understood: {line}"),
+        };
         let case = Case { form: form.to_owned(), is_right: state == "right", is_code: content == "code" };
         let count = counts.entry(case).or_default();
         count.bytes = bytes.parse()?;
-        count.instructions.insert(tools.parse()?, total.context("a dump without a sum")?.trim().parse()?);
+        count.instructions.insert(tools.parse()?, total);
     }
-    Ok(counts)
+    Ok((counts, hostile))
 }

@@ -16,6 +16,9 @@ type Decode = fn(&str) -> Option<(char, usize)>;
 const LAYERS: [Decode; 5] =
     [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
 
+/// What each of them begins with.
+const SIGNS: [char; 4] = ['&', '%', '=', '\\'];
+
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
 
@@ -28,7 +31,7 @@ pub(crate) fn decoded(text: &str) -> Vec<String> {
         let ways = [Some(String::from(inside)), unescaped(inside)].into_iter().flatten().collect();
         return if inside.contains('\\') { strict_ones(ways) } else { Vec::new() };
     }
-    if text.contains('"') {
+    if text.contains('"') || !text.contains(SIGNS) {
         return Vec::new();
     }
     let Some(decode) = LAYERS.into_iter().find(|decode| begins_with_quote(text, *decode)) else {
@@ -65,8 +68,7 @@ fn strict_ones(ways: Vec<String>) -> Vec<String> {
 /// ```
 pub fn spelt_char(text: &str) -> Option<(char, usize)> {
     let plain = || text.chars().next().map(|c| (c, c.len_utf8()));
-    // No other sign begins a spelling.
-    if !text.starts_with(['&', '%', '=', '\\']) {
+    if !text.starts_with(SIGNS) {
         return plain();
     }
     LAYERS.into_iter().find_map(|decode| decode(text)).or_else(|| escape(text)).or_else(plain)

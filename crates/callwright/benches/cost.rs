@@ -1,4 +1,5 @@
-//! The cost of one call in each form, right and repaired, with few tools and many, with code in its value and with prose.
+//! The cost of one call in each form, right and repaired, with few tools and many, with code in its value and with prose; and of
+//! answers that say one piece of a call over and over, at two lengths.
 //!
 //! Prints a line for each case and reads that case's text once within `measured`, between whose start and end callgrind
 //! counts: `cargo xtask cost` runs this program under it and compares the cases.
@@ -73,6 +74,24 @@ const FORMS: [Form; 6] = [
     ("native", |value| format!("{{\"content\": {}}}", Value::from(value)), ("\"}", "\",}")),
 ];
 
+/// What is said first, and then over and over: those that take longest, of some thousand that were tried.
+const HOSTILE: [(&str, &str, &str); 10] = [
+    ("channel", "", "<|channel|>commentary to=functions.tool_0 <|message|>"),
+    ("torn_in_value", "<tool_call>\n<function=tool_0>\n<parameter=content>\n", "</paramete\n"),
+    (
+        "open_string",
+        "",
+        "<tool_call>\n{\"name\": \"tool_0\", \"arguments\": {\"content\": \"a\n</tool_call>\n",
+    ),
+    ("open_key", "", "{\"content\": \""),
+    ("half_objects", "", "\": {\"tags\": [\"x\"], \"deep\""),
+    ("torn_closer", "", "<tool_call>tool_0\n<arg_key>content</arg_key>\n<arg_value>a</arg_value>\n</tool_ca"),
+    ("words_in_marks", "", "yaml<functioncall>"),
+    ("calls", "", "tool_0(content='x') "),
+    ("names", "", "tool_0\n"),
+    ("fences", "", "```\n"),
+];
+
 fn main() {
     let sets = [1, 10, 100].map(|count| (count, tools(count)));
     for (form, write, (right, slip)) in FORMS {
@@ -90,6 +109,16 @@ fn main() {
                     });
                 }
             }
+        }
+    }
+    let [_, (_, tools), _] = &sets;
+    for (name, head, unit) in HOSTILE {
+        for len in [1 << 16, 1 << 18] {
+            let text = format!("{head}{}", unit.repeat(len / unit.len()));
+            println!("hostile {name} {}", text.len());
+            measured(&|| {
+                black_box(read(tools, &text, false));
+            });
         }
     }
 }

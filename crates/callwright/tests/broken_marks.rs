@@ -272,6 +272,129 @@ fn pieces_do_not_matter_where_signs_are_wrong() {
     }
 }
 
+/// What is put into texts anywhere: signs that marks are made of, marks, blanks of any script, escapes, and what no text has.
+const SCRAPS: [&str; 40] = [
+    "\"",
+    "'",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    ",",
+    ":",
+    "\\",
+    "\n",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{200b}",
+    "\u{feff}",
+    "```",
+    "```json\n",
+    "<tool_call>",
+    "</tool_call>",
+    "<think>",
+    "</think>",
+    "|",
+    "<|",
+    "｜",
+    "&quot;",
+    "&lt;",
+    "\\u0022",
+    "=",
+    "True",
+    "null",
+    "//",
+    "*/",
+    "#",
+    "\0",
+    "😀",
+    "</",
+    "[TOOL_CALLS]",
+    "Action:",
+    "list_dir(",
+];
+
+/// `text` with something put in, left out or said twice, or with another text of `all` behind it or in its place from there on.
+fn torn(text: &str, all: &[String], random: &mut Random) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    let at = random.below(letters.len() + 1);
+    let to = (at + *random.pick(&[1, 2, 5, 12])).min(letters.len());
+    match random.below(6) {
+        0 => drop(letters.splice(at..at, random.pick(&SCRAPS).chars())),
+        1 => drop(letters.drain(at..to)),
+        2 => {
+            let again = letters[at..to].to_vec();
+            letters.splice(to..to, again);
+        }
+        3 => {
+            let other: Vec<char> = random.pick(all).chars().collect();
+            letters.truncate(at);
+            letters.extend(&other[random.below(other.len() + 1)..]);
+        }
+        4 => drop(letters.splice(at..at, random.pick(&["\n\n", "Here: ", "> ", "    ", " - "]).chars())),
+        _ => letters.extend(random.pick(&["\n", "\n\n", " ", ""]).chars().chain(random.pick(all).chars())),
+    }
+    letters.into_iter().take(3_000).collect()
+}
+
+/// How many of so many torn texts have other calls when they come letter by letter, and how many other words.
+fn differing(seed: u64, n: usize) -> (Vec<String>, Vec<String>) {
+    let (tools, made) = (tools(), made());
+    let calls: Vec<(String, String)> =
+        made.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
+    let dialects: Vec<PromptDialect> = PromptDialect::all(&Dialects::default()).collect();
+    let of = |dialect: &PromptDialect| {
+        [&calls[..1], &calls[1..], &calls[..]].map(|calls| prompt::calls(dialect, &tools, calls))
+    };
+    let all: Vec<String> = dialects.iter().flat_map(of).collect();
+    let mut random = Random(seed);
+    let (mut in_calls, mut in_text) = (Vec::new(), Vec::new());
+    for n in 0..n {
+        let mut text = random.pick(&all).clone();
+        for _ in 0..*random.pick(&[1, 1, 2, 3, 6]) {
+            text = torn(&text, &all, &mut random);
+        }
+        let finish_reason = [Some("stop"), Some("length"), None][n % 3];
+        let context = Context { finish_reason, ..Context::default() };
+        let whole = Outline::of(&parse(&tools, &text, &[], &context));
+        let mut scanner = Scanner::new(&tools, &context);
+        let mut events = Vec::new();
+        for piece in text.split_inclusive(|_: char| true) {
+            scanner.feed(Delta::Text(piece), &mut events);
+        }
+        let pieces = Outline::of(&scanner.finish(&mut events));
+        if pieces.verdicts != whole.verdicts {
+            in_calls.push(text);
+        } else if pieces != whole {
+            in_text.push(text);
+        }
+    }
+    println!("seed {seed}: {} of {n} differ in calls, {} in words", in_calls.len(), in_text.len());
+    (in_calls, in_text)
+}
+
+#[test]
+fn pieces_do_not_matter_in_torn_texts() {
+    // With the first seed was worked; the second one only judges.
+    for seed in [10, 1010] {
+        let (in_calls, in_text) = differing(seed, 600);
+        assert!(in_calls.is_empty() && in_text.is_empty(), "{in_calls:#?}\n{in_text:#?}");
+    }
+}
+
+#[test]
+#[ignore = "long: cargo xtask attack"]
+fn pieces_do_not_matter_in_many_torn_texts() {
+    for seed in [11, 1011] {
+        let (in_calls, in_text) = differing(seed, 12_000);
+        assert!(in_calls.is_empty(), "{in_calls:#?}");
+        // FIXME: what stands in front of a torn header, or behind torn marks, is said in pieces and not as a whole.
+        assert!(in_text.len() <= 4, "{in_text:#?}");
+    }
+}
+
 #[test]
 fn what_a_dialect_writes_needs_no_repair() {
     let (tools, made) = (tools(), made());

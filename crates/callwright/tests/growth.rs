@@ -69,6 +69,16 @@ const FAMILIES: &[&str] = &[
     "[f(a='x')]\n",
     "x = ",
     "word ",
+    "yaml<functioncall>",
+    "tool_call_id<dots_function_call>",
+    "</functions>{\"a\": \"x\"",
+    "<|channel|>commentary to=functions.f <|message|>",
+    "\": {\"tags\": [\"x\"], \"deep\"",
+    "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_ca",
+    "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"x\n</tool_call>\n",
+    "\n</｜DSML｜tool_calls>\\u0022",
+    "<|tool_call_start|>name",
+    "</paramete\n",
 ];
 
 /// Four times the text may take this much more, blocks that double in size included.

@@ -45,7 +45,7 @@ struct Compiled {
     /// What calls in marks may begin with, as far as broken ones are told by it, and whose it is.
     heads: Vec<(Vec<char>, u16)>,
     /// Those in front of payloads with a mark between the name and the payload.
-    fronts: Vec<(Vec<char>, u16)>,
+    fronts: Vec<(Vec<char>, Frame)>,
     /// How many letters the longest of them has.
     longest_head: usize,
     /// The markers of the caller's own; none where there are none.
@@ -133,11 +133,9 @@ impl Dialects {
                 heads.insert(heads.partition_point(|other| *other <= head), head);
             }
         }
-        let frames = records.iter().flat_map(|record| record.frames.iter().map(|frame| (frame, record.id)));
-        let fronts = frames.filter(|(frame, _)| frame.has_argument_mark());
-        let mut fronts: Vec<(Vec<char>, u16)> = fronts.map(|(frame, id)| (frame.head(), id)).collect();
-        fronts.sort_unstable();
-        fronts.dedup();
+        let frames = records.iter().flat_map(|record| &record.frames);
+        let fronts = frames.filter(|frame| frame.has_argument_mark());
+        let fronts = fronts.map(|frame| (frame.head(), frame.clone())).collect();
         let mut own = Own::default();
         for (dialect, record) in dialects.iter().zip(&records) {
             let counts = only.is_none_or(|only| only == record.id);
@@ -333,10 +331,8 @@ impl Dialects {
     /// Is `text` all marks of a dialect in front of a payload, one of them between that and the name: `[TOOL_CALLS]f[ARGS]`?
     pub(crate) fn is_front(&self, text: &str, tool_set: &ToolSet) -> bool {
         let letters = marks::beginning(text, self.0.longest_head);
-        let fronts = self.0.fronts.iter().filter(|(head, _)| letters.starts_with(head));
-        let mut frames = fronts
-            .flat_map(|(head, id)| self.record(*id).frames.iter().filter(move |frame| frame.head() == *head));
-        frames.any(|frame| marks::is_front(text, frame, tool_set))
+        let mut fronts = self.0.fronts.iter().filter(|(head, _)| letters.starts_with(head));
+        fronts.any(|(_, frame)| marks::is_front(text, frame, tool_set))
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it

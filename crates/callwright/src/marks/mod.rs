@@ -51,8 +51,7 @@ pub(crate) enum Decision<'t> {
 /// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before. With `cut`, the text
 /// ended before its end.
 pub(crate) fn read<'t>(
-    text: &str,
-    from: usize,
+    (text, from): (&str, usize),
     form: &Form,
     trim: Trim,
     tool_set: &'t ToolSet,

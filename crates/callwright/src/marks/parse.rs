@@ -28,6 +28,8 @@ const STEPS_PER_MARK: usize = 64;
 
 /// What a step takes, for itself and for each call and argument that it carries along, in units of fuel.
 const STEP_FUEL: usize = 64;
+/// What it takes to read a byte of a value.
+const VALUE_FUEL: usize = 4;
 /// What it takes to ask whether a value ends at a mark.
 const MARK_FUEL: usize = 24;
 
@@ -577,7 +579,7 @@ impl<'a, 't> Parser<'a, 't> {
             Some(place),
             Some(self.fuel),
         );
-        self.fuel.spend(STEP_FUEL + text.len());
+        self.fuel.spend(STEP_FUEL + VALUE_FUEL * text.len());
         let tree = strict(&json).ok()?;
         let kinds = guide.kinds(place);
         let own = value::kinds_of(tree.root(&json));

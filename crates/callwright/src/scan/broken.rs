@@ -336,7 +336,7 @@ impl Scanner<'_> {
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, cut, fuel) = (self.names.tools(), !self.rules.stop.is_ended(), &self.work.fuel);
             let read_from =
-                |from: usize| marks::read(&self.text, from, own, trim, tools, is_inside, cut, fuel);
+                |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, cut, fuel);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
                 Decision::Nothing if is_read => read_from(self.call_start(&opener)),

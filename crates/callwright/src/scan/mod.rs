@@ -13,6 +13,8 @@ mod payload_end;
 mod brackets;
 #[cfg(test)]
 mod held;
+#[cfg(test)]
+mod hostile;
 mod judge;
 mod mention;
 mod native;

@@ -170,9 +170,9 @@ impl Default for Work {
 }
 
 /// What may be spent on what is broken in any answer: some ten calls that have no reading, or one of 64 KB.
-const FREE_FUEL: u32 = 1 << 23;
-/// And for each byte of it: about as much time again as a byte of right calls takes.
-const FUEL_PER_BYTE: usize = 32;
+pub(super) const FREE_FUEL: u32 = 1 << 22;
+/// And for each byte of it.
+pub(super) const FUEL_PER_BYTE: usize = 16;
 
 /// What waits at a place is asked again once it is longer by this part. Asked with each byte, it would cost the square of its
 /// length.

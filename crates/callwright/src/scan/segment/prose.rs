@@ -14,11 +14,13 @@ use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
 use crate::scan::mention::is_labelled;
-use crate::scan::opener::{self, Delimiter, Item, Look, MAX_TICKS, Opener, Place, encoded, tick_run};
+use crate::scan::opener::{
+    self, Delimiter, Item, Look, MAX_OPENER, MAX_TICKS, Opener, Place, encoded, tick_run,
+};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
 use crate::syntax::tag::{Role, tag_at};
-use crate::syntax::{self, Incomplete, Seen, at_end, marks};
+use crate::syntax::{self, Incomplete, Seen, at_end, blanks, marks};
 use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 use crate::verdict::Verdict;
@@ -29,6 +31,8 @@ const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
 /// The shortest run of backticks that is a fence.
 const FENCE: usize = 3;
+/// The longest label of one, in bytes.
+const MAX_LABEL: usize = 64;
 /// How far the end of a payload is looked for when that is spent: twice as far each time if it is JSON up to there, and
 /// without bounds if an argument in tags is whole by then.
 const REACH: usize = 1 << 10;
@@ -386,14 +390,24 @@ impl<'a> Scanner<'a> {
                 let (mark, inside) = rest.split_at_checked(len).unwrap_or((rest, ""));
                 // `<tool>⏎<name>hammer</name>` may be anybody's data.
                 let is_word = mark.bytes().all(|byte| byte.is_ascii_alphabetic() || b"<_>".contains(&byte));
-                let is_data = inside.trim_start().starts_with('<') && is_word;
-                if record.anchor != Anchor::Distinct || inside.trim_start().is_empty() || is_data {
+                let blank = blanks(inside, 0, MAX_OPENER);
+                let is_data = inside[blank..].starts_with('<') && is_word;
+                if record.anchor != Anchor::Distinct || MAX_OPENER <= blank || is_data {
                     return Ok(None);
+                }
+                if blank == inside.len() {
+                    return if end { Ok(None) } else { Err(Incomplete) };
                 }
                 (record, len, Some(Delimiter::Tag))
             }
             None if (FENCE..MAX_TICKS).contains(&run) => {
-                let Some(label) = rest.find('\n') else { return Ok(None) };
+                // A label has no ticks.
+                let label = rest[run..].bytes().take(MAX_LABEL).position(|byte| matches!(byte, b'\n' | b'`'));
+                let label = match label.map(|len| run + len) {
+                    Some(label) if rest[label..].starts_with('\n') => label,
+                    None if !end && rest.len() - run < MAX_LABEL => return Err(Incomplete),
+                    _ => return Ok(None),
+                };
                 if !encoded::is_begun(rest.get(label..).unwrap_or(""), end)? {
                     return Ok(None);
                 }

@@ -171,7 +171,7 @@ pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
     let mut len = 0;
     loop {
         len += match bytes.get(len..).unwrap_or(&[]) {
-            [byte, ..] if is_name_byte(*byte) => 1,
+            [byte @ 0..=0x7f, ..] if is_name_byte(*byte) => 1,
             // A letter has no more than four bytes, and the rest of the text is not looked at for each word in it.
             rest @ [0x80..=0xff, ..] => {
                 let text = rest.get(..rest.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
