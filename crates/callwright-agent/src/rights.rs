@@ -392,6 +392,37 @@ mod tests {
         }
     }
 
+    /// However a call stands among words, and whatever the user permits.
+    #[test]
+    fn words_around_a_call_ask_as_published() {
+        use BesideProse::*;
+        let tools =
+            callwright::ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#).unwrap();
+        let native = callwright::NativeCall { id: None, name: "f", arguments: "{}" };
+        let outcome = callwright::parse(&tools, "", &[native], &callwright::Context::default());
+        let call = outcome.calls().next().unwrap();
+        let all = BTreeSet::from(["f".to_owned()]);
+        let rights = Rights { yes: true, allow: all, deny: BTreeSet::new() };
+        for (beside_prose, asks) in [
+            (None, [false, false, false]),
+            (Some(Above), [false, false, false]),
+            (Some(Below), [false, false, false]),
+            (Some(Line), [false, true, true]),
+            (Some(Between), [true, true, true]),
+            (Some(Sentence), [true, true, true]),
+        ] {
+            let beside = Beside::from(&Acceptance { beside_prose, ..call.clone() });
+            for (kind, asks) in [Kind::READ, Kind::WRITE, Kind::DESTRUCTIVE].into_iter().zip(asks) {
+                let decided = rights.decide("f", kind, Repaired::Exact).beside(beside, kind.effect);
+                let wanted = if asks { Decision::Ask(Why::Beside) } else { Decision::Run };
+                assert_eq!(decided, wanted, "{beside_prose:?} {kind:?}");
+                // A question about something else stays one.
+                let other = Decision::Ask(Why::Configures).beside(beside, kind.effect);
+                assert_eq!(other, Decision::Ask(Why::Configures));
+            }
+        }
+    }
+
     #[test]
     fn every_repair_has_its_place() {
         let of = |kind| Repaired::by(&Repair { kind, at: Span::at(0), put: "".into() });

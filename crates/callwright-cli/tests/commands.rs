@@ -347,19 +347,26 @@ fn the_built_in_tools_are_listed() {
 #[cfg(unix)]
 #[test]
 fn the_binary_keeps_a_command_behind_walls() {
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufRead, BufReader, Write};
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
-    let (ours, theirs) = UnixStream::pair().unwrap();
-    let walls = r#"{"writable": [], "protected": [], "readable": [], "hidden": [], "home": null, "mounted": false,
-        "network": false, "processes": 99, "confined": true}"#;
-    let mut keeper = callwright(&["__sandbox", walls, "echo in; echo out > /proc/self/cwd/made || exit 7"]);
-    let child = keeper.stdin(OwnedFd::from(theirs)).spawn().unwrap();
-    drop(keeper);
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    let readable = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/proc"].map(Into::into).to_vec();
+    let walls = callwright_agent::Walls {
+        readable,
+        processes: 99,
+        confined: true,
+        ..callwright_agent::Walls::default()
+    };
+    let command = "echo in; echo out > /proc/self/cwd/made || exit 7";
+    let mut keeper = callwright(&["__sandbox", "keeper", command]);
+    let keeper = keeper.stdin(OwnedFd::from(theirs)).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    writeln!(ours, "{}", serde_json::to_string(&walls).unwrap()).unwrap();
     let mut told = String::new();
     BufReader::new(ours).read_line(&mut told).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((told.as_str(), output.stdout.as_slice()), ("{\"exited\":7}\n", b"in\n".as_slice()));
+    let output = keeper.wait_with_output().unwrap();
+    let wanted = ("{\"told\":{\"exited\":7},\"aside\":[]}\n", b"in\n".as_slice());
+    assert_eq!((told.as_str(), output.stdout.as_slice()), wanted);
 }
 
 /// S1-09, S1-10, S1-11, S1-12, S1-24: the fallback prompt demands the exact format, gives its rules, a right example

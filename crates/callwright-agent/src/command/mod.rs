@@ -1,7 +1,10 @@
 //! Shell commands behind walls: started, read, waited for, ended.
 
+mod environment;
+mod output;
+
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -18,6 +21,9 @@ use tokio::net::unix::pipe::Receiver as Pipe;
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
+pub(crate) use environment::is_harmless;
+use output::Output;
+
 use crate::changes::private_dir;
 use crate::configuration::Aside;
 use crate::sandbox::{Apart, Launcher, Report, Told, Walls, confinement, home, readable, told, toolchains};
@@ -30,47 +36,6 @@ const MAX_RUNNING: usize = 16;
 const PROCESSES: usize = 1024;
 /// How long the keeper has to end everything, and to look what is left in the workspace.
 const TO_END: Duration = Duration::from_secs(10);
-
-/// What of the user's environment a command may know. The rest may hold keys.
-const KNOWN: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "EDITOR",
-    "PAGER",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "GOPATH",
-    "GOROOT",
-    "GOCACHE",
-    "GOMODCACHE",
-    "JAVA_HOME",
-    "MAVEN_HOME",
-    "GRADLE_HOME",
-    "NVM_DIR",
-    "NVM_BIN",
-    "NODE_PATH",
-    "PYENV_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "PYTHONPATH",
-    "RBENV_ROOT",
-    "GEM_HOME",
-    "GEM_PATH",
-    "PKG_CONFIG_PATH",
-    "CC",
-    "CXX",
-    "CFLAGS",
-    "CXXFLAGS",
-    "LDFLAGS",
-    "MAKEFLAGS",
-];
 
 /// The commands of one run.
 #[derive(Debug)]
@@ -463,47 +428,6 @@ async fn attend(
     let _ = ended.send(Some(end));
 }
 
-/// The beginning and the end of what a command writes: what comes between is counted.
-#[derive(Debug)]
-struct Output {
-    max: usize,
-    head: Vec<u8>,
-    tail: std::collections::VecDeque<u8>,
-    dropped: usize,
-}
-
-impl Output {
-    fn new(max: usize) -> Output {
-        Output { max, head: Vec::new(), tail: std::collections::VecDeque::new(), dropped: 0 }
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let half = self.max / 2;
-        let room = half.saturating_sub(self.head.len());
-        let (head, rest) = bytes.split_at(room.min(bytes.len()));
-        self.head.extend_from_slice(head);
-        self.tail.extend(rest);
-        let over = self.tail.len().saturating_sub(self.max - half);
-        self.tail.drain(..over);
-        self.dropped += over;
-    }
-
-    fn take(&mut self) -> String {
-        let taken = std::mem::replace(self, Output::new(self.max));
-        let tail: Vec<u8> = taken.tail.into();
-        if taken.dropped == 0 {
-            return String::from_utf8_lossy(&[taken.head, tail].concat()).into_owned();
-        }
-        let (head, tail) = (String::from_utf8_lossy(&taken.head), String::from_utf8_lossy(&tail));
-        format!("{head}\n… {} more bytes …\n{tail}", taken.dropped)
-    }
-}
-
-/// May a command know the variable of this name?
-pub(crate) fn is_harmless(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| KNOWN.contains(&name) || name.starts_with("LC_"))
-}
-
 /// Why a command is not started.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -538,33 +462,5 @@ impl std::error::Error for CommandError {}
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> CommandError {
         CommandError::System(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_known_to_be_harmless_goes_on() {
-        for name in ["PATH", "HOME", "LC_ALL"] {
-            assert!(is_harmless(OsStr::new(name)), "{name}");
-        }
-        for name in ["OPENROUTER_API_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "LD_PRELOAD", "DATABASE_URL", "X"]
-        {
-            assert!(!is_harmless(OsStr::new(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn the_middle_of_a_long_output_is_counted() {
-        let mut output = Output::new(8);
-        for piece in ["ab", "cdef", "ghijkl", "mn"] {
-            output.push(piece.as_bytes());
-        }
-        assert_eq!(output.take(), "abcd\n… 6 more bytes …\nklmn");
-        output.push(b"new");
-        assert_eq!(output.take(), "new");
-        assert_eq!(output.take(), "");
     }
 }
