@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use callwright::Policy;
 
+use crate::owner::Owner;
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
 use crate::relay::Request;
 use crate::surface::Surface;
@@ -31,7 +32,11 @@ impl Log {
             |name| request.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let record = TurnRecord {
             id: request.id.clone(),
-            owner: request.owner.clone(),
+            owner: match &request.owner {
+                Owner::Key(hash) => Owner::Key(*hash),
+                // They may hold a key as it is: nothing of them goes into a record.
+                Owner::Headers(_) => Owner::default(),
+            },
             session: header("x-callwright-session").filter(|name| !name.trim().is_empty()),
             traceparent: header("traceparent"),
             ..TurnRecord::default()

@@ -33,7 +33,7 @@ impl Observer for Nobody {
 pub struct TurnRecord {
     /// The request's id, which its answer carries as `x-callwright-request`.
     pub id: String,
-    /// Whose it is.
+    /// Whose it is, where a key was asked for.
     pub owner: Owner,
     /// The session that the client put the request in: its `x-callwright-session` header.
     pub session: Option<String>,

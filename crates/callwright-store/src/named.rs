@@ -169,9 +169,8 @@ fn named(name: &str) -> Option<Name> {
     for part in parts(name) {
         let part = Part::of(part);
         let is = |words: &[&str]| words.contains(&part.text());
-        sure = if is(&SECRETS) || ENDINGS.iter().any(|ending| part.text().ends_with(ending)) {
-            Some(Name::Secret)
-        } else if !before.text().is_empty() && is(&SHORT) {
+        let is_ending = || ENDINGS.iter().any(|ending| part.text().ends_with(ending));
+        sure = if is(&SECRETS) || is_ending() || !before.text().is_empty() && is(&SHORT) {
             Some(Name::Secret)
         } else if part.text() == "key" && !OPEN_KEYS.contains(&before.text()) {
             let is_known = KEYS.contains(&before.text());

@@ -12,12 +12,11 @@ const SHORTEST: usize = 19;
 /// So long may be what stands between two parts of a message: marks and a few names.
 const BETWEEN: usize = 256;
 
+/// Tells where in a text something is.
+pub(crate) type Look<'l> = dyn Fn(&str, &mut dyn FnMut(Range<usize>)) + 'l;
+
 /// Tells where in a text that lies across such a place `look` finds something: both pieces of it.
-pub(crate) fn find(
-    text: &str,
-    look: &dyn Fn(&str, &mut dyn FnMut(Range<usize>)),
-    found: &mut dyn FnMut(Range<usize>),
-) {
+pub(crate) fn find(text: &str, look: &Look<'_>, found: &mut dyn FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let mut across = |before: usize, behind: usize| {
         let (left, right) = (letters_before(bytes, before), letters_behind(bytes, behind));
