@@ -16,9 +16,8 @@ const SIGNS: f64 = 2.0;
 /// The most that a repaired call may cost with a hundred tools, in instructions for each 1,024 bytes: about a millisecond.
 const REPAIR: f64 = 8.0e6;
 
-/// The most that a hostile answer may cost, in instructions: so many in any case, some ten milliseconds, and so many for each byte.
-const HOSTILE_FREE: f64 = 4.0e8;
-const HOSTILE_BYTE: f64 = 4.0e3;
+/// The most that a hostile answer may cost when it is four times as long, in parts of its cost before that.
+const HOSTILE_GROWTH: f64 = 4.8;
 
 /// Counts, prints the table.
 ///
@@ -51,9 +50,11 @@ pub(crate) fn cost() -> Result<()> {
     println!("{:24} {:>10} {:>12} {:>8}", "", "bytes", "instructions", "a byte");
     for Hostile { name, bytes, instructions } in &hostile {
         println!("{name:24} {bytes:>10.0} {instructions:>12.0} {:>8.0}", instructions / bytes);
-        let most = HOSTILE_FREE + HOSTILE_BYTE * bytes;
-        if most < *instructions {
-            over.push(format!("{name}, {bytes} bytes: {instructions:.0}, and at most {most:.0}"));
+    }
+    for [short, long] in hostile.as_chunks().0 {
+        let growth = long.instructions / short.instructions;
+        if HOSTILE_GROWTH < growth {
+            over.push(format!("{}: {growth:.2} times as much, and at most {HOSTILE_GROWTH}", short.name));
         }
     }
     ensure!(counts.len() == 24, "{} cases were counted", counts.len());
