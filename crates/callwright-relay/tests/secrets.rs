@@ -9,7 +9,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
-use callwright_relay::{Nobody, Relay, Request, Surface, UpstreamKind};
+use callwright_relay::{Nobody, Owner, Relay, Request, Surface, UpstreamKind};
 use common::{Server, upstream, with_headers};
 use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
@@ -158,6 +158,7 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
                     wants_report: false,
                     headers: HeaderMap::new(),
                     surface,
+                    owner: Owner::default(),
                 })
                 .await;
             assert_eq!(reply.headers["x-echo"], "a [secret] b");
