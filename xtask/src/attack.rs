@@ -10,9 +10,8 @@ use crate::step::{self, cargo};
 const TIMES: &str = "4";
 /// The address space that each test may take, in KiB: a bomb ends the test, and not the machine.
 const MEMORY: u32 = 2 << 20;
-/// The generated tests, by the names that they have in common.
-const TESTS: &str =
-    "binary(laws) or binary(broken_marks) or binary(hostile) or test(hostile) or test(bounded)";
+/// The generated tests: of texts, of schemas, of what a command leaves behind.
+const TESTS: &str = "binary(laws) or binary(broken_marks) or binary(schema_laws) or test(nothing_outlives)";
 
 /// Runs them.
 ///

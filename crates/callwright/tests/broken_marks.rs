@@ -375,23 +375,17 @@ fn differing(seed: u64, n: usize) -> (Vec<String>, Vec<String>) {
     (in_calls, in_text)
 }
 
+/// How many times the rounds of a usual run: the number in `CALLWRIGHT_LAWS`.
+fn times() -> usize {
+    std::env::var("CALLWRIGHT_LAWS").map_or(1, |times| times.parse().unwrap())
+}
+
 #[test]
 fn pieces_do_not_matter_in_torn_texts() {
     // With the first seed was worked; the second one only judges.
     for seed in [10, 1010] {
-        let (in_calls, in_text) = differing(seed, 600);
+        let (in_calls, in_text) = differing(seed, 600 * times());
         assert!(in_calls.is_empty() && in_text.is_empty(), "{in_calls:#?}\n{in_text:#?}");
-    }
-}
-
-#[test]
-#[ignore = "long: cargo xtask attack"]
-fn pieces_do_not_matter_in_many_torn_texts() {
-    for seed in [11, 1011] {
-        let (in_calls, in_text) = differing(seed, 12_000);
-        assert!(in_calls.is_empty(), "{in_calls:#?}");
-        // FIXME: what stands in front of a torn header, or behind torn marks, is said in pieces and not as a whole.
-        assert!(in_text.len() <= 4, "{in_text:#?}");
     }
 }
 

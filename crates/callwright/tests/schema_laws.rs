@@ -25,16 +25,15 @@ fn choices(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
+/// How many times the rounds of a usual run: the number in `CALLWRIGHT_LAWS`.
+fn times() -> u64 {
+    std::env::var("CALLWRIGHT_LAWS").map_or(1, |times| times.parse().unwrap())
+}
+
 /// Another validator says the same of small schemas and values.
 #[test]
 fn the_answer_is_that_of_another_validator() {
-    compared(25);
-}
-
-#[test]
-#[ignore = "long: cargo xtask attack"]
-fn the_answer_is_that_of_another_validator_for_many() {
-    compared(800);
+    compared(25 * times());
 }
 
 fn compared(rounds: u64) {
@@ -95,13 +94,7 @@ fn bounded(rounds: u64) {
 
 #[test]
 fn memory_and_stack_are_bounded() {
-    bounded(8);
-}
-
-#[test]
-#[ignore = "long: cargo xtask attack"]
-fn memory_and_stack_are_bounded_for_many() {
-    bounded(200);
+    bounded(8 * times());
 }
 
 /// A definition that leads back to itself through each applicator, by two ways or more.

@@ -46,10 +46,15 @@ async fn nothing_stays(bench: &Bench, tries: u32) {
     }
 }
 
+/// How often each way is tried: ten times where the laws are tried for longer.
+fn tries() -> usize {
+    if std::env::var_os("CALLWRIGHT_LAWS").is_some() { 10 } else { 1 }
+}
+
 #[tokio::test]
 async fn nothing_outlives_its_run() {
     for bench in users(|commands| commands) {
-        nothing_stays(&bench, 1).await;
+        nothing_stays(&bench, tries()).await;
         if bench.unheld().is_none() {
             run(&bench, "sleep 7390.1 & kill -KILL -1").await;
             assert!(!lives("7390.1"));
@@ -59,17 +64,9 @@ async fn nothing_outlives_its_run() {
 
 #[tokio::test]
 async fn nothing_outlives_its_run_where_processes_have_no_namespace() {
-    for bench in users(|commands| commands.with_at_most(Apart::Files)) {
-        nothing_stays(&bench, 1).await;
-    }
-}
-
-#[tokio::test]
-#[ignore = "long: cargo xtask attack"]
-async fn nothing_outlives_its_run_in_ten_tries_of_each_way() {
-    for apart in [Apart::Processes, Apart::Files, Apart::Nothing] {
+    for apart in [Apart::Files, Apart::Nothing] {
         for bench in users(|commands| commands.with_at_most(apart)) {
-            nothing_stays(&bench, 10).await;
+            nothing_stays(&bench, tries()).await;
         }
     }
 }

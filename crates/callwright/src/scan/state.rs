@@ -18,7 +18,7 @@ use crate::verdict::Verdict;
 pub(crate) enum Stop {
     /// It was cut off.
     Cut,
-    /// Nobody says: the end of a call is not added, and broken marks are mended all the same.
+    /// Nobody says: the end of a call is not added, and broken marks are repaired all the same.
     Unsaid,
     /// The model ended it.
     Ended,
