@@ -366,7 +366,8 @@ mod tests {
             "path": {"type": "string"}, "mode": {"type": "string"}}}}]"#;
         let tools = callwright::ToolSet::from_json(tools).unwrap();
         let native = callwright::NativeCall { id: None, name: "put", arguments: r#"{"path": "a""# };
-        let outcome = callwright::parse(&tools, "", &[native], &callwright::Context::default());
+        let context = callwright::Context { finish_reason: Some("stop"), ..callwright::Context::default() };
+        let outcome = callwright::parse(&tools, "", &[native], &context);
         let call = outcome.calls().next().unwrap();
         assert!(call.open_end);
         assert_eq!(rule(Kind::WRITE.idempotent(), Repaired::from(call)), Rule::Confirm);

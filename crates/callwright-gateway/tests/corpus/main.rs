@@ -94,7 +94,8 @@ fn the_engine_agrees() {
         let script = case.script(Way::Plain);
         let said = &script.answers[0].choice;
         let tool_set = ToolSet::from_value(&tools()).unwrap();
-        let mut scanner = Scanner::new(&tool_set, &Context { native: true, ..Context::default() });
+        let context = Context { native: true, finish_reason: Some("stop"), ..Context::default() };
+        let mut scanner = Scanner::new(&tool_set, &context);
         let mut events = Vec::new();
         if let Some(reasoning) = &said.reasoning {
             scanner.feed(Delta::Reasoning(reasoning), &mut events);
