@@ -23,7 +23,7 @@ struct Module {
 const SITE: Module = Module { name: "try", features: &["--features", "view"], bounds: None };
 
 const MODULES: [Module; 2] = [
-    Module { name: "callwright", features: &[], bounds: Some((1_500_000, 550_000)) },
+    Module { name: "callwright", features: &[], bounds: Some((1_500_000, 560_000)) },
     // All of JSON Schema takes what it takes.
     Module { name: "full", features: &["--features", "full-schemas"], bounds: None },
 ];

@@ -47,7 +47,7 @@ async fn nothing_stays(bench: &Bench, tries: u32) {
 }
 
 /// How often each way is tried: ten times where the laws are tried for longer.
-fn tries() -> usize {
+fn tries() -> u32 {
     if std::env::var_os("CALLWRIGHT_LAWS").is_some() { 10 } else { 1 }
 }
 
