@@ -34,7 +34,7 @@ pub fn check(data: &[u8]) {
     let cut = choice & 4 != 0;
     let guide: &dyn Guide = schema.map_or(&AnyValue, |schema| schema.guide());
 
-    let options = Options { cut };
+    let options = Options { cut, ..Options::default() };
     for reading in &read_with(&text, guide, &options).readings {
         assert_eq!(apply(&text, &reading.repairs), reading.text, "the edits do not give the reading");
         assert!(strict(&reading.text).is_ok(), "not strict: {}", reading.text);

@@ -80,6 +80,7 @@ impl Setting {
             wants_report: false,
             headers: Default::default(),
             surface: Default::default(),
+            owner: Default::default(),
         };
         self.runtime.block_on(async {
             let reply = self.relay.chat(request).await;
