@@ -15,7 +15,9 @@ const MANY_TOOLS: f64 = 1.5;
 const SIGNS: f64 = 2.0;
 /// The most that a repaired call may cost with a hundred tools, in instructions for each 1,024 bytes: about a millisecond.
 const REPAIR: f64 = 8.0e6;
-
+/// The most that a byte of a hostile answer may cost, in instructions: a fifth more than one of the dearest does, a key that is
+/// opened again and again.
+const HOSTILE: f64 = 45.0e3;
 /// The most that a hostile answer may cost when it is four times as long, in parts of its cost before that.
 const HOSTILE_GROWTH: f64 = 4.8;
 
@@ -49,7 +51,11 @@ pub(crate) fn cost() -> Result<()> {
     }
     println!("{:24} {:>10} {:>12} {:>8}", "", "bytes", "instructions", "a byte");
     for Hostile { name, bytes, instructions } in &hostile {
-        println!("{name:24} {bytes:>10.0} {instructions:>12.0} {:>8.0}", instructions / bytes);
+        let of_a_byte = instructions / bytes;
+        println!("{name:24} {bytes:>10.0} {instructions:>12.0} {of_a_byte:>8.0}");
+        if HOSTILE < of_a_byte {
+            over.push(format!("{name}: {of_a_byte:.0} instructions a byte, and at most {HOSTILE:.0}"));
+        }
     }
     for [short, long] in hostile.as_chunks().0 {
         let growth = long.instructions / short.instructions;
