@@ -19,14 +19,14 @@ const TESTS: &str = "binary(laws) or binary(broken_marks) or binary(schema_laws)
 /// When one of them fails, or cannot be built.
 pub(crate) fn attack() -> Result<()> {
     let root = root()?;
-    let nextest = ["nextest", "run", "--workspace", "--exclude", "callwright-cli", "--no-fail-fast"];
+    let nextest = ["nextest", "run", "--workspace", "--exclude", "callwright-cli"];
     // The compilers may take more than the tests.
     if !step::run(cargo(&root).args(nextest).arg("--no-run"))?.ok {
         bail!("the tests cannot be built");
     }
     let limited = format!("ulimit -v {MEMORY} && exec \"$0\" \"$@\"");
     let mut tests = step::program(&root, "sh".as_ref());
-    tests.args(["-c", &limited]).arg(env!("CARGO")).args(nextest).args(["-E", TESTS]);
+    tests.args(["-c", &limited]).arg(env!("CARGO")).args(nextest).args(["--no-fail-fast", "-E", TESTS]);
     let tally = step::run(tests.env("CALLWRIGHT_LAWS", TIMES)).context("the tests")?;
     println!("{} passed, {} failed", tally.passed, tally.failed);
     if tally.ok { Ok(()) } else { bail!("{} of the attacks succeeded", tally.failed) }

@@ -48,19 +48,17 @@ pub(crate) enum Decision<'t> {
     Nothing,
 }
 
-/// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before. With `cut`, the text
-/// ended before its end.
+/// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.
 pub(crate) fn read<'t>(
     (text, from): (&str, usize),
     form: &Form,
     trim: Trim,
     tool_set: &'t ToolSet,
     is_in_section: bool,
-    cut: bool,
     fuel: &Fuel,
 ) -> Decision<'t> {
     let raw = text.get(from..).unwrap_or("");
-    let mut parser = Parser::new((raw, from), form, trim, tool_set, cut, fuel);
+    let mut parser = Parser::new((raw, from), form, trim, tool_set, fuel);
     parser.is_in_section = is_in_section;
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
@@ -81,7 +79,7 @@ pub(crate) fn read<'t>(
 /// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?
 pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet, fuel: &Fuel) -> bool {
     let form = Form { section: None, ..form.clone() };
-    let readings = Parser::new((call, 0), &form, trim, tool_set, false, fuel).cheapest();
+    let readings = Parser::new((call, 0), &form, trim, tool_set, fuel).cheapest();
     readings.len() == 1 && readings[0].cost == 0
 }
 
@@ -96,7 +94,7 @@ pub(crate) fn is_torn(
     tool_set: &ToolSet,
     fuel: &Fuel,
 ) -> bool {
-    let parser = Parser::new((call, 0), form, trim, tool_set, false, fuel);
+    let parser = Parser::new((call, 0), form, trim, tool_set, fuel);
     let Parser { text, tools, keys, .. } = &parser;
     let Some(tool) = tools.iter().position(|own| own.name() == tool.name()) else { return false };
     let number = |key: &str| keys.iter().position(|own| *own == key);

@@ -58,8 +58,6 @@ pub(super) struct Parser<'a, 't> {
     pub(super) keys: Vec<&'t str>,
     marks: Vec<Lexeme>,
     trim: Trim,
-    /// The text ended before its end.
-    cut: bool,
     /// Its section was opened before the text.
     pub(super) is_in_section: bool,
     /// Where the last whole opener of a call begins, and the last whole closer of an argument.
@@ -110,13 +108,12 @@ struct Value {
 }
 
 impl<'a, 't> Parser<'a, 't> {
-    /// For the marks of `form` in `raw`, which stands at `from` of the answer. With `cut`, that ended before its end.
+    /// For the marks of `form` in `raw`, which stands at `from` of the answer.
     pub(super) fn new(
         (raw, from): (&'a str, usize),
         form: &'a Form,
         trim: Trim,
         tool_set: &'t ToolSet,
-        cut: bool,
         fuel: &'a Fuel,
     ) -> Parser<'a, 't> {
         let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
@@ -127,7 +124,7 @@ impl<'a, 't> Parser<'a, 't> {
         let last_call = last(|kind| matches!(kind, Kind::Call(_)));
         let last_closer = last(|kind| matches!(kind, Kind::ArgumentClose(_)));
         let is_in_section = false;
-        Parser { text, raw, form, tools, keys, marks, trim, cut, is_in_section, last_call, last_closer, fuel }
+        Parser { text, raw, form, tools, keys, marks, trim, is_in_section, last_call, last_closer, fuel }
     }
 
     /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
@@ -335,9 +332,6 @@ impl<'a, 't> Parser<'a, 't> {
             if self.is_stray(mark) || is_same_call && node.arguments.is_empty() && mark.make == Make::Whole {
                 next.push(self.over(node, mark, prices::STRAY));
             }
-        }
-        if at == self.text.len() && node.repaired.is_empty() && !self.cut {
-            next.extend(self.called(Node { cost: node.cost + prices::NO_CALL_CLOSE, at, ..node.clone() }));
         }
         self.without_opener(node, at, next);
     }

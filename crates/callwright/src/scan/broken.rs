@@ -334,9 +334,8 @@ impl Scanner<'_> {
             let Some(own) = &record.form else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
-            let (tools, cut, fuel) = (self.names.tools(), !self.rules.stop.is_ended(), &self.work.fuel);
-            let read_from =
-                |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, cut, fuel);
+            let (tools, fuel) = (self.names.tools(), &self.work.fuel);
+            let read_from = |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, fuel);
             decision = match read_from(from) {
                 // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
                 Decision::Nothing if is_read => read_from(self.call_start(&opener)),
