@@ -10,8 +10,9 @@ use crate::step::{self, cargo};
 const TIMES: &str = "4";
 /// The address space that each test may take, in KiB: a bomb ends the test, and not the machine.
 const MEMORY: u32 = 2 << 20;
-/// The generated tests: of texts, of schemas, of what a command leaves behind.
-const TESTS: &str = "binary(laws) or binary(broken_marks) or binary(schema_laws) or test(nothing_outlives)";
+/// The generated tests: what is cut, quoted or torn, schemas, and what a command leaves behind.
+const TESTS: &str = "test(what_is_cut) or test(what_is_shown) or test(what_stands_within) or binary(broken_marks) \
+                     or binary(schema_laws) or binary(smuggling) or test(nothing_outlives)";
 
 /// Runs them.
 ///

@@ -287,35 +287,12 @@ fn an_end_that_is_added_is_a_repair() {
     let closed = r#"[{"name": "f", "parameters": {"additionalProperties": false, "properties": {"a": {}}}}]"#;
     let open = r#"[{"name": "f", "parameters": {"properties": {"a": {}}}}]"#;
     for (tools, text, n_calls) in [
-        (
-            closed,
-            "<function=f>
-<parameter=a>
-x
-</parameter>",
-            1,
-        ),
-        (
-            open,
-            "<function=f>
-<parameter=a>
-x
-</parameter>",
-            0,
-        ),
-        (
-            closed,
-            "<tool_call>f
-<arg_key>a</arg_key>
-<arg_value>x</arg_value>",
-            1,
-        ),
-        (
-            closed,
-            "<f>
-<a>x</a>",
-            1,
-        ),
+        (closed, "<function=f>\n<parameter=a>\nx\n</parameter>", 1),
+        (open, "<function=f>\n<parameter=a>\nx\n</parameter>", 0),
+        (closed, "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>", 1),
+        (closed, "<f>\n<a>x</a>", 1),
+        (closed, "<f>\n", 0),
+        (open, "<f>", 0),
     ] {
         let tools = ToolSet::from_json(tools).unwrap();
         for finish_reason in [None, Some("stop"), Some("tool_calls")] {
