@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::judge::open_end::{self, Ending};
-use super::judge::unread;
+use super::judge::{anew, unread};
 use super::stream::live::Live;
 use super::stream::spelling::{Inside, Spelling};
 use super::{Event, LiveCall, Scanner, Stop};
@@ -324,12 +324,10 @@ struct Read {
 impl Read {
     /// The arguments in the place of all of `text`: a repair of `kind`, beside which what was inferred changes nothing more.
     fn anew(self, kind: RepairKind, text: &str) -> Read {
-        let put = self.arguments.clone().into();
-        let whole = Repair { kind, at: Span::new(0, text.len()), put };
-        let inferred =
-            self.repairs.iter().map(|repair| repair.kind).filter(|kind| kind.class() == Class::Inferred);
-        let inferred = inferred.map(|kind| Repair { kind, at: Span::at(text.len()), put: "".into() });
-        Read { repairs: [whole].into_iter().chain(inferred).collect(), ..self }
+        let kinds = self.repairs.iter().map(|repair| repair.kind);
+        let inferred = kinds.filter(|kind| kind.class() == Class::Inferred);
+        let repairs = anew(kind, Span::new(0, text.len()), &self.arguments, inferred);
+        Read { repairs, ..self }
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, Repair, RepairKind, Span, strict};
+use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKind, Span, strict};
 
 use super::open_end;
-use super::{Case, Judged, leading_tool};
+use super::{Case, Judged, anew, leading_tool};
 use crate::check;
 use crate::marks;
 use crate::payload::lines;
@@ -240,19 +240,16 @@ impl Case<'_, '_> {
             return refused(open_end::cut(all.len()));
         }
         let mut inferred = Vec::new();
+        if end.ending == Ending::Bare && matches!(body, Body::Tags(_) | Body::Plain(_)) {
+            inferred.push(RepairKind::AddEnd);
+        }
         let read = match body {
-            Body::Tags(walk) => {
-                inferred.extend((end.ending == Ending::Bare).then_some(RepairKind::AddEnd));
-                self.tagged(tool, walk)
-            }
+            Body::Tags(walk) => self.tagged(tool, walk),
             Body::Relaxed(_) => self.relaxed(tool, at, end.at).map(|(arguments, kinds)| {
                 inferred = kinds;
                 arguments
             }),
-            Body::Plain(_) => {
-                inferred.extend((end.ending == Ending::Bare).then_some(RepairKind::AddEnd));
-                self.plain(tool, at, end)
-            }
+            Body::Plain(_) => self.plain(tool, at, end),
             Body::Lines(_) => self.lines(tool, at, end.at),
             Body::Block(_) => return Judged::Text(None),
             Body::Words(words) => {
@@ -268,13 +265,7 @@ impl Case<'_, '_> {
         match read {
             Ok(arguments) => {
                 let Ok(tree) = strict(&arguments) else { return refused(Reason::Unreadable(Vec::new())) };
-                // All of it is spelt anew; what was inferred in it changes nothing more.
-                let swap = |put: &str| {
-                    let swap = Repair { kind: RepairKind::SwapSyntax, at: all, put: put.to_owned().into() };
-                    let inferred =
-                        inferred.iter().map(|&kind| Repair { kind, at: Span::at(end.at), put: "".into() });
-                    [swap].into_iter().chain(inferred).collect()
-                };
+                let swap = |put: &str| anew(RepairKind::SwapSyntax, all, put, inferred.iter().copied());
                 let root = tree.root(&arguments);
                 let verdict = match shape::in_text_wrapper(root, tool) {
                     Some(inner) => self.verdict(tool, written, &inner, swap(&inner), all),

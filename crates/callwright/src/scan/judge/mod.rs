@@ -563,6 +563,19 @@ impl<'a, 't> Case<'a, 't> {
     }
 }
 
+/// The repairs of what stands at `at` and is spelt anew as `put`, all of it; beside that, what was inferred changes nothing more.
+pub(in crate::scan) fn anew(
+    kind: RepairKind,
+    at: Span,
+    put: &str,
+    inferred: impl IntoIterator<Item = RepairKind>,
+) -> Vec<Repair> {
+    let whole = Repair { kind, at, put: put.to_owned().into() };
+    let end = Span::at(at.end as usize);
+    let inferred = inferred.into_iter().map(|kind| Repair { kind, at: end, put: "".into() });
+    [whole].into_iter().chain(inferred).collect()
+}
+
 /// Why what has no reading, or several, is refused, with `diagnostics`.
 pub(super) fn unread(parse: &Parse<'_>, diagnostics: Vec<Diagnostic>) -> Reason {
     if 1 < parse.readings.len() {
