@@ -10,7 +10,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig};
-use callwright_relay::{Nobody, Owner, Relay, Request, Surface};
+use callwright_relay::{Nobody, Relay, Surface};
 use common::{Reply, Seen, Server, json as reply, upstream, with_headers};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt;
@@ -54,17 +54,9 @@ async fn ask(
     if let Some(value) = header {
         headers.insert("x-callwright-stream-arguments", HeaderValue::from_static(value));
     }
-    let body = request.to_string().into();
+    let body = request.to_string();
     let surface = Surface::Chat;
-    let request = Request {
-        id: "r".into(),
-        body,
-        policy: None,
-        wants_report: false,
-        headers,
-        owner: Owner::default(),
-        surface,
-    };
+    let request = common::request(surface, body, headers);
     let reply = relay.chat(request).await;
     let bytes = reply.body.collect().await.unwrap().to_bytes();
     (reply.headers, String::from_utf8(bytes.to_vec()).unwrap())

@@ -11,7 +11,7 @@ use std::time::Duration;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig};
-use callwright_relay::{Nobody, Owner, Relay, Request, Surface};
+use callwright_relay::{Nobody, Relay, Surface};
 use common::{Reply, Seen, Server, json as reply, upstream, with_headers};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt;
@@ -77,16 +77,8 @@ async fn heard(relay: &Arc<Relay>, surface: Surface, header: Option<&'static str
     if let Some(value) = header {
         headers.insert("x-callwright-stream-arguments", HeaderValue::from_static(value));
     }
-    let body = request(surface).to_string().into();
-    let request = Request {
-        id: "r".into(),
-        body,
-        policy: None,
-        wants_report: false,
-        headers,
-        owner: Owner::default(),
-        surface,
-    };
+    let body = request(surface).to_string();
+    let request = common::request(surface, body, headers);
     let start = Instant::now();
     let mut body = relay.chat(request).await.body;
     let mut heard = Vec::new();

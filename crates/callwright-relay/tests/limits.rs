@@ -10,7 +10,7 @@ use allocation_counter::measure;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Limits, Mode, ModelConfig, RelayConfig, UpstreamConfig};
-use callwright_relay::{Nobody, Owner, Relay, Request, Surface};
+use callwright_relay::{Nobody, Relay, Surface};
 use common::{Reply, Server, upstream, with_headers};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt;
@@ -29,18 +29,8 @@ fn relay(upstream: UpstreamConfig, limits: Limits) -> Arc<Relay> {
 async fn events(relay: &Arc<Relay>, request: Value, flows: bool) -> String {
     let mut headers = HeaderMap::new();
     headers.insert("x-callwright-stream-arguments", HeaderValue::from_static(if flows { "1" } else { "0" }));
-    let body = request.to_string().into();
-    let reply = relay
-        .chat(Request {
-            id: "r".into(),
-            body,
-            policy: None,
-            wants_report: false,
-            headers,
-            owner: Owner::default(),
-            surface: Surface::Chat,
-        })
-        .await;
+    let body = request.to_string();
+    let reply = relay.chat(common::request(Surface::Chat, body, headers)).await;
     String::from_utf8(reply.body.collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
 

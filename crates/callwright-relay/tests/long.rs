@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig};
-use callwright_relay::{Nobody, Owner, Relay, Request, Surface};
+use callwright_relay::{Nobody, Relay, Surface};
 use common::{Reply, Server, upstream, with_headers};
 use http::HeaderMap;
 use http_body_util::BodyExt;
@@ -31,17 +31,7 @@ async fn ask(relay: &Arc<Relay>, model: &str, stream: bool) -> String {
     let messages = json!([{"role": "user", "content": "Go."}]);
     let body = json!({"model": model, "messages": messages, "tools": tools, "stream": stream,
         "callwright": {"policy": "heal"}});
-    let reply = relay
-        .chat(Request {
-            id: "r".into(),
-            body: body.to_string().into(),
-            policy: None,
-            wants_report: false,
-            headers: HeaderMap::new(),
-            surface: Surface::Chat,
-            owner: Owner::default(),
-        })
-        .await;
+    let reply = relay.chat(common::request(Surface::Chat, body.to_string(), HeaderMap::new())).await;
     String::from_utf8(reply.body.collect().await.unwrap().to_bytes().to_vec()).unwrap()
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
-use callwright_relay::{Nobody, Owner, Relay, Request, Surface, UpstreamKind};
+use callwright_relay::{Nobody, Relay, Surface, UpstreamKind};
 use common::{Server, upstream, with_headers};
 use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
@@ -151,15 +151,7 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
                 request["tools"] = json!([tool]);
             }
             let reply = relay(&server.base_url(), kind)
-                .chat(Request {
-                    id: "r".into(),
-                    body: request.to_string().into(),
-                    policy: None,
-                    wants_report: false,
-                    headers: HeaderMap::new(),
-                    surface,
-                    owner: Owner::default(),
-                })
+                .chat(common::request(surface, request.to_string(), HeaderMap::new()))
                 .await;
             assert_eq!(reply.headers["x-echo"], "a [secret] b");
             assert_eq!(reply.headers["x-request-id"], "[secret]");

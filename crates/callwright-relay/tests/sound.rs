@@ -10,7 +10,7 @@ use std::sync::Arc;
 use callwright::value::Value;
 use callwright::{Policy, json};
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
-use callwright_relay::{Nobody, Owner, Relay, Request, Surface, UpstreamKind};
+use callwright_relay::{Nobody, Relay, Request, Surface, UpstreamKind};
 use common::{Server, upstream, with_headers};
 use http::HeaderMap;
 use http_body_util::BodyExt;
@@ -57,13 +57,8 @@ async fn through(surface: Surface, stream: bool, body: &str, more_tools: &[Value
     }
     let reply = relay(&server.base_url(), kind)
         .chat(Request {
-            id: "r".into(),
-            body: request.to_string().into(),
             policy: Some(Policy::Strict),
-            wants_report: false,
-            headers: HeaderMap::new(),
-            surface,
-            owner: Owner::default(),
+            ..common::request(surface, request.to_string(), HeaderMap::new())
         })
         .await;
     let status = reply.status.as_u16();

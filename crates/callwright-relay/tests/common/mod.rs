@@ -9,9 +9,24 @@ use std::time::Duration;
 
 use callwright_relay::config::{RelayConfig, UpstreamConfig};
 use callwright_relay::upstream::{Candidate, ConfigError, Upstreams};
+use callwright_relay::{Owner, Request, Surface};
+use http::HeaderMap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
+
+/// A client's request, of nobody in particular.
+pub(crate) fn request(surface: Surface, body: String, headers: HeaderMap) -> Request {
+    Request {
+        id: "r".into(),
+        body: body.into(),
+        policy: None,
+        wants_report: false,
+        headers,
+        owner: Owner::default(),
+        surface,
+    }
+}
 
 /// A request as it came over the wire.
 #[derive(Clone, Debug, Default)]
