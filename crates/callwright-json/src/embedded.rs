@@ -89,7 +89,9 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
             continue;
         }
         if search.is_spent() {
-            break;
+            // What was not looked at may be a value as well: `{"a": 1,} … {"a": 2}`
+            search.reason = Some((Problem::Limit, Span::at(start)));
+            return Vec::new();
         }
         at = start + 1;
         if looks_like_json(&bytes[lead..start]) {
