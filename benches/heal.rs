@@ -5,7 +5,7 @@
 
 #[path = "calls.rs"]
 mod calls;
-#[path = "../crates/callwright-json/tests/hostile/mod.rs"]
+#[path = "../crates/callwright-json/tests/it/hostile/mod.rs"]
 mod hostile;
 
 use calls::{Defect, broken, valid};

@@ -1,7 +1,7 @@
 //! What other libraries that repair JSON make of texts that this project makes, and how fast, in one run.
 //!
-//! The texts are those of the judging seed of `crates/callwright/tests/edits`, each with the value that it was made from, and
-//! the cases of `corpus/json`. Three programs in `benches/repair` read them with what its registries have, and with
+//! The texts are those of the judging seed of `crates/callwright/tests/it/edits`, each with the value that it was made from,
+//! and the cases of `corpus/json`. Three programs in `benches/repair` read them with what its registries have, and with
 //! what is built here. The tables go into `docs/comparison.md`.
 
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ pub(crate) fn peers(is_built: bool) -> Result<()> {
 fn cases(root: &Path, work: &Path) -> Result<Vec<Case>> {
     let mut generate = step::cargo(root);
     generate
-        .args(["test", "--quiet", "--package", "callwright", "--test", "edits", "one_"])
+        .args(["test", "--quiet", "--package", "callwright", "--test", "it", "edits::one_"])
         .env("EDITS_TO", work);
     ensure!(step::run(&mut generate)?.ok, "the texts were not generated");
     let mut cases = Vec::new();

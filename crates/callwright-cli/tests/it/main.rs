@@ -1,0 +1,19 @@
+//! The command, run as users run it.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod binary;
+mod built_in;
+mod chat;
+mod commands;
+mod dialects;
+mod kept;
+mod kill;
+mod kill_gateway;
+mod lines;
+mod mcp;
+mod replay;
+mod run;
+mod serve;
+mod terminal;
+mod tls;
+mod trust;

@@ -1,0 +1,18 @@
+//! Turns with servers that the tests write.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod capability;
+mod common;
+mod content;
+mod cuts;
+mod foreign;
+mod held;
+mod limits;
+mod long;
+mod native;
+mod routing;
+mod secrets;
+mod sound;
+mod sse;
+mod turn;
+mod upstream;

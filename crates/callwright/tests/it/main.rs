@@ -1,0 +1,36 @@
+//! The engine, from outside.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod account;
+mod beside;
+mod broken_marks;
+mod broken_texts;
+mod candidates;
+mod chunks;
+mod common;
+mod constrain;
+mod corpus;
+mod dialects;
+mod doors;
+mod edits;
+mod feedback;
+mod gbnf;
+mod growth;
+mod heal_corpus;
+mod json_loads;
+mod laws;
+mod lint;
+mod live;
+mod native;
+mod prompt;
+mod report;
+mod schema_check;
+mod schema_coerce;
+mod schema_compile;
+mod schema_laws;
+mod schema_suite;
+mod smuggling;
+mod speech;
+mod taught;
+mod tools;
+mod truncation;
