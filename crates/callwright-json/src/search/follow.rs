@@ -20,6 +20,8 @@ pub(crate) struct Key {
 
 /// A key longer than this is not looked for.
 const LONGEST_KEY: usize = 256;
+/// What it takes to look for a key at one place, besides one for each declared name, in units of fuel.
+const KEY: usize = 12;
 /// More signs than this between a name and what it stands between are no accident.
 const MOST_SIGNS: usize = 3;
 /// More signs than this did not slip in, in bytes.
@@ -146,6 +148,9 @@ impl Search<'_, '_> {
 
     /// The key that begins at `at` in an object at `place`, some of whose members are `used`.
     pub(super) fn key_in(&self, place: Place, used: u128, at: usize) -> Option<Key> {
+        if let Some(all) = self.all {
+            all.spend(KEY + self.guide.slots(place));
+        }
         let plain = self.whole_key(at).filter(|key| self.is_key(place, *key));
         let is_sure = |key: &Key| self.is_declared(place, *key) && self.has_colon(key.end);
         plain
@@ -172,15 +177,15 @@ impl Search<'_, '_> {
     /// The declared name that stands behind a few signs at `at` and before a colon: `"title:" "x"`, `*title* = 1`.
     fn anchored_key(&self, place: Place, used: u128, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
-        if let Some(all) = self.all {
-            all.spend(self.guide.slots(place));
-        }
         let unused = (0..self.guide.slots(place)).filter(|slot| used & (1 << slot) == 0);
         let mut names = unused.filter_map(|slot| self.guide.name(place, slot as u8));
         // Behind all signs, nothing but a name that begins with one begins before that.
         let behind_signs = signs(rest).last()?;
+        let first = rest.as_bytes().get(behind_signs);
         names.find_map(|name| {
             let open = match name.starts_with(char::is_alphanumeric) {
+                // Hardly any other name begins with the letter that stands here.
+                true if name.as_bytes().first() != first => None,
                 true => Some(behind_signs).filter(|len| rest[*len..].starts_with(name)),
                 false => signs(rest).find(|len| rest[*len..].starts_with(name)),
             }?;

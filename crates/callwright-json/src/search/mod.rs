@@ -236,6 +236,8 @@ pub(crate) struct Search<'t, 'g> {
     pub(crate) fuel: i64,
     /// What may be spent for this text and others.
     all: Option<&'g Fuel>,
+    /// What of its own this text had left when it was last accounted for.
+    accounted: i64,
     /// What went wrong at the farthest place.
     trouble: Option<(Problem, Span)>,
     /// What went wrong where no reading was found first.
@@ -265,6 +267,7 @@ impl<'t, 'g> Search<'t, 'g> {
     pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, options: &Options<'g>) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes);
+        let fuel = FUEL + FUEL_PER_BYTE * bytes.len().saturating_sub(from) as i64;
         Search {
             text,
             bytes,
@@ -290,8 +293,9 @@ impl<'t, 'g> Search<'t, 'g> {
             last_at,
             mark: None,
             last_backslash: text.rfind('\\'),
-            fuel: FUEL + FUEL_PER_BYTE * bytes.len().saturating_sub(from) as i64,
+            fuel,
             all: options.fuel,
+            accounted: fuel,
             trouble: None,
             reason: None,
         }
@@ -325,9 +329,7 @@ impl<'t, 'g> Search<'t, 'g> {
             }
         };
         if let Some(first) = first {
-            let before = self.fuel;
             self.advance(first);
-            self.account(before);
         }
         self.on_trail = false;
         while let Some((_, state)) = self.waiting.pop_first() {
@@ -339,10 +341,8 @@ impl<'t, 'g> Search<'t, 'g> {
                 self.trouble = Some((Problem::Limit, Span::at(state.at as usize)));
                 break;
             }
-            let before = self.fuel;
             self.fuel -= levels(self.waiting.len());
             self.advance(state);
-            self.account(before);
         }
         if self.found.is_empty() {
             self.reason = self.reason.or(self.trouble);
@@ -367,11 +367,12 @@ impl<'t, 'g> Search<'t, 'g> {
         self.fuel < 0 || self.all.is_some_and(Fuel::is_spent)
     }
 
-    /// Takes what was spent since there was so much left off what there is for all.
-    fn account(&self, before: i64) {
+    /// Takes what this text took since it was last accounted for off what there is for all.
+    fn account(&mut self) {
         if let Some(all) = self.all {
-            all.spend(usize::try_from(before - self.fuel).unwrap_or(0));
+            all.spend(usize::try_from(self.accounted - self.fuel).unwrap_or(0));
         }
+        self.accounted = self.fuel;
     }
 
     /// Runs one state forward until it is complete, impossible, or dearer than another one.
@@ -400,6 +401,12 @@ impl<'t, 'g> Search<'t, 'g> {
                 Step::Body => BODY_STEP + i64::from(run.div_ceil(RUN)),
                 _ => STEP + i64::from(run),
             };
+            self.account();
+            // What lacks nothing is read to its end whatever is left.
+            let is_broken = Cost::units(1) <= next.cost;
+            if is_broken && self.is_spent() {
+                return self.fork(next);
+            }
             if self.waiting.first_key_value().is_some_and(|(other, _)| other.0 < next.cost) {
                 return self.fork(next);
             }
