@@ -331,8 +331,8 @@ impl Dialects {
     /// Is `text` all marks of a dialect in front of a payload, one of them between that and the name: `[TOOL_CALLS]f[ARGS]`?
     pub(crate) fn is_front(&self, text: &str, tool_set: &ToolSet) -> bool {
         let letters = marks::beginning(text, self.0.longest_head);
-        let mut fronts = self.0.fronts.iter().filter(|(head, _)| letters.starts_with(head));
-        fronts.any(|(_, frame)| marks::is_front(text, frame, tool_set))
+        let fronts = self.0.fronts.iter().filter(|(head, _)| letters.starts_with(head));
+        marks::is_front(text, fronts.map(|(_, frame)| frame), tool_set)
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it

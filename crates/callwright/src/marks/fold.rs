@@ -72,8 +72,13 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
 /// The letters of a mark, as they are compared.
 pub(super) fn folded(mark: &str) -> Vec<char> {
     let mut letters = Vec::with_capacity(mark.len());
-    letters.extend(letters_of(mark).map(|(_, letter)| fold(letter)));
+    letters.extend(folded_letters(mark));
     letters
+}
+
+/// The letters of `text`, one after the other, as they are compared.
+pub(super) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
+    letters_of(text).map(|(_, letter)| fold(letter))
 }
 
 /// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.

@@ -598,9 +598,11 @@ impl<'t> Index<'t> {
             let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0);
             let most = tag.map_or(most, |tag| most_edits(tag.len()).max(1));
             // Where it is whole, it is not torn as well.
-            for (at, _) in self.find(&mark).collect::<Vec<_>>() {
-                starts.retain(|from| *from + most < at || at + most < *from);
-            }
+            let whole: Vec<usize> = self.find(&mark).map(|(at, _)| at).collect();
+            starts.retain(|from| {
+                let next = whole.partition_point(|at| at + most < *from);
+                whole.get(next).is_none_or(|at| from + most < *at)
+            });
             for from in starts {
                 let Some(rest) = self.text.folded.get(from..) else { continue };
                 if rest.first().is_none_or(|first| first.is_whitespace()) {

@@ -12,7 +12,7 @@ pub(super) struct Pair {
 impl Pair {
     /// The pair that `sign` opens.
     pub(super) fn of(sign: char, len: usize) -> Option<Pair> {
-        PAIRS.split(' ').find(|signs| signs.starts_with(sign)).map(|signs| Pair { signs, len })
+        pairs(sign).iter().find(|signs| signs.starts_with(sign)).map(|signs| Pair { signs, len })
     }
 
     /// Is it code, in which nothing but its own end counts?
@@ -31,9 +31,20 @@ impl Pair {
     }
 }
 
-/// The signs of all pairs, with blanks between them. `»` opens in German, `”` in Swedish.
-const PAIRS: &str = "“” „“” ‟” ‘’ ‚‘’ «» »« ‹› ›‹ 「」 『』 ｢｣ 《》 〈〉 【】 〔〕 〖〗 〝〞〟 ⟨⟩ ⟪⟫ () [] {} （） ［］ ｛｝ \
-    \" ' ` * _ ~ ＂ ＇ ” ’ | =";
+/// The signs of all pairs that ASCII has.
+const ASCII: [&str; 11] = ["\"", "'", "`", "*", "_", "|", "=", "~", "()", "[]", "{}"];
+/// And those of the other pairs. `»` opens in German, `”` in Swedish.
+#[rustfmt::skip]
+const OTHERS: [&str; 27] = [
+    "“”", "„“", "‟”", "‘’", "‚‘’", "«»", "»«", "‹›", "›‹", "「」", "『』", "｢｣", "《》", "〈〉", "【】", "〔〕", "〖〗",
+    "〝〞〟", "⟨⟩", "⟪⟫", "（）", "［］", "｛｝", "＂", "＇", "”", "’",
+];
+
+/// The signs of the pairs that `sign` may belong to.
+fn pairs(sign: char) -> &'static [&'static str] {
+    if sign.is_ascii() { &ASCII } else { &OTHERS }
+}
+
 /// Those that are a quote whichever end they stand at.
 const QUOTES: &str = "\"'＂＇”’";
 /// Those that count only in a row: `~~x~~`, `||x||`, `==x==`.
@@ -49,7 +60,7 @@ pub(super) enum Flank {
 
 /// Could `sign` open or close a pair?
 pub(super) fn is_sign(sign: char) -> bool {
-    PAIRS.contains(sign)
+    pairs(sign).iter().any(|signs| signs.contains(sign))
 }
 
 /// The signs of which a line of at least four stands on both sides of a text that is shown, as AsciiDoc has it.

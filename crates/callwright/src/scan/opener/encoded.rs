@@ -5,7 +5,6 @@ use callwright_json::spelt_char;
 
 use crate::shape::keys;
 use crate::syntax::Incomplete;
-use crate::tools::names::MAX_NAME;
 
 /// The most signs that may stand in front of the first key, each in any spelling.
 const MAX_SIGNS: usize = 64;
@@ -21,8 +20,8 @@ pub(in crate::scan) fn is_begun(text: &str, end: bool) -> Result<bool, Incomplet
         rest = rest.get(len..).unwrap_or("");
         Ok(c)
     };
-    let (mut before, mut word) = (' ', String::new());
-    for _ in 0..MAX_SIGNS + MAX_NAME {
+    let (mut before, mut word, mut n_signs) = (' ', String::new(), 0);
+    while n_signs < MAX_SIGNS {
         let c = next()?;
         match c {
             _ if c.is_alphabetic() || c == '_' => {
@@ -34,7 +33,9 @@ pub(in crate::scan) fn is_begun(text: &str, end: bool) -> Result<bool, Incomplet
             _ if !word.is_empty() => {
                 return Ok(is_quote(c) && keys::is_of_call(&word) && is_behind_key(next()?));
             }
-            _ if is_quote(c) || is_bracket(c) || c.is_whitespace() || c == '\\' => before = c,
+            _ if is_quote(c) || is_bracket(c) || c.is_whitespace() || c == '\\' => {
+                (before, n_signs) = (c, n_signs + 1);
+            }
             _ => return Ok(false),
         }
     }

@@ -283,16 +283,15 @@ impl<'a, 't> OpenerParser<'a, 't> {
 
     pub(super) fn look(&mut self) -> Result<Look, Incomplete> {
         let (text, from) = (self.text, self.from);
-        // The end of the first half of all pieces, as long as they are the same.
-        let (mut first, mut half) = ("", None);
+        // The end of the first half of what may stand in front of a payload.
+        let mut half = None;
         for n in 0..MAX_PIECES {
             if self.at > from {
                 self.at += blanks(text, self.at, MAX_OPENER);
             }
             if MAX_OPENER < self.at - from {
-                return Ok(Look::Nothing);
+                break;
             }
-            let start = self.at;
             // `[TOOL_CALLS]f[ARGS]Result: {…}`
             if self.peek(self.at).is_ok_and(is_name_byte)
                 && let Some(name) = self.name()
@@ -305,11 +304,8 @@ impl<'a, 't> OpenerParser<'a, 't> {
                     // `<tool_call>>`
                     let is_doubled = text[..self.at].ends_with('>') && self.bytes.get(self.at) == Some(&b'>');
                     self.at += usize::from(is_doubled);
-                    let piece = text.get(start..self.at).unwrap_or("");
-                    match n {
-                        0 => (first, half) = (piece, Some(self.at)),
-                        _ if n < MAX_PIECES / 2 => half = half.filter(|_| piece == first).and(Some(self.at)),
-                        _ => {}
+                    if n < MAX_PIECES / 2 && self.at - from <= MAX_OPENER / 2 {
+                        half = Some(self.at);
                     }
                 }
                 Ok(Step::Item(item)) => return self.found(item),
@@ -324,7 +320,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
                 }
             }
         }
-        // Of a marker that is said without end each would be looked at as often as there may be pieces in front of a call.
+        // Of markers that are said without end each would be looked at as often as there may be pieces in front of a call.
         let half = half.filter(|_| self.delimiters.iter().all(|delimiter| *delimiter == Delimiter::Tag));
         Ok(half.map_or(Look::Nothing, Look::TooMany))
     }
