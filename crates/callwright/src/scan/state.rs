@@ -170,9 +170,9 @@ impl Default for Work {
 }
 
 /// What may be spent on what is broken in any answer: some ten calls that have no reading, or one of 64 KB.
-pub(super) const FREE_FUEL: u32 = 1 << 22;
+pub(super) const FREE_FUEL: u32 = 1 << 21;
 /// And for each byte of it.
-pub(super) const FUEL_PER_BYTE: usize = 16;
+pub(super) const FUEL_PER_BYTE: usize = 12;
 
 /// What waits at a place is asked again once it is longer by this part. Asked with each byte, it would cost the square of its
 /// length.
