@@ -113,7 +113,7 @@ fn main() {
     }
     let [_, (_, tools), _] = &sets;
     for (name, head, unit) in HOSTILE {
-        for len in [1 << 16, 1 << 18] {
+        for len in [1 << 15, 1 << 19] {
             let text = format!("{head}{}", unit.repeat(len / unit.len()));
             println!("hostile {name} {}", text.len());
             measured(&|| {
