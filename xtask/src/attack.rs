@@ -3,8 +3,8 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::root;
-use crate::step::{self, cargo};
+use steps::root;
+use steps::step::{self, cargo};
 
 /// How many times the rounds of one run of the suite.
 const TIMES: &str = "4";

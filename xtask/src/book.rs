@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::e2e::crate_program;
-use crate::root;
-use crate::step::{self, program};
+use steps::install::crate_program;
+use steps::root;
+use steps::step::{self, program};
 
 /// What builds the site, and the folder it builds, which `book.toml` names as well.
 const MDBOOK: (&str, &str) = ("mdbook", "0.5.4");

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::step::{self, Tally, cargo};
+use steps::built;
+use steps::step::{self, Tally, cargo};
 
 /// Who else is in the graph.
 const GRAPHS: [&[&str]; 3] = [&[], &["callwright"], &["callwright", "others"]];
@@ -25,7 +26,7 @@ pub(crate) fn bystander(root: &Path) -> Result<Tally> {
             "--manifest-path",
             "e2e/bystander/Cargo.toml",
         ]);
-        tests.arg("--target-dir").arg(root.join("target")).arg("--features").arg(features.join(","));
+        tests.arg("--target-dir").arg(built(root)).arg("--features").arg(features.join(","));
         let tally = step::run(&mut tests)?;
         all.ok &= tally.ok;
         all.passed += tally.passed;

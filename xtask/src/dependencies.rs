@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::e2e::crate_program;
-use crate::step::{self, program};
+use steps::install::crate_program;
+use steps::step::{self, program};
 
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
 

@@ -8,7 +8,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{pinned, prose, root};
+use steps::root;
+
+use crate::{pinned, prose};
 
 /// What reading the files found.
 #[derive(Default)]

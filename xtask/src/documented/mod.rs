@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::e2e::process::Server;
-use crate::root;
-use crate::step::{self, Tally};
 use block::{Block, Step, Way};
+use steps::process::Server;
+use steps::root;
+use steps::step::{self, Tally};
 
 /// How long a server may take to listen. Long: cores are shared.
 const START: Duration = Duration::from_secs(60);

@@ -8,7 +8,7 @@ use callwright::value::Value;
 use callwright::{Context, Delta, Dialects, Policy, Scanner, ToolSet, parse};
 use callwright_json::RepairKind;
 
-use crate::common::{Outline, Random, pieces};
+use crate::common::{Outline, Random, pieces, rounds};
 
 /// What the calls hold. Each piece stands in the text as it is, and nowhere else.
 const PIECES: [&str; 8] = ["alpha", "31337", "beta", "true", "True", "gamma", "4711", "delta"];
@@ -373,16 +373,11 @@ fn differing(seed: u64, n: usize) -> (Vec<String>, Vec<String>) {
     (in_calls, in_text)
 }
 
-/// How many times the rounds of a usual run: the number in `CALLWRIGHT_LAWS`.
-fn times() -> usize {
-    std::env::var("CALLWRIGHT_LAWS").map_or(1, |times| times.parse().unwrap())
-}
-
 #[test]
 fn pieces_do_not_matter_in_torn_texts() {
     // With the first seed was worked; the second one only judges.
     for seed in [10, 1010] {
-        let (in_calls, in_text) = differing(seed, 600 * times());
+        let (in_calls, in_text) = differing(seed, rounds(600));
         assert!(in_calls.is_empty() && in_text.is_empty(), "{in_calls:#?}\n{in_text:#?}");
     }
 }

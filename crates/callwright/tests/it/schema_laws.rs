@@ -6,7 +6,7 @@ use callwright::value::Value;
 use callwright::{Context, NativeCall, Schema, ToolSet, json, parse};
 use callwright_json::strict;
 
-use crate::common::schemas;
+use crate::common::{rounds, schemas};
 
 const SEEDS: [u64; 2] = [7, 1_000_003];
 /// The most memory that one check may take.
@@ -23,15 +23,10 @@ fn choices(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// How many times the rounds of a usual run: the number in `CALLWRIGHT_LAWS`.
-fn times() -> u64 {
-    std::env::var("CALLWRIGHT_LAWS").map_or(1, |times| times.parse().unwrap())
-}
-
 /// Another validator says the same of small schemas and values.
 #[test]
 fn the_answer_is_that_of_another_validator() {
-    compared(25 * times());
+    compared(rounds(25) as u64);
 }
 
 fn compared(rounds: u64) {
@@ -92,7 +87,7 @@ fn bounded(rounds: u64) {
 
 #[test]
 fn memory_and_stack_are_bounded() {
-    bounded(8 * times());
+    bounded(rounds(8) as u64);
 }
 
 /// A definition that leads back to itself through each applicator, by two ways or more.

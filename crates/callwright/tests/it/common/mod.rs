@@ -4,6 +4,13 @@ pub(crate) mod schemas;
 
 use callwright::{Event, Outcome, ToolSet, Verdict};
 
+/// How many rounds a generated test takes where it usually takes `usual`: as many times that as the variable
+/// `CALLWRIGHT_LAWS` says, `0.2` or `5`, and one at least.
+pub(crate) fn rounds(usual: usize) -> usize {
+    let times: f64 = std::env::var("CALLWRIGHT_LAWS").map_or(1.0, |times| times.parse().unwrap());
+    ((usual as f64 * times).ceil() as usize).max(1)
+}
+
 /// The tools that most cases are about.
 pub(crate) fn tool_set() -> ToolSet {
     ToolSet::from_json(TOOLS).unwrap()

@@ -10,7 +10,7 @@ use callwright::{
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
-use crate::common::Outline;
+use crate::common::{Outline, rounds};
 
 /// What stands around values and calls.
 const SIGNS: &[&str] = &[
@@ -185,10 +185,9 @@ fn words_outside(text: &str, outcome: &Outcome) -> Vec<String> {
     words.map(|(at, _)| text[at..].chars().take_while(char::is_ascii_alphanumeric).collect()).collect()
 }
 
-fn times(cases: u32) -> Config {
-    let times = crate::laws::number("CALLWRIGHT_LAWS").unwrap_or(1) as u32;
+fn times(cases: usize) -> Config {
     Config {
-        cases: cases * times,
+        cases: rounds(cases) as u32,
         rng_seed: RngSeed::Fixed(23),
         failure_persistence: None,
         ..Config::default()

@@ -5,7 +5,8 @@
 //! Each law has two seeds. `WORK` is there to be worked on; `JUDGE` takes its tools, values, languages and structures from the
 //! other half of each pool, so that what was tuned on the one shows its worth on the other. Never tune on `JUDGE`.
 //!
-//! `CALLWRIGHT_LAWS=5` takes five times as many cases, `CALLWRIGHT_LAWS_SHOW=20` prints so many of those that break a law.
+//! `CALLWRIGHT_LAWS=5` takes five times as many cases, `0.2` a fifth of them; `CALLWRIGHT_LAWS_SHOW=20` prints so many of
+//! those that break a law.
 #![allow(clippy::print_stdout, reason = "the shares are what the laws are run for")]
 
 mod pools;
@@ -25,7 +26,7 @@ use callwright::{
 use pools::{Half, Pools, Tagged, fill};
 use slips::Slip;
 
-use crate::common::Random;
+use crate::common::{Random, rounds};
 
 /// How many of a hundred cases a law has to hold for at least, on `WORK` and on `JUDGE`.
 struct Floor(f64, f64);
@@ -50,8 +51,8 @@ const REPAIRED: Floor = Floor(76.0, 76.0);
 /// JSON to the byte.
 #[test]
 fn what_is_valid_passes() {
-    hold("valid", ALL, |bench, times| {
-        for number in 0..260 * times {
+    hold("valid", ALL, |bench| {
+        for number in 0..rounds(260) {
             let made = bench.call(Strings::Any);
             let spelling = Spelling::ALL[number % Spelling::ALL.len()];
             let text = spelling.spell(&made.arguments);
@@ -83,8 +84,8 @@ fn what_is_valid_passes() {
 /// The same for arguments in marks of their own, as far as those tell where a value ends and what it is.
 #[test]
 fn what_is_valid_in_tags_passes() {
-    hold("tagged", TAGGED, |bench, times| {
-        for number in 0..300 * times {
+    hold("tagged", TAGGED, |bench| {
+        for number in 0..rounds(300) {
             let tool = bench.random.pick(&bench.pools.tools);
             let made = bench.call_of(tool, Strings::Any);
             let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
@@ -100,8 +101,8 @@ fn what_is_valid_in_tags_passes() {
 /// A call inside of something that shows it is no call, and the text is the answer to the byte.
 #[test]
 fn what_is_shown_stays_text() {
-    hold("shown", SHOWN, |bench, times| {
-        for round in 0..times {
+    hold("shown", SHOWN, |bench| {
+        for round in 0..rounds(1) {
             for (d, dialect) in bench.pools.dialects.iter().enumerate() {
                 for (f, frame) in bench.pools.frames.iter().enumerate() {
                     let made = bench.call(Strings::Plain);
@@ -132,8 +133,8 @@ fn what_is_shown_stays_text() {
 /// stay.
 #[test]
 fn what_is_meant_is_a_call() {
-    hold("meant", MEANT, |bench, times| {
-        for round in 0..times {
+    hold("meant", MEANT, |bench| {
+        for round in 0..rounds(1) {
             for (d, dialect) in bench.pools.dialects.iter().enumerate() {
                 if !bench.is_marked(dialect) {
                     continue;
@@ -160,8 +161,8 @@ fn what_is_meant_is_a_call() {
 #[test]
 fn what_stands_within_a_line_is_told() {
     const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
-    hold("within", ALL, |bench, times| {
-        for round in 0..times {
+    hold("within", ALL, |bench| {
+        for round in 0..rounds(1) {
             for (d, dialect) in bench.pools.dialects.iter().enumerate() {
                 let language = &bench.pools.languages[(d + round) % bench.pools.languages.len()];
                 let made = bench.call(Strings::Plain);
@@ -193,9 +194,9 @@ fn what_stands_within_a_line_is_told() {
 fn what_is_cut_is_no_other_call() {
     /// Bytes of arguments. Each cut costs a reading, and a longer call says no more.
     const MAX_LEN: usize = 60;
-    hold("cut", ALL, |bench, times| {
+    hold("cut", ALL, |bench| {
         let pools = bench.pools;
-        for dialect in (0..times).flat_map(|_| &pools.dialects) {
+        for dialect in (0..rounds(1)).flat_map(|_| &pools.dialects) {
             let mut made = bench.call(Strings::Any);
             while MAX_LEN < made.arguments.to_string().len() {
                 made = bench.call(Strings::Any);
@@ -207,7 +208,7 @@ fn what_is_cut_is_no_other_call() {
                 }
             }
         }
-        for tagged in (0..times).flat_map(|_| &pools.tagged) {
+        for tagged in (0..rounds(1)).flat_map(|_| &pools.tagged) {
             let tool = bench.random.pick(&pools.tools);
             let made = bench.call_of(tool, Strings::Any);
             let Some(call) = tagged.written(tool, &made.arguments).filter(|call| call.len() < 5 * MAX_LEN)
@@ -257,9 +258,9 @@ fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native:
 /// it, wherever the text is cut.
 #[test]
 fn an_object_is_no_prose() {
-    hold("several", ALL, |bench, times| {
+    hold("several", ALL, |bench| {
         let pools = bench.pools;
-        for number in 0..60 * times {
+        for number in 0..rounds(60) {
             let tool = bench.random.pick(&pools.tools);
             let (one, other) = (bench.call_of(tool, Strings::Any), bench.call_of(tool, Strings::Any));
             let has_members =
@@ -301,8 +302,8 @@ fn several(bench: &mut Bench<'_>, made: &Made, schema: &Value, text: &str, templ
 /// A call whose marks are broken comes as it was meant, or not at all.
 #[test]
 fn what_is_broken_is_no_other_call() {
-    hold("broken", BROKEN, |bench, times| {
-        slips(bench, times, |outcome, made| match outcome.calls().next() {
+    hold("broken", BROKEN, |bench| {
+        slips(bench, |outcome, made| match outcome.calls().next() {
             // A key that became another word is one that the schema takes.
             Some(call) if has_other_key(&call.to_value(), &made.arguments) => Ok(()),
             Some(_) => is_call(outcome, made),
@@ -320,14 +321,14 @@ fn has_other_key(arguments: &Value, made: &Value) -> bool {
 /// And mostly it comes.
 #[test]
 fn what_is_broken_is_repaired() {
-    hold("repaired", REPAIRED, |bench, times| slips(bench, times, is_call));
+    hold("repaired", REPAIRED, |bench| slips(bench, is_call));
 }
 
-fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) -> Result<(), String>) {
+fn slips(bench: &mut Bench<'_>, holds: impl Fn(&Outcome, &Made) -> Result<(), String>) {
     let acme = acme();
     let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
     let forms: Vec<&Tagged> = bench.pools.tagged.iter().chain([&acme.tags]).collect();
-    for number in 0..400 * times {
+    for number in 0..rounds(400) {
         let tool = bench.random.pick(&bench.pools.tools);
         let made = bench.call_of(tool, Strings::Plain);
         let tagged = forms[number % forms.len()];
@@ -349,13 +350,13 @@ fn slips(bench: &mut Bench<'_>, times: usize, holds: impl Fn(&Outcome, &Made) ->
 #[test]
 fn what_is_broken_alike_is_read_alike() {
     const TAGS: [&str; 4] = ["qwen3_coder", "seed_oss", "minimax_m2", "deepseek_v32"];
-    hold("alike", ALL, |bench, times| {
+    hold("alike", ALL, |bench| {
         let acme = acme();
         let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
         let tags: Vec<&Tagged> =
             bench.pools.tagged.iter().filter(|tagged| TAGS.contains(&tagged.name.as_str())).collect();
         assert_eq!(tags.len(), TAGS.len());
-        for number in 0..120 * times {
+        for number in 0..rounds(120) {
             let tool = bench.random.pick(&bench.pools.tools);
             let made = bench.call_of(tool, Strings::Plain);
             let slip = [Slip::Missing, Slip::Doubled, Slip::Exchanged][number % 3];
@@ -435,15 +436,15 @@ fn kind(outcome: &Outcome) -> String {
 /// No call is lost in silence: in whatever surroundings, mode or form, it is made, refused or shown.
 #[test]
 fn nothing_is_silent() {
-    hold("silent", ALL, |bench, times| silence::run(bench, 1200 * times));
+    hold("silent", ALL, |bench| silence::run(bench, rounds(1200)));
 }
 
 /// The last closing bracket alone is missing, and the answer ended by itself: the call is put right at once.
 #[test]
 fn one_closing_bracket_is_put_back() {
-    hold("closer", CLOSER, |bench, times| {
+    hold("closer", CLOSER, |bench| {
         let context = Context { finish_reason: Some("stop"), ..bench.context.clone() };
-        for number in 0..300 * times {
+        for number in 0..rounds(300) {
             let spelling = Spelling::ALL[number % Spelling::ALL.len()];
             let made = bench.call(Strings::Any);
             let arguments = spelling.spell(&made.arguments);
@@ -476,13 +477,12 @@ fn one_closing_bracket_is_put_back() {
 const BARE: &str = "{\"name\": {json_name}, \"arguments\": {arguments}}";
 
 /// Runs a law on both halves, tells its shares, and fails where one is below its floor.
-fn hold(law: &str, floor: Floor, run: impl Fn(&mut Bench<'_>, usize)) {
-    let times = number("CALLWRIGHT_LAWS").unwrap_or(1);
+fn hold(law: &str, floor: Floor, run: impl Fn(&mut Bench<'_>)) {
     let mut broken = Vec::new();
     for (half, floor) in [(Half::Work, floor.0), (Half::Judge, floor.1)] {
         let pools = Pools::of(half);
         let mut bench = Bench::new(half, &pools);
-        run(&mut bench, times);
+        run(&mut bench);
         assert_ne!(bench.n_cases, 0, "a law without cases holds for nothing");
         let n_right = bench.n_cases - bench.faults.len();
         let share = 100.0 * n_right as f64 / bench.n_cases as f64;

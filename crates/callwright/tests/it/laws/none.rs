@@ -5,6 +5,7 @@ use callwright::value::Value;
 use callwright::{Context, Dialects, Outcome, Reason, ShapeError, ToolChoice, json};
 use callwright_json::Class;
 
+use crate::common::rounds;
 use crate::laws::bench::{Bench, Made, Spelling, Strings, is_call, told};
 use crate::laws::pools::fill;
 use crate::laws::{ALL, Floor, hold, written};
@@ -37,8 +38,8 @@ const MARKED: [&str; 5] = [
 /// tool, they are a call of it.
 #[test]
 fn what_names_no_tool_is_no_call() {
-    hold("nameless", NAMELESS, |bench, times| {
-        for number in 0..120 * times {
+    hold("nameless", NAMELESS, |bench| {
+        for number in 0..rounds(120) {
             let made = with_arguments(bench);
             let spelling = Spelling::ALL[number % Spelling::ALL.len()];
             let arguments = spelling.spell(&made.arguments);
@@ -101,10 +102,10 @@ fn code_is_not_run() {
         ["{call}", "x = {call}", "print({call})", "[{call}]", "await {call}"],
         ["return {call}", "{call};", "x = {call}\nprint(x)", "x = await {call}", "  {call}"],
     ];
-    hold("code", ALL, |bench, times| {
+    hold("code", ALL, |bench| {
         let half = usize::from(bench.is_judge);
         let pythonic = dialect("pythonic");
-        for number in 0..60 * times {
+        for number in 0..rounds(60) {
             let made = bench.call(Strings::Plain);
             // No expression has such a name.
             if made.name.contains(':') {
@@ -139,8 +140,8 @@ fn code_is_not_run() {
 /// arguments.
 #[test]
 fn definitions_are_no_calls() {
-    hold("define", ALL, |bench, times| {
-        for number in 0..60 * times {
+    hold("define", ALL, |bench| {
+        for number in 0..rounds(60) {
             let tool = bench.random.pick(&bench.pools.tools);
             let (name, schema) = (&tool.name, tool.schema());
             let definitions = [
@@ -174,8 +175,8 @@ fn definitions_are_no_calls() {
 /// Our own prompts given back hold no call but the example that they show.
 #[test]
 fn what_a_prompt_says_is_no_call() {
-    hold("prompt", ALL, |bench, times| {
-        for number in 0..times {
+    hold("prompt", ALL, |bench| {
+        for number in 0..rounds(1) {
             let pools = bench.pools;
             for dialect in &pools.dialects {
                 let prompt = prompt::prompt(dialect, &pools.tool_set, &Speaking::default());
