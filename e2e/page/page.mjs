@@ -87,7 +87,7 @@ async function look(name, work) {
   console.log(JSON.stringify({ name, differences, seconds: (performance.now() - start) / 1000 }));
 }
 
-await chat('Heal this, please.', { session: 'healed-one' });
+await chat('Heal this, please.', { session: 'repaired-one' });
 await chat('Feed this back.', { session: 'fed-one', policy: 'feedback' });
 await chat('Refuse this.', { session: 'refused-one', policy: 'heal' });
 await chat('Doubt this.', { session: 'doubted-one', policy: 'heal' });
@@ -114,7 +114,7 @@ await look('list', async (same, holds) => {
 
 // The sums above are those of the rows, whatever is chosen.
 await look('totals', async (same) => {
-  for (const query of ['', '?outcome=healed', '?text=this', '?error=invalid', '?text=nowhere']) {
+  for (const query of ['', '?outcome=repaired', '?text=this', '?error=invalid', '?text=nowhere']) {
     await page.goto(`${task.url}/sessions${query}`);
     const rows = page.locator('.rows tbody tr');
     for (const sum of ['turns', 'repairs', 'refusals', 'tokens']) {
@@ -194,7 +194,7 @@ await look('open', async (same, holds) => {
 });
 
 await look('spans', async (same) => {
-  await page.goto(at('healed-one', '&node=2'));
+  await page.goto(at('repaired-one', '&node=2'));
   const raw = page.locator('pre.raw');
   same('text', await raw.textContent(), "I will run it.\n<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"print('hello')\",}}}</tool_call>");
   same('struck', await raw.locator('del').allTextContents(), [',', '}']);
@@ -204,7 +204,7 @@ await look('spans', async (same) => {
   const edits = page.locator('.edits li');
   same('reasons', (await edits.allTextContents()).map((text) => text.slice(1)), ['a comma too many', 'a closing bracket too many']);
   same('name', (await edits.first().getAttribute('title')).includes('drop-comma'), true);
-  await page.goto(at('healed-one', '&node=2&tab=diff'));
+  await page.goto(at('repaired-one', '&node=2&tab=diff'));
   same('after', await page.locator('pre.after').textContent(), "<tool_call>{\"name\": \"run_code\", \"arguments\": {\"code\": \"print('hello')\"}}</tool_call>");
   await page.goto(at('refused-one', '&node=2'));
   same('carets', await page.locator('pre.raw .caret').count(), 1);
@@ -230,7 +230,7 @@ await look('tabs', async (same, holds) => {
 });
 
 await look('what-if', async (same, holds) => {
-  await page.goto(at('healed-one', '&node=2&tab=what-if'));
+  await page.goto(at('repaired-one', '&node=2&tab=what-if'));
   holds('before', await page.locator('#gist').textContent(), 'The same');
   await page.selectOption('select[name=as_policy]', 'strict');
   await page.getByRole('button', { name: 'Read again' }).click();
@@ -241,12 +241,12 @@ await look('what-if', async (same, holds) => {
 let dumped;
 // S4-46, S4-51
 await look('dump', async (same) => {
-  await page.goto(at('healed-one', '&node=2'));
+  await page.goto(at('repaired-one', '&node=2'));
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download dump' }).click()]);
   dumped = `${task.kept}/dumped.json`;
   await file.saveAs(dumped);
   const dump = JSON.parse(await readFile(dumped, 'utf8'));
-  same('dump', [dump.session_id, dump.entry_count], ['healed-one', 3]);
+  same('dump', [dump.session_id, dump.entry_count], ['repaired-one', 3]);
 });
 
 await look('view', async (same) => {
@@ -264,7 +264,7 @@ await look('view', async (same) => {
 });
 
 await look('share', async (same) => {
-  const html = await (await fetch(`${task.url}/session/share?id=healed-one`)).text();
+  const html = await (await fetch(`${task.url}/session/share?id=repaired-one`)).text();
   const alone = await open();
   const seen = [];
   alone.on('request', (request) => seen.push(request.url()));
@@ -287,10 +287,10 @@ await look('live', async (same) => {
   await page.goto(`${task.url}/statistics`);
   await page.locator('.live', { hasText: 'live' }).waitFor();
   await page.evaluate(() => { globalThis.isSamePage = true; });
-  const healed = async () => (await page.locator('.tiles .healed dd').textContent()).split(' ')[0];
+  const healed = async () => (await page.locator('.tiles .repaired dd').textContent()).split(' ')[0];
   const before = Number(await healed());
   await chat('Heal this while I count.', { session: 'counted-one' });
-  await page.waitForFunction((n) => document.querySelector('.tiles .healed dd').textContent.startsWith(`${n} `), before + 1);
+  await page.waitForFunction((n) => document.querySelector('.tiles .repaired dd').textContent.startsWith(`${n} `), before + 1);
   same('page of statistics', await page.evaluate(() => globalThis.isSamePage), true);
 });
 
@@ -300,7 +300,7 @@ await look('statistics', async (same) => {
   // Right at first, healed, right after feedback, refused.
   same('tiles', tiles.map((text) => text.split(' ')[0]), ['1', '3', '1', '2']);
   same('columns', 0 < await page.locator('svg.columns rect').count(), true);
-  same('colours', await page.locator('.colours li').allTextContents(), ['valid as written', 'repaired', 'right after a retry', 'refused']);
+  same('colours', await page.locator('.colours li').allTextContents(), ['passed', 'repaired', 'retried', 'refused']);
   same('axes', [await page.locator('.plot .y span').count() >= 2, await page.locator('.plot .x time').count()], [true, 3]);
   // How long it took, by model; the middle is never above what 19 of 20 keep to.
   const times = await page.locator('table.latency tbody tr').first().locator('td').allTextContents();
@@ -315,7 +315,7 @@ await look('statistics', async (same) => {
 });
 
 await look('keyboard', async (same) => {
-  await page.goto(at('healed-one'));
+  await page.goto(at('repaired-one'));
   await page.keyboard.press('Tab');
   same('first', await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
   await page.keyboard.press('Tab');
@@ -330,7 +330,7 @@ await look('keyboard', async (same) => {
 await look('dark', async (same) => {
   const light = async () => (await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).match(/\d+/g).map(Number)[0];
   await page.emulateMedia({ colorScheme: 'light' });
-  await page.goto(at('healed-one', '&node=2'));
+  await page.goto(at('repaired-one', '&node=2'));
   same('light', 200 < await light(), true);
   await page.emulateMedia({ colorScheme: 'dark' });
   same('dark', await light() < 60, true);
@@ -339,9 +339,9 @@ await look('dark', async (same) => {
 
 await look('narrow', async (same) => {
   const narrow = await open({ viewport: { width: 400, height: 800 } });
-  for (const [name, url] of [['list', task.url], ['node', at('healed-one', '&node=2')], ['feedback', at('fed-one', '&node=3')],
+  for (const [name, url] of [['list', task.url], ['node', at('repaired-one', '&node=2')], ['feedback', at('fed-one', '&node=3')],
     ['arguments', at('fed-one', '&node=2&tab=arguments')], ['upstream', at('fed-one', '&node=2&tab=upstream')],
-    ['what-if', at('healed-one', '&node=2&tab=what-if')], ['case', at('healed-one', '&node=2&tab=case')],
+    ['what-if', at('repaired-one', '&node=2&tab=what-if')], ['case', at('repaired-one', '&node=2&tab=case')],
     ['statistics', `${task.url}/statistics`]]) {
     await narrow.goto(url);
     same(`${name} is too wide by`, await isWide(narrow), 0);
@@ -403,10 +403,10 @@ await look('messages', async (same, holds) => {
 // stay beside what is built.
 const PAGES = [
   ['list', task.url], ['search', `${task.url}/sessions?text=this&error=drop-comma&sort=tokens`], ['none', `${task.url}/sessions?text=nowhere`],
-  ['session', at('long-one')], ['written', at('healed-one', '&node=2')], ['changes', at('healed-one', '&node=2&tab=diff')],
+  ['session', at('long-one')], ['written', at('repaired-one', '&node=2')], ['changes', at('repaired-one', '&node=2&tab=diff')],
   ['arguments', at('fed-one', '&node=2&tab=arguments')], ['messages', at('fed-one', '&node=4&tab=upstream')],
   ['feedback', at('fed-one', '&node=3')], ['refused', at('refused-one', '&node=2')], ['ambiguous', at('doubted-one', '&node=2')],
-  ['what-if', at('healed-one', '&node=2&tab=what-if')], ['case', at('healed-one', '&node=2&tab=case')],
+  ['what-if', at('repaired-one', '&node=2&tab=what-if')], ['case', at('repaired-one', '&node=2&tab=case')],
   ['long', at('long-one', '&node=30')], ['statistics', `${task.url}/statistics`], ['try', `${task.url}/try`],
 ];
 

@@ -82,7 +82,7 @@ impl<T: Serialize> IntoResult for Json<T> {
     fn into_result(self) -> ToolResult {
         match callwright::value::Value::of(&self.0) {
             Ok(value) => ToolResult::of(value),
-            Err(error) => ToolError::new(format!("the result is no JSON: {error}")).into(),
+            Err(error) => ToolError::new(format!("the result is not JSON: {error}")).into(),
         }
     }
 }

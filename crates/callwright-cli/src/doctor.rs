@@ -151,7 +151,7 @@ impl Patient {
         let mut findings: Vec<Finding> = self.listings.iter().map(checkup::of_upstream).collect();
         if self.has_no_model {
             let text = "no upstream is configured, and no server was found on this machine: \
-                        a built-in script answers, which is no model";
+                        a built-in script answers, which is not a model";
             findings = vec![Finding::new(Mark::Bad, text)];
         }
         match &self.model {

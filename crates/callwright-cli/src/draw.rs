@@ -65,7 +65,7 @@ impl Pen {
         let title = match found.len() {
             0 => String::from("nothing looks like a call"),
             1 => String::from(
-                "1 candidate: no tools are declared, so it is no call; --tools FILE declares them",
+                "1 candidate: no tools are declared, so it is not a call; --tools FILE declares them",
             ),
             n => format!(
                 "{n} candidates: no tools are declared, so none is a call; --tools FILE declares them"

@@ -101,7 +101,7 @@ fn draw(session: Session, is_json: bool, pen: Pen) -> Result<(), Failure> {
 
 /// Of each turn whose calls were repaired or retried: what was asked, and what should have been answered.
 fn examples(session: &Session) -> Vec<Value> {
-    let is_right = |turn: &&callwright_store::Turn| matches!(turn.outcome.as_str(), "healed" | "corrected");
+    let is_right = |turn: &&callwright_store::Turn| matches!(turn.outcome.as_str(), "repaired" | "retried");
     session.turns.iter().filter(is_right).filter_map(|turn| example(session, turn.id)).collect()
 }
 
@@ -112,7 +112,7 @@ fn example(session: &Session, turn: i64) -> Option<Value> {
     let asked = nodes().find(|node| node.body.is_some() && node.kind.name() != "model_turn")?;
     let mut request: Value = serde_json::from_str(&session.body(asked)?).ok()?;
     let calls: Vec<Value> = nodes()
-        .filter(|node| matches!(node.kind.name(), "tool_call" | "healed"))
+        .filter(|node| matches!(node.kind.name(), "tool_call" | "repaired"))
         .zip(1..)
         .map(|(node, number): (_, usize)| {
             let id = node.call.clone().unwrap_or_else(|| format!("call_{number}"));

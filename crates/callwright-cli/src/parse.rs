@@ -104,7 +104,7 @@ impl Lines<'_> {
         }
         let choice = match given(case, "tool_choice") {
             None => self.args.tool_choice.clone(),
-            Some(choice) => tool_choice(choice).ok_or("`tool_choice` is none that a request may have")?,
+            Some(choice) => tool_choice(choice).ok_or("`tool_choice` is not one that a request may have")?,
         };
         let native_mode = flag(case, "native")?;
         if asked.is_some() && native_mode == Some(true) {

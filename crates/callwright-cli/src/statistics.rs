@@ -33,12 +33,12 @@ pub(crate) fn run(args: &StatisticsArgs) -> Result<(), Failure> {
 
 /// A table for each question that has an answer.
 fn drawn(counted: &Statistics) -> String {
-    let mut out = String::from("  calls    valid  repaired  retried  refused  model\n");
+    let mut out = String::from("  calls   passed  repaired  retried  refused  model\n");
     let mut line = |counts: &Counts, name: &str| {
-        let Counts { right, healed, corrected, refused, .. } = counts;
+        let Counts { passed, repaired, retried, refused, .. } = counts;
         let total = counts.total();
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "{total:7}  {right:7}  {healed:8}  {corrected:7}  {refused:7}  {}", of(name));
+        let _ = writeln!(out, "{total:7}  {passed:7}  {repaired:8}  {retried:7}  {refused:7}  {}", of(name));
     };
     counted.by_model.iter().for_each(|counts| line(counts, &counts.name));
     if counted.by_model.len() != 1 {

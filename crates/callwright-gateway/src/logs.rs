@@ -47,7 +47,7 @@ pub struct LogError(String);
 
 impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no log level: off, error, warn, info, debug or trace, also by target", self.0)
+        write!(f, "{:?} is not a log level: off, error, warn, info, debug or trace, also by target", self.0)
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn ended(turn: &TurnRecord) {
             "[chat] failed"
         ),
         // The client has an answer that says so.
-        TurnEnd::Refused | TurnEnd::Breaker => tracing::warn!(
+        TurnEnd::Refused | TurnEnd::GaveUp => tracing::warn!(
             request = %turn.id,
             model = turn.model,
             end = turn.end.name(),
@@ -120,7 +120,7 @@ pub(crate) fn ended(turn: &TurnRecord) {
             reason = last_refusal(turn),
             "[chat] gave up: no valid call came"
         ),
-        TurnEnd::Passed | TurnEnd::Healed | TurnEnd::Corrected | TurnEnd::HungUp => {
+        TurnEnd::Passed | TurnEnd::Repaired | TurnEnd::Retried | TurnEnd::HungUp => {
             tracing::debug!(
                 request = %turn.id,
                 model = turn.model,

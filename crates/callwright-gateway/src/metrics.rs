@@ -177,7 +177,7 @@ impl Metrics {
                         self.repairs.get_or_create(&Labels([("kind", repair.kind.code().into())])).inc();
                     }
                     let before = healed_error(call);
-                    (&call.dialect, if before.is_some() { "healed" } else { "right" }, before, None)
+                    (&call.dialect, if before.is_some() { "repaired" } else { "passed" }, before, None)
                 }
                 Verdict::Refused(refusal) => {
                     let error = Some(refused_error(&refusal.reason));

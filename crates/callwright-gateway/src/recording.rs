@@ -50,10 +50,10 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
         new.push(turn);
         new.append(&mut behind);
     }
-    if record.end == TurnEnd::Breaker {
+    if record.end == TurnEnd::GaveUp {
         let text = tally.last_error.as_deref().unwrap_or_default();
         new.push(NewNode::new(
-            NodeKind::Breaker,
+            NodeKind::GaveUp,
             json!({"text": format!("the same error over and over: {text}")}),
         ));
     }
@@ -134,12 +134,12 @@ impl Tally {
     fn accepted(&mut self, attempt: &Attempt, call: &Acceptance, report: Value) -> NewNode {
         let is_repaired = !Policy::Strict.admits(call);
         let became = match attempt.reason.is_correction() {
-            true => Became::Corrected,
-            false if is_repaired => Became::Healed,
-            false => Became::Right,
+            true => Became::Retried,
+            false if is_repaired => Became::Repaired,
+            false => Became::Passed,
         };
         self.calls.push(Call { tool: call.name.clone(), dialect: call.dialect.to_string(), became });
-        let kind = if is_repaired { NodeKind::Healed } else { NodeKind::ToolCall };
+        let kind = if is_repaired { NodeKind::Repaired } else { NodeKind::ToolCall };
         call_node(kind, call, report)
     }
 

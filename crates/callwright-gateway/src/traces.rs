@@ -230,10 +230,10 @@ fn request(
     }
     attributes.extend(usage(total));
     let has_failed = match turn.end {
-        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Breaker | TurnEnd::Invalid => true,
+        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::GaveUp | TurnEnd::Invalid => true,
         TurnEnd::Passed
-        | TurnEnd::Healed
-        | TurnEnd::Corrected
+        | TurnEnd::Repaired
+        | TurnEnd::Retried
         | TurnEnd::Refused
         | TurnEnd::Rejected
         | TurnEnd::HungUp => false,

@@ -188,7 +188,7 @@ impl Dialects {
     fn new(own: Option<&Bound<'_, PyAny>>, only: Option<String>) -> PyResult<Dialects> {
         let own = own.map_or_else(|| Ok(String::from("[]")), definition)?;
         let records = callwright::Dialect::list_from_json(&own)
-            .map_err(|error| PyValueError::new_err(format!("`own` is no list of dialects: {error}")))?;
+            .map_err(|error| PyValueError::new_err(format!("`own` is not a list of dialects: {error}")))?;
         let dialects =
             callwright::Dialects::new(records).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let dialects = match &only {

@@ -79,7 +79,8 @@ impl Options {
 pub(crate) fn tool_choice(choice: Option<&Bound<'_, PyAny>>) -> PyResult<ToolChoice> {
     let Some(choice) = choice else { return Ok(ToolChoice::Auto) };
     let value: callwright::value::Value = dumps(choice.py(), choice)?.parse().unwrap_or_default();
-    let unknown = || PyValueError::new_err(format!("`tool_choice` is none that a request may have: {value}"));
+    let unknown =
+        || PyValueError::new_err(format!("`tool_choice` is not one that a request may have: {value}"));
     ToolChoice::from_value(&value).ok_or_else(unknown)
 }
 

@@ -293,7 +293,8 @@ pub struct LadderConfig {
     /// How many seconds the whole request may take before no further answer is begun.
     pub max_seconds: f64,
     /// After how many equal errors in a row the ladder ends.
-    pub breaker: u32,
+    #[serde(alias = "breaker")]
+    pub give_up_after: u32,
     /// Is a call whose last bracket is missing refused, and asked for again, where more could have stood before it and
     /// nobody knows whether tokens were left? If not, or with some left of the request's `max_tokens`, it ends there.
     pub confirm_open_ends: bool,
@@ -309,7 +310,7 @@ impl Default for LadderConfig {
             feedback_turns: 2,
             max_tokens: 16_384,
             max_seconds: 120.0,
-            breaker: 3,
+            give_up_after: 3,
             confirm_open_ends: true,
             safe_tools: Vec::new(),
         }

@@ -28,7 +28,7 @@ pub(crate) struct Ladder {
     turns: u32,
     tokens: u64,
     time: Duration,
-    breaker: u32,
+    give_up_after: u32,
     /// The last error, and how often it came in a row.
     last: Option<(String, u32)>,
 }
@@ -41,7 +41,7 @@ impl Ladder {
             turns: bounds.feedback_turns,
             tokens: bounds.max_tokens,
             time: Duration::try_from_secs_f64(bounds.max_seconds).unwrap_or(Duration::MAX),
-            breaker: bounds.breaker.max(1),
+            give_up_after: bounds.give_up_after.max(1),
             last: None,
         }
     }
@@ -57,8 +57,8 @@ impl Ladder {
             _ => 1,
         };
         self.last = Some((error, times));
-        if self.breaker <= times {
-            return Step::Refuse(TurnEnd::Breaker);
+        if self.give_up_after <= times {
+            return Step::Refuse(TurnEnd::GaveUp);
         }
         let may_ask = self.policy.feeds_back() && 0 < self.tokens && elapsed < self.time;
         // A model that is to learn from its errors has to see them.
@@ -184,7 +184,7 @@ mod tests {
         use Step::Reask;
         assert_eq!(
             steps(Policy::Auto, &bounds, &["type", "type", "type"]),
-            [Reask, Reask, Step::Refuse(TurnEnd::Breaker)]
+            [Reask, Reask, Step::Refuse(TurnEnd::GaveUp)]
         );
         let poor = LadderConfig { max_tokens: 15, ..bounds.clone() };
         assert_eq!(steps(Policy::Auto, &poor, &["type", "enum"]), [Reask, Step::Refuse(TurnEnd::Refused)]);

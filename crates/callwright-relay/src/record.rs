@@ -227,15 +227,15 @@ pub enum TurnEnd {
     /// Passed as it came.
     Passed,
     /// Passed after calls or content were repaired.
-    Healed,
+    Repaired,
     /// Right after the model was asked again.
-    Corrected,
+    Retried,
     /// A call was refused, visibly.
     Refused,
     /// The content is not the JSON that was asked for with `response_format`, and says so.
     Invalid,
     /// It gave up: the same error over and over.
-    Breaker,
+    GaveUp,
     /// The request itself could not be used.
     Rejected,
     /// The upstream answered with an error, or not at all.
@@ -251,11 +251,11 @@ impl TurnEnd {
     /// All of them.
     pub const ALL: [TurnEnd; 10] = [
         TurnEnd::Passed,
-        TurnEnd::Healed,
-        TurnEnd::Corrected,
+        TurnEnd::Repaired,
+        TurnEnd::Retried,
         TurnEnd::Refused,
         TurnEnd::Invalid,
-        TurnEnd::Breaker,
+        TurnEnd::GaveUp,
         TurnEnd::Rejected,
         TurnEnd::UpstreamError,
         TurnEnd::Cut,
@@ -266,11 +266,11 @@ impl TurnEnd {
     pub fn name(self) -> &'static str {
         match self {
             TurnEnd::Passed => "passed",
-            TurnEnd::Healed => "healed",
-            TurnEnd::Corrected => "corrected",
+            TurnEnd::Repaired => "repaired",
+            TurnEnd::Retried => "retried",
             TurnEnd::Refused => "refused",
             TurnEnd::Invalid => "invalid",
-            TurnEnd::Breaker => "breaker",
+            TurnEnd::GaveUp => "gave-up",
             TurnEnd::Rejected => "rejected",
             TurnEnd::UpstreamError => "upstream-error",
             TurnEnd::Cut => "cut",

@@ -124,7 +124,7 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
     };
     let lists = [
         ("list", Filter::default()),
-        ("filter by outcome", filter(|f| f.outcome = Some("healed".into()))),
+        ("filter by outcome", filter(|f| f.outcome = Some("repaired".into()))),
         ("filter by rare outcome", filter(|f| f.outcome = Some("refused".into()))),
         ("filter by model", filter(|f| f.model = Some("model-3".into()))),
         ("filter by mode", filter(|f| f.mode = Some("prompt".into()))),
@@ -150,7 +150,7 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
             "filter: nothing fits",
             filter(|f| {
                 f.model = Some("model-1".into());
-                f.outcome = Some("breaker".into());
+                f.outcome = Some("gave-up".into());
             }),
         ),
         ("filter by common word", filter(|f| f.text = Some("word1 ".into()))),
@@ -178,7 +178,7 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
             "filter: common word, nothing fits",
             filter(|f| {
                 f.text = Some("word1 ".into());
-                f.outcome = Some("breaker".into());
+                f.outcome = Some("gave-up".into());
             }),
         ),
     ];
@@ -194,7 +194,7 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
     }
     for (name, filter) in [
         ("tenth page", Filter::default()),
-        ("tenth page by outcome", filter(|f| f.outcome = Some("healed".into()))),
+        ("tenth page by outcome", filter(|f| f.outcome = Some("repaired".into()))),
         ("tenth page by word", filter(|f| f.text = Some("word1 ".into()))),
     ] {
         let (mut times, mut after, mut found) = (Vec::new(), None, 0);
@@ -206,7 +206,7 @@ async fn ask(store: &Store) -> Result<(), StoreError> {
         }
         show(name, &mut times[9..], found);
     }
-    let page = store.sessions(filter(|f| f.outcome = Some("healed".into())), None, 50).await?;
+    let page = store.sessions(filter(|f| f.outcome = Some("repaired".into())), None, 50).await?;
     let mut times = Vec::new();
     for summary in &page.sessions {
         let begun = Instant::now();
@@ -242,13 +242,13 @@ fn turn(session: u64, number: u64) -> NewTurn {
     };
     let mut text = |n: u64| (0..n).map(|_| format!("word{}", next(WORDS))).collect::<Vec<_>>().join(" ");
     let became = match (session + number) % 20 {
-        0..14 => Became::Right,
-        14..18 => Became::Healed,
-        18 => Became::Corrected,
+        0..14 => Became::Passed,
+        14..18 => Became::Repaired,
+        18 => Became::Retried,
         _ if session % 50 == 7 => Became::Refused,
-        _ => Became::Right,
+        _ => Became::Passed,
     };
-    let outcome = if became == Became::Right { "passed" } else { became.name() };
+    let outcome = if became == Became::Passed { "passed" } else { became.name() };
     let kind = if session % 5000 == 11 { "ambiguous" } else { "drop-comma" };
     let dialect = if session.is_multiple_of(3) {
         ["hermes", "json", "pythonic"][session as usize / 3 % 3]
@@ -284,7 +284,7 @@ fn turn(session: u64, number: u64) -> NewTurn {
         .map(|kind| NewNode::new(kind, json!({"text": text(30)})))
         .into(),
         calls: vec![Call { tool: format!("tool-{}", session % 9), dialect: dialect.into(), became }],
-        faults: if became == Became::Right { Vec::new() } else { vec![fault] },
+        faults: if became == Became::Passed { Vec::new() } else { vec![fault] },
         feeds_back: false,
     }
 }

@@ -51,7 +51,7 @@ impl Database {
                 make_file(&path, notices).map_err(StoreError::io(location))?;
                 let name = path
                     .to_str()
-                    .ok_or_else(|| StoreError::open(location, String::from("its path is no Unicode text")))?;
+                    .ok_or_else(|| StoreError::open(location, String::from("its path is not Unicode")))?;
                 // It is never SQLite that makes the file: it would be one for everybody to read.
                 let url = format!("sqlite://{}?mode=rw", encoded(name));
                 Ok(Database { kind: Kind::Sqlite, url, file: Some(path) })
@@ -210,6 +210,8 @@ impl Database {
             ("surface", include_str!("schema/surface.sql").to_owned()),
             ("surfaces", of_kind(include_str!("schema/surfaces.sql"))),
             ("owners", of_kind(include_str!("schema/owners.sql"))),
+            ("outcomes", include_str!("schema/outcomes.sql").to_owned()),
+            ("outcomes_counted", of_kind(include_str!("schema/outcomes_counted.sql"))),
         ];
         let migration = |(version, (name, sql)): (i64, (&'static str, String))| {
             let sql = AssertSqlSafe(sql).into_sql_str();

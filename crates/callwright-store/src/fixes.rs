@@ -64,7 +64,7 @@ pub(crate) async fn write_turn(
         }
         // The model was asked again, and still did not fix it.
         true => (0 < turn.repair_turns).then_some((0, 0)),
-        false => (is_any(Became::Corrected) && closed == 0).then_some((turn.repair_turns.max(1), 0)),
+        false => (is_any(Became::Retried) && closed == 0).then_some((turn.repair_turns.max(1), 0)),
     };
     let Some((questions, is_open)) = error else { return Ok(()) };
     let row = vec![

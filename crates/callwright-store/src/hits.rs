@@ -320,7 +320,7 @@ mod tests {
         let turns = "SEARCH x USING COVERING INDEX turns_profile (profile=? AND id>? AND id<?)";
         let faults = "SEARCH x USING COVERING INDEX faults_kind (kind=? AND profile=? AND turn>? AND turn<?)";
         let filters = [
-            (Filter { outcome: given("healed"), ..Filter::default() }, turns),
+            (Filter { outcome: given("repaired"), ..Filter::default() }, turns),
             (Filter { model: given("m"), mode: given("prompt"), ..Filter::default() }, turns),
             (Filter { dialect: given("hermes"), ..Filter::default() }, turns),
             (Filter { surface: given("messages"), ..Filter::default() }, turns),

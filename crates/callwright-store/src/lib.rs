@@ -28,6 +28,7 @@
 //! The modules stand in reading order.
 
 mod config;
+mod former;
 mod node;
 mod turn;
 mod session;

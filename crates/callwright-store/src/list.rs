@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
+use crate::former;
 use crate::hits::{Hits, Width, listed};
 use crate::owner::Reach;
 use crate::read::{SUMMARY, summary_of};
@@ -20,7 +21,8 @@ use crate::store::{Store, StoreError};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Filter {
-    /// How the turn ended: `passed`, `healed`, `corrected`, `refused`, `breaker`, ….
+    /// How the turn ended: `passed`, `repaired`, `retried`, `refused`, `gave-up`, ….
+    #[serde(deserialize_with = "former::read_asked")]
     pub outcome: Option<String>,
     /// The model that was asked for.
     pub model: Option<String>,
@@ -83,7 +85,7 @@ impl Filter {
         *self == Filter::default()
     }
 
-    /// Without what is empty, as forms send it; names are as long as they are kept.
+    /// Without what is empty, as forms send it; names are as long as they are kept, and current.
     pub(crate) fn given(mut self) -> Filter {
         for (member, value) in self.members_mut() {
             *value = value.take().filter(|value| !value.trim().is_empty());
@@ -93,6 +95,7 @@ impl Filter {
                 name.truncate(name.floor_char_boundary(NAME));
             }
         }
+        self.outcome = self.outcome.map(|name| former::outcome(&name).to_owned());
         self
     }
 }

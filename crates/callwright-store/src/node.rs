@@ -6,6 +6,7 @@ use callwright_value::Value;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::body::Body;
+use crate::former;
 
 /// The version of the forms of payloads. A member that goes, or changes its meaning, makes a new one.
 pub const NODE_VERSION: i64 = 1;
@@ -27,13 +28,13 @@ pub enum NodeKind {
     /// A call that was right as it was written.
     ToolCall,
     /// A call that was repaired.
-    Healed,
+    Repaired,
     /// An error that went to the model as its next turn.
     ValidationError,
     /// A call that was refused for good.
     Refused,
     /// It gave up: the same error over and over.
-    Breaker,
+    GaveUp,
     /// What a tool answered: `{text}`.
     ToolResult,
     /// Something with an effect is about to be done.
@@ -53,10 +54,10 @@ const KINDS: [(NodeKind, &str); 14] = [
     (NodeKind::ModelTurn, "model_turn"),
     (NodeKind::Reasoning, "reasoning"),
     (NodeKind::ToolCall, "tool_call"),
-    (NodeKind::Healed, "healed"),
+    (NodeKind::Repaired, "repaired"),
     (NodeKind::ValidationError, "validation_error"),
     (NodeKind::Refused, "refused"),
-    (NodeKind::Breaker, "breaker"),
+    (NodeKind::GaveUp, "gave_up"),
     (NodeKind::ToolResult, "tool_result"),
     (NodeKind::Intent, "intent"),
     (NodeKind::Effect, "effect"),
@@ -74,6 +75,7 @@ impl NodeKind {
 
     /// The kind of this name.
     pub fn named(name: &str) -> NodeKind {
+        let name = former::kind(name);
         let known = KINDS.iter().find(|(_, known)| *known == name);
         known.map_or_else(|| NodeKind::Other(name.into()), |(kind, _)| kind.clone())
     }
@@ -216,6 +218,10 @@ mod tests {
         for (kind, name) in KINDS {
             assert_eq!((kind.name(), NodeKind::named(name)), (name, kind.clone()));
         }
+        assert_eq!(
+            (NodeKind::named("healed"), NodeKind::named("breaker")),
+            (NodeKind::Repaired, NodeKind::GaveUp)
+        );
         let later = NodeKind::named("of_a_later_version");
         assert_eq!(later.name(), "of_a_later_version");
     }

@@ -145,6 +145,8 @@ async fn copy_all(connection: &mut AnyConnection) -> Result<Salvaged, sqlx::Erro
         connection.execute(if copied.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     }
     connection.execute("PRAGMA synchronous = FULL").await?;
+    // An earlier version may have written it.
+    connection.execute(include_str!("schema/outcomes.sql")).await?;
     connection.execute(REBUILD).await?;
     Ok(salvaged)
 }

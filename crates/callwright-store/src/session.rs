@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::former;
 use crate::node::{Node, NodeKind};
 use crate::owner::Reach;
 use crate::turn::Turn;
@@ -41,6 +42,7 @@ pub struct Summary {
     /// When something was last added to it.
     pub updated: i64,
     /// How its last turn ended.
+    #[serde(deserialize_with = "former::read_outcome")]
     pub outcome: String,
     /// The model of its last turn.
     pub model: String,

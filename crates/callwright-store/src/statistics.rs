@@ -33,11 +33,11 @@ pub struct Counts {
     /// What they have in common: a model, a tool; of a time the milliseconds since 1970 at which it begins.
     pub name: String,
     /// Right as they were written.
-    pub right: i64,
+    pub passed: i64,
     /// Repaired.
-    pub healed: i64,
+    pub repaired: i64,
     /// Right after the model was asked again.
-    pub corrected: i64,
+    pub retried: i64,
     /// Refused for good.
     pub refused: i64,
 }
@@ -338,14 +338,14 @@ impl Adding {
 impl Counts {
     /// Of all kinds.
     pub fn total(&self) -> i64 {
-        self.right + self.healed + self.corrected + self.refused
+        self.passed + self.repaired + self.retried + self.refused
     }
 
     fn add(&mut self, became: Became, count: i64) {
         *match became {
-            Became::Right => &mut self.right,
-            Became::Healed => &mut self.healed,
-            Became::Corrected => &mut self.corrected,
+            Became::Passed => &mut self.passed,
+            Became::Repaired => &mut self.repaired,
+            Became::Retried => &mut self.retried,
             Became::Refused => &mut self.refused,
         } += count;
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::former;
 use crate::node::NewNode;
 use crate::owner::Owner;
 use crate::session::SessionRef;
@@ -81,7 +82,8 @@ pub struct Turn {
     pub request: String,
     /// When it ended, in milliseconds since 1970.
     pub at: i64,
-    /// How it ended: `passed`, `healed`, `corrected`, `refused`, ….
+    /// How it ended: `passed`, `repaired`, `retried`, `refused`, ….
+    #[serde(deserialize_with = "former::read_outcome")]
     pub outcome: String,
     /// The model that was asked for.
     pub model: String,
@@ -126,11 +128,14 @@ pub struct Turn {
 #[serde(rename_all = "snake_case")]
 pub enum Became {
     /// Right as it was written.
-    Right,
+    #[serde(alias = "right")]
+    Passed,
     /// Repaired.
-    Healed,
+    #[serde(alias = "healed")]
+    Repaired,
     /// Right after the model was asked again.
-    Corrected,
+    #[serde(alias = "corrected")]
+    Retried,
     /// Refused for good.
     Refused,
 }
@@ -139,16 +144,16 @@ impl Became {
     /// Its stable name.
     pub fn name(self) -> &'static str {
         match self {
-            Became::Right => "right",
-            Became::Healed => "healed",
-            Became::Corrected => "corrected",
+            Became::Passed => "passed",
+            Became::Repaired => "repaired",
+            Became::Retried => "retried",
             Became::Refused => "refused",
         }
     }
 
     /// That of this name.
     pub fn named(name: &str) -> Option<Became> {
-        [Became::Right, Became::Healed, Became::Corrected, Became::Refused]
+        [Became::Passed, Became::Repaired, Became::Retried, Became::Refused]
             .into_iter()
             .find(|became| became.name() == name)
     }

@@ -137,7 +137,7 @@ impl Template {
         let mut out = Bounded(Vec::new());
         let template = environment.get_template(NAME).map_err(|error| failed(&error))?;
         template.render_captured_to(context, &mut out).map_err(|error| failed(&error))?;
-        String::from_utf8(out.0).map_err(|_| TemplateError::Failed(String::from("the prompt is no text")))
+        String::from_utf8(out.0).map_err(|_| TemplateError::Failed(String::from("the prompt is not UTF-8")))
     }
 }
 

@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for Reader {
                     let text = members.next_value::<String>()?;
                     return match Number::new(&text) {
                         Some(number) => Ok(Value::Number(number)),
-                        None => Err(A::Error::custom(format!("`{text}` is no number"))),
+                        None => Err(A::Error::custom(format!("`{text}` is not a number"))),
                     };
                 }
                 _ => drop(object.insert(key, members.next_value()?)),
@@ -170,7 +170,7 @@ fn built<E: Error>(value: callwright_json::Value<'_>) -> Result<Value, E> {
 
 fn string<E: Error>(value: callwright_json::Value<'_>) -> Result<String, E> {
     if value.has_lone_surrogate() {
-        return Err(E::custom("a string holds half a surrogate pair, which is no character"));
+        return Err(E::custom("a string holds half a surrogate pair, which is not a character"));
     }
     Ok(value.as_str().unwrap_or_default().into_owned())
 }

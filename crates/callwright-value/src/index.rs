@@ -26,7 +26,7 @@ impl Index for usize {
     fn made<'v>(&self, value: &'v mut Value) -> &'v mut Value {
         match value {
             Value::Array(elements) => &mut elements[*self],
-            other => panic!("element {self} of what is no array: {other}"),
+            other => panic!("element {self} of a value that is not an array: {other}"),
         }
     }
 }
@@ -46,7 +46,7 @@ impl Index for str {
         }
         match value {
             Value::Object(members) => members.entry(self).or_insert(Value::Null),
-            other => panic!("member {self} of what is no object: {other}"),
+            other => panic!("member {self} of a value that is not an object: {other}"),
         }
     }
 }

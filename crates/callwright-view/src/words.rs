@@ -69,9 +69,7 @@ pub fn kind(name: &str) -> &str {
 /// How a request ended, by the stable name of its outcome.
 pub fn outcome(name: &str) -> &str {
     match name {
-        "healed" => "repaired",
-        "corrected" => "retried",
-        "breaker" => "gave up",
+        "gave-up" => "gave up",
         "upstream-error" => "upstream failed",
         "hung-up" => "client left",
         other => other,

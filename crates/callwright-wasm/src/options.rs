@@ -50,7 +50,7 @@ type Wanted<'w> = (&'w RawValue, Option<String>);
 fn compile(wanted: &str) -> Result<Dialects, String> {
     let (own, only): Wanted<'_> = serde_json::from_str(wanted).map_err(|error| error.to_string())?;
     let own = callwright::Dialect::list_from_json(own.get())
-        .map_err(|error| format!("`dialects` is no list of dialects: {error}"))?;
+        .map_err(|error| format!("`dialects` is not a list of dialects: {error}"))?;
     let dialects = Dialects::new(own).map_err(|error| error.to_string())?;
     match only {
         None => Ok(dialects),
@@ -84,7 +84,7 @@ impl Options {
     fn tool_choice(&self) -> Result<ToolChoice, String> {
         let Some(choice) = &self.tool_choice else { return Ok(ToolChoice::Auto) };
         let value = choice.get().parse().unwrap_or_default();
-        let unknown = || format!("`toolChoice` is none that a request may have: {}", choice.get());
+        let unknown = || format!("`toolChoice` is not one that a request may have: {}", choice.get());
         ToolChoice::from_value(&value).ok_or_else(unknown)
     }
 

@@ -36,6 +36,19 @@ pub struct Healed {
 /// assert_eq!(healed.value().get("path").unwrap().as_str().unwrap(), "test.py");
 /// assert_eq!(healed.repairs.len(), 1);
 /// ```
+///
+/// Without a schema and with one:
+///
+/// ```
+/// use callwright::{Schema, heal, json};
+///
+/// let healed = heal("{'city': 'Paris', days: 3,}", None, None).unwrap();
+/// assert_eq!(healed.text, r#"{"city": "Paris", "days": 3}"#);
+///
+/// let schema = Schema::compile(&json!({"properties": {"days": {"type": "integer"}}})).unwrap();
+/// let healed = heal(r#"{"days": "3"}"#, Some(&schema), Some("stop")).unwrap();
+/// assert_eq!(healed.text, r#"{"days": 3}"#);
+/// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
     let options = Options { cut: finish_reason.is_some_and(is_cut), ..Options::default() };
     let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };

@@ -302,7 +302,7 @@ fn arguments(tool: &Tool, findings: &mut Findings<'_>) {
     while let Some((pointer, schema)) = todo.pop() {
         let is_type = |word: &str| word.eq_ignore_ascii_case("any") || standard_type(word).is_some();
         if let Some(word) = schema.get("type").and_then(Value::as_str).filter(|word| !is_type(word)) {
-            let message = format!("`{word}` is no type of JSON Schema, so any value is taken: name one");
+            let message = format!("`{word}` is not a type of JSON Schema, so any value is taken: name one");
             findings.add(Severity::Error, "no-type", &pointer, message);
         }
         if let Some(element) = schema.get("items").filter(|items| items.is_object()) {

@@ -196,15 +196,15 @@ impl Reach {
             }
             (None, Some(url)) if config.env.is_empty() && config.args.is_empty() => {
                 let uri =
-                    address(url).ok_or_else(|| error("`url` is no http or https address".to_owned()))?;
+                    address(url).ok_or_else(|| error("`url` is not an http or https address".to_owned()))?;
                 let mut headers = HeaderMap::new();
                 for (key, text) in &config.headers {
                     let header: Option<HeaderName> = key.parse().ok().filter(is_free);
                     let header = header.ok_or_else(|| error(format!("`headers.{key}` is not to be set")))?;
                     let text = expanded(&format!("headers.{key}"), text)?;
                     let value = HeaderValue::from_str(&text);
-                    let mut value =
-                        value.map_err(|_| error(format!("`headers.{key}` is no value of a header")))?;
+                    let mut value = value
+                        .map_err(|_| error(format!("`headers.{key}` is not a valid value of a header")))?;
                     // It may be a key.
                     value.set_sensitive(true);
                     headers.insert(header, value);

@@ -100,7 +100,10 @@ impl Http {
         }
         if let Some(session) = session {
             let session = HeaderValue::from_str(session);
-            headers.insert(SESSION, session.map_err(|_| failed("its session is no value of a header"))?);
+            headers.insert(
+                SESSION,
+                session.map_err(|_| failed("its session is not a valid value of a header"))?,
+            );
         }
         self.client.request(request).await.map_err(|error| failed(innermost(&error)))
     }

@@ -411,11 +411,7 @@ impl fmt::Display for Notice {
                 write!(f, "MCP server {server}: pinned as they are now: {}", all(tools).join(", "))
             }
             Notice::Unknown { server, tool } => {
-                write!(
-                    f,
-                    "MCP server {server} has no tool {}, of which the configuration speaks",
-                    shown(tool)
-                )
+                write!(f, "MCP server {server} has no tool {}, which the configuration names", shown(tool))
             }
             Notice::Ended { server, why } => write!(f, "MCP server {server} is gone: {}", shown(why)),
             Notice::Restarted { server } => write!(f, "MCP server {server} was started again"),

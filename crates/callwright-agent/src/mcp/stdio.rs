@@ -30,7 +30,7 @@ const TO_END: Duration = Duration::from_secs(1);
 /// When it cannot be started.
 pub(super) fn start(reach: &Reach) -> io::Result<(Lines<ChildStdout>, ChildStdin, Program)> {
     let Reach::Program { program, arguments, environment, folder } = reach else {
-        return Err(io::Error::other("it is no program"));
+        return Err(io::Error::other("it is not a program"));
     };
     let mut command = Command::new(program);
     command

@@ -210,7 +210,7 @@ impl Journal {
     /// The run has ended: it gave up, or something else ended it.
     pub(super) async fn ended(&self, ended: &Ended) -> Result<(), StoreError> {
         let kind = match ended.end {
-            super::stop::End::Breaker => NodeKind::Breaker,
+            super::stop::End::GaveUp => NodeKind::GaveUp,
             _ => NodeKind::Note,
         };
         // What the model said last stands there already.
@@ -255,7 +255,7 @@ fn form(result: &ToolResult) -> &'static str {
 }
 
 fn call_node(call: &Call, report: Option<Value>) -> NewNode {
-    let kind = if call.is_repaired() { NodeKind::Healed } else { NodeKind::ToolCall };
+    let kind = if call.is_repaired() { NodeKind::Repaired } else { NodeKind::ToolCall };
     let payload = report.filter(Value::is_object).unwrap_or_else(|| json!({"arguments": call.arguments}));
     NewNode { name: Some(call.name.clone()), call: Some(call.id.clone()), ..NewNode::new(kind, payload) }
 }
@@ -266,13 +266,13 @@ fn listed(report: &Value, member: &str) -> impl Iterator<Item = Value> + use<> {
 
 fn kept(verdict: &Verdict, end: TurnEnd) -> KeptCall {
     let (tool, dialect, became) = match verdict {
-        Verdict::Accepted(Acceptance { name, dialect, .. }) if end == TurnEnd::Corrected => {
-            (name.clone(), dialect, Became::Corrected)
+        Verdict::Accepted(Acceptance { name, dialect, .. }) if end == TurnEnd::Retried => {
+            (name.clone(), dialect, Became::Retried)
         }
         Verdict::Accepted(call) if Policy::Strict.admits(call) => {
-            (call.name.clone(), &call.dialect, Became::Right)
+            (call.name.clone(), &call.dialect, Became::Passed)
         }
-        Verdict::Accepted(call) => (call.name.clone(), &call.dialect, Became::Healed),
+        Verdict::Accepted(call) => (call.name.clone(), &call.dialect, Became::Repaired),
         Verdict::Refused(refusal) => {
             (refusal.name.clone().unwrap_or_default(), &refusal.dialect, Became::Refused)
         }

@@ -88,7 +88,7 @@ impl Machine {
                 "⚠️ Stopped: the model made the same call of {name} {repeats} times, with the same result, also after it \
                  was told so."
             );
-            (most < repeats).then_some(Ended { end: End::Breaker, sentence })
+            (most < repeats).then_some(Ended { end: End::GaveUp, sentence })
         };
         let ended = ended.or(stopped).or_else(broken).or_else(going_round).or_else(refused).or_else(limited);
         match ended {
@@ -117,7 +117,7 @@ impl Machine {
             return None;
         };
         let sentence = format!("{why}\n⚠️ Stopped: the same error came {times} times.");
-        Some(Ended { end: End::Breaker, sentence })
+        Some(Ended { end: End::GaveUp, sentence })
     }
 
     /// Adds a whole turn to the conversation.

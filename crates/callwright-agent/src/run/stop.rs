@@ -137,7 +137,8 @@ pub enum End {
     /// A call was refused, and the policy lets nothing be asked again.
     Refused,
     /// The same error came over and over.
-    Breaker,
+    #[serde(alias = "breaker")]
+    GaveUp,
     /// The model neither said nor called anything.
     Silent,
     /// The user cancelled it.
@@ -154,7 +155,7 @@ impl End {
             End::Predicate => "predicate",
             End::Limit(limit) => limit.name(),
             End::Refused => "refused",
-            End::Breaker => "breaker",
+            End::GaveUp => "gave_up",
             End::Silent => "silent",
             End::Cancelled => "cancelled",
         }

@@ -73,7 +73,8 @@ impl Pattern {
             return Ok(Pattern::Part(pattern.to_lowercase()));
         }
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-        let glob = glob.map_err(|error| ToolError::new(format!("pattern is no glob: {}", error.kind())))?;
+        let glob =
+            glob.map_err(|error| ToolError::new(format!("pattern is not a glob: {}", error.kind())))?;
         let matcher = glob.compile_matcher();
         Ok(if pattern.contains('/') { Pattern::Path(matcher) } else { Pattern::Name(matcher) })
     }

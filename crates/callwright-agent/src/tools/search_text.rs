@@ -51,7 +51,7 @@ impl Work for GrepSearch {
             .dfa_size_limit(HEAP)
             .line_terminator(Some(b'\n'))
             .build(arguments.string("pattern")?)
-            .map_err(|error| ToolError::new(format!("pattern is no regular expression: {error}")))?;
+            .map_err(|error| ToolError::new(format!("pattern is not a regular expression: {error}")))?;
         let files = arguments.optional_string("files")?.map(Pattern::of).transpose()?;
         let path = arguments.optional_string("path")?.filter(|path| !path.is_empty()).unwrap_or(".");
         let mut search = Search {

@@ -6,13 +6,13 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::configuration::{ConfigArgs, Flags, LogArgs, RequestArgs, StoreArgs, UpstreamArgs};
 
-/// What an agent may do, and where.
+/// The rights of an agent, and its workspace.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentArgs {
     /// The folder that tools may reach [default: the current one].
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
-    /// Run without asking what reads, and what writes in the workspace.
+    /// Run calls that read, and calls that write in the workspace, without asking.
     #[arg(long)]
     pub(crate) yes: bool,
     /// A tool that runs without asking. Repeatable.
@@ -66,7 +66,7 @@ pub(crate) struct RunArgs {
     /// The name of the session [default: a new one].
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// Continue the run of this name. Nothing runs twice.
+    /// Continue the run of this name. A call that has a result does not run again.
     #[arg(long, value_name = "ID", conflicts_with = "session")]
     pub(crate) resume: Option<String>,
     /// The model [default: that of the run file, `default_model`, or the only one that the upstream lists].
@@ -82,7 +82,7 @@ pub(crate) struct RunArgs {
     pub(crate) agent: AgentArgs,
 }
 
-/// How a run is told.
+/// The form in which a run is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputForm {
     /// For a person.

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 
-/// What every command has that reads the configuration. Flags come before the environment, which comes before the file.
+/// The flags of every command that reads the configuration. Flags come before the environment, which comes before the file.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Configuration")]
 pub(crate) struct ConfigArgs {
@@ -25,7 +25,7 @@ impl ConfigArgs {
     }
 }
 
-/// Who is asked.
+/// The upstreams.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Upstream")]
 pub(crate) struct UpstreamArgs {
@@ -43,19 +43,19 @@ pub(crate) struct UpstreamArgs {
     pub(crate) upstream_insecure: bool,
 }
 
-/// What holds for each request.
+/// Defaults of each request.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Requests")]
 pub(crate) struct RequestArgs {
     /// The model for requests that name none.
     #[arg(long, value_name = "MODEL")]
     pub(crate) default_model: Option<String>,
-    /// What may be done about a call that is not valid as written: `auto`, `heal`, `feedback`, `strict`.
+    /// The policy for a call that is not valid as written: `auto`, `heal`, `feedback`, `strict`.
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<String>,
 }
 
-/// Who may come in.
+/// The address, and the clients that may use it.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ListenArgs {
@@ -73,7 +73,7 @@ pub(crate) struct ListenArgs {
     pub(crate) otlp_endpoint: Option<String>,
 }
 
-/// What is logged, on standard error.
+/// The log, on standard error.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogArgs {
@@ -85,11 +85,11 @@ pub(crate) struct LogArgs {
     pub(crate) log_level: Option<String>,
 }
 
-/// What is kept of requests.
+/// The store for requests.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// The store for requests: a file, postgres://…, or off.
+    /// The place where requests are kept: a file, postgres://…, or off.
     #[arg(long, value_name = "PATH|URL|off")]
     pub(crate) store: Option<String>,
 }

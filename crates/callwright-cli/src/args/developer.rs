@@ -22,7 +22,7 @@ pub(crate) struct BenchArgs {
     pub(crate) gain: GainArgs,
 }
 
-/// How a model is asked to see what repair gains on it.
+/// The questions that show what repair gains on a model.
 #[derive(Debug, Args)]
 pub(crate) struct GainArgs {
     /// The model [default: the default model, or the only one that the upstream lists].
@@ -56,7 +56,7 @@ pub(crate) enum BenchWhat {
     #[command(
         after_help = "A line is that of `callwright parse --jsonl`, and may say which model wrote it, and which calls are right:
   {\"model\", \"text\", \"tools\"[, \"tool_calls\"][, \"finish_reason\"][, \"expected\": [{\"name\", \"arguments\"}]]}
-Prose or a fence around a call is no defect."
+Prose or a fence around a call is not a defect."
     )]
     Defects(DefectsArgs),
 }

@@ -48,7 +48,7 @@ impl ServeArgs {
     }
 }
 
-/// Whom a command asks that checks upstreams.
+/// The upstreams of a command that checks them.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AskArgs {
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub(crate) struct CapsArgs {
     pub(crate) asked: AskArgs,
 }
 
-/// What a model is to be used for.
+/// The purpose of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Purpose {
@@ -107,7 +107,7 @@ pub(crate) struct DoctorArgs {
     /// The tools, in any form that `callwright lint --help` names; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
-    /// The tool that is not called.
+    /// The tool that the model does not call.
     #[arg(long, value_name = "NAME", requires = "tools")]
     pub(crate) tool: Option<String>,
     /// The model, as clients name it [default: the only one that is listed].

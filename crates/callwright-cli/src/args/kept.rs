@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use callwright_relay::{Surface, TurnEnd};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 
 use super::configuration::{ConfigArgs, Flags, StoreArgs};
 
-/// Where it is kept.
+/// The store.
 #[derive(Debug, Default, Args)]
 pub(crate) struct KeptArgs {
     #[command(flatten)]
@@ -36,6 +36,19 @@ pub(crate) struct StatisticsArgs {
     pub(crate) kept: KeptArgs,
 }
 
+/// The outcomes, with the names that earlier versions gave them.
+fn outcomes() -> PossibleValuesParser {
+    PossibleValuesParser::new(TurnEnd::ALL.map(|end| {
+        let value = PossibleValue::new(end.name());
+        match end {
+            TurnEnd::Repaired => value.alias("healed"),
+            TurnEnd::Retried => value.alias("corrected"),
+            TurnEnd::GaveUp => value.alias("breaker"),
+            _ => value,
+        }
+    }))
+}
+
 /// A time that ends now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Last {
@@ -47,25 +60,25 @@ pub(crate) enum Last {
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
-    /// Only with a turn that ended like this.
-    #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(TurnEnd::ALL.map(TurnEnd::name)))]
+    /// Only sessions with a turn that ended this way.
+    #[arg(long, value_name = "OUTCOME", value_parser = outcomes())]
     pub(crate) outcome: Option<String>,
-    /// Only with this model.
+    /// Only sessions with this model.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Only where the tools reached the model like this.
+    /// Only sessions in which the tools reached the model this way.
     #[arg(long, value_name = "MODE", value_parser = ["native", "prompt"])]
     pub(crate) mode: Option<String>,
-    /// Only with calls in this dialect.
+    /// Only sessions with calls in this dialect.
     #[arg(long, value_name = "NAME")]
     pub(crate) dialect: Option<String>,
-    /// Only where the client spoke this API.
+    /// Only sessions whose client spoke this API.
     #[arg(long, value_name = "API", value_parser = PossibleValuesParser::new(Surface::ALL.map(Surface::name)))]
     pub(crate) surface: Option<String>,
-    /// Only with this error: truncated, invalid, drop-comma, …
+    /// Only sessions with this error: truncated, invalid, drop-comma, …
     #[arg(long, value_name = "KIND")]
     pub(crate) error: Option<String>,
-    /// Only where all of these words occur.
+    /// Only sessions in which all of these words occur.
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
     /// The maximum number.
@@ -106,13 +119,13 @@ pub(crate) struct ViewArgs {
   {\"messages\": […, {\"role\": \"assistant\", \"content\", \"tool_calls\"}], \"tools\": […]}
 jsonl: a line for each session, in the form of a dump.")]
 pub(crate) struct ExportArgs {
-    /// What to write.
+    /// The form of the export.
     #[arg(value_enum)]
     pub(crate) form: ExportForm,
-    /// Only with this model.
+    /// Only sessions with this model.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Only where all of these words occur.
+    /// Only sessions in which all of these words occur.
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
     #[command(flatten)]

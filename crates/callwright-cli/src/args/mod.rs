@@ -69,7 +69,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 impl Cli {
-    /// What the command line says. Wrong usage, and help, end the process here.
+    /// Reads the command line. Wrong usage, and help, end the process here.
     pub(crate) fn read() -> Cli {
         let mut command = Cli::command();
         let template = help_template(&command);
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Give a model a task and tools, until the task is done.
     Run(RunArgs),
-    /// Show what a model can do at its upstreams, and where that is known from.
+    /// Show what a model can do at its upstreams, and who said so.
     Caps(CapsArgs),
     /// List the models of the upstreams.
     Models(ModelsArgs),
@@ -109,7 +109,7 @@ pub(crate) enum Command {
     Key,
     /// Ask a running gateway whether it is alive.
     Health {
-        /// Where it listens.
+        /// The address that the gateway listens on.
         #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:4000")]
         address: SocketAddr,
     },
@@ -135,7 +135,7 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Run a scripted mock upstream, and record requests.
     Replay(ReplayArgs),
-    /// List the sessions that are kept.
+    /// List the kept sessions.
     Sessions(SessionsArgs),
     /// Count calls by model and outcome, errors that came again, and errors that the model fixed.
     Statistics(StatisticsArgs),
@@ -147,7 +147,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Show what Callwright does, on built-in examples.
     Demo {
-        /// Every example.
+        /// Show every example.
         #[arg(long)]
         all: bool,
     },

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::chunks::Chunks;
 
-/// What servers say: OpenAI's five, Anthropic's, and what some write for them. With --jsonl a line may say anything.
+/// The finish reasons of servers: OpenAI's five, Anthropic's, and variants that some servers write. With --jsonl a line may say anything.
 const FINISH_REASONS: [&str; 13] = [
     "stop",
     "length",
@@ -36,9 +36,9 @@ which has an \"error\" if there are only refusals, or if the line cannot be used
 request's. A line with \"tool_calls\" \
 is native.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
-Without --json and --jsonl a drawing shows the repairs. If standard output is no terminal, the drawing goes to \
+Without --json and --jsonl a drawing shows the repairs. If standard output is not a terminal, the drawing goes to \
 standard error, and standard output gets the JSON of --json.
-Places (\"at\", \"span\") are pairs of byte offsets, the end not included.")]
+Places (\"at\", \"span\") are pairs of byte offsets; the end is exclusive.")]
 pub(crate) struct ParseArgs {
     /// The model's answer; `-` is standard input.
     #[arg(default_value = "-")]
@@ -50,7 +50,7 @@ pub(crate) struct ParseArgs {
     /// Why the model stopped, according to its server.
     #[arg(long, value_name = "REASON", value_parser = FINISH_REASONS, conflicts_with = "jsonl")]
     pub(crate) finish_reason: Option<String>,
-    /// Where the answer begins.
+    /// The place where the answer begins.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "jsonl")]
     pub(crate) start: Start,
     /// Read this dialect only; `callwright dialects` lists them.
@@ -62,18 +62,18 @@ pub(crate) struct ParseArgs {
     /// The model had its tools natively: a call between words is then text.
     #[arg(long)]
     pub(crate) native: bool,
-    /// What the request said of the tools: `auto`, `required`, `none`, or the name of one. A call without a name is one
-    /// where this leaves one tool.
+    /// The `tool_choice` of the request: `auto`, `required`, `none`, or the name of one. A call
+    /// without a name counts if this leaves one tool.
     #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = tool_choice)]
     pub(crate) tool_choice: ToolChoice,
     /// A configuration file with further `[[dialect]]` tables.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// What may be done about a call that is not valid as written: `auto`, `heal`, `feedback`, `strict`.
+    /// The policy for a call that is not valid as written: `auto`, `heal`, `feedback`, `strict`.
     #[arg(long, value_name = "POLICY", default_value = "auto", value_parser = policy)]
     pub(crate) policy: Policy,
-    /// What becomes of a marked call in the model's reasoning: `ignore`; `unclosed`, the last call of reasoning that never
-    /// ends; `accept`.
+    /// The treatment of marked calls in the model's reasoning: `ignore`; `unclosed`, which takes the last call of reasoning that
+    /// never ends; `accept`.
     #[arg(long, value_name = "WHICH", default_value = "unclosed", value_parser = calls_in_reasoning)]
     pub(crate) calls_in_reasoning: CallsInReasoning,
     /// Feed the answer in pieces: of N bytes, or of random lengths (random:SEED). The outcome is the same.
@@ -101,7 +101,7 @@ and is answered, in order, by one flushed line
   {\"id\", \"output_text\", \"repairs\", \"us\"}  or  {\"id\", \"error\", \"diagnostics\", \"us\"}.
 \"us\" are the microseconds of the reading alone. Unknown fields are ignored.
 The JSON text goes to standard output; the drawing of the repairs to standard error, or to standard output if that \
-is a terminal. Places (\"at\") are pairs of byte offsets, the end not included.")]
+is a terminal. Places (\"at\") are pairs of byte offsets; the end is exclusive.")]
 pub(crate) struct HealArgs {
     /// The text; `-` is standard input.
     #[arg(default_value = "-")]
@@ -173,7 +173,7 @@ pub(crate) struct PromptArgs {
     /// At most one call per answer.
     #[arg(long)]
     pub(crate) no_parallel: bool,
-    /// What constrains the answer.
+    /// The constraint for the answer.
     #[arg(long, value_enum, value_name = "HOW", requires = "messages")]
     pub(crate) constrain: Option<Constrain>,
     /// The server's template has no system role.

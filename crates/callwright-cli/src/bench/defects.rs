@@ -39,7 +39,7 @@ struct Counts {
     /// Of these, those with a call that is not right as it was written.
     raw: usize,
     /// Those with a call that is still refused after repair.
-    healed: usize,
+    after_repair: usize,
     /// Those that were repaired into something else than was expected, where the line says what that is.
     wrong: usize,
     /// Those that were repaired and could be compared.
@@ -49,14 +49,14 @@ struct Counts {
 impl Counts {
     /// By how much the defects fall, in percent; none where there were none.
     fn fall(&self) -> Option<f64> {
-        (0 < self.raw).then(|| 100.0 - 100.0 * self.healed as f64 / self.raw as f64)
+        (0 < self.raw).then(|| 100.0 - 100.0 * self.after_repair as f64 / self.raw as f64)
     }
 
     fn add(&mut self, other: &Counts) {
         self.answers += other.answers;
         self.calling += other.calling;
         self.raw += other.raw;
-        self.healed += other.healed;
+        self.after_repair += other.after_repair;
         self.wrong += other.wrong;
         self.compared += other.compared;
     }
@@ -87,21 +87,21 @@ fn count(
         let context = Context { finish_reason, native: native_too, policy, ..Context::default() };
         callwright::parse(tools, &text, &native, &context)
     };
-    let healed = read(Policy::Auto);
+    let repaired = read(Policy::Auto);
     let model = string(case, "model")?.unwrap_or_default().into_owned();
     let counts = models.entry(model).or_default();
     counts.answers += 1;
-    if healed.verdicts.is_empty() {
+    if repaired.verdicts.is_empty() {
         return Ok(());
     }
     counts.calling += 1;
     let is_raw_right = read(Policy::Strict).refusals().next().is_none();
-    let is_healed = healed.refusals().next().is_none();
+    let is_repaired = repaired.refusals().next().is_none();
     counts.raw += usize::from(!is_raw_right);
-    counts.healed += usize::from(!is_healed);
-    if let (false, true, Some(expected)) = (is_raw_right, is_healed, given(case, "expected")) {
+    counts.after_repair += usize::from(!is_repaired);
+    if let (false, true, Some(expected)) = (is_raw_right, is_repaired, given(case, "expected")) {
         counts.compared += 1;
-        counts.wrong += usize::from(!is_as_expected(&healed, expected));
+        counts.wrong += usize::from(!is_as_expected(&repaired, expected));
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn table(models: &BTreeMap<String, Counts>) -> String {
             counts.answers,
             counts.calling,
             percent(counts.raw),
-            percent(counts.healed),
+            percent(counts.after_repair),
             harmless(if model.is_empty() { "(not named)" } else { model })
         ));
     }

@@ -19,13 +19,14 @@ pub(crate) fn read(path: &Path, text: &str) -> Result<(Table, BTreeMap<&'static 
         let line = error.span().map(|span| line_of(text, span.start));
         line.map_or_else(|| shown(path), |line| format!("{}, line {line}", shown(path)))
     };
-    let table: Table = toml::from_str(text).map_err(|error| {
+    let mut table: Table = toml::from_str(text).map_err(|error| {
         let hint = quoted(text, &error).or_else(|| other_language(path, text)).unwrap_or_default();
         Failure::Config(format!("{}: {}{hint}", at(&error), on_one_line(error.message())))
     })?;
     // Read twice: only the text knows its lines, and only the table can be written over.
     toml::from_str::<Settings>(text)
         .map_err(|error| Failure::Config(format!("{}: {}", at(&error), in_our_words(error.message()))))?;
+    settings::rename_former(&mut table);
     let singles = settings::ALL.iter().map(|setting| setting.key);
     let sections = ["upstreams", "models", "keys", "dialect", "response_template", "mcp"];
     let set = singles.chain(sections).filter(|key| holds(&table, key));

@@ -83,11 +83,14 @@ impl Config {
             None => Default::default(),
         };
         let file = found.map(|(_, path)| path);
-        for setting in settings::ALL {
-            if let Some(value) = env(&setting.variable()) {
-                let origin = Origin::Env(setting.variable());
-                settings::put(&mut table, setting.key, &value, &origin)?;
-                origins.insert(setting.key, origin);
+        // A former name comes first: the current one is set over it.
+        let former = settings::FORMER.iter().map(|(key, _)| *key);
+        for key in former.chain(settings::ALL.iter().map(|setting| setting.key)) {
+            let variable = settings::variable(key);
+            if let Some(value) = env(&variable) {
+                let origin = Origin::Env(variable);
+                let key = settings::put(&mut table, key, &value, &origin)?;
+                origins.insert(key, origin);
             }
         }
         for (key, value, flag) in flags.overrides()? {

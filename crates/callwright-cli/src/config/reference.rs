@@ -15,7 +15,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::{Map, json};
 use toml::{Table, Value};
 
-use super::settings::Settings;
+use super::settings::{FORMER, Settings};
 
 const SAMPLE: &str = include_str!("../../../../examples/callwright.toml");
 
@@ -74,7 +74,7 @@ fn the_sample_has_every_key() {
         let Shape::Keys(keys) = shape else { continue };
         let written = path.trim_end_matches("[]");
         let is_inline = entries.iter().any(|entry| entry.path == written && !entry.value.is_empty());
-        let children = keys.iter().map(|key| joined(path, key));
+        let children = current(path, keys).map(|key| joined(path, key));
         missing.extend(children.filter(|child| {
             let is_there = if is_inline { shapes.contains_key(child) } else { described(&entries, child) };
             !is_there && !ELSEWHERE.contains(&child.as_str())
@@ -136,6 +136,12 @@ fn all_on() -> Table {
     toml::from_str(&lines.collect::<Vec<_>>().join("\n")).unwrap()
 }
 
+/// The keys of a table without those of earlier versions.
+fn current<'k>(path: &'k str, keys: &'k [&'static str]) -> impl Iterator<Item = &'static str> + 'k {
+    let is_former = move |key: &str| FORMER.iter().any(|(former, _)| *former == joined(path, key));
+    keys.iter().copied().filter(move |key| !is_former(key))
+}
+
 /// Reads the sample, all on, and records what each key is read as.
 fn shapes() -> Shapes {
     let shapes = RefCell::default();
@@ -185,8 +191,8 @@ fn schema(path: &str, shapes: &Shapes, entries: &[Entry]) -> serde_json::Value {
             json!({"type": "object", "additionalProperties": each})
         }
         Shape::Keys(keys) => {
-            let each = |key: &&str| ((*key).to_owned(), schema(&joined(path, key), shapes, entries));
-            let properties: Map<String, serde_json::Value> = keys.iter().map(each).collect();
+            let each = |key: &str| (key.to_owned(), schema(&joined(path, key), shapes, entries));
+            let properties: Map<String, serde_json::Value> = current(path, keys).map(each).collect();
             json!({"type": "object", "properties": properties, "additionalProperties": false})
         }
         Shape::Any => json!({}),

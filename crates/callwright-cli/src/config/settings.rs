@@ -115,11 +115,9 @@ enum Kind {
     Texts,
 }
 
-impl Setting {
-    /// The environment variable that sets it: `CALLWRIGHT_SERVER_WORKERS`.
-    pub(crate) fn variable(&self) -> String {
-        format!("CALLWRIGHT_{}", self.key.replace('.', "_").to_ascii_uppercase())
-    }
+/// The environment variable that sets a key: `CALLWRIGHT_SERVER_WORKERS`.
+pub(crate) fn variable(key: &str) -> String {
+    format!("CALLWRIGHT_{}", key.replace('.', "_").to_ascii_uppercase())
 }
 
 /// All single values.
@@ -135,7 +133,7 @@ pub(crate) const ALL: &[Setting] = &[
     count("ladder.feedback_turns"),
     count("ladder.max_tokens"),
     number("ladder.max_seconds"),
-    count("ladder.breaker"),
+    count("ladder.give_up_after"),
     flag("ladder.confirm_open_ends"),
     Setting { key: "ladder.safe_tools", kind: Kind::Texts },
     count("limits.body"),
@@ -180,6 +178,23 @@ const fn number(key: &'static str) -> Setting {
     Setting { key, kind: Kind::Number }
 }
 
+/// Keys of earlier versions, and the keys that took their place.
+pub(crate) const FORMER: [(&str, &str); 1] = [("ladder.breaker", "ladder.give_up_after")];
+
+/// Renames the keys of earlier versions in a table that has been read.
+pub(crate) fn rename_former(table: &mut Table) {
+    for (former, key) in FORMER {
+        let (Some((section, former)), Some((_, key))) = (former.split_once('.'), key.split_once('.')) else {
+            continue;
+        };
+        if let Some(Value::Table(section)) = table.get_mut(section)
+            && let Some(value) = section.remove(former)
+        {
+            section.insert(key.into(), value);
+        }
+    }
+}
+
 /// Puts the value that `origin` gives to `key` into the table, and says which key that is.
 ///
 /// # Errors
@@ -191,6 +206,7 @@ pub(crate) fn put(
     origin: &Origin,
 ) -> Result<&'static str, Failure> {
     let refused = |why: String| Failure::Config(format!("{origin}: {why}"));
+    let key = FORMER.iter().find(|(former, _)| *former == key).map_or(key, |(_, key)| key);
     let setting = ALL.iter().find(|setting| setting.key == key);
     let setting = setting.ok_or_else(|| {
         let meant = file::meant(key, ALL.iter().map(|setting| setting.key));

@@ -57,7 +57,7 @@ impl Pen {
         self.heading(out, &format!("{:>4}  {}{name}", node.number, node.kind));
         match node.kind {
             NodeKind::ModelTurn => self.model_turn(out, &node.payload),
-            NodeKind::ToolCall | NodeKind::Healed => {
+            NodeKind::ToolCall | NodeKind::Repaired => {
                 indent(out, &serde_json::to_string_pretty(&node.payload["arguments"]).unwrap_or_default());
             }
             NodeKind::Intent | NodeKind::Effect | NodeKind::Other(_) => {

@@ -210,7 +210,7 @@ fn code(outcome: &Result<Outcome, RunError>) -> u8 {
     match outcome {
         Ok(Outcome::Ended(ended)) => match ended.end {
             End::Answered | End::Finished | End::ToolCalled(_) | End::Predicate => 0,
-            End::Refused | End::Breaker | End::Silent => 1,
+            End::Refused | End::GaveUp | End::Silent => 1,
             End::Limit(_) => 9,
             End::Cancelled => 130,
         },

@@ -191,7 +191,7 @@ fn a_refused_call_is_put_right_or_given_up_in_words() {
     };
     for model in ["callwright-replay", "hermes", "json_bare"] {
         let right = ask(model, &schema, "feedback");
-        assert!(right.contains("x-callwright-outcome: corrected"), "{model}: {right}");
+        assert!(right.contains("x-callwright-outcome: retried"), "{model}: {right}");
         assert!(right.contains(r#""{\"city\":\"Rome\"}""#), "{model}: {right}");
         for policy in ["auto", "feedback"] {
             let wrong = ask(model, &hard, policy);

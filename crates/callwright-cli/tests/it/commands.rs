@@ -190,7 +190,7 @@ fn every_failure_has_its_sentence_and_its_code() {
     let latin = file("latin.txt", b"caf\xe9");
     let cases: [(&[&str], &str, i32, &str); 14] = [
         (&["parse", "--finish-reason", "bogus"], "", 2, "content_filter"),
-        (&["sessions", "--outcome", "bogus"], "", 2, "corrected"),
+        (&["sessions", "--outcome", "bogus"], "", 2, "retried"),
         (&["sessions", "--surface", "bogus"], "", 2, "[possible values: chat, messages, responses]"),
         (&["run", "x", "--max-turns", "0"], "", 2, "--max-turns"),
         (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
@@ -728,7 +728,7 @@ fn what_cannot_work_is_said_by_each_check() {
     }
     for (args, code, says) in [
         (&["--store", "/proc/nope/x.db"][..], 3, "cannot write /proc/nope/x.db"),
-        (&["--log-level", "loud"], 8, "no log level"),
+        (&["--log-level", "loud"], 8, "not a log level"),
         (&["--otlp-endpoint", "grpc://x"], 8, "traces.otlp_endpoint must begin with http:// or https://"),
         (&["--listen", "4000"], 8, "is not HOST:PORT"),
         (&["--set", "servers.workers=1"], 8, "did you mean `server.workers`?"),
@@ -784,7 +784,8 @@ fn defects_are_counted_before_and_after_healing() {
     let ran = run(&["bench", "defects", "-", "--json", "--tools", &tools], lines.clone());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     let found = ran.json();
-    let expected = json!({"answers": 8, "calling": 7, "raw": 6, "healed": 1, "wrong": 1, "compared": 5});
+    let expected =
+        json!({"answers": 8, "calling": 7, "raw": 6, "after_repair": 1, "wrong": 1, "compared": 5});
     assert_eq!(found["models"]["native"], expected);
     assert_eq!(found["models"]["prompt"]["raw"], 0);
     assert!(80.0 < found["fall"].as_f64().unwrap(), "{found}");

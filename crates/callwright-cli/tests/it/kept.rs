@@ -98,7 +98,8 @@ fn what_was_served_is_listed_shown_and_exported() {
         ids.join(" ")
     };
     assert_eq!(ids(&[]), "a b c");
-    assert_eq!(ids(&["--outcome", "healed"]), "a");
+    assert_eq!(ids(&["--outcome", "repaired"]), "a");
+    assert_eq!(ids(&["--outcome", "healed"]), "a", "the name that an earlier version gave it");
     assert_eq!(ids(&["--error", "invalid"]), "b");
     assert_eq!(ids(&["--text", "hello"]), "c");
     assert_eq!(ids(&["--mode", "prompt"]), "");
@@ -110,7 +111,7 @@ fn what_was_served_is_listed_shown_and_exported() {
     let lines: Vec<&str> = shown.out.lines().collect();
     let caret = lines.iter().position(|line| line.ends_with("^ a comma too many")).unwrap();
     assert_eq!(lines[caret].find('^'), lines[caret - 1].rfind(','), "{}", shown.out);
-    assert!(shown.out.contains("healed run_code"), "{}", shown.out);
+    assert!(shown.out.contains("repaired run_code"), "{}", shown.out);
     // S4-16
     let shown = of(&store, &["show", "b"]);
     assert!(shown.out.contains("validation_error run_code"), "{}", shown.out);

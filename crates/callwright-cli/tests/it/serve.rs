@@ -69,6 +69,22 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
 }
 
 #[test]
+fn a_key_of_an_earlier_version_is_read_and_shown_by_its_name() {
+    let config = file("former.toml", "[ladder]\nbreaker = 5\n");
+    let environment = [("CALLWRIGHT_LADDER_BREAKER", "6")];
+    for (args, env, given, origin) in [
+        (&["--config", &config][..], &[][..], 5, "file"),
+        (&["--config", &config], &environment, 6, "CALLWRIGHT_LADDER_BREAKER"),
+        (&["--config", &config, "--set", "ladder.breaker=7"], &environment, 7, "--set ladder.breaker"),
+    ] {
+        let (code, out, err) = check(args, env);
+        assert_eq!(code, 0, "{err}");
+        let line = format!("set            ladder.give_up_after = {given}  ({origin})");
+        assert!(out.lines().any(|l| l == line), "no {line:?} in\n{out}");
+    }
+}
+
+#[test]
 fn what_cannot_be_used_is_named_with_its_line() {
     for (name, text, says) in [
         ("unknown.toml", "listen = '127.0.0.1:0'\n\n[server]\nworker = 2\n", "line 4: unknown key `worker`"),

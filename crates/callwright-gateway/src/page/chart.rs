@@ -9,9 +9,9 @@ use super::sessions::{count, grouped};
 /// What became of calls, in the order in which bars are stacked: class, word, count.
 pub(crate) fn parts(counts: &Counts) -> [(&'static str, &'static str, i64); 4] {
     [
-        ("right", "valid as written", counts.right),
-        ("healed", "repaired", counts.healed),
-        ("corrected", "right after a retry", counts.corrected),
+        ("right", "passed", counts.passed),
+        ("repaired", "repaired", counts.repaired),
+        ("retried", "retried", counts.retried),
         ("refused", "refused", counts.refused),
     ]
 }
@@ -131,18 +131,18 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_what_they_count() {
-        let counts = Counts { name: String::new(), right: 2, healed: 1, corrected: 0, refused: 1 };
+        let counts = Counts { name: String::new(), passed: 2, repaired: 1, retried: 0, refused: 1 };
         assert_eq!(
             bar(&counts, 8).into_string(),
             "<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
              <rect class=\"right\" x=\"0.00\" y=\"0\" width=\"25.00\" height=\"8\"></rect>\
-             <rect class=\"healed\" x=\"25.00\" y=\"0\" width=\"12.50\" height=\"8\"></rect>\
+             <rect class=\"repaired\" x=\"25.00\" y=\"0\" width=\"12.50\" height=\"8\"></rect>\
              <rect class=\"refused\" x=\"37.50\" y=\"0\" width=\"12.50\" height=\"8\"></rect></svg>"
         );
         let at = |at: i64| Counts { name: at.to_string(), ..counts.clone() };
         let drawn = columns(&[at(0), at(60_000)], 60_000).into_string();
         assert_eq!(drawn.matches("<g>").count(), 2);
-        assert!(drawn.contains("1970-01-01 00:01, 2 valid as written, 1 repaired, 1 refused"), "{drawn}");
+        assert!(drawn.contains("1970-01-01 00:01, 2 passed, 1 repaired, 1 refused"), "{drawn}");
         assert!(
             drawn.contains("in steps of 1 minute;") && drawn.contains("<span>4 calls</span><span>2</span>"),
             "{drawn}"

@@ -101,10 +101,10 @@ mod tests {
 
     #[test]
     fn nothing_in_a_name_leads_elsewhere() {
-        let filter = Filter { outcome: Some("healed".into()), ..Filter::default() };
+        let filter = Filter { outcome: Some("repaired".into()), ..Filter::default() };
         let listing = Listing { filter, ..Listing::default() };
         let link = session(&listing, "../x?\"&<y>#", &[("node", "3"), ("tab", "")]);
-        assert_eq!(link, "/session?id=..%2Fx%3F%22%26%3Cy%3E%23&node=3&outcome=healed");
+        assert_eq!(link, "/session?id=..%2Fx%3F%22%26%3Cy%3E%23&node=3&outcome=repaired");
         assert_eq!(href("/", &[("after", "")]), "/");
     }
 
@@ -118,8 +118,8 @@ mod tests {
             ("sort=tokens", "/sessions?sort=tokens"),
             ("sort=model&way=down", "/sessions?sort=model&way=down"),
             (
-                "text=say+model:a%2Fb+error:drop-comma+mode:&outcome=healed",
-                "/sessions?outcome=healed&model=a%2Fb&error=drop-comma&text=say+mode%3A",
+                "text=say+model:a%2Fb+error:drop-comma+mode:&outcome=repaired",
+                "/sessions?outcome=repaired&model=a%2Fb&error=drop-comma&text=say+mode%3A",
             ),
             ("text=surface:chat+outcome:x&surface=messages", "/sessions?surface=chat&text=outcome%3Ax"),
         ] {

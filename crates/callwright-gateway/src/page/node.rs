@@ -283,7 +283,7 @@ fn other(node: &Node) -> Markup {
     let payload = &node.payload;
     html! {
         @match node.kind {
-            NodeKind::ToolCall | NodeKind::Healed => {
+            NodeKind::ToolCall | NodeKind::Repaired => {
                 (accepted(payload))
                 p.label { "The arguments that were sent to the client:" }
                 pre data-copy="" { (visible(&payload.get("arguments").map(pretty).unwrap_or_default())) }

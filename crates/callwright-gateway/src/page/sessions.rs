@@ -102,12 +102,12 @@ pub(crate) fn outcome(name: &str) -> Markup {
 fn meaning(name: &str) -> (&'static str, &'static str) {
     match name {
         "passed" => ("right", "Every call was right as the model wrote it, or there was none"),
-        "healed" => ("healed", "A call was repaired, in the only way there is"),
-        "corrected" => ("corrected", "The model was asked again, and its call is right now"),
+        "repaired" => ("repaired", "A call was repaired, in the only way there is"),
+        "retried" => ("retried", "The model was asked again, and its next answer was right"),
         "refused" => ("refused", "A call could neither be repaired nor retried, and did not go out"),
         "invalid" => ("refused", "The content is not the JSON that was asked for"),
         "rejected" => ("refused", "The request could not be used"),
-        "breaker" => ("refused", "Gave up: the model made the same error over and over"),
+        "gave-up" => ("refused", "Gave up: the model made the same error over and over"),
         "upstream-error" => ("refused", "The upstream gave no answer"),
         "cut" => ("plain", "The answer ended before it was complete"),
         "hung-up" => ("plain", "The client left before the answer was complete"),

@@ -25,10 +25,10 @@ pub(crate) fn kind(kind: &NodeKind) -> (&'static str, &'static str, &'static str
         NodeKind::ModelTurn => ("✦", "model", "model turn"),
         NodeKind::Reasoning => ("…", "said", "reasoning"),
         NodeKind::ToolCall => ("✓", "right", "tool call"),
-        NodeKind::Healed => ("✚", "healed", "repaired"),
-        NodeKind::ValidationError => ("⚠", "corrected", "validation error"),
+        NodeKind::Repaired => ("✚", "repaired", "repaired"),
+        NodeKind::ValidationError => ("⚠", "retried", "validation error"),
         NodeKind::Refused => ("✕", "refused", "refused"),
-        NodeKind::Breaker => ("■", "refused", "gave up"),
+        NodeKind::GaveUp => ("■", "refused", "gave up"),
         NodeKind::ToolResult => ("↩", "said", "tool result"),
         NodeKind::Intent => ("◇", "model", "intent"),
         NodeKind::Effect => ("◈", "right", "effect"),
@@ -138,7 +138,7 @@ fn told(node: &Node) -> String {
             said.join(" ")
         }
         NodeKind::ValidationError | NodeKind::Refused => text(payload, "message").to_owned(),
-        NodeKind::ToolCall | NodeKind::Healed => {
+        NodeKind::ToolCall | NodeKind::Repaired => {
             payload.get("arguments").map(ToString::to_string).unwrap_or_default()
         }
         _ => act::told(node).unwrap_or_else(|| text(payload, "text").to_owned()),

@@ -117,17 +117,17 @@ fn a_repair_is_kept_with_its_places() {
     let answer =
         running.ask("POST /v1/chat/completions\nx-callwright-session: my job", &says("closer").to_string());
     assert_eq!(answer.status, 200, "{}", answer.body);
-    sessions(&running, "?outcome=healed", 1);
+    sessions(&running, "?outcome=repaired", 1);
     let session = running.get("/api/session/my%20job").json();
     assert_eq!((&session["summary"]["title"], &session["summary"]["repairs"]), (&json!("closer"), &json!(1)));
     let turn = &session["turns"][0];
     assert_eq!(
         (&turn["outcome"], &turn["model"], &turn["policy"]),
-        (&json!("healed"), &json!("gpt-4o"), &json!("auto"))
+        (&json!("repaired"), &json!("gpt-4o"), &json!("auto"))
     );
     let kinds: Vec<&str> =
         session["nodes"].as_array().unwrap().iter().map(|node| node["node_type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["user", "model_turn", "healed"]);
+    assert_eq!(kinds, ["user", "model_turn", "repaired"]);
     let choice = &session["nodes"][1]["payload"]["choices"][0];
     let raw = choice["raw"].as_str().unwrap();
     assert!(raw.starts_with("I will run it. <tool_call>"), "{raw}");
@@ -182,7 +182,7 @@ fn a_list_has_the_order_that_is_asked_for() {
         ("sort=turns", [2, 1]),
         ("sort=turns&way=up", [1, 2]),
         ("sort=updated&way=up", [2, 1]),
-        ("sort=repairs&outcome=healed", [2, 1]),
+        ("sort=repairs&outcome=repaired", [2, 1]),
     ] {
         assert_eq!(turns(&running.get(&format!("/api/sessions?{query}")).json()), order, "{query}");
     }
@@ -194,7 +194,7 @@ fn an_error_that_went_back_is_a_node_of_its_own() {
     let (running, _) = before(&upstream);
     let head = "POST /v1/chat/completions\nx-callwright-session: fed\nx-callwright-policy: feedback";
     assert_eq!(running.ask(head, &says("schema").to_string()).status, 200);
-    sessions(&running, "?outcome=corrected&error=invalid", 1);
+    sessions(&running, "?outcome=retried&error=invalid", 1);
     let session = running.get("/api/session/fed").json();
     let nodes = session["nodes"].as_array().unwrap();
     let kinds: Vec<&str> = nodes.iter().map(|node| node["node_type"].as_str().unwrap()).collect();
@@ -216,7 +216,7 @@ fn an_error_that_went_back_is_a_node_of_its_own() {
     let statistics = running.get("/api/statistics").json();
     assert_eq!(
         statistics["calls"],
-        json!({"name": "", "right": 0, "healed": 0, "corrected": 1, "refused": 1})
+        json!({"name": "", "passed": 0, "repaired": 0, "retried": 1, "refused": 1})
     );
     assert_eq!(statistics["by_tool"][0]["name"], "run_code");
 }
@@ -253,9 +253,9 @@ fn an_unsure_call_is_kept_and_counted_with_what_it_came_to() {
     let told = call["text"].as_str().unwrap();
     assert!(told.contains("the tool run_code in the middle of prose") && !told.contains("secret"), "{told}");
     assert_eq!(second["why"], "confirm");
-    assert_eq!(session["turns"][0]["outcome"], "corrected");
+    assert_eq!(session["turns"][0]["outcome"], "retried");
     assert_eq!(session["turns"][0]["repair_turns"], 1);
-    let counted = |right: u32, corrected: u32| json!({"name": "", "right": right, "healed": 0, "corrected": corrected, "refused": 0});
+    let counted = |passed: u32, retried: u32| json!({"name": "", "passed": passed, "repaired": 0, "retried": retried, "refused": 0});
     assert_eq!(running.get("/api/statistics").json()["calls"], counted(0, 1));
     let page = running.get("/session?id=meant&node=2").body;
     assert!(page.contains("class=\"found unsure\" title=\"call 1, unsure\""), "{page}");
@@ -297,7 +297,7 @@ fn what_is_healed_in_silence_runs_and_takes_no_turn() {
     // S4-42: the client gets the call to run, and the model was asked once.
     let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
     assert_eq!((&call["name"], &call["arguments"]), (&json!("run_code"), &json!("{\"code\": \"print(1)\"}")));
-    sessions(&running, "?outcome=healed", 1);
+    sessions(&running, "?outcome=repaired", 1);
     let session = running.get("/api/session/silent").json();
     let turn = &session["turns"][0];
     assert_eq!(
@@ -379,7 +379,7 @@ fn turns_of_a_conversation_fall_together_without_a_name() {
     let mut streamed = says("closer, streamed");
     streamed["stream"] = true.into();
     running.chat(&streamed);
-    sessions(&running, "?text=strea&outcome=healed", 1);
+    sessions(&running, "?text=strea&outcome=repaired", 1);
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn a_call_that_was_repaired_on_the_way_is_counted() {
     assert!(answer.body.contains(r#""partial_json":"{\"a\": 1}""#), "{}", answer.body);
     let metrics = running.get("/metrics").body;
     let is_it = |line: &str| {
-        ["callwright_requests_total", "outcome=\"healed\"", "surface=\"messages\""]
+        ["callwright_requests_total", "outcome=\"repaired\"", "surface=\"messages\""]
             .iter()
             .all(|part| line.contains(part))
     };

@@ -118,8 +118,8 @@ fn metrics_tell_how_well_models_call() {
     let text = answer.body;
     let has = |line: &str| assert!(text.lines().any(|l| l == line), "no {line} in\n{text}");
     // S3-60: what became of calls, by model, mode and dialect.
-    has(r#"callwright_calls_total{model="gpt-4o",mode="native",dialect="native",outcome="right"} 1"#);
-    has(r#"callwright_calls_total{model="gpt-4o",mode="native",dialect="native",outcome="healed"} 2"#);
+    has(r#"callwright_calls_total{model="gpt-4o",mode="native",dialect="native",outcome="passed"} 1"#);
+    has(r#"callwright_calls_total{model="gpt-4o",mode="native",dialect="native",outcome="repaired"} 2"#);
     has(r#"callwright_calls_total{model="gpt-4o",mode="native",dialect="native",outcome="refused"} 1"#);
     let errors = |error: &str, healing: &str| {
         format!(
@@ -136,7 +136,7 @@ fn metrics_tell_how_well_models_call() {
         r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="passed",surface="chat"} 1"#,
     );
     has(
-        r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="healed",surface="chat"} 2"#,
+        r#"callwright_requests_total{model="gpt-4o",mode="native",dialect="native",outcome="repaired",surface="chat"} 2"#,
     );
     has(r#"callwright_attempts_total{upstream="replay",why="first",status="2xx"} 4"#);
     has(r#"callwright_refused_total{code="unknown_url"} 1"#);
@@ -196,7 +196,7 @@ fn a_request_is_a_trace_with_its_attempts() {
         has(span, "gen_ai.response.finish_reasons", reasons);
         assert!(span.to_string().contains("gen_ai.usage.input_tokens"), "{span:#}");
     }
-    has(request, "callwright.end", json!({"stringValue": "healed"}));
+    has(request, "callwright.end", json!({"stringValue": "repaired"}));
     has(request, "callwright.repairs", json!({"intValue": "1"}));
     has(request, "callwright.unsure", json!({"intValue": "0"}));
     has(request, "callwright.shown", json!({"intValue": "0"}));

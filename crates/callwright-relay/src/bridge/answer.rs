@@ -93,7 +93,7 @@ impl Answer {
         }
         let text = std::str::from_utf8(data).ok();
         let Some((json, tree)) = text.and_then(|json| Some((json, strict(json).ok()?))) else {
-            return self.fail("the upstream's stream holds an event that is no JSON", "bad_answer", out);
+            return self.fail("the upstream's stream holds an event that is not JSON", "bad_answer", out);
         };
         let root = tree.root(json);
         if self.head.is_none() {

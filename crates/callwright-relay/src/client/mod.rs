@@ -142,8 +142,10 @@ impl Client {
         while let Some(piece) = next(&mut pieces).await {
             body.extend_from_slice(&piece);
         }
-        let response: Value = serde_json::from_slice(&body)
-            .map_err(|error| ChatError { status: 502, message: format!("the answer is no JSON: {error}") })?;
+        let response: Value = serde_json::from_slice(&body).map_err(|error| ChatError {
+            status: 502,
+            message: format!("the answer is not JSON: {error}"),
+        })?;
         if !status.is_success() {
             return Err(error(status.as_u16(), &response));
         }

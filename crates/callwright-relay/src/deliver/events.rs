@@ -50,7 +50,7 @@ impl Came {
                     Json::Broken(format!("the upstream's stream holds an event that says `{name}` twice"))
                 }
             },
-            Err(_) => Json::Broken(String::from("the upstream's stream holds an event that is no JSON")),
+            Err(_) => Json::Broken(String::from("the upstream's stream holds an event that is not JSON")),
         });
         Came { event, json }
     }

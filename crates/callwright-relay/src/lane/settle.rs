@@ -88,8 +88,8 @@ impl Lane {
             Verdict::Refused(_) => false,
         };
         match asked {
-            true => TurnEnd::Corrected,
-            false if verdicts.iter().any(is_repaired) => TurnEnd::Healed,
+            true => TurnEnd::Retried,
+            false if verdicts.iter().any(is_repaired) => TurnEnd::Repaired,
             false => TurnEnd::Passed,
         }
     }

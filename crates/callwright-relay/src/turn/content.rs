@@ -45,8 +45,8 @@ impl Turn {
             let refusal = match check.read_by(&readers, &text, resolution.finish_reason.as_deref()).await {
                 Ok(healed) => {
                     let end = match (is_first, &healed) {
-                        (false, _) => TurnEnd::Corrected,
-                        (true, Some(_)) => TurnEnd::Healed,
+                        (false, _) => TurnEnd::Retried,
+                        (true, Some(_)) => TurnEnd::Repaired,
                         (true, None) => return,
                     };
                     resolution.content = Some(healed.unwrap_or(text));

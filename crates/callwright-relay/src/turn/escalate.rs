@@ -62,10 +62,10 @@ impl Turn {
             };
             let (next, reason) = match (step, bounded) {
                 (Step::Deliver, _) if again.is_empty() && is_repaired(&verdicts, target.mode) => {
-                    break TurnEnd::Healed;
+                    break TurnEnd::Repaired;
                 }
                 (Step::Deliver, _) if again.is_empty() => break TurnEnd::Passed,
-                (Step::Deliver, _) => break TurnEnd::Corrected,
+                (Step::Deliver, _) => break TurnEnd::Retried,
                 (Step::Refuse(end), _) => break end,
                 (Step::Reask | Step::Feedback, Some(bounded)) => (bounded, AttemptReason::Reask),
                 (Step::Reask, None) => {
@@ -113,12 +113,12 @@ impl Turn {
         };
         // What cut the first answer did not cut the one that took its place.
         let finish_reason = match (end, again.last()) {
-            (TurnEnd::Corrected, Some(last)) => last.finish_reason.clone(),
+            (TurnEnd::Retried, Some(last)) => last.finish_reason.clone(),
             _ => first.finish_reason.clone(),
         };
         let mut resolution =
             Resolution { first, again, verdicts, more_text, finish_reason, end, content: None, fault: None };
-        if matches!(resolution.end, TurnEnd::Refused | TurnEnd::Breaker) {
+        if matches!(resolution.end, TurnEnd::Refused | TurnEnd::GaveUp) {
             self.ask_other_model(&mut resolution).await;
         }
         if self.ask.parallel == Some(false) {
@@ -231,7 +231,7 @@ impl Turn {
             resolution.more_text = said_instead(&answer, &resolution.first);
             resolution.finish_reason = answer.finish_reason.clone();
             resolution.again.push(answer);
-            resolution.end = TurnEnd::Corrected;
+            resolution.end = TurnEnd::Retried;
         }
     }
 

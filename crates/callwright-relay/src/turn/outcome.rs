@@ -35,10 +35,10 @@ pub(crate) fn append(text: &mut String, more: &str) {
 pub(crate) fn worse(a: TurnEnd, b: TurnEnd) -> TurnEnd {
     let rank = |end: TurnEnd| match end {
         TurnEnd::Passed => 0,
-        TurnEnd::Healed => 1,
-        TurnEnd::Corrected => 2,
+        TurnEnd::Repaired => 1,
+        TurnEnd::Retried => 2,
         TurnEnd::Refused | TurnEnd::Invalid => 3,
-        TurnEnd::Breaker => 4,
+        TurnEnd::GaveUp => 4,
         TurnEnd::Rejected | TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::HungUp => 5,
     };
     if rank(a) < rank(b) { b } else { a }

@@ -270,7 +270,7 @@ fn untrusted(handshake: &std::io::Error) -> String {
             }
             // webpki's `CaUsedAsEndEntity`, which is no variant of this type.
             CertificateError::Other(_) => {
-                "its certificate is none that a server may show, such as one that signed itself: \
+                "its certificate is not one that a server may show, such as one that signed itself: \
                  name that very certificate in ca_file"
             }
             _ => return innermost(handshake),

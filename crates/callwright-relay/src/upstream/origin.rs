@@ -21,7 +21,7 @@ impl Origin {
     /// Reads the base URL of `config`.
     pub(super) fn new(config: &UpstreamConfig) -> Result<Origin, ConfigError> {
         let error = |why| ConfigError::Url { upstream: config.name.clone(), why };
-        let uri: Uri = config.base_url.trim().parse().map_err(|_| error("is no URL"))?;
+        let uri: Uri = config.base_url.trim().parse().map_err(|_| error("is not a URL"))?;
         let parts = uri.into_parts();
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
             return Err(error("must begin with http:// or https:// and a host"));

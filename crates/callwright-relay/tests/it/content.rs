@@ -140,15 +140,15 @@ async fn what_stays_wrong_is_invalid_and_says_so() {
 
 #[tokio::test]
 async fn what_is_right_passes_and_what_is_not_is_healed_or_asked_for_again() {
-    use TurnEnd::{Corrected, Healed, Passed};
+    use TurnEnd::{Passed, Repaired, Retried};
     for (answers, expected, end, n_requests) in [
         (&[&[" {\"a\" : 1}\n"][..]][..], &[" {\"a\" : 1}\n"][..], Passed, 1),
-        (&[&["```json\n{'a': 1,}\n```"]], &[r#"{"a": 1}"#], Healed, 1),
-        (&[&[r#"{"a": "x"}"#], &[r#"{"a": 1}"#]], &[r#"{"a": 1}"#], Corrected, 2),
+        (&[&["```json\n{'a': 1,}\n```"]], &[r#"{"a": 1}"#], Repaired, 1),
+        (&[&[r#"{"a": "x"}"#], &[r#"{"a": 1}"#]], &[r#"{"a": 1}"#], Retried, 2),
         // Auto asks without a trace, then with one.
-        (&[&["no"], &["never"], &["```\n{\"a\": 1}\n```"]], &[r#"{"a": 1}"#], Corrected, 3),
+        (&[&["no"], &["never"], &["```\n{\"a\": 1}\n```"]], &[r#"{"a": 1}"#], Retried, 3),
         // Each of several choices is held to the form.
-        (&[&[r#"{"a": 1}"#, "no"], &[r#"{"a": 2}"#]], &[r#"{"a": 1}"#, r#"{"a": 2}"#], Corrected, 2),
+        (&[&[r#"{"a": 1}"#, "no"], &[r#"{"a": 2}"#]], &[r#"{"a": 1}"#, r#"{"a": 2}"#], Retried, 2),
     ] {
         for (text, ended, asked) in texts(Policy::Auto, &request(schema(true)), answers).await {
             assert_eq!(

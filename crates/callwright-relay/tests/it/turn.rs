@@ -145,7 +145,7 @@ fn a_broken_call_is_healed_on_the_way() {
     assert_eq!((answer.calls[0].id.as_str(), answer.finish_reason.as_deref()), ("c1", Some("tool_calls")));
     let asked = bodies(&setting.replay);
     assert_eq!((asked.len(), &asked[0]["tools"]), (1, &request(NATIVE)["tools"]));
-    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(TurnEnd::Healed, vec![AttemptReason::First])]);
+    assert_eq!(setting.ends.0.lock().unwrap().as_slice(), [(TurnEnd::Repaired, vec![AttemptReason::First])]);
 }
 
 /// S2-06, S2-07, S2-10, S2-11, S2-13, S2-19
@@ -176,7 +176,7 @@ fn bad_arguments_are_asked_for_again_with_that_tool_alone() {
     assert!(more[1].1.contains("missing required: city"), "{more:?}");
     assert_eq!(
         setting.ends.0.lock().unwrap().as_slice(),
-        [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Reask])]
+        [(TurnEnd::Retried, vec![AttemptReason::First, AttemptReason::Reask])]
     );
 }
 
@@ -239,7 +239,7 @@ fn what_stays_wrong_is_fed_back_and_then_refused_in_words() {
     let ends = setting.ends.0.lock().unwrap();
     assert_eq!(
         ends.as_slice(),
-        [(TurnEnd::Breaker, vec![AttemptReason::First, AttemptReason::Reask, AttemptReason::Feedback])]
+        [(TurnEnd::GaveUp, vec![AttemptReason::First, AttemptReason::Reask, AttemptReason::Feedback])]
     );
     // The error is the result of that call's id.
     let feedback = &bodies(&setting.replay)[2]["messages"];
@@ -301,7 +301,7 @@ usage = { prompt_tokens = 50, completion_tokens = 20 }
     );
     assert_eq!(
         setting.ends.0.lock().unwrap().as_slice(),
-        [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Confirm])]
+        [(TurnEnd::Retried, vec![AttemptReason::First, AttemptReason::Confirm])]
     );
     let asked = bodies(&setting.replay);
     let messages = asked[1]["messages"].as_array().unwrap();
@@ -389,7 +389,7 @@ fn natively_an_unsure_call_is_asked_for_once_or_stays_text() {
             let ends = setting.ends.0.lock().unwrap();
             assert_eq!(
                 ends.as_slice(),
-                [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Confirm])]
+                [(TurnEnd::Retried, vec![AttemptReason::First, AttemptReason::Confirm])]
             );
         }
         // It means nothing by it, and policies that ask for nothing leave it at that.
@@ -432,7 +432,7 @@ fn the_feedback_policy_teaches_in_the_channel_of_the_model() {
         "{message}"
     );
     let ends = setting.ends.0.lock().unwrap();
-    assert_eq!(ends.as_slice(), [(TurnEnd::Corrected, vec![AttemptReason::First, AttemptReason::Feedback])]);
+    assert_eq!(ends.as_slice(), [(TurnEnd::Retried, vec![AttemptReason::First, AttemptReason::Feedback])]);
 }
 
 /// S3-03, S3-28, S3-35

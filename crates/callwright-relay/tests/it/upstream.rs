@@ -392,7 +392,7 @@ fn a_configuration_that_cannot_work_is_refused_by_name() {
     for (extra, expected) in [
         ("base_url = 'http://h/v1'", None),
         ("base_url = 'http://h/v1'\nkey_env = 'KEY'", None),
-        ("base_url = 'not a url'", Some("upstream `u`: base_url is no URL")),
+        ("base_url = 'not a url'", Some("upstream `u`: base_url is not a URL")),
         ("base_url = 'ftp://h/v1'", Some("upstream `u`: base_url must begin with http:// or https://")),
         ("base_url = '/v1'", Some("upstream `u`: base_url must begin with http:// or https:// and a host")),
         (

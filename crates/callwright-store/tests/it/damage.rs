@@ -24,7 +24,7 @@ fn written(file: &Path, sessions: usize) {
     run(async {
         for number in 0..sessions {
             let says: String = (0..900).map(|n| format!("w{} ", (n * 7919 + number) % 90_001)).collect();
-            store.write(turn(&format!("s{number}"), &says, Became::Healed)).await.unwrap();
+            store.write(turn(&format!("s{number}"), &says, Became::Repaired)).await.unwrap();
         }
     });
     store.close();
@@ -42,7 +42,7 @@ fn aside(file: &Path) -> Vec<PathBuf> {
 fn a_store_is_for_its_owner_alone() {
     let file = folder().join("a/b/x.db");
     let store = Store::open(StoreConfig::at(&file)).unwrap();
-    run(store.write(turn("s", "hello", Became::Right))).unwrap();
+    run(store.write(turn("s", "hello", Became::Passed))).unwrap();
     for more in ["", "-wal", "-shm"] {
         assert_eq!(mode(with(&file, more)), 0o600, "{more}");
     }
@@ -61,7 +61,7 @@ fn a_store_is_for_its_owner_alone() {
 fn a_file_that_is_taken_away_comes_back_for_its_owner_alone() {
     let file = folder().join("x.db");
     let store = Store::open(StoreConfig::at(&file)).unwrap();
-    run(store.write(turn("old", "hello", Became::Right))).unwrap();
+    run(store.write(turn("old", "hello", Became::Passed))).unwrap();
     for more in ["", "-wal", "-shm"] {
         fs::remove_file(with(&file, more)).unwrap();
     }
@@ -69,7 +69,7 @@ fn a_file_that_is_taken_away_comes_back_for_its_owner_alone() {
     assert!(run(store.session("old")).is_err());
     assert!(!file.exists());
     // What is acknowledged is in a file that is there.
-    run(store.write(turn("new", "hello", Became::Right))).unwrap();
+    run(store.write(turn("new", "hello", Became::Passed))).unwrap();
     for more in ["", "-wal", "-shm"] {
         assert_eq!(mode(with(&file, more)), 0o600, "{more}");
     }
@@ -82,11 +82,11 @@ fn a_file_that_is_taken_away_comes_back_for_its_owner_alone() {
 fn a_failed_transaction_costs_no_other_record() {
     let store = Store::open(StoreConfig::at(folder().join("callwright.db"))).unwrap();
     run(async {
-        store.write(turn("s", "first", Became::Right)).await.unwrap();
+        store.write(turn("s", "first", Became::Passed)).await.unwrap();
         fails_for_bad(&store).await;
         for round in 0..3 {
             store.write(bad()).await.unwrap_err();
-            let good = store.write(turn("s", "kept", Became::Right)).await;
+            let good = store.write(turn("s", "kept", Became::Passed)).await;
             assert!(good.is_ok(), "round {round}: {good:?}");
         }
         assert_eq!(store.session("s").await.unwrap().unwrap().turns.len(), 4);
@@ -98,9 +98,9 @@ fn what_is_read_of_a_damaged_file_is_still_its_owners() {
     let file = folder().join("callwright.db");
     let owner = || Owner::of_key([7; 32]);
     let store = Store::open(StoreConfig::at(&file)).unwrap();
-    let of_owner = NewTurn { owner: Some(owner()), ..turn("mine", "hello", Became::Healed) };
+    let of_owner = NewTurn { owner: Some(owner()), ..turn("mine", "hello", Became::Repaired) };
     run(store.write(of_owner)).unwrap();
-    run(store.write(turn("other", "hello", Became::Healed))).unwrap();
+    run(store.write(turn("other", "hello", Became::Repaired))).unwrap();
     store.close();
     fs::write(with(&file, "-damaged"), "").unwrap();
     let store = Store::open(StoreConfig::at(&file)).unwrap();
@@ -108,7 +108,7 @@ fn what_is_read_of_a_damaged_file_is_still_its_owners() {
     let (own, other) = (store.seen_by(owner(), false), store.seen_by(Owner::of_key([8; 32]), false));
     run(async {
         assert!(own.session("mine").await.unwrap().is_some());
-        let healed = async |store: &Store| store.statistics(Default::default()).await.unwrap().calls.healed;
+        let healed = async |store: &Store| store.statistics(Default::default()).await.unwrap().calls.repaired;
         assert_eq!((healed(&own).await, healed(&other).await, healed(&store).await), (1, 0, 2));
     });
 }
@@ -156,7 +156,7 @@ fn a_damaged_file_is_set_aside_and_what_can_be_read_goes_on() {
                 assert!(session.nodes.iter().all(|node| !node.payload.is_null()));
             }
             let statistics = store.statistics(Default::default()).await.unwrap();
-            assert_eq!(statistics.by_tool.iter().map(|of| of.healed).sum::<i64>(), list.len() as i64);
+            assert_eq!(statistics.by_tool.iter().map(|of| of.repaired).sum::<i64>(), list.len() as i64);
             let note = NewNode::new(NodeKind::Note, json!({}));
             store.append("s29", vec![note]).await.unwrap();
         });
@@ -213,7 +213,7 @@ fn there_is_never_much_more_than_may_be_kept() {
             let says: String = (0..700_u64)
                 .map(|n| format!("{:x} ", (n + number).wrapping_mul(n << 40 | 0x9e37_79b9)))
                 .collect();
-            store.write(turn(&format!("s{number}"), &says, Became::Right)).await.unwrap();
+            store.write(turn(&format!("s{number}"), &says, Became::Passed)).await.unwrap();
             store.flush().await.unwrap();
             let sum = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM sessions";
             let row = sqlx::query(sum).fetch_one(&mut database(&store).await).await.unwrap();

@@ -14,9 +14,9 @@ use crate::places::{configs, database, run, turn};
 
 const HOUR: i64 = 3_600_000;
 const OUTCOMES: [(&str, Became); 4] = [
-    ("passed", Became::Right),
-    ("healed", Became::Healed),
-    ("corrected", Became::Corrected),
+    ("passed", Became::Passed),
+    ("repaired", Became::Repaired),
+    ("retried", Became::Retried),
     ("refused", Became::Refused),
 ];
 const TEXTS: [&str; 4] = ["alpha beta", "alphabet", "beta Gamma-9", "delta"];
@@ -73,7 +73,7 @@ async fn happen(store: &Store, event: &Event) {
             new.turn.surface = SURFACES[surface].into();
             new.turn.repair_turns = outcome as i64;
             new.turn.repair_tokens = 3;
-            new.calls.push(Call { tool: "other".into(), dialect: "json".into(), became: Became::Right });
+            new.calls.push(Call { tool: "other".into(), dialect: "json".into(), became: Became::Passed });
             new.faults.clear();
             if !FAULTS[fault].is_empty() {
                 let fault =
@@ -198,7 +198,7 @@ fn questions() -> Vec<(Filter, Fits)> {
     let all = Filter::default;
     let some = |text: &str| Some(text.to_owned());
     vec![
-        (Filter { outcome: some("healed"), ..all() }, |said| said.outcome == 1),
+        (Filter { outcome: some("repaired"), ..all() }, |said| said.outcome == 1),
         (Filter { model: some("m1"), mode: some("native"), ..all() }, |said| {
             said.model == 1 && said.is_native
         }),
@@ -208,7 +208,7 @@ fn questions() -> Vec<(Filter, Fits)> {
         }),
         (Filter { surface: some("messages"), ..all() }, |said| said.surface == 1),
         (
-            Filter { surface: some("chat"), outcome: some("healed"), error: some("drop-comma"), ..all() },
+            Filter { surface: some("chat"), outcome: some("repaired"), error: some("drop-comma"), ..all() },
             |said| said.surface == 0 && said.outcome == 1 && said.fault == 1,
         ),
         (Filter { text: some("alpha"), ..all() }, |said| said.text < 2),

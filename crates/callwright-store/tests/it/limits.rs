@@ -20,7 +20,7 @@ fn several_gateways_open_a_new_store_at_the_same_time() {
                 let config = config.clone();
                 thread::spawn(move || {
                     let store = Store::open(config)?;
-                    run(store.write(turn("s", &format!("from {n}"), Became::Right)))
+                    run(store.write(turn("s", &format!("from {n}"), Became::Passed)))
                 })
             })
             .collect();
@@ -47,7 +47,7 @@ fn a_file_gets_smaller_when_there_is_less_in_it() {
         for number in 0..150 {
             let says: String =
                 (0..900).map(|n| format!("w{} ", (n * 7919 + number * 104_729) % 90_001)).collect();
-            let mut turn = turn(&format!("s{number}"), &says, Became::Healed);
+            let mut turn = turn(&format!("s{number}"), &says, Became::Repaired);
             turn.turn.at = now() + number;
             store.write(turn).await.unwrap();
         }
@@ -75,9 +75,9 @@ fn names_of_any_length_are_kept() {
                 })
                 .collect()
         };
-        let mut turn = turn(&long(), "x", Became::Healed);
+        let mut turn = turn(&long(), "x", Became::Repaired);
         (turn.turn.model, turn.turn.outcome, turn.turn.dialect) = (long(), long(), long());
-        let call = Call { tool: long(), dialect: long(), became: Became::Healed };
+        let call = Call { tool: long(), dialect: long(), became: Became::Repaired };
         let fault = Fault { kind: long(), tool: long(), place: long() };
         (turn.calls, turn.faults) = (vec![call.clone()], vec![fault.clone()]);
         let model = turn.turn.model.clone();
@@ -94,7 +94,7 @@ fn names_of_any_length_are_kept() {
 fn a_clock_that_goes_back_loses_nothing() {
     each(async |store| {
         for (number, at) in [now(), now() - 400 * 86_400_000, i64::MIN, i64::MAX, 1].into_iter().enumerate() {
-            let mut turn = turn(&format!("s{}", number % 2), "tick", Became::Right);
+            let mut turn = turn(&format!("s{}", number % 2), "tick", Became::Passed);
             turn.turn.at = at;
             store.write(turn).await.unwrap();
         }
@@ -104,7 +104,7 @@ fn a_clock_that_goes_back_loses_nothing() {
         let filter = Filter { outcome: Some("passed".into()), ..Filter::default() };
         assert_eq!(store.sessions(filter, None, 5).await.unwrap().sessions.len(), 2);
         let range = callwright_store::Range { since: Some(i64::MIN), until: Some(i64::MAX) };
-        assert_eq!(store.statistics(range).await.unwrap().calls.right, 5);
+        assert_eq!(store.statistics(range).await.unwrap().calls.passed, 5);
     });
 }
 
@@ -123,7 +123,7 @@ fn a_secret_is_in_no_table() {
     let store =
         Store::open(StoreConfig { masking, ..StoreConfig::at(folder.join("callwright.db")) }).unwrap();
     run(async {
-        let mut turn = turn(secret, &format!("say {secret} please"), Became::Healed);
+        let mut turn = turn(secret, &format!("say {secret} please"), Became::Repaired);
         for text in
             [&mut turn.turn.model, &mut turn.turn.outcome, &mut turn.turn.dialect, &mut turn.turn.policy]
         {

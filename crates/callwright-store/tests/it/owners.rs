@@ -19,11 +19,11 @@ fn of(owner: Owner, session: &str, says: &str, became: Became) -> NewTurn {
 /// Alice's sessions, Bob's, and one of nobody's key.
 async fn written(store: &Store) {
     for n in 0..3 {
-        let became = if n == 0 { Became::Healed } else { Became::Right };
+        let became = if n == 0 { Became::Repaired } else { Became::Passed };
         store.write(of(alice(), &format!("job-{n}"), &format!("alpha needle {n}"), became)).await.unwrap();
     }
-    store.write(of(bob(), "job-0", "beta needle", Became::Healed)).await.unwrap();
-    store.write(turn("job-0", "gamma needle", Became::Healed)).await.unwrap();
+    store.write(of(bob(), "job-0", "beta needle", Became::Repaired)).await.unwrap();
+    store.write(turn("job-0", "gamma needle", Became::Repaired)).await.unwrap();
 }
 
 async fn titles(store: &Store, filter: Filter) -> Vec<String> {
@@ -40,14 +40,14 @@ fn a_key_lists_searches_and_adds_up_its_own_sessions() {
     each(async |store| {
         written(&store).await;
         let (own, all) = (store.seen_by(alice(), false), store.seen_by(alice(), true));
-        let healed = || Filter { outcome: Some("healed".into()), ..Filter::default() };
+        let healed = || Filter { outcome: Some("repaired".into()), ..Filter::default() };
         let faulty = || Filter { error: Some("drop-comma".into()), model: Some("qwen".into()), ..healed() };
         for (filter, of_alice, of_all) in [
             (Filter::default(), 3, 5),
             (healed(), 1, 3),
             (faulty(), 1, 3),
             (asked("needle"), 3, 5),
-            (Filter { outcome: Some("healed".into()), ..asked("needle") }, 1, 3),
+            (Filter { outcome: Some("repaired".into()), ..asked("needle") }, 1, 3),
             (asked("beta"), 0, 1),
         ] {
             assert_eq!(titles(&own, filter.clone()).await.len(), of_alice, "{filter:?}");
@@ -99,12 +99,12 @@ fn a_name_is_that_of_whoever_gave_it() {
 
         // Whatever name Bob writes to, it is no session of hers.
         for name in [theirs.as_str(), "job-1"] {
-            let written = store.write(of(bob(), name, "delta", Became::Right)).await.unwrap();
+            let written = store.write(of(bob(), name, "delta", Became::Passed)).await.unwrap();
             assert_ne!(written.session, theirs);
             // And once more it is the same one.
-            let again = store.write(of(bob(), name, "delta", Became::Right)).await.unwrap();
+            let again = store.write(of(bob(), name, "delta", Became::Passed)).await.unwrap();
             assert_eq!(again.session, written.session);
-            let by_its_id = store.write(of(bob(), &written.session, "delta", Became::Right)).await.unwrap();
+            let by_its_id = store.write(of(bob(), &written.session, "delta", Became::Passed)).await.unwrap();
             assert_eq!(by_its_id.session, written.session);
         }
         assert_eq!(of_alice.session("job-1").await.unwrap().unwrap().turns.len(), 1);
@@ -124,7 +124,7 @@ fn conversations_that_begin_alike_are_those_of_their_owners() {
         let said = |owner: Option<Owner>, begins, name: &str| NewTurn {
             session: SessionRef::Conversation { fingerprint: "f".into(), begins, name: name.into() },
             owner,
-            ..turn("", "Hi.", Became::Right)
+            ..turn("", "Hi.", Became::Passed)
         };
         let session = async |turn| store.write(turn).await.unwrap().session;
         assert_eq!(session(said(Some(alice()), true, "r1")).await, "r1");
@@ -134,8 +134,8 @@ fn conversations_that_begin_alike_are_those_of_their_owners() {
         assert_eq!(session(said(Some(bob()), false, "r5")).await, "r2");
         assert_eq!(session(said(None, false, "r6")).await, "r3");
         // By the name that it was given it is the same one, for its owner.
-        assert_eq!(store.write(of(alice(), "r1", "Go on.", Became::Right)).await.unwrap().session, "r1");
-        assert_ne!(store.write(of(bob(), "r1", "Go on.", Became::Right)).await.unwrap().session, "r1");
+        assert_eq!(store.write(of(alice(), "r1", "Go on.", Became::Passed)).await.unwrap().session, "r1");
+        assert_ne!(store.write(of(bob(), "r1", "Go on.", Became::Passed)).await.unwrap().session, "r1");
     });
 }
 
@@ -145,7 +145,7 @@ fn statistics_are_those_of_the_key_also_after_something_is_deleted() {
         let day = 86_400_000;
         for (n, owner) in [Some(alice()), Some(alice()), Some(bob()), None].into_iter().enumerate() {
             for at in [3 * day, 3 * day + 5, 40 * day] {
-                let mut turn = turn(&format!("s{n}-{at}"), "x", Became::Healed);
+                let mut turn = turn(&format!("s{n}-{at}"), "x", Became::Repaired);
                 (turn.owner, turn.turn.at) = (owner.clone(), at);
                 store.write(turn).await.unwrap();
             }
@@ -156,7 +156,7 @@ fn statistics_are_those_of_the_key_also_after_something_is_deleted() {
         let counts = |statistics: &Statistics| {
             let latency = statistics.latency.iter().map(|latency| latency.requests).sum::<i64>();
             let errors = statistics.errors.iter().map(|(_, count)| count).sum::<i64>();
-            (statistics.calls.healed, statistics.spent.turns, errors, latency)
+            (statistics.calls.repaired, statistics.spent.turns, errors, latency)
         };
         let counted = async |store: &Store, since, until| {
             counts(&store.statistics(callwright_store::Range { since, until }).await.unwrap())
@@ -171,7 +171,7 @@ fn statistics_are_those_of_the_key_also_after_something_is_deleted() {
         let own = store.seen_by(alice(), false);
         assert!(own.delete(&format!("s0-{}", 40 * day)).await.unwrap());
         assert_eq!((counted(&own, None, None).await.0, counted(&store, None, None).await.0), (5, 11));
-        let mut fed = of(alice(), "fed", "x", Became::Corrected);
+        let mut fed = of(alice(), "fed", "x", Became::Retried);
         fed.turn.repair_turns = 1;
         store.write(fed).await.unwrap();
         let fixed = async |store: &Store| store.statistics(Default::default()).await.unwrap().fixed.len();

@@ -26,7 +26,7 @@ fn body(session: &str, n: usize) -> String {
 
 /// The turn that it makes: the same body came and went on.
 fn request(session: &str, n: usize) -> NewTurn {
-    let mut turn = turn(session, &format!("needle{n}"), Became::Right);
+    let mut turn = turn(session, &format!("needle{n}"), Became::Passed);
     for node in &mut turn.nodes {
         node.body = Some(body(session, n));
     }
@@ -100,7 +100,7 @@ fn a_secret_is_found_wherever_a_body_is_cut() {
         vec!["x", key[0], key[1], key[2], "x", "later"],
     ] {
         let body = said(&texts);
-        let mut turn = turn("s", "x", Became::Right);
+        let mut turn = turn("s", "x", Became::Passed);
         turn.nodes[1].body = Some(body.clone());
         let written = run(store.write(turn)).unwrap();
         let number = *written.numbers.last().unwrap();
@@ -115,7 +115,7 @@ fn a_secret_is_found_wherever_a_body_is_cut() {
     // What becomes known to be secret later is masked from then on, though it was written before.
     secrets.keep("later and later");
     let mut turns = ["one", "two"].map(|_| {
-        let mut turn = turn("t", "x", Became::Right);
+        let mut turn = turn("t", "x", Became::Passed);
         turn.nodes[1].body = Some(said(&["sixteen letters."]));
         turn
     });

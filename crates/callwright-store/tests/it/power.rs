@@ -110,7 +110,7 @@ fn nothing_acknowledged_is_lost_with_the_power() {
                 acknowledged.retain(|(name, _)| left.iter().any(|summary| summary.id == *name));
             }
             n if n % 3 == 0 => {
-                run(store.write(turn(&session, &"much ".repeat(random.below(4000)), Became::Healed)))
+                run(store.write(turn(&session, &"much ".repeat(random.below(4000)), Became::Repaired)))
                     .unwrap();
             }
             _ => {

@@ -13,9 +13,9 @@ use crate::places::{database, each, folder, run, turn};
 #[test]
 fn a_turn_is_there_whole() {
     each(async |store| {
-        let written = store.write(turn("a", "Print hello.", Became::Healed)).await.unwrap();
+        let written = store.write(turn("a", "Print hello.", Became::Repaired)).await.unwrap();
         assert_eq!((written.session.as_str(), &written.numbers), ("a", &vec![1, 2, 3]));
-        store.write(turn("a", "Print bye.", Became::Right)).await.unwrap();
+        store.write(turn("a", "Print bye.", Became::Passed)).await.unwrap();
         let session = store.session("a").await.unwrap().unwrap();
         let summary = &session.summary;
         assert_eq!((summary.title.as_str(), summary.turns, summary.nodes), ("Print hello.", 2, 5));
@@ -27,7 +27,7 @@ fn a_turn_is_there_whole() {
         assert!(session.nodes.iter().map(|node| node.number).eq(1..=5));
         // Bodies are whole, and what they have in common is kept once.
         let body = session.body(&session.nodes[4]).unwrap();
-        assert_eq!(body, turn("a", "Print bye.", Became::Right).nodes[1].body.clone().unwrap());
+        assert_eq!(body, turn("a", "Print bye.", Became::Passed).nodes[1].body.clone().unwrap());
         assert_eq!(session.parts.len(), 3);
         let (node, body_of_one) = store.node("a", 5).await.unwrap().unwrap();
         assert_eq!((node.kind, body_of_one), (NodeKind::ModelTurn, Some(body)));
@@ -107,7 +107,7 @@ fn turns_of_one_conversation_fall_together() {
         let of = |fingerprint: &str, begins, name: &str| {
             let session =
                 SessionRef::Conversation { fingerprint: fingerprint.into(), begins, name: name.into() };
-            NewTurn { session, ..turn("", "Hi.", Became::Right) }
+            NewTurn { session, ..turn("", "Hi.", Became::Passed) }
         };
         let name = async |turn: NewTurn| store.write(turn).await.unwrap().session;
         assert_eq!(name(of("f", true, "r1")).await, "r1");
@@ -126,7 +126,7 @@ fn turns_of_one_conversation_fall_together() {
 fn lists_are_filtered_and_paged() {
     each(async |store| {
         for number in 0..7 {
-            let became = if number % 2 == 0 { Became::Healed } else { Became::Right };
+            let became = if number % 2 == 0 { Became::Repaired } else { Became::Passed };
             let mut turn = turn(&format!("s{number}"), &format!("Find the_answer {number}"), became);
             turn.turn.at = 1_000 + number;
             turn.turn.model = if number < 3 { "small".into() } else { "large".into() };
@@ -139,7 +139,7 @@ fn lists_are_filtered_and_paged() {
 
         let filters = [
             (Filter::default(), "s0 s6 s5 s4 s3 s2 s1"),
-            (Filter { outcome: Some("healed".into()), ..Filter::default() }, "s6 s4 s2 s0"),
+            (Filter { outcome: Some("repaired".into()), ..Filter::default() }, "s6 s4 s2 s0"),
             (Filter { outcome: Some("refused".into()), ..Filter::default() }, "s0"),
             (Filter { model: Some("small".into()), ..Filter::default() }, "s2 s1 s0"),
             (Filter { error: Some("drop-comma".into()), ..Filter::default() }, "s0 s6 s4 s2"),
@@ -150,7 +150,7 @@ fn lists_are_filtered_and_paged() {
             (Filter { text: Some("find the answ".into()), ..Filter::default() }, "s6 s5 s4 s3 s2 s1 s0"),
             (Filter { text: Some("answer 5".into()), ..Filter::default() }, "s5"),
             (
-                Filter { text: Some("Find".into()), outcome: Some("healed".into()), ..Filter::default() },
+                Filter { text: Some("Find".into()), outcome: Some("repaired".into()), ..Filter::default() },
                 "s6 s4 s2 s0",
             ),
             (
@@ -198,22 +198,22 @@ fn statistics_agree_with_counts_made_by_hand() {
         let hour = 3_600_000;
         let day = 1_795_305_600_000;
         for (number, became) in
-            (0..).zip([Became::Right, Became::Healed, Became::Healed, Became::Corrected, Became::Refused])
+            (0..).zip([Became::Passed, Became::Repaired, Became::Repaired, Became::Retried, Became::Refused])
         {
             let mut turn = turn("s", "x", became);
             turn.turn.at = day + number * hour;
-            turn.turn.repair_turns = i64::from(became == Became::Corrected);
+            turn.turn.repair_turns = i64::from(became == Became::Retried);
             turn.turn.repair_tokens = 7 * turn.turn.repair_turns;
             store.write(turn).await.unwrap();
         }
-        let mut native = turn("t", "x", Became::Right);
+        let mut native = turn("t", "x", Became::Passed);
         native.turn.at = day + 9 * hour;
         native.turn.mode = "native".into();
         store.write(native).await.unwrap();
 
         let all = store.statistics(Default::default()).await.unwrap();
         let of = |counts: &callwright_store::Counts| {
-            (counts.right, counts.healed, counts.corrected, counts.refused)
+            (counts.passed, counts.repaired, counts.retried, counts.refused)
         };
         assert_eq!(of(&all.calls), (2, 2, 1, 1));
         assert_eq!(all.by_tool.iter().map(of).collect::<Vec<_>>(), [(2, 2, 1, 1)]);
@@ -221,7 +221,7 @@ fn statistics_agree_with_counts_made_by_hand() {
         assert_eq!(modes, [("prompt", 5), ("native", 1)]);
         assert_eq!(
             all.outcomes.iter().map(|(name, n)| format!("{name}={n}")).collect::<Vec<_>>().join(" "),
-            "corrected=1 healed=2 passed=2 refused=1"
+            "passed=2 refused=1 repaired=2 retried=1"
         );
         assert_eq!(all.errors, [("drop-comma".to_owned(), 4)]);
         assert_eq!(
@@ -254,10 +254,10 @@ fn errors_that_were_put_right_agree_with_counts_made_by_hand() {
     each(async |store| {
         let day = 1_795_305_600_000;
         // What an agent feeds back is fixed in a later turn, or not: none stands for words without a call.
-        let (right, healed, refused) = (Some(Became::Right), Some(Became::Healed), Some(Became::Refused));
+        let (right, healed, refused) = (Some(Became::Passed), Some(Became::Repaired), Some(Became::Refused));
         let agent = [right, refused, right, refused, refused, healed, refused, None, right, refused];
         for (number, became) in (0..).zip(agent) {
-            let mut turn = turn("a", "x", became.unwrap_or(Became::Right));
+            let mut turn = turn("a", "x", became.unwrap_or(Became::Passed));
             (turn.origin, turn.feeds_back, turn.turn.at) = ("agent", true, day + number);
             turn.turn.policy = "feedback".into();
             if became.is_none() {
@@ -270,7 +270,7 @@ fn errors_that_were_put_right_agree_with_counts_made_by_hand() {
             .append("a", vec![NewNode::new(NodeKind::User, json!({"text": "Something else."}))])
             .await
             .unwrap();
-        for became in [Became::Right, Became::Refused] {
+        for became in [Became::Passed, Became::Refused] {
             let mut turn = turn("a", "x", became);
             (turn.origin, turn.feeds_back, turn.turn.at) = ("agent", true, day + 100);
             turn.turn.policy = "feedback".into();
@@ -278,7 +278,7 @@ fn errors_that_were_put_right_agree_with_counts_made_by_hand() {
         }
         // What a gateway asks again is one turn. Of what it refused at once no model was told.
         for (became, questions) in
-            [(Became::Corrected, 1), (Became::Corrected, 3), (Became::Refused, 2), (Became::Refused, 0)]
+            [(Became::Retried, 1), (Became::Retried, 3), (Became::Refused, 2), (Became::Refused, 0)]
         {
             let mut turn = turn("g", "x", became);
             (turn.turn.at, turn.turn.repair_turns) = (day + 5, questions);
@@ -309,7 +309,7 @@ fn what_is_too_old_or_too_much_goes_the_oldest_first() {
     each(async |store| {
         let days = |n: i64| now() - n * 86_400_000;
         for (id, at) in [("old", days(40)), ("middle", days(10)), ("new", days(0))] {
-            let mut turn = turn(id, "needle", Became::Healed);
+            let mut turn = turn(id, "needle", Became::Repaired);
             turn.turn.at = at;
             store.write(turn).await.unwrap();
         }
@@ -340,7 +340,7 @@ fn what_is_too_old_or_too_much_goes_the_oldest_first() {
 fn whoever_listens_hears_of_each_turn_once_it_is_there() {
     each(async |store| {
         let mut changes = store.changes();
-        store.write(turn("a", "x", Became::Right)).await.unwrap();
+        store.write(turn("a", "x", Became::Passed)).await.unwrap();
         let change = changes.recv().await.unwrap();
         assert_eq!((change.session.as_str(), change.what, change.nodes), ("a", "added", 3));
         assert!(change.turn.is_some());
@@ -358,7 +358,7 @@ impl Record for Said {
     }
 
     fn into_turn(self: Box<Self>) -> Option<NewTurn> {
-        (!self.0.is_empty()).then(|| turn("said", self.0, Became::Right))
+        (!self.0.is_empty()).then(|| turn("said", self.0, Became::Passed))
     }
 }
 
@@ -423,7 +423,7 @@ fn one_that_cannot_be_written_costs_the_others_nothing_and_leaves_nothing() {
         assert!(store.session("b").await.unwrap().is_none());
         // Hostile counts do not run over.
         for _ in 0..3 {
-            let mut turn = turn("a", "x", Became::Right);
+            let mut turn = turn("a", "x", Became::Passed);
             (turn.turn.prompt_tokens, turn.turn.completion_tokens) = (i64::MAX, i64::MAX);
             store.write(turn).await.unwrap();
         }
@@ -435,7 +435,7 @@ fn one_that_cannot_be_written_costs_the_others_nothing_and_leaves_nothing() {
 #[test]
 fn a_dump_is_read_again_elsewhere() {
     each(async |store| {
-        store.write(turn("../a b", "Print hello.", Became::Healed)).await.unwrap();
+        store.write(turn("../a b", "Print hello.", Became::Repaired)).await.unwrap();
         let dump = store.dump("../a b").await.unwrap().unwrap();
         let dir = folder();
         let path = dump.write(&dir).unwrap();
@@ -464,7 +464,7 @@ fn a_dump_has_the_form_that_it_has_had() {
     // Short messages stood in their bodies once.
     let earlier = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/dump/session-1-first.json");
     each(async |store| {
-        let mut first = turn("golden", "Print hello.", Became::Corrected);
+        let mut first = turn("golden", "Print hello.", Became::Retried);
         first.turn.at = 1_795_336_496_123;
         (first.turn.repair_turns, first.turn.feedback_turns, first.turn.repair_tokens) = (1, 1, 7);
         let mut call = NewNode::new(NodeKind::ToolCall, json!({"arguments": {"code": "print('hello')"}}));
@@ -486,6 +486,7 @@ fn a_dump_has_the_form_that_it_has_had() {
         for (text, n_parts) in [(&kept, 2), (&earlier, 1)] {
             let session = Dump::from_json(text).unwrap().into_session();
             assert_eq!((session.turns.len(), session.nodes.len(), session.parts.len()), (1, 5, n_parts));
+            assert_eq!((&*session.turns[0].outcome, &*session.summary.outcome), ("retried", "retried"));
             assert!(session.body(&session.nodes[2]).unwrap().contains("Print hello."));
         }
     });
@@ -515,8 +516,10 @@ fn two_processes_may_share_a_file() {
     let (a, b) = (Store::open(first.clone()).unwrap(), Store::open(first).unwrap());
     run(async {
         for _ in 0..20 {
-            let (one, two) =
-                tokio::join!(a.write(turn("s", "a", Became::Right)), b.write(turn("s", "b", Became::Right)));
+            let (one, two) = tokio::join!(
+                a.write(turn("s", "a", Became::Passed)),
+                b.write(turn("s", "b", Became::Passed))
+            );
             assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
         }
         let session = a.session("s").await.unwrap().unwrap();

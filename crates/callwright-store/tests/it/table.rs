@@ -6,7 +6,7 @@ use crate::places::{each, turn};
 
 /// Sessions that differ in all that a list is ordered by, some of them equal.
 async fn filled(store: &Store) {
-    let outcomes = [Became::Healed, Became::Right, Became::Refused];
+    let outcomes = [Became::Repaired, Became::Passed, Became::Refused];
     for number in 0..9_i64 {
         for n in 0..=number % 4 {
             let became = outcomes[(number + n) as usize % outcomes.len()];
@@ -37,7 +37,7 @@ async fn walked(store: &Store, filter: &Filter, order: Order, most: usize) -> Ve
 fn a_list_is_in_the_order_that_is_asked_for() {
     each(async |store| {
         filled(&store).await;
-        let filters = [Filter::default(), Filter { outcome: Some("healed".into()), ..Filter::default() }];
+        let filters = [Filter::default(), Filter { outcome: Some("repaired".into()), ..Filter::default() }];
         for filter in filters {
             let all = store.sessions(filter.clone(), None, 200).await.unwrap().sessions;
             assert!(3 < all.len());
@@ -85,7 +85,7 @@ fn totals_are_the_sums_of_the_rows() {
         filled(&store).await;
         let filters = [
             Filter::default(),
-            Filter { outcome: Some("healed".into()), ..Filter::default() },
+            Filter { outcome: Some("repaired".into()), ..Filter::default() },
             Filter { model: Some("a".into()), ..Filter::default() },
             Filter { outcome: Some("refused".into()), text: Some("say".into()), ..Filter::default() },
             Filter { text: Some("nowhere".into()), ..Filter::default() },
@@ -113,7 +113,7 @@ fn totals_are_the_sums_of_the_rows() {
 fn the_time_of_requests_is_told_by_model() {
     each(async |store| {
         for number in 1..=20 {
-            let mut turn = turn("s", "x", Became::Right);
+            let mut turn = turn("s", "x", Became::Passed);
             turn.turn.at = 1_795_305_600_000 + number;
             (turn.turn.total_us, turn.turn.first_byte_us) = (1_000 * number, 10 * number);
             turn.turn.model = if number == 20 { "slow".into() } else { "quick".into() };

@@ -96,8 +96,8 @@ fn a_store_of_the_first_version_is_taken_over() {
         run(async {
             // It is there at once, and what is new comes to it.
             let session = store.session("old-7").await.unwrap().unwrap();
-            assert_eq!((session.nodes.len(), session.turns[0].outcome.as_str()), (2, "healed"));
-            store.write(turn("new", "Find needle-7", Became::Healed)).await.unwrap();
+            assert_eq!((session.nodes.len(), session.turns[0].outcome.as_str()), (2, "repaired"));
+            store.write(turn("new", "Find needle-7", Became::Repaired)).await.unwrap();
             let found = async |filter: Filter| {
                 let page = store.sessions(filter, None, 200).await.unwrap();
                 page.sessions.into_iter().map(|summary| summary.id).collect::<Vec<_>>()
@@ -120,7 +120,7 @@ fn a_store_of_the_first_version_is_taken_over() {
                 Filter { model: Some("m".into()), outcome: Some("healed".into()), ..Filter::default() };
             assert_eq!(found(by_model).await[..2], ["old-450", "old-449"]);
             let all = store.statistics(Default::default()).await.unwrap();
-            assert_eq!((all.calls.healed, all.spent.tokens), (451, 451 * 15));
+            assert_eq!((all.calls.repaired, all.spent.tokens), (451, 451 * 15));
             // Nobody's key made what was there, and it may lack a secret without saying so.
             let owner = Owner::of_key([1; 32]);
             assert_eq!(
@@ -131,7 +131,7 @@ fn a_store_of_the_first_version_is_taken_over() {
             assert!(store.session("old-7").await.unwrap().unwrap().nodes.iter().all(|node| node.masked));
             assert!(store.session("new").await.unwrap().unwrap().nodes.iter().all(|node| !node.masked));
             assert!(store.delete("old-7").await.unwrap());
-            assert_eq!(store.statistics(Default::default()).await.unwrap().calls.healed, 450);
+            assert_eq!(store.statistics(Default::default()).await.unwrap().calls.repaired, 450);
             assert_eq!(found(of("needle 7 ")).await, ["new"]);
         });
         store.close();
@@ -202,7 +202,7 @@ fn turns_are_found_by_an_api_that_was_kept_before_it_could_be_filtered_by() {
             assert_eq!(store.totals(said("responses")).await.unwrap().sessions, 150);
             assert_eq!(found(Filter { text: given("needle 1 "), ..said("chat") }).await, [""; 0]);
             // What is new stands beside it.
-            let mut new = turn("new", "Find needle-1", Became::Healed);
+            let mut new = turn("new", "Find needle-1", Became::Repaired);
             (new.turn.model, new.turn.surface) = ("m".into(), "messages".into());
             store.write(new).await.unwrap();
             assert_eq!(

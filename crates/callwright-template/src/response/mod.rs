@@ -79,7 +79,7 @@ impl ResponseTemplate {
             return Err(error("", "the file is longer than 4 MB"));
         }
         let value: Value =
-            serde_json::from_str(json).map_err(|why| error("", format!("it is no JSON: {why}")))?;
+            serde_json::from_str(json).map_err(|why| error("", format!("it is not JSON: {why}")))?;
         if let Some(template) = value.get("response_template").filter(|value| value.is_object()) {
             return region::template(template);
         }

@@ -40,7 +40,7 @@ pub(super) fn template(template: &Value) -> Result<ResponseTemplate, ResponseErr
 fn anchors(field: &Value, literal: &str, by_pattern: &str) -> Result<Option<Vec<Vec<Piece>>>, ResponseError> {
     if let Some(pattern) = field.get(by_pattern) {
         let part = format!("{FIELD}.{by_pattern}");
-        let pattern = pattern.as_str().ok_or_else(|| error(&part, "it is no text"))?;
+        let pattern = pattern.as_str().ok_or_else(|| error(&part, "it is not a text"))?;
         let ways = pattern::spelled(pattern).map_err(|why| error(&part, why))?;
         return Ok(Some(ways));
     }
@@ -51,7 +51,7 @@ fn anchors(field: &Value, literal: &str, by_pattern: &str) -> Result<Option<Vec<
         Some(Value::Array(texts)) => {
             let texts: Option<Vec<_>> =
                 texts.iter().map(|text| text.as_str().map(pattern::literal)).collect();
-            Some(texts.ok_or_else(|| error(&part, "it is no list of texts"))?)
+            Some(texts.ok_or_else(|| error(&part, "it is not a list of texts"))?)
         }
         Some(_) => return Err(error(&part, "it is neither a text nor a list of texts")),
     })
@@ -80,7 +80,7 @@ fn body(field: &Value, is_repeated: bool) -> Result<(Body, Option<String>), Resp
             let slot = |key: &str| {
                 let text = function.get(key).and_then(Value::as_str);
                 let slot = text.and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
-                slot.ok_or_else(|| error(PART, format!("`{key}` is no placeholder")))
+                slot.ok_or_else(|| error(PART, format!("`{key}` is not a placeholder")))
             };
             (slot("name")?, slot("arguments")?)
         }

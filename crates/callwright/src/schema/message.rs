@@ -39,7 +39,7 @@ pub(super) fn of_fault(root: Value<'_>, fault: &Fault<'_, '_>) -> Violation {
             format!("{} stands twice with different values{}", show(name), inside(parent(&pointer))),
         ),
         Sort::Surrogate => {
-            ("surrogate", format!("{subject} holds half a surrogate pair, which is no character"))
+            ("surrogate", format!("{subject} holds half a surrogate pair, which is not a character"))
         }
     };
     Violation { pointer, keyword, message }

@@ -19,7 +19,7 @@ async fn a_hint_is_not_believed_and_a_declaration_is() {
     assert_eq!(
         run.told.lines(),
         [
-            "MCP server s has no tool no_such, of which the configuration speaks",
+            "MCP server s has no tool no_such, which the configuration names",
             "MCP server s: pinned as they are now: echo, look"
         ]
     );

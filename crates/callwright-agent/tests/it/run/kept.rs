@@ -70,7 +70,7 @@ async fn the_session_tells_what_happened() {
     assert_eq!(session.turns.len(), 7);
     assert!(session.turns.iter().all(|turn| turn.mode == "prompt" && turn.policy == "feedback"));
     let (_, session) = three_tasks(Policy::Heal).await;
-    let repaired = session.nodes.iter().filter(|node| node.kind == NodeKind::Healed).count();
+    let repaired = session.nodes.iter().filter(|node| node.kind == NodeKind::Repaired).count();
     assert_eq!((repaired, session.summary.repairs), (3, 3));
     let body = session.nodes.iter().find(|node| node.kind == NodeKind::ModelTurn).unwrap();
     assert!(session.body(body).unwrap().contains("One."));

@@ -276,7 +276,7 @@ fn a_model_that_repeats_a_call_which_succeeds_is_told_and_then_stopped() {
     let told = write(&mut machine).unwrap().unwrap();
     assert!(told.starts_with("You have made this call 3 times now (fsWrite)"), "{told}");
     let ended = write(&mut machine).unwrap_err();
-    assert_eq!(ended.end, End::Breaker);
+    assert_eq!(ended.end, End::GaveUp);
     assert!(ended.sentence.contains("the same call of fsWrite 4 times"), "{}", ended.sentence);
     // More can be said, and then it begins to count anew.
     machine.say("Go on.");

@@ -48,7 +48,7 @@ async fn files_are_found_by_part_glob_and_path() {
         "what is above says what is ignored, and so does the directory itself"
     );
     assert!(
-        find(json!({"pattern": "[a"})).await["error"].as_str().unwrap().starts_with("pattern is no glob")
+        find(json!({"pattern": "[a"})).await["error"].as_str().unwrap().starts_with("pattern is not a glob")
     );
     assert_eq!(find(json!({"pattern": "x", "path": "link"})).await["path"], json!("link"));
 }
@@ -68,7 +68,7 @@ async fn lines_are_found_with_their_numbers() {
     let found = bench.call("grepSearch", json!({"pattern": "run", "path": "target/out.rs"})).await;
     assert_eq!(found["matches"][0]["line"], json!(1), "a file that is named is searched, ignored or not");
     let broken = bench.call("grepSearch", json!({"pattern": "("})).await;
-    assert!(broken["error"].as_str().unwrap().starts_with("pattern is no regular expression"), "{broken}");
+    assert!(broken["error"].as_str().unwrap().starts_with("pattern is not a regular expression"), "{broken}");
     bench.put("many.txt", "needle\n".repeat(30));
     bench.put("wide.txt", format!("wide {}\n", "é".repeat(400)));
     bench.context.limits.entries = 4;

@@ -57,7 +57,7 @@ impl Rules<'_> {
 
     fn document(&mut self, bytes: &[u8]) -> Value {
         serde_json::from_slice(bytes).unwrap_or_else(|error| {
-            self.breach(format!("the body is no JSON: {error}"));
+            self.breach(format!("the body is not JSON: {error}"));
             Value::Null
         })
     }
@@ -157,7 +157,7 @@ impl Rules<'_> {
             }
             match serde_json::from_str(data) {
                 Ok(chunk) => self.chunk(&chunk, &mut joined),
-                Err(error) => self.breach(format!("an event is no JSON: {error}: {data}")),
+                Err(error) => self.breach(format!("an event is not JSON: {error}: {data}")),
             }
         }
         if joined.top.contains_key("error") {

@@ -60,7 +60,7 @@ pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
 /// A turn of this session with one call.
 pub(crate) fn turn(session: &str, says: &str, became: Became) -> NewTurn {
     let outcome = match became {
-        Became::Right => "passed",
+        Became::Passed => "passed",
         other => other.name(),
     };
     let mut answer = NewNode::new(NodeKind::ModelTurn, json!({"raw": "<tool_call>{…}</tool_call>"}));
@@ -85,14 +85,14 @@ pub(crate) fn turn(session: &str, says: &str, became: Became) -> NewTurn {
             attempts: 1,
             prompt_tokens: 10,
             completion_tokens: 5,
-            repairs: i64::from(became == Became::Healed),
+            repairs: i64::from(became == Became::Repaired),
             ..Turn::default()
         },
         before: Before::made_by(|| vec![NewNode::new(NodeKind::System, json!({"text": "Be brief."}))]),
         nodes: vec![NewNode::new(NodeKind::User, json!({"text": says})), answer],
         calls: vec![Call { tool: "run_code".into(), dialect: "hermes".into(), became }],
         faults: match became {
-            Became::Right => Vec::new(),
+            Became::Passed => Vec::new(),
             _ => vec![Fault { kind: "drop-comma".into(), tool: "run_code".into(), place: String::new() }],
         },
         feeds_back: false,

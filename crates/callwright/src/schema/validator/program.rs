@@ -399,8 +399,10 @@ impl<'s> Scope<'_, 's> {
     fn pattern(&mut self, source: &str, pointer: impl Fn() -> String) -> Option<u32> {
         let number = self.compiler.patterns.add(source);
         if number.is_none() {
-            let reason =
-                format!("{} is no regular expression that can be tried here", callwright_json::quote(source));
+            let reason = format!(
+                "{} is not a regular expression that can be tried here",
+                callwright_json::quote(source)
+            );
             self.fault(pointer(), reason);
         }
         number
