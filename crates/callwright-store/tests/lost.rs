@@ -58,7 +58,7 @@ fn what_is_lost_is_counted_in_a_line_and_not_told_one_by_one() {
     tracing::subscriber::set_global_default(Lines).unwrap();
     let store = Store::open(StoreConfig::at(folder().join("callwright.db"))).unwrap();
     run(async {
-        store.write(turn("s", "first", Became::Right)).await.unwrap();
+        store.write(turn("s", "first", Became::Passed)).await.unwrap();
         fails_for_bad(&store).await;
         for _ in 0..40 {
             store.record(Box::new(Bad));

@@ -11,6 +11,7 @@ mod kill;
 mod kill_gateway;
 mod lines;
 mod mcp;
+mod picture;
 mod replay;
 mod run;
 mod serve;

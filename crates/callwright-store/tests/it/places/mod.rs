@@ -117,7 +117,7 @@ pub(crate) async fn fails_for_bad(store: &Store) {
 
 /// A turn that such a store cannot write.
 pub(crate) fn bad() -> NewTurn {
-    let mut bad = turn("s", "lost", Became::Right);
+    let mut bad = turn("s", "lost", Became::Passed);
     bad.turn.model = "bad".into();
     bad
 }

@@ -1,14 +1,11 @@
 //! The picture in the README shows what the command prints.
 //!
-//! `CALLWRIGHT_WRITE_REFERENCE=1 cargo test --package callwright-cli --test picture` draws it anew.
-#![expect(clippy::unwrap_used, reason = "a test that cannot draw has failed")]
-
-mod binary;
+//! `CALLWRIGHT_WRITE_REFERENCE=1 cargo test --package callwright-cli picture` draws it anew.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use binary::callwright;
+use crate::binary::callwright;
 
 const PICTURE: &str = "docs/repair.svg";
 const COMMAND: &str = "callwright parse examples/answer.txt --tools examples/tools.json";
