@@ -181,9 +181,13 @@ pub(crate) async fn unpacked(
 
 /// About how many bytes a JSON text takes once it is parsed: each value has a node beside its text.
 pub(crate) fn parsed_size(text: &[u8]) -> usize {
-    let begins = |byte: &&u8| matches!(**byte, b',' | b':' | b'[' | b'{');
-    text.len() + text.iter().filter(begins).count() * NODE
+    let begins = |byte: &u8| u8::from(matches!(*byte, b',' | b':' | b'[' | b'{'));
+    let count = |block: &[u8]| usize::from(block.iter().map(begins).sum::<u8>());
+    text.len() + text.chunks(BLOCK).map(count).sum::<usize>() * NODE
 }
+
+/// So many bytes are counted into one byte, which cannot run over: the compiler counts sixteen or more at a time then.
+const BLOCK: usize = 240;
 
 /// The bytes of a node.
 const NODE: usize = 16;
@@ -206,6 +210,14 @@ where
 mod tests {
     use super::*;
     use crate::service::Asker;
+
+    #[test]
+    fn each_value_of_a_body_counts() {
+        assert_eq!(parsed_size(b""), 0);
+        assert_eq!(parsed_size(br#"{"a":[1,2]}"#), 11 + 4 * NODE);
+        let many = [b'['; 3 * BLOCK + 1];
+        assert_eq!(parsed_size(&many), many.len() * (1 + NODE));
+    }
 
     #[tokio::test]
     async fn a_packed_body_is_read_within_its_bound() {
