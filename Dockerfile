@@ -9,9 +9,9 @@ RUN apk add --no-cache build-base ca-certificates
 WORKDIR /source
 COPY . .
 # Alpine's target is musl, which Rust links statically.
-RUN cargo build --release --locked --package callwright-cli \
+RUN cargo build --profile dist --locked --package callwright-cli \
     && mkdir -p /root-of-image/data /root-of-image/tmp \
-    && cp target/release/callwright /root-of-image/callwright
+    && cp target/dist/callwright /root-of-image/callwright
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

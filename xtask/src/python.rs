@@ -98,7 +98,7 @@ pub(crate) fn wheel() -> Result<()> {
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
-    ensure!(python.maturin(&["build", "--release", "--out"], &out)?, "the wheel was not built");
+    ensure!(python.maturin(&["build", "--profile", "dist", "--out"], &out)?, "the wheel was not built");
     ensure!(python.maturin(&["sdist", "--out"], &out)?, "the source archive was not packed");
     let wheel = only(&out, "whl")?;
     let archive = only(&out, "gz")?;
@@ -122,7 +122,7 @@ pub(crate) fn released(root: &Path, is_built: bool) -> Result<PathBuf> {
     if is_built && site.exists() {
         return Ok(site);
     }
-    let build = ["build", "--release", "--quiet", "--out"];
+    let build = ["build", "--profile", "dist", "--quiet", "--out"];
     ensure!(Python::open(root)?.installed(&build, &wheels, &site)?, "the wheel was not built or installed");
     Ok(site)
 }

@@ -27,12 +27,12 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
     );
     let root = root()?;
     let mut build = step::cargo(&root);
-    build.args(["build", "--quiet", "--profile", "score", "--package", "callwright-cli"]);
+    build.args(["build", "--quiet", "--release", "--package", "callwright-cli"]);
     ensure!(build.status()?.success(), "the optimised build failed");
 
     let out = root.join("target/scores");
     fs::create_dir_all(&out)?;
-    let scorer = Scorer { binary: root.join("target/score/callwright"), out, dir, root };
+    let scorer = Scorer { binary: root.join("target/release/callwright"), out, dir, root };
     let mut table = Table::default();
     scorer.heal(&mut table)?;
     scorer.calls(&mut table)?;

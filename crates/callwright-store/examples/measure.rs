@@ -1,6 +1,6 @@
 //! What a store costs: `cargo xtask bench store` builds and runs it. By itself it takes a folder, or the URL of an empty
 //! Postgres database, and the number of nodes:
-//! `cargo run --release --package callwright-store --example measure postgres://localhost/measure 1000000`
+//! `cargo run --profile dist --package callwright-store --example measure postgres://localhost/measure 1000000`
 //!
 //! A store of as many nodes as asked for is made, as conversations of ten turns; then lists, filters and sessions are
 //! asked for, and the middle of the times is told. And what handing over a record costs the one who hands it over.

@@ -129,16 +129,15 @@ fn built(options: &Options) -> Result<Servers> {
     let root = root()?;
     let cargo = |args: &[&str]| step::run(step::cargo(&root).args(args));
     if options.ours.is_none() {
-        let ours = cargo(&["build", "--release", "--package", "callwright-cli"])?;
+        let ours = cargo(&["build", "--profile", "dist", "--package", "callwright-cli"])?;
         ensure!(ours.ok, "the gateway cannot be built");
     }
     let manifest = "benches/Cargo.toml";
-    let load = cargo(&["build", "--release", "--manifest-path", manifest, "--package", "gateway-load"])?;
-    ensure!(load.ok, "the load cannot be built");
+    let built = cargo(&["build", "--release", "--manifest-path", manifest, "--package", "gateway-load"])?;
+    ensure!(built.ok, "the load cannot be built");
     let work = root.join("target/bench");
     fs::create_dir_all(&work)?;
-    let binary =
-        |folder: &str, name: &str| -> PathBuf { root.join(folder).join("target/release").join(name) };
-    let ours = options.ours.clone().unwrap_or_else(|| binary("", "callwright"));
-    Ok(Servers { ours, load: binary("benches", "gateway-load"), work, keeps: options.keeps })
+    let ours = options.ours.clone().unwrap_or_else(|| root.join("target/dist/callwright"));
+    let load = root.join("benches/target/release/gateway-load");
+    Ok(Servers { ours, load, work, keeps: options.keeps })
 }

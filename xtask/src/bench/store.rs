@@ -18,7 +18,7 @@ pub(crate) fn store(n_nodes: u64, is_gate: bool) -> Result<()> {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let mut cargo = step::cargo(&root);
-    cargo.args(["run", "--release", "--quiet", "--package", "callwright-store"]);
+    cargo.args(["run", "--profile", "dist", "--quiet", "--package", "callwright-store"]);
     cargo.args(["--example", "measure", "--"]).arg(&folder).arg(n_nodes.to_string());
     let output = cargo.output().context("cannot run cargo")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
