@@ -18,10 +18,10 @@ use crate::postgres::{Postgres, VARIABLE};
 use crate::{documented, runners, tidy};
 
 /// The share of the generators' rounds that the first tier takes, and the variable that tells them.
-const ROUNDS: (&str, &str) = ("CALLWRIGHT_LAWS", "0.1");
+const ROUNDS: (&str, &str) = ("CALLWRIGHT_LAWS", "0.2");
 
 /// The tests whose rounds the variable scales: the second tier runs them in full.
-const GENERATED: &str = "test(/^(laws|broken_marks|schema_laws)::/)";
+const GENERATED: &str = "test(/^(broken_marks|chunks|laws|schema_laws|truncation)::/)";
 
 /// Runs what a clone can test with nothing but crates: the first tier.
 ///

@@ -8,7 +8,7 @@ use callwright::value::Value;
 use callwright::{Context, Delta, Dialects, Policy, Scanner, ToolSet, parse};
 use callwright_json::RepairKind;
 
-use crate::common::{Outline, Random, pieces, rounds};
+use crate::common::{Outline, Random, pieces, rounds, slack, stride};
 
 /// What the calls hold. Each piece stands in the text as it is, and nowhere else.
 const PIECES: [&str; 8] = ["alpha", "31337", "beta", "true", "True", "gamma", "4711", "delta"];
@@ -102,7 +102,7 @@ fn no_argument_is_lost_where_a_mark_is_broken() {
             let said: Vec<(String, String)> =
                 calls.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
             let text = prompt::calls(&dialect, &tools, &said);
-            for (what, text) in broken(&text) {
+            for (what, text) in broken(&text).into_iter().step_by(stride()) {
                 n_texts += 1;
                 let outcome = parse(&tools, &text, &[], &Context::default());
                 for call in outcome.calls() {
@@ -115,7 +115,7 @@ fn no_argument_is_lost_where_a_mark_is_broken() {
             }
         }
     }
-    assert!(10_000 < n_texts, "only {n_texts} texts");
+    assert!(10_000 / stride() < n_texts, "only {n_texts} texts");
     let shown = faults.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n\n");
     assert!(faults.is_empty(), "{} of {n_texts}\n{shown}", faults.len());
 }
@@ -123,6 +123,8 @@ fn no_argument_is_lost_where_a_mark_is_broken() {
 /// What became of calls with one wrong sign, in percent of them.
 #[derive(Debug)]
 struct Shares {
+    /// How many there are.
+    of: usize,
     exact: f64,
     /// The right call, and marks that are said.
     said: f64,
@@ -213,7 +215,7 @@ fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
         }
     }
     let share = |n: usize| 100.0 * n as f64 / all as f64;
-    Shares { exact: share(exact), said: share(said), lost: share(lost), wrong: share(wrong) }
+    Shares { of: all, exact: share(exact), said: share(said), lost: share(lost), wrong: share(wrong) }
 }
 
 /// A name that no tool has is refused, and so is a key: those are most of what is not read.
@@ -221,12 +223,14 @@ fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
 fn one_wrong_sign_is_mended_or_refused() {
     // With the first seed was worked; the second one only judges.
     for (seed, is_of_two) in [(1, false), (99, false), (1, true), (99, true)] {
-        let shares = shares(seed, 120, is_of_two);
+        let shares = shares(seed, rounds(120), is_of_two);
         println!("seed {seed}, two calls {is_of_two}: {shares:?}");
         // What is wrong with the second call may be in the list around both.
         let (exact, said, lost) = if is_of_two { (73.0, 0.6, 0.9) } else { (76.0, 0.4, 0.6) };
-        assert!(exact <= shares.exact, "{shares:?}");
-        assert!(shares.said <= said && shares.lost <= lost && shares.wrong <= 1.3, "{shares:?}");
+        assert!(exact - slack(exact, shares.of) <= shares.exact, "{shares:?}");
+        for (share, most) in [(shares.said, said), (shares.lost, lost), (shares.wrong, 1.3)] {
+            assert!(share <= most + slack(most, shares.of), "{shares:?}");
+        }
     }
 }
 
@@ -243,7 +247,7 @@ fn pieces_do_not_matter_where_signs_are_wrong() {
         let mut random = Random(seed);
         let (mut all, mut differ) = (0, Vec::new());
         for dialect in PromptDialect::all(&Dialects::default()) {
-            for n in 0..120 {
+            for n in 0..rounds(120) {
                 let whole = prompt::calls(
                     &dialect,
                     &tools,

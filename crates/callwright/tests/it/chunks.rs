@@ -3,7 +3,7 @@
 
 use callwright::{Context, Delta, Dialect, Dialects, Event, Scanner, ToolSet, parse};
 
-use crate::common::{Outline, Random, tool_set};
+use crate::common::{Outline, Random, rounds, tool_set};
 
 /// Texts with everything in them that the scanner has to hold back.
 const TEXTS: &[&str] = &[
@@ -63,7 +63,7 @@ fn every_cut_gives_the_same() {
 fn random_cuts_of_mixed_texts_give_the_same() {
     let tool_set = tool_set();
     let mut random = Random(7);
-    for _ in 0..3000 {
+    for _ in 0..rounds(3000) {
         let text: String = (0..1 + random.below(4)).map(|_| *random.pick(TEXTS)).collect();
         // Also torn texts: a random piece is left out.
         let chars: Vec<char> = text.chars().collect();

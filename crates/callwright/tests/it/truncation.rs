@@ -9,7 +9,7 @@ use callwright::value::Value;
 use callwright::{CallDelta, Context, Delta, Event, NativeCall, Policy, Scanner, ToolSet, Verdict, parse};
 use callwright_json::RepairKind;
 
-use crate::common::{Random, tool_set};
+use crate::common::{Random, stride, tool_set};
 
 const CALLS: usize = 1_000;
 
@@ -182,7 +182,7 @@ fn what_could_have_gone_on_says_so() {
     let tools = tool_set();
     let context = Context { finish_reason: Some("stop"), ..Context::default() };
     for call in calls() {
-        for text in cuts(&call.native) {
+        for text in cuts(&call.native).step_by(stride()) {
             let native = NativeCall { id: None, name: call.name, arguments: text };
             let outcome = parse(&tools, "", &[native], &Context { native: true, ..context.clone() });
             for found in outcome.calls() {
@@ -191,7 +191,7 @@ fn what_could_have_gone_on_says_so() {
                 assert!(begins(&arguments, &call.arguments), "{text}: {arguments}");
             }
         }
-        for text in cuts(&call.text) {
+        for text in cuts(&call.text).step_by(stride()) {
             for found in parse(&tools, text, &[], &context).calls() {
                 let arguments = value(&found.arguments);
                 let is_whole = found.name == call.name && arguments == call.arguments;

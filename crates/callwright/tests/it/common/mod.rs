@@ -7,8 +7,22 @@ use callwright::{Event, Outcome, ToolSet, Verdict};
 /// How many rounds a generated test takes where it usually takes `usual`: as many times that as the variable
 /// `CALLWRIGHT_LAWS` says, `0.2` or `5`, and one at least.
 pub(crate) fn rounds(usual: usize) -> usize {
-    let times: f64 = std::env::var("CALLWRIGHT_LAWS").map_or(1.0, |times| times.parse().unwrap());
-    ((usual as f64 * times).ceil() as usize).max(1)
+    ((usual as f64 * times()).ceil() as usize).max(1)
+}
+
+/// Of cases that are all there are, and not more, every which one is taken: each fifth where the variable says `0.2`.
+pub(crate) fn stride() -> usize {
+    ((1.0 / times()).round() as usize).max(1)
+}
+
+/// How far the share of `n` cases may be from a bound, both in percent, that holds for the usual rounds: nothing for those or
+/// more, and three standard deviations of a share for fewer.
+pub(crate) fn slack(bound: f64, n: usize) -> f64 {
+    if 1.0 <= times() { 0.0 } else { 3.0 * (bound * (100.0 - bound) / n as f64).sqrt() }
+}
+
+fn times() -> f64 {
+    std::env::var("CALLWRIGHT_LAWS").map_or(1.0, |times| times.parse().unwrap())
 }
 
 /// The tools that most cases are about.
