@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{pinned, prose, root};
+use crate::{figures, pinned, prose, root};
 
 /// What reading the files found.
 #[derive(Default)]
@@ -61,6 +61,7 @@ pub(crate) fn read() -> Result<House> {
         }
     }
     house.breaches.extend(prose::breaches(&files));
+    house.breaches.extend(figures::breaches(&files));
     Ok(house)
 }
 

@@ -9,6 +9,7 @@ mod cost;
 mod dependencies;
 mod documented;
 mod e2e;
+mod figures;
 mod house;
 mod javascript;
 mod layers;

@@ -1,7 +1,6 @@
 //! The picture in the README shows what the command prints.
 //!
 //! `CALLWRIGHT_WRITE_REFERENCE=1 cargo test --package callwright-cli --test picture` draws it anew.
-#![expect(clippy::unwrap_used, reason = "a test that cannot draw has failed")]
 
 mod binary;
 
