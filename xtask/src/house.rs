@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use steps::root;
+use steps::{figures, root};
 
 use crate::{pinned, prose};
 
@@ -63,6 +63,7 @@ pub(crate) fn read() -> Result<House> {
         }
     }
     house.breaches.extend(prose::breaches(&files));
+    house.breaches.extend(figures::breaches(&files));
     Ok(house)
 }
 

@@ -7,12 +7,29 @@ use std::path::{Component, Path, PathBuf};
 /// The words, and what to say instead.
 const WORDS: &str = include_str!("../words.txt");
 
+/// Turns of phrase that no native speaker writes, and what to write instead. What a program says is held to them, and pages are.
+const PHRASES: [(&str, &str); 7] = [
+    ("it is looked", "say who looks"),
+    ("is looked for", "say who looks for it"),
+    ("is looked at", "say who reads it"),
+    ("are looked for", "say who looks for them"),
+    ("of which", "begin a new sentence"),
+    ("is none", "write `there is none`, or `has none`"),
+    ("is no", "write `is not a`"),
+];
+
+/// Words at the head of a sentence that make a clause of it where help needs a statement.
+const HEADS: [&str; 5] = ["What ", "Where ", "Which ", "How ", "Whether "];
+
 /// The folder of the site, and its list of pages.
 const SITE: &str = "docs";
 const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// Where a file of the project is read by people who have no clone.
 const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
+
+/// The comments that are a command's help.
+const HELP: &str = "crates/callwright-cli/src/args/";
 
 /// Where the sources of a crate stand, in whose comments, help and texts people meet what the engine does.
 const CRATES: &str = "crates/callwright";
@@ -25,8 +42,9 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
         let Some(text) = text else { continue };
         if path.ends_with(".md") {
             for (number, line) in prose(text) {
-                let found = words(&without_targets(&line));
-                breaches.extend(found.map(|(_, why)| format!("{path}:{number}: {why}")));
+                let line = without_targets(&line);
+                let found = words(&line).map(|(_, why)| why).chain(phrases(&line));
+                breaches.extend(found.map(|why| format!("{path}:{number}: {why}")));
             }
             for (number, target) in links(text) {
                 breaches.extend(link(path, &target, files).map(|why| format!("{path}:{number}: {why}")));
@@ -34,16 +52,25 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
         } else if is_told(path) {
             // Tests hold texts of models.
             let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
-            let mut is_example = false;
+            let (mut is_example, mut is_within) = (false, false);
             for (number, line) in (1..).zip(lines) {
                 let comment = line.trim_start().trim_start_matches(['/', '!']).trim_start();
                 is_example ^= line.trim_start().starts_with("//") && comment.starts_with("```");
                 if is_example {
                     continue;
                 }
-                let (told, is_comment) = told(line);
+                let (told, is_comment, goes_on) = told(line, is_within);
+                is_within = goes_on;
                 let found = words(&told).filter(|(word, _)| is_comment || !NAMES.contains(word));
                 breaches.extend(found.map(|(_, why)| format!("{path}:{number}: {why}")));
+                let found = match is_comment {
+                    true if path.starts_with(HELP) && line.trim_start().starts_with("/// ") => {
+                        statement(&told)
+                    }
+                    true => None,
+                    false => phrases(&told).next(),
+                };
+                breaches.extend(found.map(|why| format!("{path}:{number}: {why}")));
             }
         }
     }
@@ -51,24 +78,60 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
     breaches
 }
 
-/// Values of the configuration and of metrics, which texts list without ticks.
-const NAMES: [&str; 4] = ["healed", "heal", "corrected", "breaker"];
+/// Why a line of help is not a statement: `What to write.`, `Is it JSON?`
+fn statement(help: &str) -> Option<String> {
+    if help.contains("? ") || help.ends_with('?') {
+        return Some(String::from("help asks nothing: write a statement"));
+    }
+    let help = help.trim_start_matches('/').trim_start();
+    let head = HEADS.iter().find(|head| help.starts_with(**head));
+    let head = head.map(|head| format!("help does not begin with `{}`: write a statement", head.trim_end()));
+    head.or_else(|| phrases(help).next())
+}
+
+/// The turns of phrase of a line that no native speaker writes.
+fn phrases(line: &str) -> impl Iterator<Item = String> + use<> {
+    let line = line.to_lowercase();
+    // `There is no session`, `is no longer` and `is no more than` are English.
+    let kept = [
+        "some of which",
+        "there is no",
+        "is there no",
+        "is no longer",
+        "is no more",
+        "is no less",
+        "is no different",
+    ];
+    let line = kept.iter().fold(line, |line, english| line.replace(english, ""));
+    PHRASES
+        .iter()
+        .filter(move |(phrase, _)| has_word(&line, phrase))
+        .map(|(phrase, instead)| format!("`{phrase}` is not said; {instead}"))
+}
+
+/// Values of the configuration, which texts list without ticks.
+const NAMES: [&str; 1] = ["heal"];
 
 fn is_told(path: &str) -> bool {
     let place = path.strip_prefix(CRATES).and_then(|rest| rest.split_once('/'));
     place.is_some_and(|(_, place)| place.starts_with("src/") && place.ends_with(".rs"))
 }
 
-/// What a line of Rust tells people, and whether it is a comment: its comment, or its texts. A text of one word is a name.
-fn told(line: &str) -> (String, bool) {
-    let line = line.replace("\\\"", "'");
-    let comment = line.split_once("//").filter(|(code, _)| code.matches('"').count() % 2 == 0);
+/// What a line of Rust tells people: its comment, or its texts. Then whether it is a comment, and whether a text goes on in the
+/// next line, as one of the line before does where it `is_within`. A text of one word is a name.
+fn told(line: &str, is_within: bool) -> (String, bool, bool) {
+    // Raw texts hold quotes of their own, so that nothing tells where one ends.
+    let is_raw = line.contains("r#\"") || line.contains("\"#");
+    let is_within = is_within && !line.trim_start().starts_with("//");
+    let line = line.replace("\\\"", "'").replace("'\"'", "' '");
+    let comment = line.split_once("//").filter(|(code, _)| !is_within && code.matches('"').count() % 2 == 0);
     if let Some((_, comment)) = comment {
         // Python in a comment is code.
-        return (without_code(comment.split(">>>").next().unwrap_or_default()), true);
+        return (without_code(comment.split(">>>").next().unwrap_or_default()), true, false);
     }
-    let texts = line.split('"').skip(1).step_by(2).filter(|text| text.contains(' '));
-    (texts.map(without_code).collect::<Vec<_>>().join("; "), false)
+    let texts = line.split('"').skip(usize::from(!is_within)).step_by(2).filter(|text| text.contains(' '));
+    let told = texts.map(without_code).collect::<Vec<_>>().join("; ");
+    (told, false, !is_raw && is_within ^ (line.matches('"').count() % 2 == 1))
 }
 
 /// The lines of a page that are prose: no blocks of code, and no code within a line.
@@ -223,6 +286,17 @@ mod tests {
         for (files, says) in [
             (&[("README.md", "What was Mended.")][..], "README.md:1: `mended`"),
             (&[("README.md", "a\n\nHealed calls")], "README.md:3: `healed`"),
+            (&[("docs/SUMMARY.md", "The text is no call.")], "`is no` is not said"),
+            (&[("crates/callwright-cli/src/a.rs", "f(\"a list of which one is right\")\n")], "`of which`"),
+            (
+                &[("crates/callwright-cli/src/args/a.rs", "    /// What to write.\n")],
+                "help does not begin with `What`",
+            ),
+            (
+                &[("crates/callwright-cli/src/a.rs", "f(\"a text \\\n that is no call\")\n")],
+                "a.rs:2: `is no`",
+            ),
+            (&[("crates/callwright-cli/src/args/a.rs", "    /// Is it JSON?\n")], "help asks nothing"),
             (&[("crates/callwright-cli/src/args/a.rs", "    /// It heals.\n")], "args/a.rs:1: `heals`"),
             (
                 &[("crates/callwright/src/a.rs", "/// ```\n/// a\n/// ```\n/// It was mended.\n")],
@@ -248,6 +322,10 @@ mod tests {
     #[test]
     fn what_only_looks_like_a_breach_passes() {
         for files in [
+            &[
+                ("README.md", "There is no call, and it is no longer than `a is no b`."),
+                ("crates/callwright/src/a.rs", "/// What it is.\n"),
+            ][..],
             &[("README.md", "`callwright heal` and [x](https://a.example/mended), `a`mendment, healthy")][..],
             &[("crates/callwright-cli/src/a.rs", "\"healed\" => mended(\"a b\"), // `mends` it\n")],
             &[("crates/callwright-cli/tests/a.rs", "// mend"), ("crates/a/src/a.rs", "// mend")],

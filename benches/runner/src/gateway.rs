@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
-use steps::{root, step};
+use steps::{figures, root, step};
 
 use crate::figure::{Figure, show};
 use crate::servers::Servers;
@@ -49,6 +49,11 @@ pub(crate) fn gateway(options: &Options) -> Result<()> {
     // What was measured is shown whatever happened then.
     show(&figures);
     measured?;
+    if options.only.is_empty() && options.ours.is_none() {
+        let group = if options.keeps { "gateway" } else { "gateway_store_off" };
+        let published: Vec<(String, String)> = figures.iter().map(Figure::published).collect();
+        figures::record(&root()?, group, "cargo xtask bench gateway", &published)?;
+    }
     ensure!(!figures.is_empty(), "nothing that is measured has `{}` in its name", options.only);
     let over: Vec<&str> = figures.iter().filter(|f| f.is_over()).map(|f| f.name.as_str()).collect();
     ensure!(!options.gate || over.is_empty(), "over their bounds: {}", over.join(", "));

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 
 use packaging::{javascript, python};
 use steps::install::environment;
-use steps::{root, step};
+use steps::{figures, root, step};
 
 const PAGE: &str = "docs/comparison.md";
-const BEGIN: &str = "<!-- peers: written by `cargo xtask bench peers` -->\n";
+const BEGIN: &str = "<!-- peers: written by `cargo xtask bench peers` -->\n<!--=peers.tables-->\n";
 const END: &str = "<!-- /peers -->\n";
 
 /// What one library made of all texts.
@@ -81,7 +81,7 @@ pub(crate) fn peers(is_built: bool) -> Result<()> {
         page.split_once(BEGIN).with_context(|| format!("{PAGE} has no place for the tables"))?;
     let (_, behind) = rest.split_once(END).with_context(|| format!("{PAGE} has no end of the tables"))?;
     fs::write(root.join(PAGE), format!("{before}{BEGIN}{tables}{END}{behind}"))?;
-    Ok(())
+    figures::record(&root, "peers", "cargo xtask bench peers", &shares(&cases, &told, tables)?)
 }
 
 /// The generated texts, and those of the corpus that are broken.
@@ -261,6 +261,24 @@ fn tables(cases: &[Case], told: &[Told]) -> Result<String> {
         writeln!(out, "| {} | {} |", named(one), cells.collect::<Vec<_>>().join(" | "))?;
     }
     Ok(out)
+}
+
+/// The tables, and of each library the shares of generated texts that it reads right and silently wrong.
+fn shares(cases: &[Case], told: &[Told], tables: String) -> Result<Vec<(String, String)>> {
+    let generated = cases.iter().filter(|case| case.is_generated).count();
+    let share = |n: usize| format!("{:.1} %", 100.0 * n as f64 / generated.max(1) as f64);
+    let mut shares = vec![(String::from("tables"), tables), (String::from("texts"), grouped(generated))];
+    for one in told {
+        let (name, score) = (figures::name_of(&one.library), score(cases, one, true)?);
+        shares.push((format!("{name}_right"), share(score.right)));
+        shares.push((format!("{name}_wrong"), share(score.wrong)));
+    }
+    Ok(shares)
+}
+
+/// `2770` → `2,770`
+fn grouped(n: usize) -> String {
+    if n < 1000 { n.to_string() } else { format!("{},{:03}", grouped(n / 1000), n % 1000) }
 }
 
 fn named(told: &Told) -> String {

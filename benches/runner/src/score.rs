@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use steps::{built, root, step};
+use steps::{built, figures, root, step};
 
 /// Builds, scores, prints the table.
 ///
@@ -42,6 +42,7 @@ pub(crate) fn score(dir: &Path) -> Result<()> {
     scorer.kinds(&mut table)?;
     scorer.json_suite(&mut table)?;
     scorer.schema_suite(&mut table)?;
+    table.record(&scorer.root)?;
     table.finish()
 }
 
@@ -347,6 +348,16 @@ impl Table {
 
     fn row(&mut self, what: &str, measured: f64, floor: String, held: bool) {
         self.rows.push(Row { what: String::from(what), measured, floor, held });
+    }
+
+    /// Writes the figures where pages take theirs from.
+    fn record(&self, root: &Path) -> Result<()> {
+        let figure = |row: &Row| {
+            let unit = if row.what.ends_with('%') { " %" } else { "" };
+            (figures::name_of(&row.what), format!("{:.1}{unit}", row.measured))
+        };
+        let figures: Vec<(String, String)> = self.rows.iter().map(figure).collect();
+        figures::record(root, "score", "cargo xtask score DIR", &figures)
     }
 
     fn finish(self) -> Result<()> {

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a step talks to its user")]
 
 mod budget;
+pub mod figures;
 pub mod install;
 pub mod process;
 pub mod step;
