@@ -228,7 +228,7 @@ pub enum TurnEnd {
     Passed,
     /// Passed after calls or content were repaired.
     Healed,
-    /// Right after the model was asked again.
+    /// Nothing was wrong after the model was asked again: its calls were right, or it answered in words.
     Corrected,
     /// A call was refused, visibly.
     Refused,
