@@ -368,8 +368,7 @@ I will write the file.
 
     // Where the model is asked nothing, somebody has to say it, and the command that is named does.
     let place = Place::new("repairs-blocked", script);
-    let ran =
-        place.run(&["Write.", "--model", "model", "--yes", "--policy", "heal", "--repairs", "spelling"]);
+    let ran = place.run(&["Write.", "--model", "model", "--policy", "heal", "--repairs", "spelling"]);
     assert_eq!(ran.code, 10, "{} {}", ran.out, ran.err);
     let ran = goes_on(&ran);
     assert_eq!((ran.code, place.file("hello.py").as_str()), (0, "print(\"hello\")"), "{}", ran.err);

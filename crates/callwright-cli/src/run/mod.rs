@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_agent::run::{Cancel, End, Next, Outcome, RunError, Runner, Watch};
-use callwright_agent::{Toolbox, Why};
+use callwright_agent::run::{Call, Cancel, End, Next, Outcome, RunError, Runner, Watch};
+use callwright_agent::{Decision, Repaired, Toolbox, Why};
 use callwright_gateway::Secrets;
 use callwright_store::Store;
 
@@ -97,7 +97,11 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let code = code(&outcome);
     if args.output == OutputForm::Text {
         let mut err = io::stderr().lock();
-        let resume = resume(&session, &args.agent, &runner.machine().next());
+        let permits = |call: &Call| {
+            let toolbox = &runner.with().toolbox;
+            toolbox.decide(&call.name, &call.arguments, Repaired::Exact, &agent.rights) == Decision::Run
+        };
+        let resume = resume(&session, &args.agent, &runner.machine().next(), permits);
         let more = if matches!(code, 0 | 1) || agent.journal.is_none() {
             String::new()
         } else {
@@ -114,13 +118,23 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
 
 /// The command that lets a run go on: with all options that it was given, for a run keeps no rights and no upstream, and with
 /// those that permit what it waits for.
-fn resume(session: &str, args: &AgentArgs, next: &Next) -> String {
+fn resume(session: &str, args: &AgentArgs, next: &Next, permits: impl Fn(&Call) -> bool) -> String {
     let waiting = match next {
         Next::Ask(calls) => calls.as_slice(),
         Next::CallModel(_) | Next::CallTools(_) | Next::Done(_) => &[],
     };
-    let is_for_permission = |why: &Why| matches!(why, Why::Leaks | Why::Writes | Why::Destroys | Why::Starts);
-    let asked = waiting.iter().filter(|(_, why)| is_for_permission(why)).map(|(call, _)| &call.name);
+    let is_for_permission = |(call, why): &&(Call, Why)| match why {
+        Why::Leaks | Why::Writes | Why::Destroys | Why::Starts => true,
+        Why::Repaired => !permits(call),
+        Why::Open
+        | Why::Unconfined
+        | Why::Configures
+        | Why::Linked
+        | Why::Beside
+        | Why::Denied
+        | Why::Hostile => false,
+    };
+    let asked = waiting.iter().filter(is_for_permission).map(|(call, _)| &call.name);
     let allow: BTreeSet<&String> = asked.filter(|name| !args.allow.contains(name)).collect();
     let allow: String = allow.into_iter().map(|name| format!(" --allow {name}")).collect();
     let is_repaired = waiting.iter().any(|(_, why)| *why == Why::Repaired);
