@@ -46,7 +46,8 @@ fn check_live(text: &str, context: &Context<'_>) {
     for (at, c) in text.char_indices() {
         scanner.feed(Delta::Text(&text[at..at + c.len_utf8()]), &mut events);
     }
-    let outcome = scanner.finish(&mut events);
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
     let mut sent: BTreeMap<usize, (String, String)> = BTreeMap::new();
     for event in events {
         match event {
@@ -84,7 +85,8 @@ fn in_pieces(text: &str, context: &Context<'_>, size: impl Fn(usize) -> usize) -
         }
         scanner.feed(Delta::Text(&piece), &mut events);
     }
-    let outcome = scanner.finish(&mut events);
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
     let said: String =
         events.iter().map(|event| if let Event::Text(text) = event { text.as_str() } else { "" }).collect();
     assert_eq!(said, outcome.text, "what went out is not what came of it");

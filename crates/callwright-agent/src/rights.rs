@@ -19,14 +19,14 @@ use crate::tool::{Effect, Kind, World};
 pub enum Repaired {
     /// R0: nothing.
     Exact,
-    /// R1: wrapping and punctuation around values.
-    Wrapping,
-    /// R1: values were spelled anew, without loss: `True` → `true`.
+    /// R1: wrapping, punctuation and spelling; keys and values are the model's own.
     Spelling,
     /// R2: brackets, commas and colons were added or dropped, in the one way that there is.
     Structure,
     /// R2: a value, a key or the name is inferred, in the one way that there is.
     Value,
+    /// R2: it may lack a value, as its end is missing, or was not checked in full.
+    Open,
     /// R3: there are several ways to read it, or it is a guess.
     Ambiguous,
     /// R4: something is missing.
@@ -40,28 +40,34 @@ impl Repaired {
     pub fn code(self) -> &'static str {
         match self {
             Repaired::Exact => Class::Exact.code(),
-            Repaired::Wrapping | Repaired::Spelling => Class::Lossless.code(),
-            Repaired::Structure | Repaired::Value => Class::Inferred.code(),
+            Repaired::Spelling => Class::Lossless.code(),
+            Repaired::Structure | Repaired::Value | Repaired::Open => Class::Inferred.code(),
             Repaired::Ambiguous => "R3",
             Repaired::Lossy => "R4",
             Repaired::Hostile => "RX",
         }
     }
 
+    /// The class, where the user can permit it: what is open may be another call than the one that was meant.
+    fn class(self) -> Option<Class> {
+        match self {
+            Repaired::Exact => Some(Class::Exact),
+            Repaired::Spelling => Some(Class::Lossless),
+            Repaired::Structure | Repaired::Value => Some(Class::Inferred),
+            Repaired::Open | Repaired::Ambiguous | Repaired::Lossy | Repaired::Hostile => None,
+        }
+    }
+
     fn by(repair: &Repair) -> Repaired {
         use RepairKind::*;
-        match repair.kind {
-            SwapLiteral | SwapEscape | EscapeControl | DropBackslash | JoinStrings | DropUndefined => {
-                Repaired::Spelling
-            }
-            DropOpener | DropCloser | AddComma | AddColon | AddOpener | AddCloser | AddEnd | SwapBracket => {
-                Repaired::Structure
-            }
-            kind => match kind.class() {
-                Class::Exact => Repaired::Exact,
-                Class::Lossless => Repaired::Wrapping,
-                Class::Inferred => Repaired::Value,
-            },
+        match (repair.kind.class(), repair.kind) {
+            (Class::Exact, _) => Repaired::Exact,
+            (Class::Lossless, _) => Repaired::Spelling,
+            (
+                Class::Inferred,
+                DropOpener | DropCloser | AddComma | AddColon | AddOpener | AddCloser | AddEnd | SwapBracket,
+            ) => Repaired::Structure,
+            (Class::Inferred, _) => Repaired::Value,
         }
     }
 }
@@ -69,10 +75,12 @@ impl Repaired {
 impl From<&Acceptance> for Repaired {
     fn from(call: &Acceptance) -> Repaired {
         let repairs = call.repairs.iter().map(Repaired::by).max().unwrap_or(Repaired::Exact);
-        // An open end may lack a value: that only a bracket was added says too little.
-        let inferred =
-            call.renamed_from.is_some() || !call.coercions.is_empty() || call.open_end || call.unchecked;
-        if inferred { repairs.max(Repaired::Value) } else { repairs }
+        let is_inferred = call.renamed_from.is_some() || !call.coercions.is_empty();
+        match call.open_end || call.unchecked {
+            true => Repaired::Open,
+            false if is_inferred => repairs.max(Repaired::Value),
+            false => repairs,
+        }
     }
 }
 
@@ -132,12 +140,10 @@ pub fn rule(kind: Kind, repaired: Repaired) -> Rule {
     match (repaired, kind.effect) {
         (Hostile, _) => Rule::Refuse,
         (Ambiguous | Lossy, _) => Rule::Feedback,
-        (Exact | Wrapping, _) => Rule::Permission,
-        (Spelling | Structure | Value, Effect::Read) => Rule::Permission,
-        (Spelling, Effect::Write) => Rule::Permission,
+        (Exact | Spelling, _) => Rule::Permission,
+        (Structure | Value | Open, Effect::Read) => Rule::Permission,
         (Structure, Effect::Write) if kind.idempotent => Rule::Permission,
-        (Structure | Value, Effect::Write) => Rule::Confirm,
-        (Spelling | Structure | Value, Effect::Destructive) => Rule::Confirm,
+        (Structure | Value | Open, Effect::Write | Effect::Destructive) => Rule::Confirm,
     }
 }
 
@@ -150,6 +156,9 @@ pub struct Rights {
     pub allow: BTreeSet<String>,
     /// Tools that never run, by name. Stronger than all else.
     pub deny: BTreeSet<String>,
+    /// `--repairs`: a call that was repaired up to this class is as permitted as one that was right as written, and one that
+    /// was repaired further asks. Where it is not said, the [table](rule) decides.
+    pub repairs: Option<Class>,
 }
 
 /// What is to be done with a call.
@@ -180,6 +189,8 @@ pub enum Why {
     Starts,
     /// It was not right as the model wrote it, and its tool is not one to run on an inference.
     Repaired,
+    /// It may lack a value, as its end is missing, or was not checked in full.
+    Open,
     /// The system cannot confine it.
     Unconfined,
     /// It changes what programs of the user obey, now or later.
@@ -227,6 +238,7 @@ impl fmt::Display for Why {
             Why::Destroys => "it can change anything",
             Why::Starts => "it starts a program that the run file names",
             Why::Repaired => "the model did not write it like this: it was repaired",
+            Why::Open => "its end is missing, or its arguments were not checked in full",
             Why::Unconfined => "this system cannot confine it",
             Why::Configures => "it changes a hidden file, a repository or settings, by which programs run code later",
             Why::Linked => "it reads a file of several names (hard links), some of which may stand outside of the workspace",
@@ -251,9 +263,15 @@ impl Rights {
         if self.deny.contains(tool) {
             return Decision::Refuse(Why::Denied);
         }
-        match rule(kind, repaired) {
+        let rule = match (rule(kind, repaired), self.repairs.zip(repaired.class())) {
+            (Rule::Permission | Rule::Confirm, Some((most, class))) if class <= most => Rule::Permission,
+            (Rule::Permission | Rule::Confirm, Some(_)) => Rule::Confirm,
+            (rule, _) => rule,
+        };
+        match rule {
             Rule::Refuse => Decision::Refuse(Why::Hostile),
             Rule::Feedback => Decision::Feedback,
+            Rule::Confirm if repaired == Repaired::Open => Decision::Ask(Why::Open),
             Rule::Confirm => Decision::Ask(Why::Repaired),
             Rule::Permission => self.permission(tool, kind),
         }
@@ -287,13 +305,13 @@ mod tests {
     #[test]
     fn the_table_is_as_published() {
         use Repaired::*;
-        let columns = [Exact, Wrapping, Spelling, Structure, Value, Ambiguous, Lossy, Hostile];
+        let columns = [Exact, Spelling, Structure, Value, Open, Ambiguous, Lossy, Hostile];
         let table = [
             (Kind::READ, "PPPPPFFX"),
             (Kind::READ.open(), "PPPPPFFX"),
-            (Kind::WRITE.idempotent(), "PPPPCFFX"),
-            (Kind::WRITE, "PPPCCFFX"),
-            (Kind::WRITE.open(), "PPPCCFFX"),
+            (Kind::WRITE.idempotent(), "PPPCCFFX"),
+            (Kind::WRITE, "PPCCCFFX"),
+            (Kind::WRITE.open(), "PPCCCFFX"),
             (Kind::DESTRUCTIVE, "PPCCCFFX"),
             (Kind::DESTRUCTIVE.closed().idempotent(), "PPCCCFFX"),
         ];
@@ -321,7 +339,7 @@ mod tests {
             Rule::Refuse => 3,
         };
         use Repaired::*;
-        let columns = [Exact, Wrapping, Spelling, Structure, Value, Ambiguous, Lossy, Hostile];
+        let columns = [Exact, Spelling, Structure, Value, Open, Ambiguous, Lossy, Hostile];
         for effect in [Effect::Read, Effect::Write, Effect::Destructive] {
             for (idempotent, world) in [(true, World::Closed), (false, World::Open)] {
                 let kind = Kind { effect, idempotent, world };
@@ -351,13 +369,50 @@ mod tests {
     #[test]
     fn a_repaired_destructive_call_asks_whatever_is_allowed() {
         let all = BTreeSet::from(["rm".to_owned()]);
-        let rights = Rights { yes: true, allow: all.clone(), deny: BTreeSet::new() };
-        assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, Repaired::Exact), Decision::Run);
-        for repaired in [Repaired::Spelling, Repaired::Structure, Repaired::Value] {
+        let rights = Rights { yes: true, allow: all.clone(), ..Rights::default() };
+        for repaired in [Repaired::Exact, Repaired::Spelling] {
+            assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, repaired), Decision::Run);
+        }
+        for repaired in [Repaired::Structure, Repaired::Value] {
             assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, repaired), Decision::Ask(Why::Repaired));
         }
+        assert_eq!(rights.decide("rm", Kind::DESTRUCTIVE, Repaired::Open), Decision::Ask(Why::Open));
         let rights = Rights { deny: all, ..rights };
         assert_eq!(rights.decide("rm", Kind::READ, Repaired::Exact), Decision::Refuse(Why::Denied));
+    }
+
+    /// The user says up to which class a repaired call is like one that was right. What is open is no class, and what is not
+    /// permitted at all stays so.
+    #[test]
+    fn the_user_permits_a_class_of_repairs() {
+        use Class::{Exact, Inferred, Lossless};
+        let allow = BTreeSet::from(["t".to_owned()]);
+        for (repairs, spelling, inferred) in
+            [(Some(Exact), false, false), (Some(Lossless), true, false), (Some(Inferred), true, true)]
+        {
+            let rights = Rights { yes: true, allow: allow.clone(), repairs, ..Rights::default() };
+            for kind in [Kind::READ, Kind::WRITE, Kind::WRITE.idempotent(), Kind::DESTRUCTIVE] {
+                for (repaired, runs) in [
+                    (Repaired::Exact, true),
+                    (Repaired::Spelling, spelling),
+                    (Repaired::Structure, inferred),
+                    (Repaired::Value, inferred),
+                    (Repaired::Open, kind.effect == Effect::Read),
+                ] {
+                    let why = if repaired == Repaired::Open { Why::Open } else { Why::Repaired };
+                    let wanted = if runs { Decision::Run } else { Decision::Ask(why) };
+                    assert_eq!(
+                        rights.decide("t", kind, repaired),
+                        wanted,
+                        "{repairs:?} {kind:?} {repaired:?}"
+                    );
+                }
+                assert_eq!(rights.decide("t", kind, Repaired::Ambiguous), Decision::Feedback);
+                assert_eq!(rights.decide("t", kind, Repaired::Hostile), Decision::Refuse(Why::Hostile));
+            }
+            let asks = rights.decide("rm", Kind::DESTRUCTIVE, Repaired::Exact);
+            assert_eq!(asks, Decision::Ask(Why::Destroys));
+        }
     }
 
     #[test]
@@ -403,7 +458,7 @@ mod tests {
         let outcome = callwright::parse(&tools, "", &[native], &callwright::Context::default());
         let call = outcome.calls().next().unwrap();
         let all = BTreeSet::from(["f".to_owned()]);
-        let rights = Rights { yes: true, allow: all, deny: BTreeSet::new() };
+        let rights = Rights { yes: true, allow: all, ..Rights::default() };
         for (beside_prose, asks) in [
             (None, [false, false, false]),
             (Some(Above), [false, false, false]),
@@ -430,7 +485,6 @@ mod tests {
         for kind in RepairKind::ALL {
             assert_eq!(of(*kind).code(), kind.class().code(), "{kind:?}");
         }
-        assert_eq!(of(RepairKind::DropFence), Repaired::Wrapping);
         assert_eq!(of(RepairKind::SwapLiteral), Repaired::Spelling);
         assert_eq!(of(RepairKind::AddCloser), Repaired::Structure);
         assert_eq!(of(RepairKind::EscapeQuote), Repaired::Value);

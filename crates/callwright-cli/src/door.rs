@@ -63,7 +63,7 @@ pub(crate) fn parse(
     for piece in chunks.of(text) {
         scanner.feed(Delta::Text(piece), &mut events);
     }
-    scanner.finish(&mut events)
+    scanner.finish().1
 }
 
 /// Repairs one text.

@@ -140,10 +140,7 @@ impl Scanner {
         if let Some(finish_reason) = finish_reason {
             scanner.finish_reason(finish_reason);
         }
-        let (outcome, events) = py.detach(|| {
-            let mut events = Vec::new();
-            (scanner.finish(&mut events), events)
-        });
+        let (events, outcome) = py.detach(|| scanner.finish());
         let native: Vec<Native> = native.into_iter().map(|(_, native)| native).collect();
         let told = told(py, &events, &text, native.iter().map(|native| native.arguments.as_str()))?;
         *state = State::Done(Py::new(py, Outcome::new(outcome, Text::Owned(text), native))?);

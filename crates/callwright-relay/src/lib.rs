@@ -21,7 +21,6 @@ mod reading;
 mod recover;
 mod ladder;
 mod followup;
-mod proof;
 mod calls;
 mod notes;
 mod deliver;

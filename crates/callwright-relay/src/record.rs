@@ -228,7 +228,7 @@ pub enum TurnEnd {
     Passed,
     /// Passed after calls or content were repaired.
     Repaired,
-    /// Right after the model was asked again.
+    /// Nothing was wrong after the model was asked again: its calls were right, or it answered in words.
     Retried,
     /// A call was refused, visibly.
     Refused,

@@ -102,8 +102,8 @@ impl Scanner {
         if let Some(finish_reason) = finish_reason {
             scanner.finish_reason(&finish_reason);
         }
-        let mut events = Vec::new();
-        self.state = State::Done(scanner.finish(&mut events));
+        let (events, outcome) = scanner.finish();
+        self.state = State::Done(outcome);
         let arguments = self.native.iter().map(|(_, native)| native.arguments.as_str());
         Ok(told(&events, &self.text, arguments))
     }

@@ -194,7 +194,7 @@ pub struct Refusal {
 pub enum Reason {
     /// No tool of this name is declared.
     UnknownTool {
-        /// The declared names that come closest, best first.
+        /// The declared names that it may be a slip of, best first.
         nearest: Vec<String>,
         /// All declared names.
         declared: Vec<String>,

@@ -298,7 +298,10 @@ impl Runner {
             };
             let yes = match approval {
                 // The model itself can confirm what it meant: by saying it right.
-                Approval::Nobody if why == Why::Repaired && self.machine.settings().policy.feeds_back() => {
+                Approval::Nobody
+                    if matches!(why, Why::Repaired | Why::Open)
+                        && self.machine.settings().policy.feeds_back() =>
+                {
                     self.finished(&call, Machine::unconfirmed(&call), Account::default(), false).await?;
                     continue;
                 }

@@ -15,7 +15,7 @@ use callwright_gateway::Secrets;
 use callwright_relay::Client;
 use callwright_store::{Location, Store};
 
-use crate::args::AgentArgs;
+use crate::args::{AgentArgs, Repairs};
 use crate::config::Config;
 use crate::discover;
 use crate::failure::Failure;
@@ -108,7 +108,12 @@ impl Agent {
         };
         let tools = built_in(&changes, &commands, &host);
         let names = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
-        let rights = Rights { yes: args.yes, allow: names(&args.allow), deny: names(&args.deny) };
+        let rights = Rights {
+            yes: args.yes,
+            allow: names(&args.allow),
+            deny: names(&args.deny),
+            repairs: args.repairs.map(Repairs::class),
+        };
         Ok(Agent {
             config,
             workspace,

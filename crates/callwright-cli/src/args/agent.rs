@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use callwright_json::Class;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::configuration::{ConfigArgs, Flags, LogArgs, RequestArgs, StoreArgs, UpstreamArgs};
+use super::given::Given;
 
 /// The rights of an agent, and its workspace.
 #[derive(Debug, Default, Args)]
@@ -21,6 +23,10 @@ pub(crate) struct AgentArgs {
     /// A tool that never runs. Repeatable.
     #[arg(long, value_name = "TOOL")]
     pub(crate) deny: Vec<String>,
+    /// Run a repaired call like one that was right as written, up to this class of repairs, and ask about all others
+    /// [default: by what the tool may do].
+    #[arg(long, value_enum, value_name = "CLASS")]
+    pub(crate) repairs: Option<Repairs>,
     /// A folder that commands may read besides the workspace and the system. Repeatable.
     #[arg(long, value_name = "DIR")]
     pub(crate) read: Vec<PathBuf>,
@@ -37,6 +43,30 @@ pub(crate) struct AgentArgs {
     pub(crate) log: LogArgs,
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    /// All that was given.
+    #[arg(skip)]
+    pub(crate) given: Given,
+}
+
+/// How much a repair may change, in the words of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Repairs {
+    /// R0: nothing.
+    Exact,
+    /// R1: wrapping, punctuation and spelling; keys and values are the model's own.
+    Spelling,
+    /// R2: something was added or removed, in the only way there is.
+    Inferred,
+}
+
+impl Repairs {
+    pub(crate) fn class(self) -> Class {
+        match self {
+            Repairs::Exact => Class::Exact,
+            Repairs::Spelling => Class::Lossless,
+            Repairs::Inferred => Class::Inferred,
+        }
+    }
 }
 
 impl AgentArgs {

@@ -6,6 +6,7 @@ mod kept;
 mod text;
 mod developer;
 mod configuration;
+mod given;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,8 +14,12 @@ use std::path::PathBuf;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) use agent::{AgentArgs, ChatArgs, McpArgs, McpCallArgs, McpWhat, OutputForm, RunArgs, ToolsArgs};
+pub(crate) use agent::{
+    AgentArgs, ChatArgs, McpArgs, McpCallArgs, McpWhat, OutputForm, Repairs, RunArgs, ToolsArgs,
+};
 pub(crate) use configuration::{ConfigArgs, Flags, UpstreamArgs};
+use given::Given;
+
 pub(crate) use developer::{BenchArgs, BenchWhat, DefectsArgs, GainArgs, ReplayArgs};
 pub(crate) use gateway::{CapsArgs, DoctorArgs, ModelsArgs, Purpose, ServeArgs, TrustArgs};
 pub(crate) use kept::{
@@ -74,7 +79,19 @@ impl Cli {
         let mut command = Cli::command();
         let template = help_template(&command);
         command = command.help_template(template);
-        Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+        let matches = command.clone().get_matches();
+        let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let agent = match &mut cli.command {
+            Command::Run(args) => Some(&mut args.agent),
+            Command::Chat(args) => Some(&mut args.agent),
+            _ => None,
+        };
+        if let Some((agent, (name, matches))) = agent.zip(matches.subcommand())
+            && let Some(command) = command.find_subcommand(name)
+        {
+            agent.given = Given::of(command, matches);
+        }
+        cli
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &ChatArgs, is_colored: bool) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
     let mut chat = Chat {
         session: runtime.block_on(Session::open(args, &env, Paint { is_on: is_colored }))?,
+        given: args.agent.given.without(&["session", "resume"]),
         undone: Vec::new(),
     };
     chat.greet();
@@ -61,6 +62,8 @@ pub(crate) fn run(args: &ChatArgs, is_colored: bool) -> Result<(), Failure> {
 
 struct Chat {
     session: Session,
+    /// The options that it was started with, for the command that goes on with it.
+    given: String,
     /// What the user took back since the model was asked last.
     undone: Vec<String>,
 }
@@ -106,7 +109,8 @@ impl Chat {
                 // What running calls came to is not known: only the journal can tell them from finished ones.
                 let mut why = error.to_string();
                 if self.session.store.is_some() {
-                    let _ = write!(why, "; callwright chat --resume {} goes on", shown(&self.session.id));
+                    let (id, given) = (shown(&self.session.id), &self.given);
+                    let _ = write!(why, "; callwright chat --resume {id}{given} goes on");
                 }
                 self.say(&why);
                 Err(Failure::Ended(130))

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use callwright_agent::Why;
 use callwright_agent::run::{End, Event, Watch};
 
 use crate::harmless::harmless;
@@ -59,6 +60,8 @@ struct State<W> {
     has_calls: bool,
     /// What it said so far, without its calls.
     text: String,
+    /// The call that waits to be confirmed, because it was repaired.
+    repaired: Option<String>,
 }
 
 impl<W: Write> Console<W> {
@@ -75,6 +78,7 @@ impl<W: Write> Console<W> {
             said: false,
             has_calls: false,
             text: String::new(),
+            repaired: None,
         };
         Console { state: Mutex::new(state), in_color }
     }
@@ -170,10 +174,24 @@ impl<W: Write> Console<W> {
                 let call = format!("    ▸ {tool} {}", shortened(arguments, CALL));
                 writeln!(state.out, "{}", self.paint(&harmless(&call), DIM))
             }
-            Event::CallFinished { tool, result, is_error, .. } => {
+            Event::ApprovalAsked { id, why: Why::Repaired, .. } => {
+                state.repaired = Some(id.clone());
+                Ok(())
+            }
+            Event::Approved { .. } => {
+                state.repaired = None;
+                Ok(())
+            }
+            Event::CallFinished { id, tool, result, is_error, .. } => {
                 state.executing()?;
                 let sign = if *is_error { self.paint("✘", RED) } else { self.paint("✔", GREEN) };
-                writeln!(state.out, "    {sign} {tool} -> {}", harmless(&shortened(result, RESULT)))
+                writeln!(state.out, "    {sign} {tool} -> {}", harmless(&shortened(result, RESULT)))?;
+                match state.repaired.take_if(|repaired| repaired == id) {
+                    Some(_) => {
+                        writeln!(state.out, "      with --repairs inferred it runs as it was repaired")
+                    }
+                    None => Ok(()),
+                }
             }
             Event::OutcomeUnknown { tool, arguments, .. } => {
                 let call = shortened(arguments, CALL);
@@ -193,8 +211,8 @@ impl<W: Write> Console<W> {
                 let line = format!("(asked once more: {})", harmless(why));
                 writeln!(state.out, "{}", self.paint(&line, DIM))
             }
-            // What the model said last is there already.
-            Event::Ended { ended, .. } if ended.end == End::Answered => Ok(()),
+            // What the model said last is there already, unless the run was over before.
+            Event::Ended { ended, .. } if ended.end == End::Answered && 0 < state.turn => Ok(()),
             Event::Ended { ended, .. } => writeln!(state.out, "{}", harmless(&ended.sentence)),
             Event::Blocked { sentence } => writeln!(state.out, "{}", harmless(sentence)),
             _ => Ok(()),

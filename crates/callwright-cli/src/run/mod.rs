@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_agent::run::{Cancel, End, Next, Outcome, RunError, Runner, Watch};
-use callwright_agent::{Rights, Toolbox, Why};
+use callwright_agent::run::{Call, Cancel, End, Next, Outcome, RunError, Runner, Watch};
+use callwright_agent::{Decision, Repaired, Toolbox, Why};
 use callwright_gateway::Secrets;
 use callwright_store::Store;
 
 use crate::agent::{Agent, each_interrupt, journal, new_session, store};
-use crate::args::{OutputForm, RunArgs};
+use crate::args::{AgentArgs, OutputForm, RunArgs};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::input;
@@ -97,8 +97,11 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let code = code(&outcome);
     if args.output == OutputForm::Text {
         let mut err = io::stderr().lock();
-        let rights = permitted(&agent.rights, &runner.machine().next());
-        let resume = format!("callwright run --resume {session}{rights}");
+        let permits = |call: &Call| {
+            let toolbox = &runner.with().toolbox;
+            toolbox.decide(&call.name, &call.arguments, Repaired::Exact, &agent.rights) == Decision::Run
+        };
+        let resume = resume(&session, &args.agent, &runner.machine().next(), permits);
         let more = if matches!(code, 0 | 1) || agent.journal.is_none() {
             String::new()
         } else {
@@ -113,19 +116,33 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     }
 }
 
-/// What a run was permitted, and what it waits for, as options of the command that lets it go on: a run keeps no rights.
-fn permitted(rights: &Rights, next: &Next) -> String {
+/// The command that lets a run go on: with all options that it was given, for a run keeps no rights and no upstream, and with
+/// those that permit what it waits for.
+fn resume(session: &str, args: &AgentArgs, next: &Next, permits: impl Fn(&Call) -> bool) -> String {
     let waiting = match next {
         Next::Ask(calls) => calls.as_slice(),
         Next::CallModel(_) | Next::CallTools(_) | Next::Done(_) => &[],
     };
-    let is_for_permission = |why: &Why| matches!(why, Why::Leaks | Why::Writes | Why::Destroys | Why::Starts);
-    let asked = waiting.iter().filter(|(_, why)| is_for_permission(why)).map(|(call, _)| &call.name);
-    let allow: BTreeSet<&String> = rights.allow.iter().chain(asked).collect();
-    let allow = allow.into_iter().map(|name| format!(" --allow {name}"));
-    let deny = rights.deny.iter().map(|name| format!(" --deny {name}"));
-    let yes = rights.yes.then(|| String::from(" --yes"));
-    yes.into_iter().chain(allow).chain(deny).collect()
+    let is_for_permission = |(call, why): &&(Call, Why)| match why {
+        Why::Leaks | Why::Writes | Why::Destroys | Why::Starts => true,
+        Why::Repaired => !permits(call),
+        Why::Open
+        | Why::Unconfined
+        | Why::Configures
+        | Why::Linked
+        | Why::Beside
+        | Why::Denied
+        | Why::Hostile => false,
+    };
+    let asked = waiting.iter().filter(is_for_permission).map(|(call, _)| &call.name);
+    let allow: BTreeSet<&String> = asked.filter(|name| !args.allow.contains(name)).collect();
+    let allow: String = allow.into_iter().map(|name| format!(" --allow {name}")).collect();
+    let is_repaired = waiting.iter().any(|(_, why)| *why == Why::Repaired);
+    let (said, repairs) = match is_repaired {
+        true => (&["session", "resume", "input", "repairs"][..], " --repairs inferred"),
+        false => (&["session", "resume", "input"][..], ""),
+    };
+    format!("callwright run --resume {session}{}{allow}{repairs}", args.given.without(said))
 }
 
 /// Says the task; where a run goes on without one, lets it.

@@ -321,9 +321,70 @@ fn built_in_tools_answer_to_the_names_that_models_know() {
     let ran = place.run(&["Write.", "--model", "native", "--yes", "--session", "k"]);
     assert_eq!(ran.code, 10, "{}", ran.err);
     // The command that is named lets it go on.
-    assert!(ran.err.contains("callwright run --resume k --yes --allow runCommand"), "{}", ran.err);
-    let ran = place.run(&["--resume", "k", "--yes", "--allow", "runCommand"]);
+    let ran = goes_on(&ran);
     assert_eq!((ran.code, place.file("b.txt").as_str()), (0, "two\n"), "{}", ran.err);
+    // What is over is said again.
+    let again = place.run(&["--resume", "k"]);
+    assert_eq!((again.code, again.out.as_str()), (0, "Done.\n"), "{}", again.err);
+}
+
+/// Types the command that a run names at its end.
+fn goes_on(ran: &Ran) -> Ran {
+    let (_, command) = ran.err.split_once("callwright run ").unwrap();
+    let words: Vec<&str> = std::iter::once("run").chain(command.trim_end().split(' ')).collect();
+    run(&words, "")
+}
+
+/// The call of README's first page: its quotes are inferred. It runs unattended where the user says so, and the output says how.
+#[test]
+fn a_repaired_call_runs_where_the_user_permits_its_class() {
+    let script = r#"
+        [[answer]]
+        text = """
+I will write the file.
+
+<tool_call>
+{"name": "fsWrite", "arguments": {"path": "hello.py", "content": "print("hello")",}}
+</tool_call>"""
+        [[answer]]
+        when = { last_contains = "not right as it was written" }
+        text = "Then not."
+        [[answer]]
+        when = { last_contains = "written" }
+        text = "Done."
+        "#;
+    let place = Place::new("repairs-no", script);
+    let ran = place.run(&["Write.", "--model", "model", "--yes"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(!place.folder.join("w/hello.py").exists());
+    assert!(ran.out.contains("with --repairs inferred it runs"), "{}", ran.out);
+
+    let place = Place::new("repairs-yes", script);
+    let ran = place.run(&["Write.", "--model", "model", "--yes", "--repairs", "inferred"]);
+    assert_eq!((ran.code, place.file("hello.py").as_str()), (0, "print(\"hello\")"), "{}", ran.out);
+    assert!(!ran.out.contains("--repairs"), "{}", ran.out);
+
+    // Where the model is asked nothing, somebody has to say it, and the command that is named does.
+    let place = Place::new("repairs-blocked", script);
+    let ran = place.run(&["Write.", "--model", "model", "--policy", "heal", "--repairs", "spelling"]);
+    assert_eq!(ran.code, 10, "{} {}", ran.out, ran.err);
+    let ran = goes_on(&ran);
+    assert_eq!((ran.code, place.file("hello.py").as_str()), (0, "print(\"hello\")"), "{}", ran.err);
+
+    // A comma too many is no inference, unless the user wants calls as they were written.
+    let script = r#"
+        [[answer]]
+        tool_calls = [{ name = "runCommand", arguments = '{"command": "echo x > made",}' }]
+        [[answer]]
+        when = { last_role = "tool" }
+        text = "Done."
+        "#;
+    for (flags, runs) in [(&[][..], true), (&["--repairs", "exact"], false)] {
+        let place = Place::new(&format!("repairs-comma-{runs}"), script);
+        let own = ["Write.", "--model", "native", "--allow", "runCommand"];
+        let ran = place.run(&[&own[..], flags].concat());
+        assert_eq!((ran.code, place.folder.join("w/made").exists()), (0, runs), "{} {}", ran.out, ran.err);
+    }
 }
 
 #[test]

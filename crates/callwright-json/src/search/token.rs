@@ -190,8 +190,8 @@ impl Search<'_, '_> {
                         break;
                     }
                     chosen = Some(done);
-                    // A comma may belong to the text: "Paris, France".
-                    if b != b',' || self.begins_argument(&s, at + 1) {
+                    // A comma may belong to the text where a word follows: "Paris, France", but not `Rome, }`.
+                    if b != b',' || self.begins_argument(&s, at + 1) || self.is_last(at + 1) {
                         break;
                     }
                 }
@@ -228,6 +228,11 @@ impl Search<'_, '_> {
     fn begins_argument(&self, s: &State, at: usize) -> bool {
         let behind = self.key_at(s, self.peek_blank(at)).map(|key| self.peek_blank(key.end));
         self.in_arguments(s) && behind.is_some_and(|at| self.bytes.get(at) == Some(&b'='))
+    }
+
+    /// Does nothing but what closes stand behind the comma before `at`?
+    fn is_last(&self, at: usize) -> bool {
+        matches!(self.bytes.get(self.peek_blank(at)), None | Some(b'}' | b']' | b')' | b','))
     }
 
     /// Takes what stands between `s.at` and `end` for a text without quotes.

@@ -28,6 +28,8 @@ pub(crate) struct Sink {
     n_calls: usize,
     /// The call that goes out before its verdict. Others wait for theirs: a call begins where the one before it has ended.
     open: Option<OpenCall>,
+    /// The call that will, with the first piece of its arguments: a name alone says nothing, and would have to be taken back.
+    opening: Option<Opening>,
     /// Native calls as they come, by the engine's number: what is not ours and waits for the call to go out.
     waiting: Vec<Vec<Foreign>>,
     /// Calls that pass as they come, by the upstream's index.
@@ -56,6 +58,15 @@ pub(crate) struct Sink {
     is_empty: bool,
     /// Bytes of text and arguments that went out.
     pub(crate) went: usize,
+}
+
+/// A call whose name is known.
+struct Opening {
+    /// The engine's number of the call.
+    slot: usize,
+    /// The upstream's id.
+    id: Option<String>,
+    name: String,
 }
 
 /// A call that goes out before its verdict.
@@ -96,6 +107,7 @@ impl Sink {
             allowed: turn.ask.choice.clone(),
             n_calls: 0,
             open: None,
+            opening: None,
             waiting: Vec::new(),
             foreign: HashMap::new(),
             n_native: 0,
@@ -156,6 +168,7 @@ impl Sink {
     fn may_open(&self, name: &str) -> bool {
         let is_one_too_many = self.is_single && 0 < self.n_calls;
         self.open.is_none()
+            && self.opening.is_none()
             && !(self.is_held || self.is_legacy || is_one_too_many)
             && self.allowed.allows(name)
     }
@@ -200,14 +213,14 @@ impl Sink {
 
     /// Writes the name of a call, whose arguments follow. What is not ours and came with it stands beside the name: clients
     /// look for it there.
-    fn open(&mut self, slot: usize, id: Option<&str>, name: &str, voice: &mut dyn Voice) {
+    fn open(&mut self, Opening { slot, id, name }: Opening, voice: &mut dyn Voice) {
         self.say_words(voice);
         let number = self.n_calls;
         self.n_calls += 1;
         let mut waiting = self.take_waiting(slot).into_iter();
         let first = waiting.next().unwrap_or_default();
-        let id = self.ids.next(id);
-        voice.call_begin(self.index, &CallHead { number, id: &id, name, foreign: &first });
+        let id = self.ids.next(id.as_deref());
+        voice.call_begin(self.index, &CallHead { number, id: &id, name: &name, foreign: &first });
         for foreign in waiting {
             voice.foreign(self.index, number, &foreign);
         }
@@ -257,7 +270,7 @@ impl Sink {
                     voice.thought(self.index, text);
                 }
                 Event::CallStarted { call: LiveCall::Native(slot), id, name } if self.may_open(name) => {
-                    self.open(*slot, id.as_deref(), name, voice);
+                    self.opening = Some(Opening { slot: *slot, id: id.clone(), name: name.clone() });
                 }
                 Event::CallArguments { call: LiveCall::Native(slot), piece } => {
                     self.live_piece(*slot, piece, voice);
@@ -273,6 +286,9 @@ impl Sink {
 
     /// Writes the next piece of the call that goes out before its verdict.
     fn live_piece(&mut self, slot: usize, piece: &str, voice: &mut dyn Voice) {
+        if let Some(opening) = self.opening.take_if(|opening| opening.slot == slot) {
+            self.open(opening, voice);
+        }
         let Some(open) = self.open.as_mut().filter(|open| open.slot == slot) else { return };
         open.sent += piece.len();
         self.went += piece.len();
@@ -300,6 +316,7 @@ impl Sink {
     fn judged(&mut self, verdict: &Verdict, voice: &mut dyn Voice) {
         let slot = verdict.is_native().then_some(self.n_native);
         self.n_native += usize::from(slot.is_some());
+        self.opening.take_if(|opening| Some(opening.slot) == slot);
         let is_open = self.open.as_ref().is_some_and(|open| Some(open.slot) == slot);
         match verdict {
             Verdict::Refused(_) if is_open => self.is_torn = true,

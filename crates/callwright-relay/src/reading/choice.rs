@@ -199,7 +199,7 @@ impl ChoiceReader {
             Budget::Left | Budget::Unknown => self.finish_reason.as_deref().filter(|said| !said.is_empty()),
         };
         let from = out.len();
-        let outcome = match self.engine {
+        let (events, outcome) = match self.engine {
             Engine::Free(mut scanner) => {
                 match reason {
                     Some(reason) => scanner.finish_reason(reason),
@@ -210,15 +210,16 @@ impl ChoiceReader {
                 if budget == Budget::Left && self.trusts_ends && reason.is_some() {
                     scanner.doubt_open_ends(false);
                 }
-                scanner.finish(out)
+                scanner.finish()
             }
             Engine::Constrained(mut answer) => {
                 if let Some(reason) = reason {
                     answer.finish_reason(reason);
                 }
-                answer.finish(out)
+                answer.finish()
             }
         };
+        out.extend(events);
         take_back(&mut self.apart, &mut self.thought, from, out);
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
         // How a call stands to what is said behind it was not known when it came.

@@ -91,7 +91,14 @@ impl Turn {
             let Some(answer) = answer else { break TurnEnd::Refused };
             let is_answered = answer.outcome.verdicts.is_empty();
             let is_empty = is_answered && answer.outcome.text.trim().is_empty();
-            let new = new_verdicts(&verdicts, &answer);
+            let asked = verdicts.iter().position(|verdict| matches!(verdict, Verdict::Refused(_)));
+            let stays = |(at, verdict): &(usize, &Verdict)| match (reason, verdict) {
+                (AttemptReason::Reask, _) => Some(*at) != asked,
+                (_, Verdict::Accepted(_)) => true,
+                (_, Verdict::Refused(_)) => false,
+            };
+            let stand = verdicts.iter().enumerate().filter(stays).map(|(_, verdict)| verdict);
+            let new = new_verdicts(stand, &answer);
             match reason {
                 // Nothing came that could take the place of what was wrong.
                 _ if is_empty || !is_answered && new.is_empty() => {}
@@ -225,8 +232,8 @@ impl Turn {
             return;
         };
         if refusals(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
-            let new = new_verdicts(&resolution.verdicts, &answer);
             resolution.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
+            let new = new_verdicts(resolution.verdicts.iter(), &answer);
             resolution.verdicts.extend(new);
             resolution.more_text = said_instead(&answer, &resolution.first);
             resolution.finish_reason = answer.finish_reason.clone();
@@ -302,16 +309,16 @@ fn take_out_unsure(first: &mut Choice) {
     }
 }
 
-/// What a later answer says beyond what stands already: a model that is asked for one of its calls often makes all of them
-/// again, and each is made once.
-fn new_verdicts(verdicts: &[Verdict], answer: &Choice) -> Vec<Verdict> {
-    let told = |verdict: &Verdict| match verdict {
-        Verdict::Accepted(call) => Some((call.name.clone(), call.compact_arguments())),
-        Verdict::Refused(_) => None,
+/// What a later answer says beyond the verdicts that `stand`: a model that is asked for one of its calls often makes all of
+/// them again, and each counts once.
+fn new_verdicts<'v>(stand: impl Iterator<Item = &'v Verdict>, answer: &Choice) -> Vec<Verdict> {
+    let written = |verdict: &Verdict| match verdict {
+        Verdict::Accepted(call) => (true, Some(call.name.clone()), call.compact_arguments()),
+        Verdict::Refused(refusal) => (false, refusal.name.clone(), refusal.block.clone()),
     };
-    let mut stand: Vec<_> = verdicts.iter().filter_map(told).collect();
+    let mut stand: Vec<_> = stand.map(written).collect();
     let is_new = |verdict: &&Verdict| {
-        let again = told(verdict).and_then(|call| stand.iter().position(|other| *other == call));
+        let again = stand.iter().position(|other| *other == written(verdict));
         again.map(|at| stand.swap_remove(at)).is_none()
     };
     answer.outcome.verdicts.iter().filter(is_new).cloned().collect()
@@ -321,7 +328,7 @@ fn new_verdicts(verdicts: &[Verdict], answer: &Choice) -> Vec<Verdict> {
 fn replace_unsure(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     let at = verdicts.iter().position(is_unsure).unwrap_or(verdicts.len());
     verdicts.retain(|verdict| !is_unsure(verdict));
-    let put = new_verdicts(verdicts, answer);
+    let put = new_verdicts(verdicts.iter(), answer);
     verdicts.splice(at..at, put);
 }
 

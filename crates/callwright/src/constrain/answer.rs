@@ -64,14 +64,16 @@ impl<'a> Answer<'a> {
         self.scanner.finish_reason(finish_reason);
     }
 
-    /// Says that no more will come.
-    pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
+    /// Says that no more will come. What became certain only with the end comes beside the outcome.
+    pub fn finish(mut self) -> (Vec<Event>, Outcome) {
+        let mut events = Vec::new();
         if self.state == State::Before {
-            self.through(out);
+            self.through(&mut events);
         }
-        let mut outcome = self.scanner.finish(out);
+        let (last, mut outcome) = self.scanner.finish();
+        events.extend(last);
         outcome.text.insert_str(0, &self.said);
-        outcome
+        (events, outcome)
     }
 
     fn advance(&mut self, out: &mut Vec<Event>) {
@@ -130,7 +132,7 @@ pub fn parse(tools: &ToolSet, text: &str, context: &Context<'_>) -> Outcome {
     let mut events = Vec::new();
     let mut answer = Answer::new(tools, context);
     answer.feed(Delta::Text(text), &mut events);
-    answer.finish(&mut events)
+    answer.finish().1
 }
 
 /// The length of these tokens with which `text` begins, whitespace before and between them.

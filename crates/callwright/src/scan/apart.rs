@@ -45,9 +45,7 @@ impl Scanner<'_> {
         let Some(mut apart) = self.apart.take() else { return };
         apart.rules.stop = self.rules.stop;
         apart.rules.admission = self.rules.admission;
-        let mut events = Vec::new();
-        apart.finish(&mut events);
-        self.take_apart(events, out);
+        self.take_apart(apart.finish().0, out);
     }
 
     /// Takes over what came of that reasoning.

@@ -112,13 +112,22 @@ pub enum LiveCall {
 /// let tools = Arc::new(ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?);
 /// // Of shared tools, it is `Send + 'static`: it may go into a task, or into a stream that is handed out.
 /// let mut scanner = Scanner::new(&tools, &Context::default());
+/// let (mut said, mut called) = (String::new(), Vec::new());
+/// let mut act = |event| match event {
+///     Event::Text(text) => said.push_str(&text),
+///     Event::Call(Verdict::Accepted(call)) => called.push(call.name),
+///     Event::Call(Verdict::Refused(refusal)) => panic!("{}", refusal.feedback()),
+///     _ => {}
+/// };
 /// let mut events = Vec::new();
-/// for piece in ["Well. <tool_", "call>{\"name\": \"f\", \"argum", "ents\": {}}</tool_call>"] {
+/// for piece in ["Well. <tool_", "call>{\"name\": \"f\", \"argum", "ents\": {\"n\": 1}}}</tool_call>"] {
 ///     scanner.feed(Delta::Text(piece), &mut events);
+///     events.drain(..).for_each(&mut act);
 /// }
-/// let outcome = scanner.finish(&mut events);
-/// assert!(matches!(&events[0], Event::Text(text) if text.starts_with("Well.")));
-/// assert!(events.iter().any(|event| matches!(event, Event::Call(Verdict::Accepted(call)) if call.name == "f")));
+/// // This call has a brace too many: whether it is over is known at the end.
+/// let (events, outcome) = scanner.finish();
+/// events.into_iter().for_each(&mut act);
+/// assert_eq!((said.as_str(), called), ("Well.", vec![String::from("f")]));
 /// assert_eq!(outcome.calls().count(), 1);
 /// # Ok::<(), callwright::ToolSetError>(())
 /// ```
@@ -294,10 +303,11 @@ impl<'a> Scanner<'a> {
         self.rules.is_constrained = true;
     }
 
-    /// Says that no more will come.
-    pub fn finish(mut self, out: &mut Vec<Event>) -> Outcome {
-        self.end(out);
-        self.outcome
+    /// Says that no more will come. What became certain only with the end, often the last call, comes beside the outcome.
+    pub fn finish(mut self) -> (Vec<Event>, Outcome) {
+        let mut events = Vec::new();
+        self.end(&mut events);
+        (events, self.outcome)
     }
 
     fn end(&mut self, out: &mut Vec<Event>) {

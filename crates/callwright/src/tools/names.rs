@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::nearest::{fold, folded_ends, nearest_tools};
+use super::nearest::{fold, folded_ends, nearest_tool};
 use crate::syntax::tag;
 use crate::tools::{Declared, Tool, ToolSet};
 use crate::verdict::Reason;
@@ -17,9 +17,6 @@ const MAX_NAMESPACE: usize = 32;
 
 /// The longest word with letters beyond ASCII that may hold a name, where none is declared that begins like it.
 const MAX_FOREIGN: usize = 32;
-
-/// How many names a refusal offers.
-const MAX_NEAREST: usize = 3;
 
 /// What models put in front of a name, wherever it stands. Anything else there is another module: `re.search(` does not mean
 /// the tool `search`.
@@ -200,8 +197,7 @@ impl<'a> Names<'a> {
     /// Why a call to `written` is refused.
     pub(crate) fn unknown(&self, written: &str) -> Reason {
         let declared = || self.tools().iter().map(Tool::name);
-        let nearest = nearest_tools(written, &mut declared(), MAX_NEAREST);
-        let nearest = nearest.into_iter().map(str::to_owned).collect();
+        let nearest = nearest_tool(written, &mut declared()).into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 }

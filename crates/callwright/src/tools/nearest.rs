@@ -25,18 +25,18 @@ fn is_separator(byte: u8) -> bool {
     matches!(byte, b'_' | b'-' | b'.' | b' ' | b'\\' | b'/' | b':')
 }
 
-/// The tools among `declared` that the name `written` may mean, nearest first, at most `most`: those of which it says every
-/// word, in whatever order.
+/// The tool among `declared` that the name `written` is a slip of: the same words in the same order, one of them spelt
+/// otherwise at most. What stands before a namespace's mark is not compared. `None` where there are two.
 ///
-/// A tool is what its words say that it does. `delete_file` has most of its letters in common with `write_file`, and one word
-/// of two; it is no help for writing.
-pub(crate) fn nearest_tools<'a>(
+/// A tool is what its words say that it does. `delete_file` has most of its letters in common with `write_file`, all words of
+/// `undo_delete_file`, and almost all of `list_deleted_file`; it is no help for any of them.
+pub(crate) fn nearest_tool<'a>(
     written: &str,
     declared: &mut dyn Iterator<Item = &'a str>,
-    most: usize,
-) -> Vec<&'a str> {
-    let written = words(written);
-    nearest_by(&|name| surplus(&written, &words(name)), declared, most)
+) -> Option<&'a str> {
+    let written = words(without_namespace(written));
+    let mut near = declared.filter(|name| is_slip_of(&written, &words(without_namespace(name))));
+    near.next().filter(|_| near.next().is_none())
 }
 
 /// Those keys among `declared` whose letters come close to `written`, nearest first, at most `most`.
@@ -46,17 +46,9 @@ pub(crate) fn nearest_keys<'a>(
     most: usize,
 ) -> Vec<&'a str> {
     let written = fold(written);
-    nearest_by(&|name| distance(&written, &fold(name)), declared, most)
-}
-
-fn nearest_by<'a>(
-    distance: &dyn Fn(&str) -> Option<usize>,
-    declared: &mut dyn Iterator<Item = &'a str>,
-    most: usize,
-) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = Vec::new();
     for name in declared {
-        let Some(distance) = distance(name) else { continue };
+        let Some(distance) = distance(&written, &fold(name)) else { continue };
         let place = near.partition_point(|(nearer, _)| *nearer <= distance);
         near.insert(place, (distance, name));
         near.truncate(most);
@@ -87,17 +79,20 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// How many of the words `written` are left over when those of a tool's `name` are taken out, slips counted with them;
-/// `None` where one of the name's is not there.
-fn surplus(written: &[String], name: &[String]) -> Option<usize> {
-    let mut left: Vec<&String> = written.iter().collect();
-    let mut slips = 0;
-    for word in name {
-        let same = left.iter().position(|other| *other == word);
-        slips += usize::from(same.is_none());
-        left.swap_remove(same.or_else(|| left.iter().position(|other| is_slip(other, word)))?);
-    }
-    Some(left.len() + slips).filter(|_| !name.is_empty())
+/// The name behind its namespaces: `mcp__fs__read_file`, `fs.read_file`.
+fn without_namespace(name: &str) -> &str {
+    let last = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
+    last.rsplit("__").next().unwrap_or(last)
+}
+
+/// Are these the same words, with one slip at most?
+fn is_slip_of(written: &[String], name: &[String]) -> bool {
+    let mut others = written.iter().zip(name).filter(|(a, b)| a != b);
+    let slip = others.next();
+    written.len() == name.len()
+        && !name.is_empty()
+        && others.next().is_none()
+        && slip.is_none_or(|(a, b)| is_slip(a, b))
 }
 
 /// Has one of these words a letter that the other one lacks, behind the first: `wether`? Another letter makes another word
@@ -166,40 +161,47 @@ mod tests {
                        clone_repo open_issue get_issue restore_backup create_backup mount start_service start_container \
                        install_package lock find_file bind fill_form publish_post subscribe accept_call draft_email \
                        send_email get_order place_order cache_get store_set rest_api insert_row select_rows create_table \
-                       describe_table stage_file undo move_file copy_file file user order table data fs db";
+                       describe_table stage_file undo move_file copy_file file user order table data fs db \
+                       undo_delete_file list_deleted_file restore_deleted_file read_or_delete_file file_delete_preview \
+                       no_delete_file delete_file_dry_run undelete_user";
         let destroying = "delete_file deleteFile remove_file rm kill_process kill fs_delete delete_user disable_user \
                           file_delete user_delete delete_branch close_repo close_issue delete_backup unmount stop_service \
                           stop_container uninstall_package unlock format_disk delete_post unsubscribe reject_call \
                           delete_email cancel_order cache_clear store_delete reset_api delete_row drop_table truncate_table \
                           purge_data db_drop overwrite_file";
         for written in keeping.split_whitespace() {
-            let near = nearest_tools(written, &mut destroying.split_whitespace(), 9);
-            assert_eq!(near, [""; 0], "{written}");
+            // Each alone: two that are near are no hint either.
+            for destroys in destroying.split_whitespace() {
+                let near = nearest_tool(written, &mut [destroys].into_iter());
+                assert_eq!(near, None, "{written}");
+            }
         }
     }
 
     #[test]
-    fn a_tool_is_near_if_the_model_said_all_its_words() {
+    fn a_tool_is_near_if_the_model_wrote_its_name_with_a_slip() {
         let tools =
             ["get_weather", "get_time", "deleteFile", "fsWrite", "web_search", "close_repo", "set_user"];
-        let near = |written| nearest_tools(written, &mut tools.into_iter(), 3);
+        let near = |written| nearest_tool(written, &mut tools.into_iter());
         for (written, meant) in [
-            ("get_wether", &["get_weather"][..]),
-            ("get_weather_data", &["get_weather"]),
-            ("searchWeb", &["web_search"]),
-            ("get_time_and_weather", &["get_weather", "get_time"]),
-            ("mcp__fs__delete_file", &["deleteFile"]),
+            ("get_wether", Some("get_weather")),
+            ("GetWeather", Some("get_weather")),
+            ("weather.get_wether", Some("get_weather")),
+            ("mcp__fs__delete_file", Some("deleteFile")),
+            ("get_weather_data", None),
+            ("searchWeb", None),
+            ("get_time_and_weather", None),
             // The word that is another one is what the tool does.
-            ("write_file", &[]),
-            ("read_file", &[]),
-            ("clone_repo", &[]),
-            ("get_user", &[]),
-            // So may be the word that is not there.
-            ("file", &[]),
-            ("weather", &[]),
-            ("", &[]),
+            ("write_file", None),
+            ("clone_repo", None),
+            ("get_user", None),
+            ("weather", None),
+            ("__", None),
+            ("", None),
         ] {
             assert_eq!(near(written), meant, "{written}");
         }
+        let two = ["a.get_weather", "b.get_weather"];
+        assert_eq!(nearest_tool("get_weather", &mut two.into_iter()), None);
     }
 }

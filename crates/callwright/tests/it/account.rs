@@ -106,7 +106,8 @@ fn run(tool_set: &ToolSet, pieces: &[&str], live: bool) -> (Vec<Event>, Outcome)
     for piece in pieces {
         scanner.feed(Delta::Text(piece), &mut events);
     }
-    let outcome = scanner.finish(&mut events);
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
     (events, outcome)
 }
 

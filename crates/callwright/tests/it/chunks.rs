@@ -145,7 +145,7 @@ fn markers_of_one_s_own_are_found_behind_prose() {
             for piece in text.split_inclusive(|_: char| true) {
                 scanner.feed(Delta::Text(piece), &mut events);
             }
-            assert_eq!(Outline::of(&scanner.finish(&mut events)), Outline::of(&whole), "{text}");
+            assert_eq!(Outline::of(&scanner.finish().1), Outline::of(&whole), "{text}");
         }
     }
 }
@@ -166,7 +166,8 @@ fn feed(tool_set: &ToolSet, pieces: &[&str], native: bool) -> Outline {
     for piece in pieces {
         scanner.feed(Delta::Text(piece), &mut events);
     }
-    let outcome = scanner.finish(&mut events);
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
     let outline = Outline::of(&outcome);
     assert_eq!(Outline::of_events(&events), outline, "{pieces:?}");
     let order: Vec<&str> = events

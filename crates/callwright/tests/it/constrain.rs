@@ -343,7 +343,8 @@ fn read(pieces: &[&str]) -> (Outcome, Vec<String>) {
     for piece in pieces {
         answer.feed(Delta::Text(piece), &mut events);
     }
-    let outcome = answer.finish(&mut events);
+    let (last, outcome) = answer.finish();
+    events.extend(last);
     let said = events.into_iter().filter_map(|event| match event {
         Event::Text(text) => Some(text),
         _ => None,

@@ -199,7 +199,7 @@ fn in_pieces(
     };
     feed(apart, |piece| Delta::Reasoning(piece));
     feed(text, |piece| Delta::Text(piece));
-    scanner.finish(&mut events)
+    scanner.finish().1
 }
 
 fn list(case: &toml::Value, key: &str) -> Vec<String> {

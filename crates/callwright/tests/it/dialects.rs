@@ -54,7 +54,7 @@ fn in_pieces(tool_set: &ToolSet, pieces: &[&str], context: &Context<'_>) -> Outc
     for piece in pieces {
         scanner.feed(Delta::Text(piece), &mut events);
     }
-    scanner.finish(&mut events)
+    scanner.finish().1
 }
 
 /// Where only one dialect counts, the others' markers are text, and so is what has no markers, unless it is that one.

@@ -67,7 +67,7 @@ fn streamed_arguments_are_healed_the_same_for_every_cut() {
             let delta = CallDelta { index: Some(0), id: None, name: None, arguments: Some(piece) };
             scanner.feed(Delta::ToolCall(delta), &mut events);
         }
-        let outcome = scanner.finish(&mut events);
+        let outcome = scanner.finish().1;
         let call = outcome.calls().next().unwrap();
         assert_eq!(
             (&call.arguments, &call.repairs),
@@ -208,13 +208,13 @@ fn a_scanner_of_shared_tools_goes_anywhere() {
             for piece in text.split_inclusive(' ') {
                 scanner.feed(Delta::Text(piece), &mut events);
             }
-            scanner.finish(&mut events)
+            scanner.finish().1
         })
     };
     let outcome = reader.join().unwrap();
     assert_eq!(outcome.calls().map(|call| call.arguments.as_str()).collect::<Vec<_>>(), [r#"{"a": 1}"#]);
     let owned = ToolSet::from_json("[]").unwrap();
-    assert_eq!(goes_anywhere(Scanner::new(owned, &Context::default())).finish(&mut Vec::new()).text, "");
+    assert_eq!(goes_anywhere(Scanner::new(owned, &Context::default())).finish().1.text, "");
 }
 
 /// What is no reading is an error like any other.

@@ -197,7 +197,7 @@ fn feed(tools: &ToolSet, text: &str) {
         events.clear();
         rest = behind;
     }
-    scanner.finish(&mut events);
+    scanner.finish();
 }
 
 /// An argument that grows takes no block for each piece of it.

@@ -19,7 +19,7 @@ fn verdicts(deltas: &[(Option<usize>, &str, &str, &str)]) -> Vec<String> {
             format!("{} ! {}", refusal.id.as_deref().unwrap_or_default(), refusal.reason.code())
         }
     };
-    scanner.finish(&mut Vec::new()).verdicts.iter().map(line).collect()
+    scanner.finish().1.verdicts.iter().map(line).collect()
 }
 
 #[test]

@@ -225,7 +225,7 @@ impl Case {
             rest = &rest[at..];
         }
         scanner.feed(Delta::Text(rest), &mut events);
-        scanner.finish(&mut events)
+        scanner.finish().1
     }
 }
 

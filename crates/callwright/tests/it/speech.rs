@@ -218,7 +218,7 @@ fn read_in_pieces(tools: &ToolSet, text: &str, cuts: &[usize]) -> Vec<(String, V
         scanner.feed(Delta::Text(piece), &mut events);
         rest = more;
     }
-    read(&scanner.finish(&mut events))
+    read(&scanner.finish().1)
 }
 
 fn read(outcome: &callwright::Outcome) -> Vec<(String, Value)> {

@@ -113,6 +113,7 @@ async fn check(case: &Case) -> Result<(), String> {
             yes: !case.no_yes,
             allow: case.allow.iter().cloned().collect(),
             deny: case.deny.iter().cloned().collect(),
+            ..Rights::default()
         },
         approval: match case.approves.as_deref() {
             Some("once") => Approval::Once,

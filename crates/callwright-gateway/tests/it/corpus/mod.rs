@@ -111,7 +111,7 @@ fn the_engine_agrees() {
             };
             scanner.feed(Delta::ToolCall(delta), &mut events);
         }
-        let outcome = scanner.finish(&mut events);
+        let outcome = scanner.finish().1;
         let found: Vec<(&str, Value)> =
             outcome.calls().map(|c| (&*c.name, serde_json::from_str(&c.arguments).unwrap())).collect();
         let expected: Vec<(&str, Value)> = case.sees.calls.iter().map(|c| (&*c.name, c.value())).collect();

@@ -339,6 +339,6 @@ mod tests {
             "{:?}",
             events[held]
         );
-        assert_eq!(scanner.finish(&mut events).calls().count(), 0);
+        assert_eq!(scanner.finish().1.calls().count(), 0);
     }
 }

@@ -204,7 +204,9 @@ impl<'p> Bench<'p> {
         for piece in &pieces {
             scanner.feed(Delta::Text(piece), &mut events);
         }
-        let outline = Outline::of(&scanner.finish(&mut events));
+        let (last, outcome) = scanner.finish();
+        events.extend(last);
+        let outline = Outline::of(&outcome);
         let expected = Outline::of(&whole);
         if outline != expected || Outline::of_events(&events) != expected {
             self.torn

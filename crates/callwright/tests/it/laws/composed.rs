@@ -212,7 +212,9 @@ proptest! {
                 break;
             }
         }
-        let pieces = Outline::of(&scanner.finish(&mut events));
+        let (last, outcome) = scanner.finish();
+        events.extend(last);
+        let pieces = Outline::of(&outcome);
         prop_assert_eq!(&pieces, &whole);
         prop_assert_eq!(&Outline::of_events(&events), &whole);
     }

@@ -124,7 +124,8 @@ fn run_from(
         let delta = CallDelta { index: Some(0), id: None, name: None, arguments: Some(piece) };
         scanner.feed(Delta::ToolCall(delta), &mut events);
     }
-    let outcome = scanner.finish(&mut events);
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
     let mut sent: Option<String> = None;
     let last = events.pop();
     assert!(matches!(last, Some(Event::Call(_))), "the verdict comes last: {last:?}");
@@ -272,7 +273,8 @@ fn run_text(tools: &ToolSet, pieces: &[&str], live: bool) -> (Vec<(usize, String
     for piece in pieces {
         scanner.feed(Delta::Text(piece), &mut events);
     }
-    let outcome = scanner.finish(&mut events);
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
     let mut sent: Vec<(usize, String, String)> = Vec::new();
     let mut n_judged = 0;
     for event in events {
@@ -369,7 +371,7 @@ fn calls_keep_their_index_and_their_name() {
                 CallDelta { index: Some(*index), id: None, name: Some(name), arguments: Some(arguments) };
             scanner.feed(Delta::ToolCall(delta), &mut events);
         }
-        scanner.finish(&mut events);
+        events.extend(scanner.finish().0);
         let line = |event: &Event| match event {
             Event::CallStarted { call: LiveCall::Native(n), name, .. } => format!("{n} {name}"),
             Event::CallArguments { call: LiveCall::Native(n), piece } => format!("{n} +{}", piece.len()),
@@ -403,7 +405,7 @@ fn a_cut_is_told_at_the_end() {
         let delta = CallDelta { name: Some("write_file"), arguments: Some(text), ..CallDelta::default() };
         scanner.feed(Delta::ToolCall(delta), &mut events);
         scanner.finish_reason(finish_reason);
-        let outcome = scanner.finish(&mut events);
+        let outcome = scanner.finish().1;
         assert_eq!(outcome.calls().count() == 1, is_accepted, "{finish_reason}");
         assert!(outcome.verdicts.iter().all(Verdict::is_native));
     }
