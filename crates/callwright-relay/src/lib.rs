@@ -21,6 +21,7 @@ mod reading;
 mod recover;
 mod ladder;
 mod followup;
+mod proof;
 mod calls;
 mod notes;
 mod deliver;

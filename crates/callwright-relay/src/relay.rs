@@ -15,6 +15,7 @@ use crate::lane;
 use crate::log::{Log, tool_results};
 use crate::notes::Notes;
 use crate::owner::Owner;
+use crate::proof::Proofs;
 use crate::question::Question;
 use crate::readers::Readers;
 use crate::record::{AttemptReason, Observer, TurnEnd};
@@ -32,12 +33,12 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-
 /// Says whether arguments go out while they are written: `1` or `0`.
 const STREAM_ARGUMENTS: &str = "x-callwright-stream-arguments";
 
-/// Whether arguments go out while they are written: as the client says, or else the configuration.
-pub(crate) fn stream_arguments(headers: &HeaderMap, config: &RelayConfig) -> Result<bool, WireError> {
+/// What the client says of it.
+pub(crate) fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
     match headers.get(STREAM_ARGUMENTS).map(HeaderValue::as_bytes) {
-        None => Ok(config.stream_arguments),
-        Some(b"1") => Ok(true),
-        Some(b"0") => Ok(false),
+        None => Ok(None),
+        Some(b"1") => Ok(Some(true)),
+        Some(b"0") => Ok(Some(false)),
         Some(_) => {
             let message = format!("{STREAM_ARGUMENTS} must be 1 or 0");
             Err(WireError::bad_request(Some(STREAM_ARGUMENTS), "invalid_header", message))
@@ -67,6 +68,7 @@ pub struct Relay {
     pub(crate) capabilities: Capabilities,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) notes: Notes,
+    pub(crate) proofs: Proofs,
     pub(crate) tool_sets: ToolSets,
     pub(crate) readers: Arc<Readers>,
     pub(crate) responses: Arc<KeptResponses>,
@@ -142,6 +144,7 @@ impl Relay {
             capabilities,
             observer,
             notes,
+            proofs: Proofs::default(),
             tool_sets,
             readers: Arc::default(),
             responses: Arc::default(),
@@ -352,7 +355,7 @@ impl Relay {
         ask.check_choice(&tool_set)?;
         let set = self.upstreams.configured(&ask.model).and_then(|set| set.policy);
         let policy = request.policy.or(ask.policy).or(set).unwrap_or(self.config.policy);
-        let stream_arguments = stream_arguments(&request.headers, &self.config)?;
+        let stream_arguments = stream_arguments(&request.headers)?;
         let headers = request.headers;
         Ok(CheckedRequest {
             ask,
@@ -392,8 +395,8 @@ pub(crate) struct CheckedRequest {
     pub(crate) ask: Ask,
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
-    /// Do arguments go out while they are written?
-    pub(crate) stream_arguments: bool,
+    /// May arguments go out while they are written? None where the client says nothing.
+    pub(crate) stream_arguments: Option<bool>,
     pub(crate) headers: HeaderMap,
     /// How the answer is said.
     pub(crate) door: Door,

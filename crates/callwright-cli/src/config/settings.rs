@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     #[serde(deserialize_with = "policy")]
     pub(crate) policy: Policy,
     pub(crate) notes: bool,
-    pub(crate) stream_arguments: bool,
+    pub(crate) stream_arguments: Option<bool>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) models: Vec<ModelConfig>,
     pub(crate) keys: Vec<KeyConfig>,
@@ -54,7 +54,7 @@ impl Default for Settings {
             default_model: None,
             policy: Policy::default(),
             notes: false,
-            stream_arguments: false,
+            stream_arguments: None,
             upstreams: Vec::new(),
             models: Vec::new(),
             keys: Vec::new(),

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout_at};
 
 use super::voice::Voice;
 use crate::reply::BodySender;
@@ -50,6 +50,21 @@ impl Pulse {
                 _ = self.tick.tick() => self.beat(held, voice),
                 done = &mut work => return done,
             }
+        }
+    }
+
+    /// As [`Pulse::during`], but no longer than `until`, where there is one; none where `work` was not done by then. It is
+    /// dropped, and must lose nothing by that.
+    pub(super) async fn until<T>(
+        &mut self,
+        until: Option<Instant>,
+        held: Option<usize>,
+        voice: &mut dyn Voice,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        match until {
+            Some(until) => self.during(held, voice, timeout_at(until, work)).await.ok(),
+            None => Some(self.during(held, voice, work).await),
         }
     }
 

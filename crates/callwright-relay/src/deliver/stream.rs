@@ -1,8 +1,10 @@
 //! Reads a stream, and writes what is certain of it: prose at once, a call when it is right.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callwright::{CallDelta, Event, Policy, ToolSet};
+use tokio::time::Instant;
 
 use super::events::{Came, Ending, Events, Json, end_of_stream, is_error};
 use super::pulse::Pulse;
@@ -37,12 +39,13 @@ pub(super) async fn heal(
         let OpenAnswer { source, target, shown } = open_answer;
         let AnswerSource::Upstream(answer) = source else { return };
         let options = turn.read_options(&target, &allowed, &shown);
+        let hold = turn.relay.holds_calls_for(&target.candidate, turn.stream_arguments);
         let secrets = Arc::clone(target.candidate.upstream.secrets());
         let read = StreamRead::read(
             &mut turn,
             (answer.body, &secrets),
             &tool_set,
-            options,
+            (options, hold),
             (&mut *voice, has_role),
             (&to, &mut pulse),
         )
@@ -51,6 +54,7 @@ pub(super) async fn heal(
             return read.break_off(&mut turn, voice).await;
         }
         let finished = read.finish(&mut turn, voice).await;
+        finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
         let disproved = turn.is_disproved(&target, &said, finished.tokens, sent);
         if pulse.during(Some(0), voice, disproved).await
@@ -81,7 +85,7 @@ impl StreamRead {
         turn: &mut Turn,
         (body, secrets): (ResponseBody, &Arc<Secrets>),
         tool_set: &Arc<ToolSet>,
-        options: ReadOptions,
+        (options, hold): (ReadOptions, Option<Duration>),
         (voice, has_role): (&mut dyn Voice, bool),
         (to, pulse): (&BodySender, &mut Pulse),
     ) -> StreamRead {
@@ -96,7 +100,12 @@ impl StreamRead {
         let mut events = Vec::new();
         loop {
             let held = read.held().or_else(|| voice.beats_in_silence().then_some(0));
-            let Some(Came { event, json }) = pulse.during(held, voice, upstream.next()).await else { break };
+            let Some(came) = pulse.until(read.due(), held, voice, upstream.next()).await else {
+                read.choices.iter_mut().for_each(|choice| choice.held_for_long(voice));
+                voice.flush();
+                continue;
+            };
+            let Some(Came { event, json }) = came else { break };
             let document = match json {
                 Json::Is(document) => document,
                 Json::None => {
@@ -146,7 +155,7 @@ impl StreamRead {
                         delta.index,
                         reading,
                         Sink::new(delta.index, turn),
-                        (has_role, turn.stream_arguments),
+                        (has_role, hold),
                     ));
                     read.choices.len() - 1
                 });
@@ -189,6 +198,11 @@ impl StreamRead {
         let is_held =
             |choice: &&StreamedChoice| choice.sink.went < choice.came || choice.reading.has_native();
         self.choices.iter().find(is_held).map(|choice| choice.index)
+    }
+
+    /// When the first call has been held for long enough to go out without its verdict.
+    fn due(&self) -> Option<Instant> {
+        self.choices.iter().filter_map(|choice| choice.due).min()
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
@@ -280,9 +294,11 @@ struct StreamedChoice {
     sink: Sink,
     /// Pieces of native calls that the sink has yet to see.
     pieces: Vec<NativePiece>,
-    /// The first native call goes out before its verdict. It is the only one: the verdict of each comes with the end of the
-    /// answer, and a call begins where the one before it has ended.
-    streams_first: bool,
+    /// How long the first native call is held before it goes out without its verdict; none where it never does, and once it
+    /// is counted.
+    hold: Option<Duration>,
+    /// When it goes out.
+    due: Option<Instant>,
     /// Bytes of text and arguments that came.
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
@@ -298,7 +314,7 @@ impl StreamedChoice {
         index: usize,
         reading: Reading,
         mut sink: Sink,
-        (has_role, streams_first): (bool, bool),
+        (has_role, hold): (bool, Option<Duration>),
     ) -> StreamedChoice {
         if has_role {
             sink.has_begun();
@@ -309,7 +325,8 @@ impl StreamedChoice {
             surrogates: Surrogates::default(),
             sink,
             pieces: Vec::new(),
-            streams_first,
+            hold,
+            due: None,
             came: 0,
             thought: 0,
             has_role,
@@ -350,10 +367,11 @@ impl StreamedChoice {
             let Some(slot) = self.reading.call(piece, events).await else { continue };
             self.reading.foreign(slot, &call.foreign);
             self.pieces.push(NativePiece { slot, foreign: call.foreign.clone() });
-            if std::mem::take(&mut self.streams_first) {
-                self.reading.stream_call(0, events);
+            if let Some(hold) = self.hold.take() {
+                self.due = Some(Instant::now() + hold);
             }
         }
+        self.stream_first(events);
         if let Some(reason) = &delta.finish_reason {
             self.reading.stopped(reason);
             self.sink.stopped();
@@ -363,6 +381,21 @@ impl StreamedChoice {
             self.sink.went += delta.text.as_deref().map_or(0, str::len);
         }
         is_whole
+    }
+
+    /// Lets the first native call out without its verdict, once it has been held for long enough. It is the only one: the
+    /// verdict of each comes with the end of the answer, and a call begins where the one before it has ended.
+    fn stream_first(&mut self, events: &mut Vec<Event>) {
+        if self.due.take_if(|due| *due <= Instant::now()).is_some() {
+            self.reading.stream_call(0, events);
+        }
+    }
+
+    /// Says what is certain of a call that has been held for long enough, while nothing comes.
+    fn held_for_long(&mut self, voice: &mut dyn Voice) {
+        let mut events = Vec::new();
+        self.stream_first(&mut events);
+        self.sink.send(&events, voice);
     }
 
     /// Says what became certain.

@@ -66,6 +66,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         let readers = &turn.relay.readers;
         let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;
         turn.log.read(spent, read.iter());
+        read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
         let tokens = prompt_tokens(document.root());
         let all: Vec<_> = read.iter().collect();
         if turn.is_disproved(&open_answer.target, &all, tokens, Sent::Nothing).await {

@@ -4,8 +4,10 @@
 //! about events: who holds them lets those out that end there or before.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callwright::{CallDelta, Context, Delta, Event, Scanner, ToolSet};
+use tokio::time::Instant;
 
 /// A call that may go out before its verdict.
 pub(super) struct LiveCall {
@@ -13,6 +15,8 @@ pub(super) struct LiveCall {
     pub(super) at: u64,
     scanner: Scanner<'static>,
     name: String,
+    /// When it has been held for long enough; none once it goes out.
+    due: Option<Instant>,
     /// So many bytes of its arguments have come.
     pub(super) came: usize,
     /// White space before the arguments.
@@ -22,16 +26,22 @@ pub(super) struct LiveCall {
 }
 
 impl LiveCall {
-    /// For the call of the tool `name` that begins now.
-    pub(super) fn new(at: u64, name: String, tool_set: &Arc<ToolSet>) -> LiveCall {
+    /// For the call of the tool `name` that begins now and is held for so long.
+    pub(super) fn new(at: u64, name: String, tool_set: &Arc<ToolSet>, hold: Duration) -> LiveCall {
         LiveCall {
             at,
             scanner: Scanner::new(tool_set, &Context { native: true, ..Context::default() }),
             name,
+            due: Some(Instant::now() + hold),
             came: 0,
             blank: 0,
             sure: 0,
         }
+    }
+
+    /// When it has been held for long enough; none once it goes out, and as long as there is nothing that could.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due.filter(|_| 0 < self.came)
     }
 
     /// Takes the next piece of its arguments.
@@ -44,14 +54,17 @@ impl LiveCall {
         let delta = CallDelta { index: Some(0), id: None, name, arguments: Some(piece) };
         let mut events = Vec::new();
         self.scanner.feed(Delta::ToolCall(delta), &mut events);
-        if name.is_some() {
-            self.scanner.stream_native_call(0, &mut events);
-        }
         self.count(&events);
     }
 
     /// So many bytes of its arguments may go out by now.
-    pub(super) fn certain(&self) -> usize {
+    pub(super) fn certain(&mut self) -> usize {
+        if self.due().is_some_and(|due| due <= Instant::now()) {
+            self.due = None;
+            let mut events = Vec::new();
+            self.scanner.stream_native_call(0, &mut events);
+            self.count(&events);
+        }
         if self.sure == 0 { 0 } else { self.blank + self.sure }
     }
 

@@ -45,8 +45,8 @@ pub(crate) struct Lane {
     /// Its tools that are no functions.
     hosted: Hosted,
     policy: Policy,
-    /// Do arguments go out while they are written?
-    stream_arguments: bool,
+    /// May arguments go out while they are written? None where the client says nothing.
+    stream_arguments: Option<bool>,
     ladder: Ladder,
     headers: HeaderMap,
     log: Log,
@@ -144,7 +144,7 @@ impl Lane {
         let root = document.root();
         let checked = async {
             let tools = Tools::of(relay, request.surface, root).await?;
-            Ok((tools, policy_of(root)?, stream_arguments(&request.headers, &relay.config)?))
+            Ok((tools, policy_of(root)?, stream_arguments(&request.headers)?))
         };
         let (tools, own, stream_arguments) = match checked.await {
             Ok(checked) => checked,

@@ -31,7 +31,7 @@ impl Lane {
         for call in calls.iter_mut().filter(|call| !call.is_right(&self.tools)) {
             call.verdict = Some(self.verdict(call, target, told).await);
         }
-        self.note(calls, told);
+        self.note(calls, told, target);
         let mut more = Usage::default();
         let mut spent = told.usage.completion;
         let mut asked = false;
@@ -74,9 +74,12 @@ impl Lane {
         End { end, more }
     }
 
-    /// Notes an answer that has ended.
-    pub(super) fn note(&mut self, calls: &[Call], told: &Told) {
-        self.log.read(told.usage, std::iter::once(&choice(calls, told)));
+    /// Notes an answer that has ended, and what its calls say of their model.
+    pub(super) fn note(&mut self, calls: &[Call], told: &Told, target: &Target) {
+        let choice = choice(calls, told);
+        let candidate = &target.candidate;
+        self.relay.proofs.count(candidate.upstream.name(), &candidate.model, &choice);
+        self.log.read(told.usage, std::iter::once(&choice));
     }
 
     fn delivered(&self, verdicts: &[Verdict], asked: bool) -> TurnEnd {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use callwright::Verdict;
 use callwright_json::{Tree, strict};
 use http::StatusCode;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
@@ -53,7 +53,9 @@ struct Streamed {
     calls: Vec<Call>,
     /// How many calls nobody reads.
     n_unread: usize,
-    /// The call that goes out before its verdict.
+    /// How long a call is held before it goes out without its verdict; none where it never does.
+    hold: Option<Duration>,
+    /// The call that may.
     live: Option<LiveCall>,
     /// Events that wait for a call, each with the bytes of the live call that have to be certain for it to go out; none where
     /// it waits for the verdict.
@@ -73,6 +75,7 @@ impl Streamed {
     fn new(lane: Lane, target: Target, to: BodySender) -> Streamed {
         Streamed {
             wire: wire::of(lane.surface),
+            hold: lane.relay.holds_calls_for(&target.candidate, lane.stream_arguments),
             live: None,
             lane,
             target,
@@ -95,7 +98,19 @@ impl Streamed {
         let mut upstream = Events::new(body, secrets, limits.event);
         loop {
             let beat = (!self.held.is_empty()).then(|| self.wire.beat());
-            let Some(came) = in_silence(&self.to, beat, upstream.next()).await else { break };
+            let due = self.live.as_ref().and_then(LiveCall::due);
+            let next = in_silence(&self.to, beat, upstream.next());
+            let came = match due {
+                None => next.await,
+                Some(due) => match timeout_at(due, next).await {
+                    Ok(came) => came,
+                    Err(_) => {
+                        self.let_out();
+                        continue;
+                    }
+                },
+            };
+            let Some(came) = came else { break };
             if let Err(why) = self.take(came).await {
                 upstream.ending.cut_by(&why);
                 self.is_broken = true;
@@ -223,21 +238,20 @@ impl Streamed {
         Ok(())
     }
 
-    /// Does this call, which begins, go out before its verdict? Where another one waits, it stands behind that.
+    /// Does this call, which begins, go out before its verdict once it is held for long enough? Where another one waits, it
+    /// stands behind that.
     fn goes_live(&mut self, call: &Call) -> bool {
         let name = call.flat(&self.lane.tools);
         let is_empty = matches!(call.head.arguments.as_str(), "" | "{}") && !call.head.is_misspelt;
         let may_be = is_empty && !self.waits() && self.lane.tools.may_stream(&name);
-        let goes_live = may_be && self.lane.stream_arguments;
-        if goes_live {
-            self.live = Some(LiveCall::new(call.at, name, &self.lane.tools.tool_set));
-        }
-        goes_live
+        let Some(hold) = self.hold.filter(|_| may_be) else { return false };
+        self.live = Some(LiveCall::new(call.at, name, &self.lane.tools.tool_set, hold));
+        true
     }
 
     /// Lets out what is certain of the live call, up to a piece of its arguments: its beginning alone says nothing.
     fn let_out(&mut self) {
-        let Some(live) = &self.live else { return };
+        let Some(live) = &mut self.live else { return };
         let (at, certain) = (live.at, live.certain());
         let needs = self.held.iter().map_while(|(_, needs)| needs.filter(|needs| *needs <= certain));
         let Some((last, sent)) = needs.enumerate().filter(|(_, needs)| 0 < *needs).last() else { return };
@@ -350,7 +364,7 @@ impl Streamed {
     fn tear(&mut self, why: &str) {
         self.is_torn = true;
         self.fail("call_refused", why);
-        self.lane.note(&self.calls, &self.told);
+        self.lane.note(&self.calls, &self.told, &self.target);
         self.lane.log.end(TurnEnd::Refused, StatusCode::OK.as_u16());
     }
 

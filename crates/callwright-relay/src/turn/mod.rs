@@ -19,6 +19,7 @@ use crate::config::Mode;
 use crate::ladder::{Ladder, doubts_open_ends};
 use crate::log::Log;
 use crate::reading::{ReadOptions, Shown};
+use crate::record::Choice;
 use crate::relay::Relay;
 use crate::wire::Ask;
 
@@ -34,8 +35,8 @@ pub(crate) struct Turn {
     /// The tools that the request declares.
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
-    /// Do arguments go out while they are written?
-    pub(crate) stream_arguments: bool,
+    /// May arguments go out while they are written? None where the client says nothing.
+    pub(crate) stream_arguments: Option<bool>,
     pub(crate) log: Log,
     /// What of the client's headers upstreams may see.
     pub(crate) headers: HeaderMap,
@@ -75,6 +76,12 @@ impl Turn {
             unsure_is_text: false,
             shown: (target.mode == Mode::Prompt).then(|| Arc::clone(shown)),
         }
+    }
+
+    /// Counts the calls of an answer as evidence for its model.
+    pub(crate) fn count_proof(&self, target: &Target, choice: &Choice) {
+        let candidate = &target.candidate;
+        self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
     }
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.

@@ -1,5 +1,5 @@
-//! A call is held until it is right: nothing of it goes out before, in no API, unless somebody asks for it. The clock of the
-//! runtime stands still and jumps to the next timer.
+//! A call is held until it is right: nothing of it goes out before, in no API, unless somebody asks for it or its model has
+//! proved itself and the call takes long. The clock of the runtime stands still and jumps to the next timer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,23 +156,42 @@ const WAYS: [(Surface, Option<&str>); 5] = [
 /// Of a call that waits for its verdict.
 const HELD: [(u64, &str); 4] = [(9, "write_file"), (9, "one"), (9, "two"), (9, "three")];
 
-/// A client or the configuration may have a call while it is written. Nobody else has, however many right calls the model has
-/// made, and however long it takes.
+/// A model that has proved itself writes a call that takes long: it goes out when it has been held for five seconds, and the
+/// rest as it comes. Of any other model it goes out when it is right.
 #[tokio::test(start_paused = true)]
-async fn a_call_is_held_unless_somebody_asks_for_it_at_once() {
+async fn a_long_call_goes_out_after_five_seconds_where_its_model_has_proved_itself() {
     for (surface, kind) in WAYS {
-        let answer = move |_: &Value, n| match n < BEFORE {
+        let answer = move |_: &Value, n| match n % (ENOUGH + 1) {
+            0 => slow(kind, RIGHT),
+            _ => calls(kind, &[GOOD], true),
+        };
+        let (_server, relay) = relay(Mode::Native, kind, answer).await;
+        let unknown = heard(&relay, surface, None).await;
+        assert_eq!(of_call(&unknown), HELD, "{surface:?} {kind:?}: {}", all(&unknown));
+        for _ in 0..ENOUGH {
+            heard(&relay, surface, None).await;
+        }
+        let heard = heard(&relay, surface, None).await;
+        let live = [(5, "write_file"), (5, "one"), (5, "two"), (8, "three")];
+        assert_eq!(of_call(&heard), live, "{surface:?} {kind:?}: {}", all(&heard));
+        assert!(!has_failed(&all(&heard)), "{surface:?} {kind:?}: {}", all(&heard));
+    }
+}
+
+/// The client decides, whatever was proved.
+#[tokio::test(start_paused = true)]
+async fn a_client_may_have_it_at_once_or_never() {
+    for (surface, kind) in WAYS {
+        let answer = move |_: &Value, n| match n < ENOUGH {
             true => calls(kind, &[GOOD], true),
             false => slow(kind, RIGHT),
         };
         let (_server, relay) = relay(Mode::Native, kind, answer).await;
-        for _ in 0..BEFORE {
+        for _ in 0..ENOUGH {
             heard(&relay, surface, None).await;
         }
-        for header in [None, Some("0")] {
-            let held = heard(&relay, surface, header).await;
-            assert_eq!(of_call(&held), HELD, "{surface:?} {kind:?}: {}", all(&held));
-        }
+        let never = heard(&relay, surface, Some("0")).await;
+        assert_eq!(of_call(&never), HELD, "{surface:?} {kind:?}: {}", all(&never));
         let live = [(0, "write_file"), (0, "one"), (3, "two"), (8, "three")];
         let at_once = heard(&relay, surface, Some("1")).await;
         assert_eq!(of_call(&at_once), live, "{surface:?} {kind:?}: {}", all(&at_once));
@@ -290,18 +309,19 @@ fn n_pieces(events: &str) -> usize {
 async fn only_a_call_that_went_out_in_part_ends_in_an_error() {
     const WRONG: &str = "\", \"path\": {\"a\": 1}}";
     for (surface, kind) in WAYS {
-        let answer = move |asked: &Value, n| match n < BEFORE {
+        let answer = move |asked: &Value, n| match n < ENOUGH {
             true => calls(kind, &[GOOD], true),
             false if asked["stream"] == true => slow(kind, WRONG),
             false => calls(kind, &[BAD], false),
         };
         let (_server, relay) = relay(Mode::Native, kind, answer).await;
-        for _ in 0..BEFORE {
+        for _ in 0..ENOUGH {
             heard(&relay, surface, None).await;
         }
-        let live = all(&heard(&relay, surface, Some("1")).await);
+        let live = all(&heard(&relay, surface, None).await);
         assert!(live.contains(" two") && has_failed(&live), "{surface:?} {kind:?}: {live}");
         assert!(!live.contains(good_end(surface)), "{surface:?} {kind:?}: {live}");
+        // It begins the count anew: the next one is held to its end.
         let held = all(&heard(&relay, surface, None).await);
         assert!(!held.contains(" two") && !has_failed(&held), "{surface:?} {kind:?}: {held}");
         assert!(held.contains("was not run"), "{surface:?} {kind:?}: {held}");

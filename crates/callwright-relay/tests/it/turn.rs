@@ -653,7 +653,7 @@ fn a_long_last_argument_flows() {
     let script = format!(
         "[[answer]]\ntool_calls = [{{ id = \"c1\", name = \"run_code\", arguments = '{{\"code\": \"{code}\"}}' }}]\nform = {{ argument_pieces = 10 }}"
     );
-    let setting = setting_with(&script, |config| config.stream_arguments = true);
+    let setting = setting_with(&script, |config| config.stream_arguments = Some(true));
     let n_pieces = run(async {
         let mut request = request(NATIVE);
         request["stream"] = json!(true);
