@@ -144,6 +144,7 @@ impl Capabilities {
         if let Some(capability) = self.settled(candidate) {
             return capability; // The one before us asked.
         }
+        let before = self.what_is_known(candidate);
         // Rare, and too large a future to be carried along by each request.
         Box::pin(async {
             if !self.is_told(candidate) {
@@ -156,7 +157,9 @@ impl Capabilities {
         })
         .await;
         let capability = self.what_is_known(candidate);
-        log(candidate, &capability);
+        if capability != before {
+            log(candidate, &capability);
+        }
         capability
     }
 
@@ -419,11 +422,12 @@ impl Capabilities {
                 self.known.save((self.now)()).await;
             }
             Ok(Err(error)) => {
-                tracing::warn!(upstream = upstream.name(), model, %error, "nothing is known of the model's capability");
+                // Where it answers no request either, that is a warning of its own.
+                tracing::debug!(upstream = upstream.name(), model, %error, "the upstream tells nothing of the model");
                 self.known.asked_in_vain(upstream.name(), model, now + AFTER_SILENCE);
             }
             Err(_) => {
-                tracing::warn!(
+                tracing::debug!(
                     upstream = upstream.name(),
                     model,
                     "the upstream tells of the model too slowly"
