@@ -193,8 +193,8 @@ impl<W: Write> Console<W> {
                 let line = format!("(asked once more: {})", harmless(why));
                 writeln!(state.out, "{}", self.paint(&line, DIM))
             }
-            // What the model said last is there already.
-            Event::Ended { ended, .. } if ended.end == End::Answered => Ok(()),
+            // What the model said last is there already, unless the run ended in an earlier process.
+            Event::Ended { ended, .. } if ended.end == End::Answered && 0 < state.turn => Ok(()),
             Event::Ended { ended, .. } => writeln!(state.out, "{}", harmless(&ended.sentence)),
             Event::Blocked { sentence } => writeln!(state.out, "{}", harmless(sentence)),
             _ => Ok(()),
@@ -267,6 +267,15 @@ mod tests {
             Event::Answered { turn: 1, text: "One.\n\nNo, two.".into(), calls: 0, prompt_based: 0 },
         ]);
         assert!(text.ends_with("One. <call>\nNo, two.\n"), "{text}");
+    }
+
+    #[test]
+    fn the_result_of_a_run_that_ended_earlier_is_shown() {
+        let ended = Ended { end: End::Answered, sentence: "It is sunny.".into() };
+        let ended = Event::Ended { ended, spent: Account::default() };
+        assert_eq!(drawn(std::slice::from_ref(&ended)), "It is sunny.\n");
+        let said = [Event::Asking { turn: 1 }, Event::Raw { text: "It is sunny.".into() }, ended];
+        assert_eq!(drawn(&said).matches("sunny").count(), 1);
     }
 
     #[test]
