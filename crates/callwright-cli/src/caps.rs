@@ -2,54 +2,90 @@
 
 use std::io::{self, Write};
 
-use callwright_relay::capability::Source;
+use callwright_relay::capability::{Source, places};
 use callwright_relay::survey::CapabilityAt;
 use callwright_store::rfc3339;
 
 use crate::args::CapsArgs;
-use crate::checkup::{self, Mark};
-use crate::config::Config;
+use crate::checkup::{self, Finding, Mark};
+use crate::config::{Config, Env, named};
 use crate::discover::{self, LISTING};
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::runtime::on_runtime;
 
-/// Asks for the model at each upstream that serves it. What is known of a model whose upstream does not answer is shown
-/// as what it is, and the command fails.
+/// Asks for the model at each upstream that serves it, or shows what is kept of it where none is configured. What is known
+/// of a model whose upstream does not answer is shown as what it is, and the command fails.
 pub(crate) fn run(args: &CapsArgs) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
     let mut config = Config::load(args.asked.flags(), &env)?;
-    on_runtime(async {
-        // What was chosen is held until the answers are there: it may be the built-in server.
-        let chosen = discover::upstream(&mut config, &env).await?;
-        if let Some(chosen) = &chosen {
-            writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
+    let asks = args.refresh || args.ask;
+    if config.settings.upstreams.is_empty() && !asks && show_kept(&mut config, &env, &args.model)? {
+        return Ok(());
+    }
+    on_runtime(ask(args, config, &env))
+}
+
+/// Shows what the gateway found out, at whatever upstreams it asked. False where nothing is kept of the model.
+fn show_kept(config: &mut Config, env: Env<'_>, model: &str) -> Result<bool, Failure> {
+    let folder = config.capability(env).dir;
+    let places = folder.map(|folder| places(&folder, model)).unwrap_or_default();
+    let mut out = io::stdout().lock();
+    let mut is_shown = false;
+    for (upstream, location) in &places {
+        config.settings.upstreams = vec![named(upstream, location, None)];
+        let known = config.survey(env)?.known(model).into_iter();
+        for at in known.filter(|at| at.capability.tools_source != Source::Unknown) {
+            is_shown = true;
+            write_capability(&mut out, &at)?;
+            let text = format!("not asked, as no upstream is configured here: --upstream {location} asks it");
+            writeln!(out, "  {}", harmless(&Finding::new(Mark::Unknown, text).to_string()))?;
         }
-        let survey = config.survey(&env)?;
-        let listings = survey.listings(LISTING).await;
-        let found = survey.capabilities(&args.model, args.refresh).await;
-        if found.is_empty() {
-            return Err(Failure::Config(format!("no upstream serves {}", args.model)));
-        }
-        let mut out = io::stdout().lock();
-        let mut answers = false;
-        for at in &found {
-            write_capability(&mut out, at)?;
-            if let Some(listing) = listings.iter().find(|listing| listing.upstream == at.upstream) {
-                let findings = [checkup::of_upstream(listing), checkup::of_model(&at.model, listing)];
-                answers |= findings[0].mark != Mark::Bad;
-                for finding in findings {
-                    writeln!(out, "  {}", harmless(&finding.to_string()))?;
-                }
+    }
+    Ok(is_shown)
+}
+
+async fn ask(args: &CapsArgs, mut config: Config, env: Env<'_>) -> Result<(), Failure> {
+    if let Some(chosen) = discover::server(&mut config, env).await {
+        writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
+    }
+    if config.settings.upstreams.is_empty() {
+        let model = harmless(&args.model);
+        let none = format!(
+            "no upstream is configured, and nothing is kept of {model}: name one with --upstream URL"
+        );
+        writeln!(io::stderr(), "callwright: {none}")?;
+        return Err(Failure::Refused);
+    }
+    let survey = config.survey(env)?;
+    let listings = survey.listings(LISTING).await;
+    let found = survey.capabilities(&args.model, args.refresh).await;
+    if found.is_empty() {
+        return Err(Failure::Config(format!("no upstream serves {}", args.model)));
+    }
+    let mut out = io::stdout().lock();
+    let mut answers = false;
+    for at in &found {
+        write_capability(&mut out, at)?;
+        if let Some(listing) = listings.iter().find(|listing| listing.upstream == at.upstream) {
+            let [upstream, mut model] =
+                [checkup::of_upstream(listing), checkup::of_model(&at.model, listing)];
+            answers |= upstream.mark != Mark::Bad;
+            // Some serve what they do not list.
+            if model.mark == Mark::Bad {
+                model.mark = Mark::Warning;
+            }
+            for finding in [upstream, model] {
+                writeln!(out, "  {}", harmless(&finding.to_string()))?;
             }
         }
-        if args.ask {
-            let finding = checkup::of_request(&config, &env, &args.model).await?;
-            answers &= finding.mark == Mark::Good;
-            writeln!(out, "{}", harmless(&finding.to_string()))?;
-        }
-        if answers { Ok(()) } else { Err(Failure::Refused) }
-    })
+    }
+    if args.ask {
+        let finding = checkup::of_request(&config, env, &args.model).await?;
+        answers &= finding.mark == Mark::Good;
+        writeln!(out, "{}", harmless(&finding.to_string()))?;
+    }
+    if answers { Ok(()) } else { Err(Failure::Refused) }
 }
 
 fn write_capability(out: &mut impl Write, at: &CapabilityAt) -> io::Result<()> {

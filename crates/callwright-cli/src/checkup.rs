@@ -17,6 +17,8 @@ pub(crate) enum Mark {
     Good,
     /// It does not.
     Bad,
+    /// It works, and could be better.
+    Warning,
     /// It could not be told.
     Unknown,
 }
@@ -39,6 +41,7 @@ impl fmt::Display for Finding {
         let mark = match self.mark {
             Mark::Good => "ok",
             Mark::Bad => "BAD",
+            Mark::Warning => "warn",
             Mark::Unknown => "?",
         };
         write!(f, "{mark:4} {}", self.text)
@@ -97,7 +100,7 @@ const NEAR: usize = 3;
 /// # Errors
 /// What is configured cannot be used.
 pub(crate) async fn of_request(config: &Config, env: Env<'_>, model: &str) -> Result<Finding, Failure> {
-    let (_, relay) = config.parts(&Secrets::default())?;
+    let (_, relay) = config.parts(env, &Secrets::default())?;
     let client = Client::new(relay, env).map_err(|error| Failure::Config(error.to_string()))?;
     Ok(match survey::trial(&client, model).await {
         Ok(trial) if trial.called => {

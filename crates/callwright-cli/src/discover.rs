@@ -6,7 +6,7 @@ use std::time::Duration;
 use callwright_relay::survey;
 use callwright_replay::{Replay, Script, Setup};
 
-use crate::config::{Config, Env, Origin, named};
+use crate::config::{BUILT_IN, Config, Env, Origin, named};
 use crate::failure::Failure;
 
 /// Servers of models, and the ports that they usually take.
@@ -35,17 +35,35 @@ impl Chosen {
     }
 }
 
-/// Configures an upstream, if none is.
+/// Configures an upstream, if none is: a server of models, or else the built-in one.
 ///
 /// # Errors
 /// The built-in server does not start.
 pub(crate) async fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option<Chosen>, Failure> {
+    if let Some(chosen) = server(config, env).await {
+        return Ok(Some(chosen));
+    }
     if !config.settings.upstreams.is_empty() {
         return Ok(None);
     }
+    let replay = start_replay()?;
+    let sentence = format!(
+        "no upstream is configured, no local server found, {OPENROUTER_KEY} not set; \
+         using the built-in replay, which answers from a script. For a model: --upstream URL"
+    );
+    config.settings.upstreams.push(named("replay", &replay.base_url(), None));
+    config.origins.insert("upstreams", BUILT_IN);
+    Ok(Some(Chosen { sentence, replay: Some(replay) }))
+}
+
+/// Configures a server of models, if none is configured and one is found.
+pub(crate) async fn server(config: &mut Config, env: Env<'_>) -> Option<Chosen> {
+    if !config.settings.upstreams.is_empty() {
+        return None;
+    }
     let found = if config.settings.find_local { local().await } else { None };
     let has_key = env(OPENROUTER_KEY).is_some_and(|key| !key.trim().is_empty());
-    let (upstream, origin, sentence, replay) = match found {
+    let (upstream, origin, sentence) = match found {
         Some((name, port, models)) => {
             let url = base_url(port);
             let mut sentence = format!("no upstream is configured; found one where {name} usually is: {url}");
@@ -54,7 +72,7 @@ pub(crate) async fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option
                 config.settings.default_model = Some(model.clone());
                 config.origins.insert("default_model", Origin::Found("the only one that is listed"));
             }
-            (named("local", &url, None), "found on this machine", sentence, None)
+            (named("local", &url, None), "found on this machine", sentence)
         }
         None if has_key => {
             let model = config.settings.default_model.get_or_insert_with(|| {
@@ -65,20 +83,13 @@ pub(crate) async fn upstream(config: &mut Config, env: Env<'_>) -> Result<Option
                 "no upstream is configured; using OpenRouter with {OPENROUTER_KEY}, default model {model}"
             );
             let upstream = named("openrouter", OPENROUTER, Some(OPENROUTER_KEY));
-            (upstream, "chosen for OPENROUTER_API_KEY", sentence, None)
+            (upstream, "chosen for OPENROUTER_API_KEY", sentence)
         }
-        None => {
-            let replay = start_replay()?;
-            let sentence = format!(
-                "no upstream is configured, no local server found, {OPENROUTER_KEY} not set; \
-                 using the built-in replay, which answers from a script. For a model: --upstream URL"
-            );
-            (named("replay", &replay.base_url(), None), "built in", sentence, Some(replay))
-        }
+        None => return None,
     };
     config.settings.upstreams.push(upstream);
     config.origins.insert("upstreams", Origin::Found(origin));
-    Ok(Some(Chosen { sentence, replay }))
+    Some(Chosen { sentence, replay: None })
 }
 
 /// The model to be asked where nobody names one: the default one, or the only one that the upstreams list.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use callwright::ToolSet;
 use callwright::lint::{Severity, lint};
+use callwright_relay::capability::Source;
 use callwright_relay::survey::{CapabilityAt, Listing};
 
 use crate::args::DoctorArgs;
@@ -24,12 +25,21 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let patient = on_runtime(Patient::examined(args, config, &env, tools))?;
     let mut out = io::stdout().lock();
     let mut is_well = true;
-    for (question, findings, advice) in patient.checks(args) {
-        writeln!(out, "{question}")?;
-        for finding in findings {
-            is_well &= finding.mark != Mark::Bad;
+    for Check { title, findings, ends: [well, unwell, open], advice } in patient.checks(args) {
+        let has = |mark: Mark| findings.iter().any(|finding| finding.mark == mark);
+        let end = match [Mark::Bad, Mark::Warning, Mark::Good].map(has) {
+            [true, ..] => unwell,
+            [false, true, _] => "this may be why",
+            [false, false, true] => well,
+            [false, false, false] => open,
+        };
+        is_well &= !has(Mark::Bad);
+        writeln!(out, "{title}: {end}")?;
+        for finding in &findings {
             writeln!(out, "  {}", harmless(&finding.to_string()))?;
         }
+        // Whose set-up works needs none.
+        let advice = if has(Mark::Bad) || has(Mark::Warning) { advice } else { &[] };
         for line in advice {
             writeln!(out, "       {line}")?;
         }
@@ -54,7 +64,18 @@ struct Patient {
     fallback: Option<String>,
 }
 
-type Check = (&'static str, Vec<Finding>, &'static [&'static str]);
+/// What was looked at for one symptom.
+struct Check {
+    title: &'static str,
+    findings: Vec<Finding>,
+    /// What it comes to: nothing is wrong, something is, nothing could be told.
+    ends: [&'static str; 3],
+    /// What helps where something is wrong.
+    advice: &'static [&'static str],
+}
+
+/// What a symptom comes to.
+const ENDS: [&str; 3] = ["nothing wrong was found", "this is why", "not checked"];
 
 impl Patient {
     async fn examined(
@@ -106,54 +127,61 @@ impl Patient {
             Some(model) => Finding::new(Mark::Good, format!("when all else fails, {model} is asked")),
             None => Finding::new(Mark::Unknown, "no fallback_model is configured for the model"),
         });
+        let failed = self.asked.iter().filter(|asked| asked.mark == Mark::Bad);
+        called.extend(failed.clone().cloned());
+        broken.extend(failed.cloned());
         [
-            (
-                "The set-up does not work",
-                self.set_up(),
-                &[
+            Check {
+                title: "Set-up",
+                findings: self.set_up(),
+                ends: ["works", "does not work", "not known"],
+                advice: &[
                     "- Start a server of models, or name one: --upstream URL, or OPENROUTER_API_KEY.",
                     "- See which models there are: `callwright models`.",
                     "- Have a small request sent: `callwright doctor --model MODEL --ask`.",
                 ],
-            ),
-            (
-                "A tool is not called",
-                called,
-                &[
+            },
+            Check {
+                title: "If a tool is not called",
+                findings: called,
+                ends: ENDS,
+                advice: &[
                     "- Describe clearly what the tool does, and when to call it.",
                     "- Verify that the tool is in the request's `tools` array.",
                     "- Check that the model supports tools: `callwright caps MODEL`.",
                 ],
-            ),
-            (
-                "A tool is called with wrong arguments",
-                arguments,
-                &[
+            },
+            Check {
+                title: "If a tool is called with wrong arguments",
+                findings: arguments,
+                ends: ENDS,
+                advice: &[
                     "- Improve the descriptions of the parameters.",
                     "- Put examples into the descriptions.",
                     "- Use `enum` where only certain values are right: a wrong one then goes back to the model with them.",
                 ],
-            ),
-            (
-                "JSON errors, even with repair",
-                broken,
-                &[
+            },
+            Check {
+                title: "If JSON is broken even with repair",
+                findings: broken,
+                ends: ENDS,
+                advice: &[
                     "- Check how well the model supports tools: `callwright caps MODEL`, `/metrics`.",
                     "- Try a different model: `callwright models` lists them.",
                     "- Configure another one as its `fallback_model`: it is asked when this one fails.",
                 ],
-            ),
+            },
         ]
     }
 
     /// Do the upstreams answer, do they have the model, does a call come?
     fn set_up(&self) -> Vec<Finding> {
-        let mut findings: Vec<Finding> = self.listings.iter().map(checkup::of_upstream).collect();
         if self.has_no_model {
             let text = "no upstream is configured, and no server was found on this machine: \
                         a built-in script answers, which is not a model";
-            findings = vec![Finding::new(Mark::Bad, text)];
+            return vec![Finding::new(Mark::Bad, text)];
         }
+        let mut findings: Vec<Finding> = self.listings.iter().map(checkup::of_upstream).collect();
         match &self.model {
             None => findings
                 .push(Finding::new(Mark::Unknown, "name the model to have it looked for: --model MODEL")),
@@ -202,16 +230,23 @@ impl Patient {
 
     /// How tools reach the model. What is known of an upstream that does not answer is nothing to build on.
     fn support(&self) -> Vec<Finding> {
+        if self.has_no_model {
+            return vec![Finding::new(Mark::Unknown, "there is no model whose support could be checked")];
+        }
         if self.model.is_none() {
             let text = "name the model to have its support checked: --model MODEL";
             return vec![Finding::new(Mark::Unknown, text)];
         }
         let said = |at: &CapabilityAt| {
-            let how = if at.capability.tools { "takes tools natively" } else { "is served by prompt mode" };
             let source = &at.capability.tools_source;
+            if *source == Source::Unknown {
+                let text = format!("{} at {} is asked natively: {source}", at.model, at.upstream);
+                return Finding::new(Mark::Unknown, text);
+            }
+            let how = if at.capability.tools { "takes tools natively" } else { "is served by prompt mode" };
             let listing = self.listings.iter().find(|listing| listing.upstream == at.upstream);
             let answers = listing.is_some_and(|listing| checkup::of_upstream(listing).mark != Mark::Bad);
-            let mark = if answers && !self.has_no_model { Mark::Good } else { Mark::Unknown };
+            let mark = if answers { Mark::Good } else { Mark::Unknown };
             Finding::new(mark, format!("{} at {} {how} ({source})", at.model, at.upstream))
         };
         self.found.iter().map(said).collect()
@@ -219,6 +254,11 @@ impl Patient {
 }
 
 fn finding(found: &callwright::lint::Finding) -> Finding {
-    let mark = if Severity::Warning <= found.severity { Mark::Bad } else { Mark::Unknown };
-    Finding::new(mark, found.to_string())
+    let mark = match found.severity {
+        Severity::Error => Mark::Bad,
+        Severity::Warning => Mark::Warning,
+        Severity::Hint => Mark::Unknown,
+    };
+    let callwright::lint::Finding { tool, pointer, message, rule, .. } = found;
+    Finding::new(mark, format!("{tool}{pointer}: {message} ({rule})"))
 }

@@ -15,12 +15,16 @@ pub(crate) enum Failure {
     Read(PathBuf, io::Error),
     /// A file cannot be opened for writing.
     Record(PathBuf, io::Error),
+    /// No gateway answers at this address.
+    NoGateway(SocketAddr, io::Error),
     /// Nothing can be served at this address.
     Listen(SocketAddr, io::Error),
     /// The output cannot be written.
     Write(io::Error),
     /// The input is not UTF-8 from this byte on.
     NotUtf8(PathBuf, usize),
+    /// The input looks like UTF-16.
+    Utf16(PathBuf),
     /// Tool definitions or a schema that cannot be used, and why.
     Definitions(PathBuf, String),
     /// So many lines could not be used.
@@ -52,12 +56,13 @@ impl Failure {
             Failure::Store(StoreError::Held(..)) => 8,
             Failure::Read(..)
             | Failure::Record(..)
+            | Failure::NoGateway(..)
             | Failure::Listen(..)
             | Failure::Write(_)
             | Failure::Mcp(_)
             | Failure::Store(_)
             | Failure::NoSession(_) => 3,
-            Failure::NotUtf8(..) => 4,
+            Failure::NotUtf8(..) | Failure::Utf16(_) => 4,
             Failure::Definitions(..) => 5,
             Failure::Lines(_) => 6,
             Failure::TooLong(..) => 7,
@@ -79,6 +84,7 @@ impl fmt::Display for Failure {
             Failure::Refused => f.write_str("refused"),
             Failure::Read(path, error) => write!(f, "cannot read {}: {error}", path.display()),
             Failure::Record(path, error) => write!(f, "cannot write {}: {error}", path.display()),
+            Failure::NoGateway(addr, error) => write!(f, "no gateway answers at {addr}: {error}"),
             Failure::Listen(addr, error) if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(
                     f,
@@ -89,6 +95,9 @@ impl fmt::Display for Failure {
             Failure::Listen(addr, error) => write!(f, "cannot listen on {addr}: {error}"),
             Failure::Write(error) => write!(f, "cannot write: {error}"),
             Failure::NotUtf8(path, at) => write!(f, "{} is not UTF-8 at byte {at}", path.display()),
+            Failure::Utf16(path) => {
+                write!(f, "{} looks like UTF-16: save it as UTF-8", path.display())
+            }
             Failure::Definitions(path, why) => write!(f, "cannot use {}: {why}", path.display()),
             Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),

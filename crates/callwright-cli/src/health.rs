@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::failure::Failure;
@@ -18,7 +17,7 @@ const LONGEST: u64 = 4096;
 /// # Errors
 /// Nobody listens there, or the answer is not that of a live gateway.
 pub(crate) fn run(address: SocketAddr) -> Result<(), Failure> {
-    let failed = |error| Failure::Read(PathBuf::from(address.to_string()), error);
+    let failed = |error| Failure::NoGateway(address, error);
     let answer = ask(address).map_err(failed)?;
     if !answer.starts_with("HTTP/1.1 200 ") || !answer.ends_with("live\n") {
         return Err(failed(io::Error::other("the answer is not that of a live gateway")));

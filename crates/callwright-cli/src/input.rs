@@ -1,7 +1,7 @@
 //! Reads what is asked for: a whole text, or line by line, always bounded.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,15 +11,52 @@ use crate::failure::Failure;
 /// The longest whole text that is read: what spans can count.
 const MAX_TEXT: usize = u32::MAX as usize;
 
-/// Reads the whole of `path`; `-` is standard input.
+/// Reads the whole of `path`, without a byte order mark; `-` is standard input.
 pub(crate) fn text(path: &Path) -> Result<String, Failure> {
+    let mut text = answer(path, "input")?;
+    let mark = text.len() - without_mark(&text).len();
+    text.drain(..mark);
+    Ok(text)
+}
+
+/// Reads every byte of `path`, so that places in it are true; `-` is standard input. A person at a terminal is told that
+/// `what` is waited for.
+pub(crate) fn answer(path: &Path, what: &str) -> Result<String, Failure> {
     let failed = |error| Failure::Read(path.to_path_buf(), error);
     let mut bytes = Vec::new();
+    tell(path, what);
     open(path).map_err(failed)?.reader.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if MAX_TEXT < bytes.len() {
         return Err(Failure::TooLong(path.to_path_buf(), MAX_TEXT));
     }
+    if is_utf16(&bytes) {
+        return Err(Failure::Utf16(path.to_path_buf()));
+    }
     String::from_utf8(bytes).map_err(|e| Failure::NotUtf8(path.to_path_buf(), e.utf8_error().valid_up_to()))
+}
+
+/// Tells a person at a terminal what is waited for there.
+fn tell(path: &Path, what: &str) {
+    if path == Path::new("-") && io::stdin().is_terminal() {
+        let end =
+            if cfg!(windows) { "Ctrl-Z and Enter end it" } else { "Ctrl-D on a line of its own ends it" };
+        let _ = writeln!(io::stderr(), "callwright: waiting for {what} at the terminal; {end}");
+    }
+}
+
+/// `text` without the byte order mark that some editors put before it.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// Does it begin with the mark of UTF-16, or with two ASCII characters in it? What is read here is written in ASCII at
+/// its begin, and holds no NUL.
+pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [a, 0, b, 0, ..] | [0, a, 0, b, ..] => *a != 0 && *b != 0,
+        _ => false,
+    }
 }
 
 /// A file or standard input, and its length where it has one.
@@ -56,6 +93,7 @@ fn len_of_stdin() -> Option<u64> {
 /// Opens `path` for reading line by line. Where a person waits at a terminal for a file to be worked
 /// through, a bar on standard error shows how far it is.
 pub(crate) fn lines(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    tell(path, "lines of JSON");
     let source = open(path).map_err(|error| Failure::Read(path.to_path_buf(), error))?;
     let reader: Box<dyn Read> = match source.len {
         // The bar and the answers would write over each other on one terminal.

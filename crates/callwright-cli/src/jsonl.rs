@@ -1,27 +1,86 @@
 //! Many cases in one run: a line in, a line out, in order, in constant memory.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use callwright_json::Value;
+
 use crate::args::LinesArgs;
 use crate::failure::Failure;
+use crate::harmless::harmless;
 use crate::input::{self, Line};
 use crate::view;
 
-/// The answer to one line.
-pub(crate) struct Answer {
-    /// One line of JSON, without its end.
-    pub(crate) json: String,
-    /// Could the line be used at all?
-    pub(crate) usable: bool,
+/// Answers one line by one line of JSON, without its end.
+pub(crate) type Answering<'a> = &'a (dyn Fn(&str) -> Result<String, Unusable> + Sync);
+
+/// A line that cannot be used.
+pub(crate) struct Unusable {
+    /// The line's id, as JSON text.
+    id: String,
+    why: String,
+}
+
+impl Unusable {
+    pub(crate) fn new(id: &str, why: impl Into<String>) -> Unusable {
+        Unusable { id: id.to_owned(), why: why.into() }
+    }
+}
+
+/// The members that lines of a command have.
+pub(crate) struct Members {
+    known: &'static [&'static str],
+    /// The unknown ones that a person has been told of.
+    told: Mutex<HashSet<String>>,
+}
+
+/// As many unknown members are told of: a line may have any number.
+const MOST_TOLD: usize = 16;
+
+impl Members {
+    pub(crate) fn new(known: &'static [&'static str]) -> Members {
+        Members { known, told: Mutex::default() }
+    }
+
+    /// Tells of each member that `case` has in place of a known one, once. Members with other names are the user's own:
+    /// `"model"`, but not `"tols"` or `"finishReason"`.
+    pub(crate) fn check(&self, case: Value<'_>) {
+        for (key, _) in case.members() {
+            let Some(key) = key.as_str().filter(|key| !self.known.contains(&&**key)) else { continue };
+            let is_meant = |name: &&&str| is_near(&key, name) && case.get(name).is_none();
+            let Some(meant) = self.known.iter().find(is_meant) else { continue };
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.len() < MOST_TOLD && told.insert(key.to_string()) {
+                let key = harmless(&key);
+                let _ = writeln!(io::stderr(), "callwright: `{key}` is ignored: did you mean `{meant}`?");
+            }
+        }
+    }
+}
+
+/// Is `key` a slip of `name`: at most a letter in four is another one?
+fn is_near(key: &str, name: &str) -> bool {
+    // Longer keys are no slips, and cost their length squared.
+    key.len() <= 2 * name.len() && 4 * strsim::damerau_levenshtein(key, name) <= name.len()
+}
+
+struct Answer {
+    json: String,
+    usable: bool,
 }
 
 impl Answer {
-    /// The answer to a line that cannot be used. `id` is JSON text.
-    pub(crate) fn unusable(id: &str, why: &str) -> Answer {
-        Answer { json: view::json(&view::Unusable { id: view::Raw(id), error: why }), usable: false }
+    fn of(answer: Result<String, Unusable>, number: usize) -> Answer {
+        match answer {
+            Ok(json) => Answer { json, usable: true },
+            Err(Unusable { id, why }) => {
+                let error = &format!("line {number}: {why}");
+                Answer { json: view::json(&view::Unusable { id: view::Raw(&id), error }), usable: false }
+            }
+        }
     }
 }
 
@@ -33,7 +92,7 @@ pub(crate) fn run(
     from: &mut dyn BufRead,
     to: &mut (dyn Write + Send),
     args: &LinesArgs,
-    answer: &(dyn Fn(&str) -> Answer + Sync),
+    answer: Answering<'_>,
 ) -> Result<(), Failure> {
     let unusable = match args.jobs.get() {
         1 => in_turn(from, to, args, answer)?,
@@ -47,7 +106,7 @@ fn in_turn(
     from: &mut dyn BufRead,
     to: &mut (dyn Write + Send),
     args: &LinesArgs,
-    answer: &(dyn Fn(&str) -> Answer + Sync),
+    answer: Answering<'_>,
 ) -> Result<usize, Failure> {
     let mut unusable = 0;
     let mut line = Vec::new();
@@ -66,7 +125,7 @@ fn at_once(
     to: &mut (dyn Write + Send),
     args: &LinesArgs,
     jobs: usize,
-    answer: &(dyn Fn(&str) -> Answer + Sync),
+    answer: Answering<'_>,
 ) -> Result<usize, Failure> {
     let (give, take) = sync_channel::<Job>(jobs);
     let (queue, answers) = sync_channel::<Receiver<Answer>>(4 * jobs);
@@ -115,7 +174,7 @@ fn feed(
     Ok(())
 }
 
-fn work(take: &Mutex<Receiver<Job>>, answer: &(dyn Fn(&str) -> Answer + Sync)) {
+fn work(take: &Mutex<Receiver<Job>>, answer: Answering<'_>) {
     loop {
         let job = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { read, line, done }) = job else { return };
@@ -131,18 +190,16 @@ struct Read {
 }
 
 impl Read {
-    fn answered(&self, line: &[u8], answer: &(dyn Fn(&str) -> Answer + Sync)) -> Answer {
-        let number = self.number;
-        if let Some(max) = self.too_long {
-            return Answer::unusable("null", &format!("line {number} is longer than {max} bytes"));
-        }
-        match std::str::from_utf8(line) {
-            Ok(text) => answer(text.trim_start_matches('\u{feff}')),
-            Err(error) => {
-                let at = error.valid_up_to();
-                Answer::unusable("null", &format!("line {number} is not UTF-8 at byte {at}"))
+    fn answered(&self, line: &[u8], answer: Answering<'_>) -> Answer {
+        let answered = match (self.too_long, std::str::from_utf8(line)) {
+            (Some(max), _) => Err(Unusable::new("null", format!("longer than {max} bytes"))),
+            _ if input::is_utf16(line) => Err(Unusable::new("null", "looks like UTF-16, not UTF-8")),
+            (None, Ok(text)) => answer(input::without_mark(text)),
+            (None, Err(error)) => {
+                Err(Unusable::new("null", format!("not UTF-8 at byte {}", error.valid_up_to())))
             }
-        }
+        };
+        Answer::of(answered, self.number)
     }
 }
 

@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use callwright::json;
-use callwright::value::Value;
 use callwright_gateway::{Viewer, ViewerError};
 use callwright_store::{Dump, Filter, Session, Store, Summary, rfc3339};
 
@@ -14,6 +12,7 @@ use crate::draw::Pen;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::input;
+use crate::sft;
 use crate::view;
 
 /// So many sessions are read at a time.
@@ -31,7 +30,11 @@ pub(crate) fn sessions(args: &SessionsArgs) -> Result<(), Failure> {
         text: args.text.clone(),
     };
     let mut out = io::stdout().lock();
+    let mut has_header = args.json;
     each(&args.kept, &filter, args.limit, |_, summary| {
+        if !std::mem::replace(&mut has_header, true) {
+            writeln!(out, "{HEADER}")?;
+        }
         match args.json {
             true => writeln!(out, "{}", view::json(&summary)),
             false => writeln!(out, "{}", line(summary)),
@@ -81,7 +84,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Failure> {
         match args.form {
             ExportForm::Jsonl => writeln!(out, "{}", view::json(&Dump::of(session)))?,
             ExportForm::Sft => {
-                for example in examples(&session) {
+                for example in sft::examples(&session) {
                     writeln!(out, "{example}")?;
                 }
             }
@@ -99,49 +102,15 @@ fn draw(session: Session, is_json: bool, pen: Pen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of each turn whose calls were repaired or retried: what was asked, and what should have been answered.
-fn examples(session: &Session) -> Vec<Value> {
-    let is_right = |turn: &&callwright_store::Turn| matches!(turn.outcome.as_str(), "repaired" | "retried");
-    session.turns.iter().filter(is_right).filter_map(|turn| example(session, turn.id)).collect()
-}
-
-/// `{"messages": […, {"role": "assistant", "tool_calls": […]}], "tools": […]}`: the form that OpenAI's fine-tuning and
-/// the common trainers take.
-fn example(session: &Session, turn: i64) -> Option<Value> {
-    let nodes = || session.nodes.iter().filter(|node| node.turn == Some(turn));
-    let asked = nodes().find(|node| node.body.is_some() && node.kind.name() != "model_turn")?;
-    let mut request: Value = serde_json::from_str(&session.body(asked)?).ok()?;
-    let calls: Vec<Value> = nodes()
-        .filter(|node| matches!(node.kind.name(), "tool_call" | "repaired"))
-        .zip(1..)
-        .map(|(node, number): (_, usize)| {
-            let id = node.call.clone().unwrap_or_else(|| format!("call_{number}"));
-            let arguments = node.payload.get("arguments").map(Value::to_string).unwrap_or_default();
-            json!({"id": id, "type": "function", "function": {"name": node.name, "arguments": arguments}})
-        })
-        .collect();
-    if calls.is_empty() || nodes().any(|node| node.kind.name() == "refused") {
-        return None;
-    }
-    let mut messages = request.get_mut("messages")?.take();
-    let text =
-        nodes().find_map(|node| node.payload.pointer("/choices/0/report/text")).and_then(Value::as_str);
-    let content = text.map(str::trim).filter(|text| !text.is_empty());
-    messages.as_array_mut()?.push(json!({"role": "assistant", "content": content, "tool_calls": calls}));
-    let mut example = json!({"messages": messages});
-    if let Some(tools) = request.get_mut("tools") {
-        example["tools"] = tools.take();
-    }
-    Some(example)
-}
+const HEADER: &str =
+    "updated (UTC)        outcome         turns repairs refused  model                     session  title";
 
 fn line(summary: &Summary) -> String {
     let Summary { id, updated, outcome, model, turns, repairs, refusals, title, .. } = summary;
     let at = rfc3339(*updated);
     let at = at.get(..19).unwrap_or(&at).replace('T', " ");
-    let line = format!(
-        "{at}  {outcome:<10} {turns:>4} turns {repairs:>4} repairs {refusals:>3} refused  {model:<24}  {id}  {title}"
-    );
+    let line =
+        format!("{at}  {outcome:<14}  {turns:>5} {repairs:>7} {refusals:>7}  {model:<24}  {id}  {title}");
     // One line stays one.
     harmless(&line.replace('\n', " ")).into_owned()
 }

@@ -23,6 +23,10 @@ pub(crate) fn run(args: &LintArgs) -> Result<(), Failure> {
     for finding in &findings {
         writeln!(out, "{}", harmless(&finding.to_string()))?;
     }
+    if findings.is_empty() {
+        // Of a check that passes somebody who reads along is told, too.
+        writeln!(io::stderr(), "callwright: nothing is wrong with the definitions")?;
+    }
     if args.cost {
         // What cannot be compiled has been told, and goes with no request.
         if let Ok(tools) = door::tool_set(&text) {

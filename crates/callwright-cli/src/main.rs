@@ -35,6 +35,7 @@ mod replay;
 mod run;
 mod runtime;
 mod serve;
+mod sft;
 mod shell;
 mod statistics;
 mod template;

@@ -9,7 +9,7 @@ use callwright_json::{Kind, Value, strict};
 use crate::args::{ParseArgs, Start};
 use crate::draw::Pen;
 use crate::failure::Failure;
-use crate::jsonl::{self, Answer};
+use crate::jsonl::{self, Members, Unusable};
 use crate::view::{Candidates, Parsed, json};
 use crate::{dialects, door, input, output};
 
@@ -25,11 +25,12 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     }
     if args.lines.jsonl {
         let tools = declared.unwrap_or_else(ToolSet::empty);
-        let lines = Lines { tools, dialects, compiled: Compiled::new(door::tool_set), args };
+        let members = Members::new(&MEMBERS);
+        let lines = Lines { tools, dialects, compiled: Compiled::new(door::tool_set), members, args };
         let mut from = input::lines(&args.file)?;
         return jsonl::run(&mut *from, &mut io::stdout(), &args.lines, &|line| lines.answer(line));
     }
-    let text = input::text(&args.file)?;
+    let text = input::answer(&args.file, "a model's answer")?;
     let context = Context {
         finish_reason: args.finish_reason.as_deref(),
         starts_in_reasoning: args.start == Start::Reasoning,
@@ -65,33 +66,44 @@ struct Lines<'a> {
     tools: ToolSet,
     compiled: Compiled<ToolSet>,
     dialects: Dialects,
+    members: Members,
     args: &'a ParseArgs,
 }
+
+const MEMBERS: [&str; 10] = [
+    "id",
+    "text",
+    "tools",
+    "tool_calls",
+    "finish_reason",
+    "reasoning",
+    "start",
+    "native",
+    "asked",
+    "tool_choice",
+];
 
 impl Lines<'_> {
     /// Answers one line `{"id", "text", "tools"[, "tool_calls"][, "finish_reason"][, "reasoning"][, "start"][, "native"]
     /// [, "asked"][, "tool_choice"]}`.
-    fn answer(&self, line: &str) -> Answer {
-        let tree = match strict(line) {
-            Ok(tree) => tree,
-            Err(at) => return Answer::unusable("null", &format!("not JSON at byte {at}")),
-        };
+    fn answer(&self, line: &str) -> Result<String, Unusable> {
+        let tree = strict(line).map_err(|at| Unusable::new("null", format!("not JSON at byte {at}")))?;
         let case = tree.root(line);
         let id = case.get("id").map_or("null", |id| id.raw());
-        match self.read(case, id) {
-            Ok(json) => Answer { json, usable: true },
-            Err(why) => Answer::unusable(id, &why),
-        }
+        self.members.check(case);
+        self.read(case, id).map_err(|why| Unusable::new(id, why))
     }
 
     fn read(&self, case: Value<'_>, id: &str) -> Result<String, String> {
-        if case.kind() != Kind::Object {
-            return Err(String::from("a line must be an object"));
-        }
+        is_answer(case)?;
         let text = string(case, "text")?.unwrap_or_default();
         let reasoning = string(case, "reasoning")?.unwrap_or_default();
         let finish_reason = string(case, "finish_reason")?;
-        let start = string(case, "start")?;
+        let starts_in_reasoning = match string(case, "start")?.as_deref() {
+            None | Some("text") => false,
+            Some("reasoning") => true,
+            Some(_) => return Err(String::from("`start` must be `text` or `reasoning`")),
+        };
         let compiled = given(case, "tools").map(|tools| self.compiled.get(tools.raw()));
         let tools = match compiled.as_deref() {
             None => &self.tools,
@@ -119,7 +131,7 @@ impl Lines<'_> {
         let native: Vec<NativeCall<'_>> = native.iter().map(Native::borrowed).collect();
         let context = Context {
             finish_reason: finish_reason.as_deref(),
-            starts_in_reasoning: start.as_deref() == Some("reasoning"),
+            starts_in_reasoning,
             native: native_mode.unwrap_or(asked.is_none() && (self.args.native || has_calls)),
             asked,
             tool_choice: choice,
@@ -132,6 +144,18 @@ impl Lines<'_> {
         let (outcome, us) = door::timed(|| door::parse(tools, said, &native, &context, self.args.chunks));
         let report = Report::of(&outcome, &text, &native);
         Ok(json(&Parsed::of(id, &outcome, &report, us)))
+    }
+}
+
+/// Is there anything that a model answered? A misspelt `text` would else be an answer without calls.
+pub(crate) fn is_answer(case: Value<'_>) -> Result<(), String> {
+    if case.kind() != Kind::Object {
+        return Err(String::from("it must be an object"));
+    }
+    // A server writes `"content": null` beside calls.
+    match ["text", "tool_calls", "reasoning"].iter().any(|key| case.get(key).is_some()) {
+        true => Ok(()),
+        false => Err(String::from("it has no `text`, and neither `tool_calls` nor `reasoning`")),
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use callwright_gateway::{Gateway, KeepConfig, Secrets, Signals, StartError};
+use callwright_relay::survey::Survey;
 use callwright_store::Location;
 
 use crate::args::ServeArgs;
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     if let Some(chosen) = &chosen {
         writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
     }
-    let (mut gateway, relay) = config.parts(&secrets)?;
+    let (mut gateway, relay) = config.parts(&env, &secrets)?;
     gateway.keep = config.keep(&env, &secrets)?;
     if gateway.keep.is_none() && config.wants_store() {
         let why = "nothing is kept: there is no folder for it, as HOME is not set; --store PATH names one";
@@ -43,7 +44,21 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     }
     let gateway = Gateway::new(gateway, relay, &env).map_err(failure)?;
     writeln!(io::stdout(), "listening on http://{}", gateway.address()?)?;
+    if !chosen.as_ref().is_some_and(discover::Chosen::is_built_in) {
+        warn_of_upstreams(config.survey(&env)?);
+    }
     gateway.run(Signals::Heed).map_err(failure)
+}
+
+/// Has the log say which upstreams do not answer. Requests do not wait for that: an upstream may start later.
+fn warn_of_upstreams(survey: Survey) {
+    std::thread::spawn(move || {
+        let asked = on_runtime(async { Ok(survey.listings(LISTING).await) });
+        let findings = asked.unwrap_or_default();
+        for finding in findings.iter().map(checkup::of_upstream).filter(|finding| finding.mark == Mark::Bad) {
+            tracing::warn!("[serve] {}", finding.text);
+        }
+    });
 }
 
 /// Asks each upstream for its models, and says what came of it.

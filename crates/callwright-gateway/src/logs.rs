@@ -146,7 +146,7 @@ fn last_refusal(turn: &TurnRecord) -> Option<&'static str> {
 fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
     for shown in &choice.outcome.shown {
         let (name, by) = (shown.name.as_deref(), shown.by.name());
-        tracing::info!(request, toolName = name, dialect = &*shown.dialect, by, "[chat] shown tool call");
+        tracing::info!(request, tool_name = name, dialect = &*shown.dialect, by, "[chat] shown tool call");
     }
     for verdict in &choice.outcome.verdicts {
         let (name, id, invalid, unsure) = match verdict {
@@ -162,15 +162,15 @@ fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
         let usage = attempt.usage;
         tracing::info!(
             request,
-            toolName = name,
-            toolCallId = id,
+            tool_name = name,
+            tool_call_id = id,
             invalid,
             unsure,
-            finishReason = choice.finish_reason.as_deref(),
-            promptTokens = usage.prompt,
-            completionTokens = usage.completion,
-            totalTokens = usage.total,
-            hasText = !choice.outcome.text.trim().is_empty(),
+            finish_reason = choice.finish_reason.as_deref(),
+            prompt_tokens = usage.prompt,
+            completion_tokens = usage.completion,
+            total_tokens = usage.total,
+            has_text = !choice.outcome.text.trim().is_empty(),
             why = attempt.reason.name(),
             mode = attempt.mode.name(),
             "[chat] step.finish"
@@ -181,14 +181,14 @@ fn step(request: &str, number: usize, attempt: &Attempt, choice: &Choice) {
 fn healed(request: &str, call: &Acceptance) {
     if let Some(from) = &call.renamed_from {
         let (to, id) = (call.name.as_str(), call.id.as_deref());
-        tracing::info!(request, from = from.as_str(), to, toolCallId = id, "[chat] repaired tool name");
+        tracing::info!(request, from = from.as_str(), to, tool_call_id = id, "[chat] repaired tool name");
     }
     if !call.repairs.is_empty() || !call.coercions.is_empty() {
         let kinds: Vec<&str> = call.repairs.iter().map(|repair| repair.kind.code()).collect();
         tracing::info!(
             request,
-            toolName = call.name.as_str(),
-            toolCallId = call.id.as_deref(),
+            tool_name = call.name.as_str(),
+            tool_call_id = call.id.as_deref(),
             repairs = kinds.join(","),
             coercions = call.coercions.len(),
             "[chat] repaired tool inputs"
@@ -201,8 +201,8 @@ fn refused(request: &str, number: usize, refusal: &Refusal) {
         request,
         node_type = "validation_error",
         turn = number,
-        toolName = refusal.name.as_deref(),
-        toolCallId = refusal.id.as_deref(),
+        tool_name = refusal.name.as_deref(),
+        tool_call_id = refusal.id.as_deref(),
         reason = refusal.reason.code(),
         "[chat] refused tool call"
     );

@@ -213,6 +213,6 @@ pub(crate) fn tool_results(request: &str, ask: &Ask) {
     for result in results {
         let id = string_of(result, "tool_call_id");
         let bytes = result.get("content").map_or(0, |content| content.raw().len());
-        tracing::info!(request, toolCallId = id.as_deref(), bytes, "[chat] tool result");
+        tracing::info!(request, tool_call_id = id.as_deref(), bytes, "[chat] tool result");
     }
 }

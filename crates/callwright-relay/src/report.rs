@@ -99,8 +99,10 @@ pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolutio
         .map(|resolution| {
             let outcome =
                 Outcome { verdicts: resolution.verdicts.clone(), ..resolution.first.outcome.clone() };
-            let mut report = callwright::value::Value::of(&Report::of(&outcome, &resolution.first.raw, &[]))
-                .unwrap_or_default();
+            let mut report = callwright::value::Value::of(&Report::of_verdicts(&outcome, |verdict| {
+                resolution.source_of(verdict)
+            }))
+            .unwrap_or_default();
             if let (Some(report), 1..) = (report.as_object_mut(), resolution.first.lone_surrogates) {
                 report.insert("lone_surrogates".into(), resolution.first.lone_surrogates.into());
             }

@@ -18,6 +18,7 @@ use crate::capability::{Capabilities, Capability, system_clock};
 use crate::client::{ChatError, Client};
 use crate::config::{RelayConfig, UpstreamConfig};
 use crate::upstream::{ConfigError, Failure, Response, Upstream, UpstreamError, Upstreams};
+use crate::wire::BASE_URL;
 
 /// The upstreams of a configuration, to be asked about themselves.
 pub struct Survey {
@@ -117,6 +118,17 @@ impl Survey {
     pub fn route(&self, model: &str) -> Vec<(String, String)> {
         let candidates = self.upstreams.route(model).candidates.into_iter();
         candidates.map(|candidate| (candidate.upstream.name().to_owned(), candidate.model)).collect()
+    }
+
+    /// What is known of `model` at each upstream that is asked for it, best first. Asks nobody.
+    pub fn known(&self, model: &str) -> Vec<CapabilityAt> {
+        let candidates = self.upstreams.route(model).candidates.into_iter();
+        let known = candidates.map(|candidate| CapabilityAt {
+            upstream: candidate.upstream.name().to_owned(),
+            capability: self.capabilities.what_is_known(&candidate),
+            model: candidate.model,
+        });
+        known.collect()
     }
 
     /// What `model` can do at each upstream that is asked for it, best first. With `refresh` nothing that was known
@@ -279,9 +291,7 @@ impl Unlisted {
             Unlisted::NoList { status, .. } if status.is_server_error() => {
                 Some(String::from("the server may still be loading: try again"))
             }
-            Unlisted::NoList { .. } => Some(String::from(
-                "the base URL is what stands before /chat/completions, and mostly ends in /v1",
-            )),
+            Unlisted::NoList { .. } => Some(BASE_URL.to_owned()),
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn repair(kind: RepairKind) -> &'static str {
         RepairKind::DropCloser => "a closing bracket too many",
         RepairKind::DropUndefined => "a member without a value",
         RepairKind::DropBackslash => "a backslash that JSON does not want",
-        RepairKind::DropEscape => "white space that was written as an escape",
+        RepairKind::DropEscape => "white space that JSON does not have",
         RepairKind::AddComma => "a comma is missing",
         RepairKind::AddColon => "a colon is missing",
         RepairKind::AddOpener => "an opening bracket is missing",

@@ -20,6 +20,10 @@ use crate::verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, ShownCal
 /// meaning, makes a new one.
 pub const VERSION: u32 = 2;
 
+/// As many repairs are listed for all calls together: more than a person reads, and little beside what a model writes. Of
+/// a long list of broken values each would else be told twice.
+const LISTED: usize = 256;
+
 /// What became of one answer of a model.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
@@ -35,9 +39,9 @@ pub struct Report<'a> {
     pub text: &'a str,
     /// What it thought, where that is marked as such.
     pub reasoning: &'a str,
-    /// What was repaired in all calls, in their order.
+    /// What was repaired in all calls, in their order: at most the first 256. Each call has all of its own.
     pub repairs: Vec<CallRepairReport<'a>>,
-    /// How often each kind of repair was needed.
+    /// How often each kind of repair was needed, in all.
     pub repair_counts: BTreeMap<&'static str, usize>,
 }
 
@@ -213,17 +217,25 @@ pub struct ViolationReport<'a> {
 impl<'a> Report<'a> {
     /// The report on what [`parse`](crate::parse) made of `text` and the `native` calls.
     pub fn of(outcome: &'a Outcome, text: &'a str, native: &[NativeCall<'a>]) -> Report<'a> {
+        // Each native call has a text of its own, and one verdict.
+        let mut arguments = native.iter().map(|native| native.arguments);
+        Report::of_verdicts(outcome, |verdict| match verdict.is_native() {
+            true => arguments.next().unwrap_or(text),
+            false => text,
+        })
+    }
+
+    /// The report on an outcome whose calls come from several answers: `source` gives the text that the repairs of a call are
+    /// edits of. It is asked once for each verdict, in their order.
+    pub fn of_verdicts(outcome: &'a Outcome, mut source: impl FnMut(&'a Verdict) -> &'a str) -> Report<'a> {
         let mut calls = Vec::new();
         let mut refusals = Vec::new();
         let (mut repairs, mut repair_counts) = (Vec::new(), BTreeMap::new());
-        // Each native call has a text of its own, and one verdict.
-        let mut arguments = native.iter().map(|native| native.arguments);
         for (at, verdict) in outcome.verdicts.iter().enumerate() {
-            let source = match verdict {
-                verdict if verdict.is_native() => arguments.next().unwrap_or(text),
+            let source = match (source(verdict), verdict) {
                 // Nobody kept the text that it stands in.
-                Verdict::Accepted(call) if call.is_apart => "",
-                Verdict::Accepted(_) | Verdict::Refused(_) => text,
+                (_, Verdict::Accepted(call)) if call.is_apart => "",
+                (source, _) => source,
             };
             match verdict {
                 Verdict::Accepted(call) => {
@@ -232,7 +244,8 @@ impl<'a> Report<'a> {
                     }
                     let of_one =
                         |repair| CallRepairReport { call: at + 1, repair: of_repair(repair, source) };
-                    repairs.extend(call.repairs.iter().map(of_one));
+                    let room = LISTED.saturating_sub(repairs.len());
+                    repairs.extend(call.repairs.iter().take(room).map(of_one));
                     calls.push(of_call(call, at + 1, source));
                 }
                 Verdict::Refused(refusal) => refusals.push(of_refusal(refusal)),

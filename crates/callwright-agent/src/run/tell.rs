@@ -30,8 +30,8 @@ impl Runner {
             tracing::info!(
                 node_type = "validation_error",
                 turn = number,
-                toolName = wrong.name.as_deref(),
-                toolCallId = wrong.id.as_deref(),
+                tool_name = wrong.name.as_deref(),
+                tool_call_id = wrong.id.as_deref(),
                 reason = wrong.code,
                 "[chat] refused tool call"
             );
@@ -64,11 +64,11 @@ impl Runner {
 fn log_repaired(call: &Call) {
     let (to, id) = (call.name.as_str(), call.id.as_str());
     if let Some(from) = &call.renamed_from {
-        tracing::info!(from = from.as_str(), to, toolCallId = id, "[chat] repaired tool name");
+        tracing::info!(from = from.as_str(), to, tool_call_id = id, "[chat] repaired tool name");
     }
     if !call.repairs.is_empty() {
         let repairs = call.repairs.join(",");
-        tracing::info!(toolName = to, toolCallId = id, repairs, "[chat] repaired tool inputs");
+        tracing::info!(tool_name = to, tool_call_id = id, repairs, "[chat] repaired tool inputs");
     }
 }
 
@@ -77,13 +77,13 @@ pub(super) fn log_step(step: &Step) {
     for call in &step.calls {
         tracing::info!(
             turn = step.turn,
-            toolName = call.tool.as_deref(),
-            toolCallId = call.id.as_deref(),
+            tool_name = call.tool.as_deref(),
+            tool_call_id = call.id.as_deref(),
             invalid = call.invalid,
-            finishReason = step.finish_reason.as_deref(),
-            promptTokens = step.spent.prompt_tokens,
-            completionTokens = step.spent.completion_tokens,
-            hasText = step.has_text,
+            finish_reason = step.finish_reason.as_deref(),
+            prompt_tokens = step.spent.prompt_tokens,
+            completion_tokens = step.spent.completion_tokens,
+            has_text = step.has_text,
             "[chat] step.finish"
         );
     }

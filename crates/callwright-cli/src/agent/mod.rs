@@ -1,5 +1,8 @@
 //! An agent as it is configured: its client, its tools, its journal, and whoever sits at the terminal.
 
+pub(crate) mod diff;
+pub(crate) mod paint;
+pub(crate) mod preview;
 mod terminal;
 
 use std::collections::BTreeSet;
@@ -74,7 +77,7 @@ impl Agent {
         if let Some(chosen) = &chosen {
             writeln!(io::stderr(), "callwright: {}", chosen.sentence)?;
         }
-        let (_, relay) = config.parts(&Secrets::default())?;
+        let (_, relay) = config.parts(&env, &Secrets::default())?;
         let client = Client::new(relay, &env).map_err(|error| Failure::Config(error.to_string()))?;
         let unreadable = |error| Failure::Read(workspace.to_owned(), error);
         let workspace = Arc::new(Workspace::open(workspace).map_err(unreadable)?);
@@ -101,7 +104,8 @@ impl Agent {
         let commands = Arc::new(if args.network { commands.with_network() } else { commands });
         // Whoever can see what is asked can answer it.
         let is_attended = io::stdin().is_terminal() && io::stderr().is_terminal();
-        let person = person.or_else(|| is_attended.then(|| Person::of(Arc::new(Terminal))));
+        let person = person
+            .or_else(|| is_attended.then(|| Person::of(Arc::new(Terminal { workspace: workspace.clone() }))));
         let host: Arc<dyn Host> = match &person {
             Some(person) => person.host.clone(),
             None => Arc::new(terminal::NobodyThere),

@@ -3,25 +3,32 @@
 use std::future::Future;
 use std::io::{self, BufRead, Write};
 use std::pin::Pin;
+use std::sync::Arc;
 
 use callwright_agent::run::{Approval, Approver, Approving};
 use callwright_agent::tools::{Answer, Host, Question};
-use callwright_agent::{ApprovalRequest, shown};
+use callwright_agent::{ApprovalRequest, Workspace, shown};
+
+use super::paint::Paint;
+use super::preview::{ANSWERS, NO_ANSWER, indented, preview, said};
 
 /// Asks on standard error, and reads the answer from standard input.
-pub(crate) struct Terminal;
+pub(crate) struct Terminal {
+    /// The files that calls would change.
+    pub(crate) workspace: Arc<Workspace>,
+}
 
 impl Approver for Terminal {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> Approving<'a> {
         Box::pin(async move {
-            let question = format!("\n{request}\nRun it? [y]es, [a]lways these bytes, [n]o: ");
+            let preview = preview(&self.workspace, request, Paint { is_on: false });
+            let mut question =
+                format!("\nRun this?\n{}{preview}{ANSWERS}", indented(&request.to_string(), 2));
             loop {
-                match said(question.clone()).await.as_deref().map(str::trim) {
-                    Some("y" | "Y" | "yes") => return Approval::Once,
-                    Some("a" | "A" | "always") => return Approval::Always,
-                    Some("n" | "N" | "no") => return Approval::No,
-                    Some(_) => {}
-                    None => return Approval::Nobody,
+                let Some(line) = read_line(question).await else { return Approval::Nobody };
+                match said(&line) {
+                    Some(approval) => return approval,
+                    None => question = format!("{NO_ANSWER}\n{ANSWERS}"),
                 }
             }
         })
@@ -36,7 +43,7 @@ impl Host for Terminal {
                 .map(|(number, option)| format!("  {number}. {}\n", shown(option)))
                 .collect();
             let text = format!("\nThe model asks: {}\n{options}> ", shown(&question.text));
-            let Some(answer) = said(text).await else { return Answer::Nobody };
+            let Some(answer) = read_line(text).await else { return Answer::Nobody };
             let answer = answer.trim();
             let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             match number.and_then(|at| question.options.get(at)) {
@@ -68,7 +75,7 @@ impl Host for NobodyThere {
 }
 
 /// The line that the user writes; none where the terminal is gone.
-async fn said(question: String) -> Option<String> {
+async fn read_line(question: String) -> Option<String> {
     let asked = tokio::task::spawn_blocking(move || {
         forget_typed();
         let mut err = io::stderr().lock();

@@ -64,7 +64,11 @@ impl AskArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Fails if no upstream for the model can be reached.")]
+#[command(
+    after_help = "What is found out about a model is kept for a day beside the sessions, whoever finds it out: `serve`, `run`, `caps`.
+Without an upstream it shows what is kept, and asks nobody.
+Fails if nothing is kept, or if no upstream for the model can be reached."
+)]
 pub(crate) struct CapsArgs {
     /// The model, as clients name it.
     pub(crate) model: String,
@@ -101,8 +105,10 @@ pub(crate) struct ModelsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Each line is `ok`, `BAD` with what to do about it, or `?` if it is not known.
-Fails if a line is BAD.")]
+#[command(
+    after_help = "Each line is `ok`, `BAD`, `warn` if it works and could be better, or `?` if it is not known.
+Fails if a line is BAD."
+)]
 pub(crate) struct DoctorArgs {
     /// The tools, in any form that `callwright lint --help` names; `-` is standard input.
     #[arg(long, value_name = "FILE")]

@@ -115,7 +115,7 @@ pub(crate) struct ViewArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "sft: a line for each request whose calls were repaired or retried,
+#[command(after_help = "sft: a line for each request whose calls were repaired or retried, and all went out,
   {\"messages\": […, {\"role\": \"assistant\", \"content\", \"tool_calls\"}], \"tools\": […]}
 jsonl: a line for each session, in the form of a dump.")]
 pub(crate) struct ExportArgs {

@@ -50,7 +50,8 @@ Exit codes:
 #[command(name = "callwright", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     /// When to use colour.
-    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    // Of a command's own options the last, behind those that are why somebody reads its help.
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", display_order = 998)]
     pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -12,7 +12,7 @@ use super::each_line;
 use crate::args::DefectsArgs;
 use crate::failure::Failure;
 use crate::harmless::harmless;
-use crate::parse::{Native, given, native_calls, string};
+use crate::parse::{Native, given, is_answer, native_calls, string};
 use crate::{door, view};
 
 pub(crate) fn run(args: &DefectsArgs) -> Result<(), Failure> {
@@ -71,6 +71,7 @@ fn count(
 ) -> Result<(), String> {
     let tree = strict(line).map_err(|at| format!("not JSON at byte {at}"))?;
     let case = tree.root(line);
+    is_answer(case)?;
     let own = given(case, "tools").map(|tools| compiled.get(tools.raw()));
     let tools = match own.as_deref() {
         None => tools,

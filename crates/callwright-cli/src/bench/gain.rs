@@ -81,7 +81,7 @@ async fn measured(
         return Err(Failure::Config(why));
     }
     let notes = Arc::new(Notes::default());
-    let (_, relay) = config.parts(&Secrets::default())?;
+    let (_, relay) = config.parts(&env, &Secrets::default())?;
     let relay = Relay::new(relay, env, notes.clone()).map_err(|error| Failure::Config(error.to_string()))?;
     let asker = Arc::new(Asker { relay, model: model.clone(), name, most: args.max_tokens });
     let bar = match io::stderr().is_terminal() {

@@ -5,7 +5,7 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::paint::{Paint, Style};
+use crate::agent::paint::{Paint, Style};
 use crate::harmless::harmless;
 
 /// So many lines are held back at most, and so many bytes.

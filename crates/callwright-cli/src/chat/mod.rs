@@ -2,10 +2,8 @@
 
 mod boxed;
 mod command;
-mod diff;
 mod lines;
 mod markdown;
-mod paint;
 mod screen;
 mod setup;
 
@@ -16,12 +14,12 @@ use callwright_agent::run::{Cancel, Outcome, RunError};
 use callwright_agent::{By, Effect, World, shown};
 
 use crate::agent::each_interrupt;
+use crate::agent::paint::{Paint, Style};
 use crate::args::ChatArgs;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use command::{Command, HELP, command, message};
 use lines::Line;
-use paint::{Paint, Style};
 use screen::Screen;
 use setup::Session;
 

@@ -18,10 +18,11 @@ use callwright_store::Secrets;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::boxed::{boxed, headline};
-use super::diff::diff;
 use super::lines::{Line, Lines};
 use super::markdown::Markdown;
-use super::paint::{Paint, Style};
+use crate::agent::diff::diff;
+use crate::agent::paint::{Paint, Style};
+use crate::agent::preview::{ANSWERS, NO_ANSWER, indented, preview, read, said};
 use crate::harmless::harmless;
 
 /// The longest result that is told in a line.
@@ -170,28 +171,10 @@ impl Screen {
         }
     }
 
-    /// What a call of a built-in tool would make of a file, where that can be told before.
-    fn preview(&self, tool: &str, arguments: &str) -> Option<String> {
-        let arguments: Value = serde_json::from_str(arguments).ok()?;
-        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-        let path = text("path")?;
-        let now = read(&self.workspace, path).unwrap_or_default();
-        let then = match tool {
-            "fsWrite" => text("content")?.to_owned(),
-            "fsAppend" => now.clone() + text("content")?,
-            "deleteFile" => String::new(),
-            _ => return None,
-        };
-        Some(diff(path, &now, &then, self.paint))
-    }
-
     fn question(&self, request: &ApprovalRequest) -> String {
         let alarm = self.paint.of(Style::Alarm, "Run this?");
         let mut question = format!("{alarm}\n{}\n", indented(&request.to_string(), 2).trim_end());
-        if let Some(preview) = self.preview(request.tool(), request.arguments()) {
-            // Writing to a string cannot fail.
-            let _ = write!(question, "{}", indented(&preview, 4));
-        }
+        question.push_str(&preview(&self.workspace, request, self.paint));
         question
     }
 
@@ -317,14 +300,16 @@ impl Watch for Screen {
 impl Approver for Screen {
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> Approving<'a> {
         Box::pin(async move {
-            match self.read(&self.question(request), "[y]es, [a]lways this call, [N]o: ").await {
-                Line::Said(line) => match line.trim().to_ascii_lowercase().as_str() {
-                    "y" | "yes" => Approval::Once,
-                    "a" | "always" => Approval::Always,
-                    _ => Approval::No,
-                },
-                Line::Interrupted => Approval::No,
-                Line::End => Approval::Nobody,
+            let mut question = self.question(request);
+            loop {
+                match self.read(&question, ANSWERS).await {
+                    Line::Said(line) => match said(&line) {
+                        Some(approval) => return approval,
+                        None => question = format!("{}\n", NO_ANSWER),
+                    },
+                    Line::Interrupted => return Approval::No,
+                    Line::End => return Approval::Nobody,
+                }
             }
         })
     }
@@ -364,15 +349,6 @@ fn changed_path(tool: &str, arguments: &str) -> Option<String> {
     arguments.get("path")?.as_str().map(str::to_owned)
 }
 
-/// The text of a file of the workspace, as far as it is one that can be shown.
-fn read(workspace: &Workspace, path: &str) -> Option<String> {
-    const MAX: u64 = 512 << 10;
-    let mut text = String::new();
-    let file = workspace.open_file(path).ok()?;
-    io::Read::read_to_string(&mut io::Read::take(file, MAX), &mut text).ok()?;
-    Some(text)
-}
-
 fn one_line(text: &str) -> String {
     cut(&shown(text.trim()).replace('\n', " ⏎ "))
 }
@@ -382,12 +358,4 @@ fn cut(text: &str) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
-}
-
-fn indented(text: &str, by: usize) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        let _ = writeln!(out, "{:by$}{line}", "");
-    }
-    out
 }

@@ -10,8 +10,8 @@ use callwright_agent::{Toolbox, Workspace};
 use callwright_store::{Secrets, Store};
 
 use super::lines::Lines;
-use super::paint::{Paint, Style};
 use super::screen::{Screen, Shows};
+use crate::agent::paint::{Paint, Style};
 use crate::agent::{Agent, Person, journal, new_session, store};
 use crate::args::ChatArgs;
 use crate::config::{Config, Env};

@@ -30,7 +30,7 @@ pub(crate) use check::print;
 pub(crate) use file::meant;
 pub(crate) use found::summary;
 pub(crate) use settings::{KeyConfig, ResponseFile, Settings};
-pub(crate) use store::own_folder;
+pub(crate) use store::{BUILT_IN, own_folder};
 pub(crate) use trust::Trusted;
 pub(crate) use upstream::{configured, named};
 
@@ -121,7 +121,11 @@ impl Config {
     ///
     /// # Errors
     /// An address or a hash that is none.
-    pub(crate) fn parts(&self, secrets: &Secrets) -> Result<(GatewayConfig, RelayConfig), Failure> {
+    pub(crate) fn parts(
+        &self,
+        env: Env<'_>,
+        secrets: &Secrets,
+    ) -> Result<(GatewayConfig, RelayConfig), Failure> {
         let settings = &self.settings;
         let hash = |(number, key): (usize, &KeyConfig)| {
             let name = key.name.clone().unwrap_or_else(|| number.to_string());
@@ -152,7 +156,7 @@ impl Config {
             ladder: settings.ladder.clone(),
             limits: settings.limits,
             keep_answers: settings.store.answers(),
-            capability: settings.capability.clone(),
+            capability: self.capability(env),
             dialects: self.dialects.clone(),
         };
         Ok((gateway, relay))
@@ -163,7 +167,7 @@ impl Config {
     /// # Errors
     /// What is configured cannot be used.
     pub(crate) fn survey(&self, env: Env<'_>) -> Result<Survey, Failure> {
-        let (_, relay) = self.parts(&Secrets::default())?;
+        let (_, relay) = self.parts(env, &Secrets::default())?;
         Survey::new(&relay, env).map_err(|error| Failure::Config(error.to_string()))
     }
 }

@@ -56,8 +56,17 @@ struct Entry {
     about: String,
     /// As it is written; empty for a section.
     value: String,
-    /// Whether the line is switched on, and so holds the default.
-    is_default: bool,
+    default: Default,
+}
+
+/// What holds where a key is not written.
+enum Default {
+    /// This value, as it is written.
+    Value(String),
+    /// Something that its text tells, or nothing.
+    Untold,
+    /// Without the key its section cannot be read.
+    Required,
 }
 
 #[test]
@@ -119,6 +128,12 @@ fn the_reference_is_current() {
     }
 }
 
+impl Entry {
+    fn section(path: &str, about: String) -> Entry {
+        Entry { path: path.to_owned(), about, value: String::new(), default: Default::Untold }
+    }
+}
+
 fn described(entries: &[Entry], path: &str) -> bool {
     // A section of a list or of named tables has an entry of its own path.
     let section = [String::new(), "[]".into(), ".*".into()].map(|end| format!("{path}{end}"));
@@ -151,6 +166,7 @@ fn shapes() -> Shapes {
 }
 
 fn entries() -> Vec<Entry> {
+    let shapes = shapes();
     let mut entries = Vec::new();
     let (mut section, mut about) = (String::new(), Vec::new());
     for line in SAMPLE.lines() {
@@ -158,22 +174,65 @@ fn entries() -> Vec<Entry> {
             about.push(text.trim());
             continue;
         }
-        let is_default = !line.starts_with('#');
+        let is_on = !line.starts_with('#');
         let line = line.trim_start_matches('#');
         let said = about.join(" ");
         about.clear();
         if let Some(name) = line.strip_prefix("[[").and_then(|line| line.strip_suffix("]]")) {
             section = format!("{name}[]");
-            entries.push(Entry { path: section.clone(), about: said, value: String::new(), is_default });
+            entries.push(Entry::section(&section, said));
         } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             section = name.split_once('.').map_or(name.to_owned(), |(table, _)| format!("{table}.*"));
-            entries.push(Entry { path: section.clone(), about: said, value: String::new(), is_default });
+            entries.push(Entry::section(&section, said));
         } else if let Some((key, value)) = line.split_once(" = ") {
             let path = joined(&section, key);
-            entries.push(Entry { path, about: said, value: value.to_owned(), is_default });
+            let value = value.to_owned();
+            let default =
+                if is_on { Default::Value(value.clone()) } else { without(&path, &value, shapes.get(&path)) };
+            entries.push(Entry { path, about: said, value, default });
         }
     }
     entries
+}
+
+/// What holds without the key: the sample's value, or one of the words that it takes, if the sample means the same with that
+/// as without the line.
+fn without(path: &str, value: &str, shape: Option<&Shape>) -> Default {
+    let read = |value: Option<&str>| {
+        let mut table = all_on();
+        let value = value.map(|value| toml::from_str::<Table>(&format!("value = {value}")).unwrap());
+        put(&mut table, path, value.and_then(|mut table| table.remove("value")));
+        Settings::deserialize(Value::Table(table)).map(|read| format!("{read:?}"))
+    };
+    let Ok(less) = read(None) else { return Default::Required };
+    let words = match shape {
+        Some(Shape::OneOf(words)) => words.iter().map(|word| format!("{word:?}")).collect(),
+        Some(Shape::Flag) => vec!["true".to_owned(), "false".to_owned()],
+        _ => Vec::new(),
+    };
+    let mut values = std::iter::once(value.to_owned()).chain(words);
+    let found = values.find(|value| read(Some(value)).is_ok_and(|read| read == less));
+    found.map_or(Default::Untold, Default::Value)
+}
+
+/// Sets what stands at `path`, or takes it away.
+fn put(table: &mut Table, path: &str, value: Option<Value>) {
+    let steps: Vec<&str> = path.split('.').collect();
+    let (key, sections) = steps.split_last().unwrap();
+    let mut at = table;
+    for section in sections {
+        let inner = match section.strip_suffix("[]") {
+            // `[mcp.NAME]`: the sample has one.
+            None if *section == "*" => at.iter_mut().next().map(|(_, value)| value),
+            Some(list) => at.get_mut(list).and_then(|list| list.get_mut(0)),
+            None => at.get_mut(*section),
+        };
+        at = inner.and_then(Value::as_table_mut).unwrap();
+    }
+    match value {
+        Some(value) => at.insert((*key).to_owned(), value),
+        None => at.remove(*key),
+    };
 }
 
 /// The schema of what stands at `path`.
@@ -199,8 +258,8 @@ fn schema(path: &str, shapes: &Shapes, entries: &[Entry]) -> serde_json::Value {
     };
     if let Some(entry) = entries.iter().find(|entry| !path.is_empty() && entry.path == path) {
         schema["description"] = json!(entry.about);
-        if entry.is_default && !entry.value.is_empty() {
-            let table: Table = toml::from_str(&format!("value = {}", entry.value)).unwrap();
+        if let Default::Value(value) = &entry.default {
+            let table: Table = toml::from_str(&format!("value = {value}")).unwrap();
             schema["default"] = serde_json::to_value(&table["value"]).unwrap();
         }
     }
@@ -230,8 +289,13 @@ fn page(shapes: &Shapes, entries: &[Entry]) -> String {
             continue;
         }
         let key = entry.path.rsplit(['.', ']']).next().unwrap_or_default();
-        let default = if entry.is_default { format!("`{}`", entry.value) } else { String::new() };
-        let example = if entry.is_default { String::new() } else { format!(" Example: `{}`", entry.value) };
+        let default = match &entry.default {
+            Default::Value(value) => format!("`{value}`"),
+            Default::Untold => "not set".to_owned(),
+            Default::Required => "required".to_owned(),
+        };
+        let is_example = default.trim_matches('`') != entry.value;
+        let example = if is_example { format!(" Example: `{}`", entry.value) } else { String::new() };
         let cells = [format!("`{key}`"), takes(&entry.path, shapes), default, entry.about.clone() + &example];
         let _ = writeln!(page, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     }

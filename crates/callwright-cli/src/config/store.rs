@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use callwright_gateway::{KeepConfig, Secrets};
+use callwright_relay::config::CapabilityConfig;
 use callwright_store::{Location, Masking, Retention, StoreConfig};
 use serde::Deserialize;
 
-use super::{Config, Env};
+use super::{Config, Env, Origin};
 use crate::failure::Failure;
 
 /// The section `[store]`.
@@ -40,6 +41,9 @@ impl Default for StoreSettings {
     }
 }
 
+/// Where the built-in upstream comes from.
+pub(crate) const BUILT_IN: Origin = Origin::Found("built in");
+
 /// The name of the file, where only a folder is known.
 const FILE: &str = "callwright.db";
 
@@ -50,12 +54,7 @@ impl Config {
     /// A place or a pattern that cannot be used.
     pub(crate) fn keep(&self, env: Env<'_>, secrets: &Secrets) -> Result<Option<KeepConfig>, Failure> {
         let settings = &self.settings.store;
-        let location = match settings.at.as_deref().map(str::trim) {
-            Some("off") => return Ok(None),
-            Some(text) => Some(text.parse().map_err(|error| Failure::Config(format!("store.at: {error}")))?),
-            None => self.state_folder(env).map(|folder| Location::File(folder.join(FILE))),
-        };
-        let Some(location) = location else { return Ok(None) };
+        let Some(location) = self.location(env)? else { return Ok(None) };
         if let Location::Postgres(url) = &location {
             // Whatever stands before the host may hold a password.
             let authority = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
@@ -74,6 +73,27 @@ impl Config {
         let retention = Retention { days: settings.days, bytes: settings.bytes };
         let store = StoreConfig { retention, masking, ..StoreConfig::of(location) };
         Ok(Some(KeepConfig { store, dumps, is_needed: settings.at.is_some() }))
+    }
+
+    fn location(&self, env: Env<'_>) -> Result<Option<Location>, Failure> {
+        let refused = |error| Failure::Config(format!("store.at: {error}"));
+        match self.settings.store.at.as_deref().map(str::trim) {
+            Some("off") => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(refused),
+            None => Ok(self.state_folder(env).map(|folder| Location::File(folder.join(FILE)))),
+        }
+    }
+
+    /// How models are found out about. What is found out stands beside the sessions, if no other place is named for it, and
+    /// nowhere if no sessions are kept. Of the built-in upstream, which is another one each time, nothing is kept.
+    pub(crate) fn capability(&self, env: Env<'_>) -> CapabilityConfig {
+        let own = self.settings.capability.clone();
+        let beside = || match self.location(env).ok()?? {
+            _ if self.origins.get("upstreams") == Some(&BUILT_IN) => None,
+            Location::File(path) => path.parent().map(PathBuf::from),
+            Location::Postgres(_) => self.state_folder(env),
+        };
+        CapabilityConfig { dir: own.dir.clone().or_else(beside), ..own }
     }
 
     /// Is anything to be kept?

@@ -20,8 +20,10 @@ use crate::runtime::on_runtime;
 pub(super) fn run(args: &McpCallArgs) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(args.config.flags(), &env)?;
-    let server = args.tool.split_once("__").map_or("", |(server, _)| server);
-    let unknown = || Failure::Config(format!("no MCP server is called {server:?}, as in SERVER__TOOL"));
+    let server = args.tool.split_once("__").map_or(args.tool.as_str(), |(server, _)| server);
+    let unknown = || {
+        Failure::Config(format!("no MCP server is called {}; a tool is named SERVER__TOOL", shown(server)))
+    };
     let settings = config.settings.mcp.get(server).ok_or_else(unknown)?;
     let surroundings = surroundings(&config, &env)?;
     let tell: Tell = Arc::new(|notice: Notice| {

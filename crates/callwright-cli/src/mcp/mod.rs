@@ -50,6 +50,10 @@ pub(crate) fn run(args: &McpArgs) -> Result<(), Failure> {
 /// The tools of all servers, with what each may do and how it stands to what is pinned.
 fn list(config: &Config, env: Env<'_>) -> Result<(), Failure> {
     let looked = look(config, env)?;
+    if config.settings.mcp.is_empty() {
+        let none = "no MCP server is configured: a section [mcp.NAME] of the configuration file names one";
+        writeln!(io::stderr(), "callwright: {none}")?;
+    }
     let mut out = io::stdout().lock();
     let width = looked.tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
     for tool in &looked.tools {

@@ -288,6 +288,15 @@ mod tests {
     }
 
     #[test]
+    fn the_result_of_a_run_that_ended_earlier_is_shown() {
+        let ended = Ended { end: End::Answered, sentence: "It is sunny.".into() };
+        let ended = Event::Ended { ended, spent: Account::default() };
+        assert_eq!(drawn(std::slice::from_ref(&ended)), "It is sunny.\n");
+        let said = [Event::Asking { turn: 1 }, Event::Raw { text: "It is sunny.".into() }, ended];
+        assert_eq!(drawn(&said).matches("sunny").count(), 1);
+    }
+
+    #[test]
     fn an_end_without_words_of_the_model_has_a_sentence() {
         let ended = Ended { end: End::Cancelled, sentence: "⚠️ Cancelled.".into() };
         let text = drawn(&[Event::Ended { ended, spent: Account::default() }]);

@@ -632,20 +632,25 @@ fn the_doctor_answers_three_questions() {
     let ran = doctor(&["--tools", &tools, "--tool", "set", "--model", "gpt-4o"]);
     assert_eq!(ran.code, 1, "{}", ran.out);
     // S0-66: description, presence in the array, support of the model.
-    let called = section(&ran.out, "A tool is not called");
-    assert!(called.contains("BAD") && called.contains("description"), "{called}");
+    let called = section(&ran.out, "If a tool is not called: this is why");
+    assert!(called.contains("warn get: it has no description"), "{called}");
+    assert!(called.contains("Describe clearly"), "{called}");
     assert!(called.contains("set is not in the `tools` array"), "{called}");
     assert!(called.contains("gpt-4o at here takes tools natively"), "{called}");
     // S0-67: descriptions of parameters, examples, enum.
-    let arguments = section(&ran.out, "A tool is called with wrong arguments");
+    let arguments = section(&ran.out, "If a tool is called with wrong arguments");
     for word in ["descriptions of the parameters", "examples", "`enum`"] {
         assert!(arguments.contains(word), "{arguments}");
     }
     // S0-68: support, another model, a fallback.
-    let broken = section(&ran.out, "JSON errors, even with repair");
-    for part in ["gpt-4o at here", "Try a different model", "claude is asked"] {
+    let broken = section(&ran.out, "If JSON is broken even with repair: nothing wrong was found");
+    for part in ["gpt-4o at here", "claude is asked"] {
         assert!(broken.contains(part), "{broken}");
     }
+    assert!(!broken.contains("Try a different model"), "{broken}");
+    // A warning is no failure.
+    let ran = doctor(&["--tools", &tools, "--model", "gpt-4o"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
 
     // A tool that the linter has nothing against.
     let good = r#"[{"type": "function", "function": {"name": "run_code",
@@ -658,7 +663,7 @@ fn the_doctor_answers_three_questions() {
 
     // The set-up itself: who answers, what is listed, and what comes of a request.
     let ran = doctor(&["--model", "gpt-4o", "--ask"]);
-    let set_up = section(&ran.out, "The set-up does not work");
+    let set_up = section(&ran.out, "Set-up: works");
     for part in [
         "answers, and lists 2 models",
         "gpt-4o is listed by here",
@@ -667,6 +672,13 @@ fn the_doctor_answers_three_questions() {
         assert!(set_up.contains(part), "{part} in {set_up}");
     }
     assert_eq!(ran.code, 0, "{}", ran.out);
+    assert!(!ran.out.contains("- "), "no advice: {}", ran.out);
+    // A model that makes no call, though one was asked for.
+    let ran = doctor(&["--model", "gpt-4o", "--ask"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(section(&ran.out, "Set-up: does not work").contains("BAD  gpt-4o was asked"), "{}", ran.out);
+    let broken = section(&ran.out, "If JSON is broken even with repair: this is why");
+    assert!(broken.contains("Try a different model"), "{broken}");
     let ran = doctor(&["--model", "gpt-4"]);
     assert!(
         ran.code == 1 && ran.out.contains("gpt-4 is not listed by here, which has gpt-4o, claude"),

@@ -90,7 +90,7 @@ fn what_was_served_is_listed_shown_and_exported() {
     assert!(log.contains("requests are kept") && log.contains(&store), "{log}");
 
     let ran = of(&store, &["sessions"]);
-    assert_eq!((ran.code, ran.out.lines().count()), (0, 3), "{}{}", ran.out, ran.err);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 4), "{}{}", ran.out, ran.err);
     let ids = |args: &[&str]| -> String {
         let ran = of(&store, &[&["sessions", "--json"], args].concat());
         let mut ids: Vec<String> = ran.lines().iter().map(|s| s["id"].as_str().unwrap().to_owned()).collect();
@@ -103,7 +103,12 @@ fn what_was_served_is_listed_shown_and_exported() {
     assert_eq!(ids(&["--error", "invalid"]), "b");
     assert_eq!(ids(&["--text", "hello"]), "c");
     assert_eq!(ids(&["--mode", "prompt"]), "");
-    assert_eq!(of(&store, &["sessions", "--limit", "1"]).out.lines().count(), 1);
+    let listed = of(&store, &["sessions", "--limit", "1"]).out;
+    assert_eq!(listed.lines().count(), 2);
+    // Words stand above what they name.
+    let at = |line: &str, word: &str| line.find(word).unwrap();
+    let (head, row) = listed.split_once('\n').unwrap();
+    assert_eq!((at(head, "outcome"), at(head, "model ")), (at(row, "passed"), at(row, "gpt-4o")), "{listed}");
 
     let shown = of(&store, &["show", "a"]);
     assert_eq!(shown.code, 0, "{}", shown.err);

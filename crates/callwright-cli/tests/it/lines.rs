@@ -204,11 +204,11 @@ fn a_bad_line_does_not_end_the_run() {
         );
         let says =
             |at: usize, what: &str| answers[at]["error"].as_str().is_some_and(|error| error.contains(what));
-        assert!(says(1, "not JSON at byte"), "{}", answers[1]);
-        assert!(says(2, "line 3 is not UTF-8 at byte 23"), "{}", answers[2]);
-        assert!(says(3, "line 5 is longer than 1000 bytes"), "{}", answers[3]);
-        assert!(says(4, "`input` must be a string"), "{}", answers[4]);
-        assert!(says(5, "cannot use `schema`"), "{}", answers[5]);
+        assert!(says(1, "line 2: not JSON at byte"), "{}", answers[1]);
+        assert!(says(2, "line 3: not UTF-8 at byte 23"), "{}", answers[2]);
+        assert!(says(3, "line 5: longer than 1000 bytes"), "{}", answers[3]);
+        assert!(says(4, "line 6: `input` must be a string"), "{}", answers[4]);
+        assert!(says(5, "line 7: cannot use `schema`"), "{}", answers[5]);
         assert!(answers[6].get("error").is_none(), "{}", answers[6]);
     }
 }

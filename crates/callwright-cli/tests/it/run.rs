@@ -508,16 +508,19 @@ fn the_log_tells_of_each_call() {
     let of = |message: &str| lines.iter().filter(|line| line["message"] == message).collect::<Vec<_>>();
     let name = of("[chat] repaired tool name");
     assert_eq!(name[0]["from"], "ListDirectory");
-    assert_eq!((name[0]["to"].as_str(), name[0]["toolCallId"].as_str()), (Some("listDirectory"), Some("l1")));
+    assert_eq!(
+        (name[0]["to"].as_str(), name[0]["tool_call_id"].as_str()),
+        (Some("listDirectory"), Some("l1"))
+    );
     assert_eq!(of("[chat] repaired tool inputs")[0]["repairs"], "drop-comma");
     let steps = of("[chat] step.finish");
     assert_eq!(steps.len(), 1, "{}", ran.err);
     assert_eq!(
-        (steps[0]["toolName"].as_str(), steps[0]["invalid"].as_bool()),
+        (steps[0]["tool_name"].as_str(), steps[0]["invalid"].as_bool()),
         (Some("listDirectory"), Some(false))
     );
     assert_eq!(
-        (steps[0]["finishReason"].as_str(), steps[0]["hasText"].as_bool()),
+        (steps[0]["finish_reason"].as_str(), steps[0]["has_text"].as_bool()),
         (Some("tool_calls"), Some(false))
     );
 }

@@ -216,27 +216,27 @@ fn the_log_tells_of_every_step_with_tools() {
     let name = all("[chat] repaired tool name");
     assert_eq!(name.len(), 1, "{log:#?}");
     assert_eq!((&name[0]["from"], &name[0]["to"]), (&json!("runCode"), &json!("run_code")));
-    assert_eq!(name[0]["toolCallId"], "call_1");
+    assert_eq!(name[0]["tool_call_id"], "call_1");
     // S2-30
     let inputs = all("[chat] repaired tool inputs");
     assert_eq!(inputs.len(), 1);
-    assert_eq!((&inputs[0]["repairs"], &inputs[0]["toolCallId"]), (&json!("drop-comma"), &json!("call_1")));
+    assert_eq!((&inputs[0]["repairs"], &inputs[0]["tool_call_id"]), (&json!("drop-comma"), &json!("call_1")));
     // S2-22, S2-23, S2-31: one line per step with tools, none for the step that was text only.
     let steps = all("[chat] step.finish");
     assert_eq!(steps.len(), 2, "{log:#?}");
-    let step = json!({"toolName": "run_code", "toolCallId": "call_1", "invalid": false,
-        "finishReason": "tool_calls", "hasText": true});
+    let step = json!({"tool_name": "run_code", "tool_call_id": "call_1", "invalid": false,
+        "finish_reason": "tool_calls", "has_text": true});
     for (key, value) in step.as_object().unwrap() {
         assert_eq!(&steps[0][key], value, "{key}");
     }
-    assert!(steps[0]["totalTokens"].is_u64());
-    assert_eq!((&steps[1]["toolCallId"], &steps[1]["invalid"]), (&json!("call_2"), &json!(true)));
+    assert!(steps[0]["total_tokens"].is_u64());
+    assert_eq!((&steps[1]["tool_call_id"], &steps[1]["invalid"]), (&json!("call_2"), &json!(true)));
     // S4-40
     let refused = all("[chat] refused tool call");
     assert_eq!((&refused[0]["node_type"], &refused[0]["turn"]), (&json!("validation_error"), &json!(1)));
     // S3-57
     let results = all("[chat] tool result");
-    assert_eq!((results.len(), &results[0]["toolCallId"]), (1, &json!("call_9")));
+    assert_eq!((results.len(), &results[0]["tool_call_id"]), (1, &json!("call_9")));
 }
 
 #[test]

@@ -139,6 +139,10 @@ text = "Done."
     terminal.waits_for("Run this?");
     terminal.waits_for("\u{1b}[31m-old\u{1b}[0m\r\n    \u{1b}[32m+new\u{1b}[0m");
     terminal.waits_for("[N]o: ");
+    // A wrong key is no answer.
+    terminal.press("u\r");
+    terminal.waits_for("Answer y, a or n.");
+    terminal.waits_for("[N]o: ");
     terminal.press("y\r");
     terminal.waits_for("✔");
     terminal.waits_for("Done.");
@@ -168,7 +172,7 @@ fn a_yes_that_was_typed_before_the_question_is_none() {
     "#;
     let begin = ["run", "Do it.", "--model", "scripted", "--store", "off"];
     let mut terminal = Terminal::of(&folder, script, &begin, &[], "y\ny\n");
-    terminal.waits_for("[n]o: ");
+    terminal.waits_for("[N]o: ");
     terminal.press("n\n");
     terminal.waits_for("As you like.");
     assert_eq!(terminal.ends(), 0);
@@ -274,4 +278,53 @@ tool_calls = [{ name = "runCommand", arguments = '{"command": "trap \"\" TERM IN
     let messages = asked[0]["messages"].as_array().unwrap();
     assert_eq!(flaws(messages), []);
     assert!(messages.last().unwrap()["content"].as_str().unwrap().contains("unknown"), "{messages:?}");
+}
+
+/// A run asks as a session does: with the change that the call would make, until the answer is one.
+#[test]
+fn a_run_shows_the_change_that_it_asks_for() {
+    let folder = folder("run-diff");
+    fs::write(folder.join("w/a.txt"), "old\n").unwrap();
+    let script = r#"
+[[answer]]
+tool_calls = [{ id = "c1", name = "fsWrite", arguments = '{"path": "a.txt", "content": "new\n"}' }]
+[[answer]]
+text = "Done."
+"#;
+    let mut terminal = Terminal::of(&folder, script, &["run", "change it", "--model", "scripted"], &[], "");
+    terminal.waits_for("Run this?");
+    terminal.waits_for("    -old\r\n    +new\r\n");
+    terminal.waits_for("[N]o: ");
+    terminal.press("x\r");
+    terminal.waits_for("Answer y, a or n.");
+    terminal.press("y\r");
+    terminal.waits_for("Done.");
+    assert_eq!(terminal.ends(), 0);
+    assert_eq!(fs::read_to_string(folder.join("w/a.txt")).unwrap(), "new\n");
+}
+
+/// Who gives no input is told what is waited for.
+#[test]
+fn a_command_that_reads_the_terminal_says_so() {
+    for (args, what) in
+        [(["parse", "-"], "a model's answer"), (["heal", "-"], "a JSON text"), (["lint", "-"], "input")]
+    {
+        let pty = native_pty_system();
+        let pair = pty.openpty(PtySize { rows: 40, cols: 100, pixel_width: 0, pixel_height: 0 }).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_callwright"));
+        command.args(args);
+        let mut keys = pair.master.take_writer().unwrap();
+        let mut screen = pair.master.try_clone_reader().unwrap();
+        let mut child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let (mut seen, mut piece) = (String::new(), [0; 4096]);
+        let waits = format!("waiting for {what} at the terminal");
+        while !seen.contains(&waits) {
+            let n = screen.read(&mut piece).unwrap();
+            assert!(0 < n, "{seen}");
+            seen.push_str(&String::from_utf8_lossy(&piece[..n]));
+        }
+        keys.write_all(b"[]\r\x04").unwrap();
+        child.wait().unwrap();
+    }
 }

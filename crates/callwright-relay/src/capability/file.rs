@@ -1,10 +1,9 @@
 //! What has been found out about models, as one JSON file: read at the start, replaced whole when it changes.
 //!
 //! It holds no key. An entry belongs to an upstream's name and location: another server under an old name starts
-//! from nothing.
+//! from nothing. Several processes may share the file: each writes what it knows, and leaves what others know.
 
-use std::collections::HashMap;
-use std::fmt;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +25,14 @@ pub(super) struct File {
     writing: Mutex<()>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// The names and locations of the upstreams at which something is kept of `model` in `dir`, whoever found it out.
+pub fn places(dir: &Path, model: &str) -> Vec<(String, String)> {
+    let content = content(&dir.join(NAME)).unwrap_or_default();
+    let of_model = content.models.into_iter().filter(|entry| entry.model == model);
+    of_model.map(|entry| (entry.upstream, entry.location)).collect()
+}
+
+#[derive(Default, Serialize, Deserialize)]
 struct Content {
     version: u32,
     #[serde(default)]
@@ -61,18 +67,13 @@ impl File {
     }
 
     pub(super) fn read(&self) -> Facts {
-        let content = match std::fs::read(&self.path) {
+        let content = match content(&self.path) {
             Ok(content) => content,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Facts::new(),
-            Err(error) => return self.ignored(&error),
+            Err(error) => {
+                tracing::warn!(path = %self.path.display(), %error, "the capability file is ignored");
+                return Facts::new();
+            }
         };
-        let content: Content = match serde_json::from_slice(&content) {
-            Ok(content) => content,
-            Err(error) => return self.ignored(&error),
-        };
-        if content.version != VERSION {
-            return self.ignored(&"it is of another version");
-        }
         let mut facts = Facts::new();
         for entry in content.servers {
             if self.locations.get(&entry.upstream) == Some(&entry.location) {
@@ -87,16 +88,18 @@ impl File {
         facts
     }
 
-    /// Replaces the file by what `facts` gives. That it cannot be written is logged and no more.
-    pub(super) fn write(&self, facts: impl FnOnce() -> Facts) {
+    /// Writes what `facts` gives. That it cannot be written is logged and no more.
+    pub(super) fn write(&self, now: u64, facts: impl FnOnce() -> Facts) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = self.replace(facts()) {
+        if let Err(error) = self.replace(now, facts()) {
             let path = self.path.display();
             tracing::warn!(%path, %error, "the capability file was not written");
         }
     }
 
-    fn replace(&self, facts: Facts) -> io::Result<()> {
+    fn replace(&self, now: u64, facts: Facts) -> io::Result<()> {
+        // What another process has written in between, and cannot be read, is as good as nothing.
+        let others = content(&self.path).unwrap_or_default();
         let (mut servers, mut models) = (Vec::new(), Vec::new());
         for (upstream, known) in facts {
             let Some(location) = self.locations.get(&upstream) else { continue };
@@ -113,20 +116,56 @@ impl File {
                 fact,
             }));
         }
+        // What nobody else would write again, for as long as it holds.
+        let is_new = |entry: &ServerEntry| {
+            !servers.iter().any(|own| (&own.upstream, &own.location) == (&entry.upstream, &entry.location))
+        };
+        let others_servers = others.servers.into_iter().filter(|entry| now < entry.until);
+        let others_servers: Vec<ServerEntry> = others_servers.filter(is_new).collect();
+        servers.extend(others_servers);
+        let own: HashSet<[&str; 3]> = models.iter().map(Entry::key).collect();
+        let others_models = others.models.into_iter().filter(|entry| now < entry.fact.until());
+        let others_models: Vec<Entry> = others_models.filter(|entry| !own.contains(&entry.key())).collect();
+        drop(own);
+        models.extend(others_models);
         servers.sort_by(|a, b| a.upstream.cmp(&b.upstream));
-        models.sort_by(|a, b| (&a.upstream, &a.model).cmp(&(&b.upstream, &b.model)));
+        models.sort_by(|a, b| a.key().cmp(&b.key()));
         let content = serde_json::to_vec_pretty(&Content { version: VERSION, servers, models })?;
         if let Some(dir) = self.path.parent() {
-            std::fs::create_dir_all(dir)?;
+            folder(dir)?;
         }
         // Another process may write at the same time: each has a file of its own until it is whole.
         let unfinished = self.path.with_extension(format!("{}.tmp", std::process::id()));
         std::fs::write(&unfinished, content)?;
         std::fs::rename(&unfinished, &self.path)
     }
+}
 
-    fn ignored(&self, why: &dyn fmt::Display) -> Facts {
-        tracing::warn!(path = %self.path.display(), error = %why, "the capability file is ignored");
-        Facts::new()
+impl Entry {
+    fn key(&self) -> [&str; 3] {
+        [&self.upstream, &self.model, &self.location]
     }
+}
+
+/// What the file holds; nothing where there is none.
+fn content(path: &Path) -> io::Result<Content> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
+        Err(error) => return Err(error),
+    };
+    let content: Content = serde_json::from_slice(&bytes)?;
+    if content.version != VERSION {
+        return Err(io::Error::other("it is of another version"));
+    }
+    Ok(content)
+}
+
+/// Makes the folder, for its user alone: sessions may be kept in it later.
+fn folder(dir: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    // A relative path may have no folder.
+    if dir.as_os_str().is_empty() { Ok(()) } else { builder.recursive(true).create(dir) }
 }

@@ -106,7 +106,7 @@ impl Fact {
         is_taken
     }
 
-    fn until(&self) -> u64 {
+    pub(super) fn until(&self) -> u64 {
         let bound = self.bound.as_ref().map(|(_, experience)| experience);
         let most_tokens = self.most_tokens.as_ref().map(|(_, experience)| experience);
         let learned = [self.tools.as_ref(), self.no_constraint.as_ref(), bound, most_tokens];
@@ -238,11 +238,11 @@ impl Known {
     }
 
     /// Writes the file, if there is one.
-    pub(super) async fn save(&self) {
+    pub(super) async fn save(&self, now: u64) {
         let Some(file) = self.file.clone() else { return };
         let facts = Arc::clone(&self.facts);
         // The facts are copied under the file's lock: the last one to write has the newest.
-        let write = move || file.write(|| facts.read().unwrap_or_else(PoisonError::into_inner).clone());
+        let write = move || file.write(now, || facts.read().unwrap_or_else(PoisonError::into_inner).clone());
         if let Err(error) = tokio::task::spawn_blocking(write).await {
             tracing::warn!(%error, "the capability file was not written");
         }

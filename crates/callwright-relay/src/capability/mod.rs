@@ -7,7 +7,7 @@
 //! that drops them is found out (`turn/evidence.rs`), while in prompt mode nothing would ever show that it need not be.
 //!
 //! What was found out holds for a while and is kept in memory and, where a directory is configured, in a file,
-//! so that the next run asks nothing. What a server says is asked once, and no answer waits for it that does not
+//! so that the next run asks nothing, and others can read it. What a server says is asked once, and no answer waits for it that does not
 //! depend on it.
 
 use std::collections::HashMap;
@@ -37,6 +37,7 @@ mod template;
 
 pub use crate::clock::{Clock, system_clock};
 pub use experience::{Evidence, Experience};
+pub use file::places;
 pub use known::BoundMember;
 use known::{Fact, Known, Metadata};
 pub use refusal::{Refusal, Refused, refusal};
@@ -143,6 +144,7 @@ impl Capabilities {
         if let Some(capability) = self.settled(candidate) {
             return capability; // The one before us asked.
         }
+        let before = self.what_is_known(candidate);
         // Rare, and too large a future to be carried along by each request.
         Box::pin(async {
             if !self.is_told(candidate) {
@@ -155,7 +157,9 @@ impl Capabilities {
         })
         .await;
         let capability = self.what_is_known(candidate);
-        log(candidate, &capability);
+        if capability != before {
+            log(candidate, &capability);
+        }
         capability
     }
 
@@ -169,7 +173,7 @@ impl Capabilities {
                 self.try_out(candidate).await;
             }
         }
-        self.known.save().await;
+        self.known.save((self.now)()).await;
         let capability = self.what_is_known(candidate);
         log(candidate, &capability);
         capability
@@ -205,7 +209,7 @@ impl Capabilities {
         let told = tokio::time::timeout(PATIENCE, Box::pin(probe::ask(upstream, None, None))).await;
         if let Ok(Ok(result)) = told {
             self.known.tell(upstream.name(), result, (self.now)() + self.config.ttl);
-            self.known.save().await;
+            self.known.save((self.now)()).await;
         }
     }
 
@@ -249,7 +253,7 @@ impl Capabilities {
         let refused = self.experience(Evidence::Refused, reason);
         self.known
             .update(candidate.upstream.name(), &candidate.model, |fact| fact.bound = Some((taken, refused)));
-        self.known.save().await;
+        self.known.save((self.now)()).await;
     }
 
     /// The upstream refused an answer of more tokens than these, in these words.
@@ -258,7 +262,7 @@ impl Capabilities {
         self.known.update(candidate.upstream.name(), &candidate.model, |fact| {
             fact.most_tokens = Some((most, refused));
         });
-        self.known.save().await;
+        self.known.save((self.now)()).await;
     }
 
     /// The most tokens that an answer may have, where the upstream has refused more.
@@ -296,7 +300,7 @@ impl Capabilities {
 
     async fn learnt(&self, candidate: &Candidate) {
         log(candidate, &self.what_is_known(candidate));
-        self.known.save().await;
+        self.known.save((self.now)()).await;
     }
 
     fn experience(&self, evidence: Evidence, words: &str) -> Experience {
@@ -415,14 +419,15 @@ impl Capabilities {
         match answer {
             Ok(Ok(result)) => {
                 self.known.tell(upstream.name(), result, now + self.config.ttl);
-                self.known.save().await;
+                self.known.save((self.now)()).await;
             }
             Ok(Err(error)) => {
-                tracing::warn!(upstream = upstream.name(), model, %error, "nothing is known of the model's capability");
+                // Where it answers no request either, that is a warning of its own.
+                tracing::debug!(upstream = upstream.name(), model, %error, "the upstream tells nothing of the model");
                 self.known.asked_in_vain(upstream.name(), model, now + AFTER_SILENCE);
             }
             Err(_) => {
-                tracing::warn!(
+                tracing::debug!(
                     upstream = upstream.name(),
                     model,
                     "the upstream tells of the model too slowly"
@@ -496,6 +501,9 @@ fn constrain(candidate: &Candidate, known: Seen<'_>) -> (Constrain, Source) {
 }
 
 fn log(candidate: &Candidate, capability: &Capability) {
+    if (&capability.tools_source, &capability.constrain_source) == (&Source::Unknown, &Source::Unknown) {
+        return;
+    }
     tracing::info!(
         upstream = candidate.upstream.name(),
         model = candidate.model,

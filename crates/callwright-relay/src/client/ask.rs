@@ -201,9 +201,10 @@ impl Turn {
             }
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
+                let kind = answer.headers.get(http::header::CONTENT_TYPE).cloned();
                 let body = answer.body.whole(self.relay.config.limits.answer).await;
                 let document = body.map_err(|error| error.to_string()).and_then(|body| {
-                    Document::of_answer(target.candidate.upstream.without_secrets(body))
+                    Document::of_answer(target.candidate.upstream.without_secrets(body), kind.as_ref())
                         .map_err(|why| format!("the upstream's answer cannot be read: {why}"))
                 });
                 document.map_err(|message| self.cut_off(message))?

@@ -33,7 +33,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
                 headers = answer.headers;
-                match whole_document(&turn, answer.body, &open_answer.target).await {
+                match whole_document(&turn, answer.body, &headers, &open_answer.target).await {
                     Ok(document) => document,
                     Err(error) => {
                         turn.log.failed(None, &error.message);
@@ -106,12 +106,18 @@ fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], 
     reply
 }
 
-async fn whole_document(turn: &Turn, body: ResponseBody, target: &Target) -> Result<Document, WireError> {
+async fn whole_document(
+    turn: &Turn,
+    body: ResponseBody,
+    headers: &HeaderMap,
+    target: &Target,
+) -> Result<Document, WireError> {
     let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
     let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
     let body = target.candidate.upstream.without_secrets(body);
     let readers = &turn.relay.readers;
-    let document = readers.run(body.len() <= SMALL, |_| Document::of_answer(body)).await;
+    let kind = headers.get(header::CONTENT_TYPE).cloned();
+    let document = readers.run(body.len() <= SMALL, move |_| Document::of_answer(body, kind.as_ref())).await;
     document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
 }
 

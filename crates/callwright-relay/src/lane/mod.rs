@@ -28,7 +28,7 @@ use crate::record::{AttemptReason, Nobody, TurnEnd};
 use crate::relay::{Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
-use crate::turn::{NoAnswer, Target, error_line, unreachable};
+use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
 use crate::wire::{Document, Hosted, WireError, count_of, policy_of, string_of};
 
@@ -214,7 +214,7 @@ impl Lane {
         })?;
         let body = upstream.without_secrets(body);
         self.log.failed(Some(status.as_u16()), &error_line(&body));
-        Err(NoAnswer::Upstream(status, headers, body))
+        Err(explained(&upstream, status, headers, body))
     }
 
     async fn reply(self, open: Open) -> Reply {

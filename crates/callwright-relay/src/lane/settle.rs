@@ -114,7 +114,7 @@ impl Lane {
         let body = question::body(self, &target.candidate.model, &more, false);
         let open = self.ask(target.clone(), body, reason).await.ok()?;
         let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-        let document = Document::of_answer(target.candidate.upstream.without_secrets(body)).ok()?;
+        let document = Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()?;
         if self.fault(document.root()).is_some() {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Whole answers: as they came, but for calls that are repaired or refused.
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{StatusCode, header};
 
 use super::call::Call;
 use super::settle::{End, resolution, settled};
@@ -19,9 +19,10 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let mut headers = answer.headers;
     let body = answer.body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string());
     let readers = &lane.relay.readers;
+    let kind = headers.get(header::CONTENT_TYPE).cloned();
     let read = match body.map(|body| target.candidate.upstream.without_secrets(body)) {
         Ok(body) => readers
-            .run(body.len() <= SMALL, |_| Document::of_answer(body))
+            .run(body.len() <= SMALL, move |_| Document::of_answer(body, kind.as_ref()))
             .await
             .map_err(|why| format!("the upstream's answer cannot be read: {why}")),
         Err(why) => Err(why),

@@ -257,7 +257,7 @@ impl Turn {
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
                 let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-                Document::of_answer(open_answer.target.candidate.upstream.without_secrets(body)).ok()?
+                Document::of_answer(open_answer.target.candidate.upstream.without_secrets(body), None).ok()?
             }
         };
         let allowed = question.allows(&self.ask);

@@ -3,6 +3,7 @@
 mod open;
 mod target;
 mod no_answer;
+mod explain;
 mod escalate;
 mod content;
 mod evidence;
@@ -23,6 +24,7 @@ use crate::record::Choice;
 use crate::relay::Relay;
 use crate::wire::Ask;
 
+pub(crate) use explain::explained;
 pub(crate) use no_answer::NoAnswer;
 pub(crate) use open::{AnswerSource, OpenAnswer, error_line, unreachable};
 pub(crate) use resolution::{Resolution, Sent, refusals};

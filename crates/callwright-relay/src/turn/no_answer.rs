@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
+use super::error_line;
+use super::explain::KEY;
 use crate::log::Log;
 use crate::record::TurnEnd;
 use crate::reply::{Reply, ReplyBody};
@@ -27,7 +29,8 @@ impl NoAnswer {
     pub(crate) fn is_worth_another_upstream(&self) -> bool {
         match self {
             NoAnswer::Error(error) => {
-                !matches!(error.status, StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED)
+                let is_final = matches!(error.status, StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED);
+                !is_final && error.code != KEY
             }
             NoAnswer::Upstream(status, ..) => {
                 status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
@@ -49,10 +52,19 @@ impl NoAnswer {
         }
     }
 
+    /// What went wrong, in a line for the log.
+    pub(crate) fn sentence(&self) -> String {
+        match self {
+            NoAnswer::Error(error) => error.message.clone(),
+            NoAnswer::Upstream(status, _, body) => format!("{status}: {}", error_line(body)),
+        }
+    }
+
     /// What the client gets.
     pub(crate) fn reply(self, log: &mut Log) -> Reply {
         match self {
             NoAnswer::Error(error) => {
+                log.fault(&error.message);
                 log.end(TurnEnd::UpstreamError, error.status.as_u16());
                 Reply::error(&error)
             }

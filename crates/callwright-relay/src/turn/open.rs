@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{StatusCode, header};
 
-use super::{NoAnswer, Target, Turn};
+use super::{NoAnswer, Target, Turn, explained};
 use crate::bridge::{self, Unasked};
 use crate::capability::{Evidence, Refused, refusal};
 use crate::config::{Constrain, Mode};
@@ -13,7 +13,7 @@ use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::recover_from_error;
 use crate::surface::{MostTokens, Surface, most_tokens};
-use crate::upstream::{Candidate, Response, Upstream, UpstreamKind};
+use crate::upstream::{Candidate, Response, UpstreamKind};
 use crate::wire::{Document, WireError};
 
 /// An upstream that is answering, and how it was asked.
@@ -60,7 +60,8 @@ impl Turn {
             return Err(NoAnswer::Error(error));
         }
         let (mut failed, mut reason) = (None, reason);
-        for candidate in route.candidates {
+        let mut candidates = route.candidates.into_iter().peekable();
+        while let Some(candidate) = candidates.next() {
             let target = self.target(candidate.clone()).await;
             let opened = match self.open_at(target, question, reason).await {
                 Err(failure) if failure.is_unknown_path() && !self.ask.is_translated => {
@@ -72,7 +73,10 @@ impl Turn {
                 Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
                 done => return done,
             }
-            tracing::warn!(model, "[relay] upstream failed, asking the next one");
+            if let (Some(failure), Some(next)) = (&failed, candidates.peek()) {
+                let (error, next) = (failure.sentence(), next.upstream.name());
+                tracing::warn!(model, error, next, "[relay] upstream failed, asking the next one");
+            }
             reason = AttemptReason::Failover;
         }
         Err(failed.unwrap_or_else(NoAnswer::nobody))
@@ -226,27 +230,7 @@ impl Turn {
                 reason = AttemptReason::NoConstraint;
                 continue;
             }
-            return Err(match is_explained(status, &body) {
-                // What the upstream says of a key is not about the one that the client sent: nobody passed that on.
-                _ if status == StatusCode::UNAUTHORIZED && is_keyless(&upstream) => {
-                    let message = format!(
-                        "upstream `{}` wants a key, and none is configured: name the variable that holds it with \
-                         --upstream-key-env NAME, or in key_env of the upstream (the key of a client is not passed on)",
-                        upstream.name()
-                    );
-                    tracing::warn!(upstream = upstream.name(), "[relay] {message}");
-                    NoAnswer::Error(WireError::upstream(status, "upstream_key", message))
-                }
-                true => NoAnswer::Upstream(status, headers, body),
-                false => {
-                    let hint = hint(status, &upstream);
-                    let message = format!(
-                        "upstream `{}` answered {status}, and no error that says why{hint}",
-                        upstream.name()
-                    );
-                    NoAnswer::Error(WireError::upstream(status, "bad_answer", message))
-                }
-            });
+            return Err(explained(&upstream, status, headers, body));
         }
     }
 
@@ -270,32 +254,6 @@ pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
         _ => StatusCode::BAD_GATEWAY,
     };
     WireError::upstream(status, "upstream_unavailable", error.to_string())
-}
-
-/// Is this the upstream's own error, which says more than we could? A proxy's page is none, and neither is what a web
-/// framework says of a path that it does not know: `{"detail": "Not Found"}`.
-fn is_explained(status: StatusCode, body: &[u8]) -> bool {
-    let Ok(error) = serde_json::from_slice::<callwright::value::Value>(body) else { return false };
-    status != StatusCode::NOT_FOUND || ["error", "message"].iter().any(|key| error.get(key).is_some())
-}
-
-/// Does nothing that is configured tell the upstream who asks?
-fn is_keyless(upstream: &Upstream) -> bool {
-    let config = upstream.config();
-    config.key_env.is_none() && config.headers.is_empty()
-}
-
-/// What is mostly wrong where an upstream answers like this.
-fn hint(status: StatusCode, upstream: &Upstream) -> &'static str {
-    let is_plain = upstream.location().starts_with("http:");
-    match status {
-        StatusCode::NOT_FOUND if upstream.path().contains("/v1") => {
-            "; is its base_url what stands before /chat/completions?"
-        }
-        StatusCode::NOT_FOUND => "; does its base_url lack /v1?",
-        StatusCode::BAD_REQUEST if is_plain => "; should its base_url begin with https://?",
-        _ => "",
-    }
 }
 
 /// The first line of an error's body, for the log.

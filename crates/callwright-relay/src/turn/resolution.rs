@@ -70,6 +70,28 @@ impl Resolution {
         found.map(|(_, foreign)| foreign)
     }
 
+    /// The text that the repairs of `verdict` are edits of: a native call's arguments, or what was said.
+    pub(crate) fn source_of(&self, verdict: &Verdict) -> &str {
+        let Verdict::Accepted(call) = verdict else { return &self.first.raw };
+        let is_it = |other: &Verdict| match other {
+            Verdict::Accepted(made) => {
+                (&made.name, &made.arguments, made.span, &made.repairs)
+                    == (&call.name, &call.arguments, call.span, &call.repairs)
+            }
+            Verdict::Refused(_) => false,
+        };
+        let answers = self.again.iter().rev().chain([&self.first]);
+        let found = answers.filter_map(|answer| {
+            let at = answer.outcome.verdicts.iter().position(is_it)?;
+            let natives = answer.outcome.verdicts.iter().take(at).filter(|other| other.is_native()).count();
+            match verdict.is_native() {
+                true => answer.native.get(natives).map(|(_, arguments)| arguments.as_str()),
+                false => Some(answer.raw.as_str()),
+            }
+        });
+        found.into_iter().next().unwrap_or_default()
+    }
+
     /// For a client that takes one call at a time.
     pub(super) fn keep_first_call(&mut self) {
         let mut n_calls = 0;

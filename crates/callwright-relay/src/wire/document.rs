@@ -5,9 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use bytestring::ByteString;
 use callwright_json::{Kind, Span, Tree, Value, quote, strict};
+use http::HeaderValue;
 
 use super::doubled::doubled;
 use super::joined::joined;
+use super::page::{BASE_URL, is_page, looks};
 
 /// A strict JSON text and where its values stand in it. Clones share both.
 #[derive(Clone, Debug)]
@@ -27,17 +29,15 @@ impl Document {
         Document::of(text)
     }
 
-    /// Parses an answer. One that came as a stream although nobody asked for that is put together.
+    /// Parses an answer. One that came as a stream although nobody asked for that is put together, and one that is a page is
+    /// told by what its sender calls it.
     ///
     /// # Errors
     /// As [`Document::parse`]; or a member that names or carries a call stands [twice](doubled).
-    pub(crate) fn of_answer(body: Bytes) -> Result<Document, String> {
+    pub(crate) fn of_answer(body: Bytes, content_type: Option<&HeaderValue>) -> Result<Document, String> {
         let document = Document::parse(body.clone()).or_else(|why| {
-            if body.trim_ascii_start().starts_with(b"<") {
-                return Err(String::from(
-                    "the body is a page, not JSON: the base URL is what stands before /chat/completions, and mostly ends \
-                     in /v1",
-                ));
+            if is_page(&body) {
+                return Err(format!("no JSON: it {}; {BASE_URL}", looks(content_type, &body)));
             }
             let joined = std::str::from_utf8(&body).ok().and_then(joined);
             joined.map_or(Err(why), Document::of)
@@ -201,7 +201,7 @@ mod tests {
             "the body is not UTF-8 at byte 5"
         );
         assert_eq!(Document::of(String::from("{\"a\":}")).unwrap_err(), "the body is not JSON at byte 5");
-        let page = Document::of_answer(Bytes::from_static(b"\n<!doctype html>")).unwrap_err();
-        assert!(page.starts_with("the body is a page, not JSON") && page.contains("/v1"), "{page}");
+        let page = Document::of_answer(Bytes::from_static(b"\n<!doctype html>"), None).unwrap_err();
+        assert!(page.starts_with("no JSON: it is of no content type") && page.contains("/v1"), "{page}");
     }
 }

@@ -12,6 +12,7 @@ mod error;
 mod foreign;
 mod hosted;
 mod joined;
+mod page;
 mod surrogates;
 
 pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, reasoning, usage};
@@ -22,4 +23,5 @@ pub(crate) use doubled::doubled;
 pub use error::WireError;
 pub(crate) use foreign::{Foreign, is_foreign, is_of_function};
 pub(crate) use hosted::{Hosted, undeclared};
+pub(crate) use page::{BASE_URL, looks};
 pub(crate) use surrogates::Surrogates;

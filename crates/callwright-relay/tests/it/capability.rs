@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use callwright::Dialects;
-use callwright_relay::capability::{Capabilities, Capability, Evidence, Source};
+use callwright_relay::capability::{Capabilities, Capability, Evidence, Source, places};
 use callwright_relay::config::{CapabilityConfig, Constrain, RelayConfig};
 use callwright_relay::upstream::Upstreams;
 
@@ -68,6 +68,32 @@ const LISTED: &[(&str, &str)] = &[(
         {"id":"deepseek/deepseek-chat","supported_parameters":["tools"]}
     ]}"#,
 )];
+
+/// Each process writes what it knows, and leaves what others have found out.
+#[tokio::test]
+async fn processes_share_a_file() {
+    let server = server(LISTED).await;
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shared-capability");
+    let _ = std::fs::remove_dir_all(&dir);
+    let config = CapabilityConfig { dir: Some(dir.clone()), ..CapabilityConfig::default() };
+    let now = Now::default();
+    let one = upstreams(&[upstream("one", &server.base_url())]).unwrap();
+    let two = upstreams(&[upstream("two", &server.base_url())]).unwrap();
+    let (first, second) = (now.capabilities(&config, &one), now.capabilities(&config, &two));
+    first.learn(&candidate(&one, "mine"), Evidence::Called, "").await;
+    second.learn(&candidate(&two, "yours"), Evidence::Called, "").await;
+    first.learn(&candidate(&one, "mine too"), Evidence::Called, "").await;
+    let place = |upstream: &str| vec![(upstream.to_owned(), server.base_url())];
+    assert_eq!(places(&dir, "mine"), place("one"));
+    assert_eq!(places(&dir, "yours"), place("two"));
+    assert_eq!(places(&dir, "nobody's"), []);
+    let known = now.capabilities(&config, &two).what_is_known(&candidate(&two, "yours"));
+    assert_eq!(seen(&known.tools_source).0, Evidence::Called);
+    // What holds no more is left out by whoever writes next.
+    now.set(2 * DAY);
+    first.learn(&candidate(&one, "mine"), Evidence::Called, "").await;
+    assert_eq!(places(&dir, "yours"), []);
+}
 
 #[tokio::test]
 async fn servers_tell_in_ways_of_their_own() {

@@ -157,6 +157,8 @@ pub struct Scanner<'a> {
     made: Made,
 }
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 #[derive(Debug)]
 enum Mode {
     /// Between calls.
@@ -326,6 +328,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn advance(&mut self, end: bool, out: &mut Vec<Event>) {
+        // A byte order mark says how a text is written, and is no part of it.
+        if self.at == 0 && self.text.starts_with(BYTE_ORDER_MARK) && matches!(self.mode, Mode::Prose) {
+            self.at = BYTE_ORDER_MARK.len_utf8();
+        }
         loop {
             // Most pieces are prose: there is nothing to take out, and nothing to put back.
             let flow =

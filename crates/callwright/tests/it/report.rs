@@ -189,3 +189,21 @@ fn healed_and_unhealed_texts() {
         })
     );
 }
+
+/// A list of thousands of broken values is told by its calls, and not once more.
+#[test]
+fn repairs_of_all_calls_are_listed_up_to_a_bound_and_counted_without_one() {
+    let many = |n: usize| {
+        let mut made = call("{}");
+        made.repairs = (0..n).map(|at| edit(RepairKind::DropComma, at, at + 1, "")).collect();
+        Verdict::Accepted(made)
+    };
+    let report = report(vec![many(200), many(200)], &",".repeat(200), &[]);
+    assert_eq!(report["repairs"].as_array().unwrap().len(), 256);
+    assert_eq!(
+        (&report["repairs"][255]["call"], &report["repairs"][255]["before"]),
+        (&2.into(), &",".into())
+    );
+    assert_eq!(report["repair_counts"]["drop-comma"], 400);
+    assert_eq!(report["calls"][1]["repairs"].as_array().unwrap().len(), 200);
+}

@@ -1,0 +1,42 @@
+//! A body that is no JSON, told to a person: what its sender calls it, and how it begins.
+
+use http::HeaderValue;
+
+/// The characters of it that are shown: enough for a title, or for the name of a program.
+const SHOWN: usize = 80;
+
+/// What is mostly wrong where a page comes instead of an answer.
+pub(crate) const BASE_URL: &str =
+    "the base URL is what stands before /chat/completions, and mostly ends in /v1";
+
+/// `is text/html and begins "<!DOCTYPE html>…"`. It holds no control characters, whatever the body holds.
+pub(crate) fn looks(content_type: Option<&HeaderValue>, body: &[u8]) -> String {
+    let kind = content_type.and_then(|kind| kind.to_str().ok()).unwrap_or("of no content type");
+    let text = String::from_utf8_lossy(body.get(..4 * SHOWN).unwrap_or(body));
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
+    let begin: String = line.chars().take(SHOWN).collect();
+    let more = if begin.len() < line.len() || 4 * SHOWN < body.len() { "…" } else { "" };
+    format!("is {kind} and begins \"{begin}{more}\"")
+}
+
+/// Is it a page, of a server that is no model's or of a proxy?
+pub(crate) fn is_page(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"<")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_told_by_its_type_and_first_words() {
+        let html = HeaderValue::from_static("text/html");
+        assert_eq!(
+            looks(Some(&html), b"\n<!DOCTYPE html>\r\n  <title>\x1b[31mA</title>"),
+            "is text/html and begins \"<!DOCTYPE html> <title> [31mA</title>\""
+        );
+        let long = looks(None, "é".repeat(1000).as_bytes());
+        assert_eq!(long, format!("is of no content type and begins \"{}…\"", "é".repeat(SHOWN)));
+    }
+}
