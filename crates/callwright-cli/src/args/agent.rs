@@ -48,7 +48,7 @@ pub(crate) struct AgentArgs {
     pub(crate) given: Given,
 }
 
-/// How much a repair may change, in the words of reports.
+/// The most that a repair may change, in the words of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Repairs {
     /// R0: nothing.

@@ -3,9 +3,11 @@
 
 mod binary;
 mod built_in;
+mod caps;
 mod chat;
 mod commands;
 mod dialects;
+mod inputs;
 mod kept;
 mod kill;
 mod kill_gateway;

@@ -1,8 +1,6 @@
 //! The law of the ladder, over generated answers: each further question carries what was wrong with the calls that are still
 //! wrong, each once, numbered as the model sees them.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::BTreeSet;
 
 use callwright::Policy;
@@ -116,7 +114,7 @@ fn questions(answers: &[Vec<Call>], mode: Mode, policy: Policy, beside: &str) ->
     upstream.retries = 0;
     let mut model = ModelConfig::new("m");
     model.mode = Some(mode);
-    let ladder = LadderConfig { reasks: 2, breaker: 9, ..LadderConfig::default() };
+    let ladder = LadderConfig { reasks: 2, give_up_after: 9, ..LadderConfig::default() };
     let config = RelayConfig {
         upstreams: vec![upstream],
         models: vec![model],
@@ -207,11 +205,12 @@ fn check(more: &[Value], before: &[Vec<Call>]) {
 
 #[test]
 fn each_further_question_says_what_is_wrong() {
-    let rounds = std::env::var("CALLWRIGHT_LAWS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let times: f64 = std::env::var("CALLWRIGHT_LAWS").map_or(1.0, |times| times.parse().unwrap());
+    let turns = ((TURNS as f64 * times) as u64).max(1);
     let mut n_questions = 0;
     for seed in SEEDS {
         let mut random = Random(seed);
-        for _ in 0..TURNS * rounds {
+        for _ in 0..turns {
             let answers = answers(&mut random);
             let beside = ["", "I will."][random.below(2)];
             for mode in [Mode::Native, Mode::Prompt] {

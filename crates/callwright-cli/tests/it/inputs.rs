@@ -1,8 +1,6 @@
 //! What is read: encodings, and lines that lack what they need.
 
-mod binary;
-
-use binary::{TOOLS, file, run};
+use crate::binary::{TOOLS, file, run};
 
 const CALL: &str = "<run_code>{\"code\": \"1\"}</run_code>";
 

@@ -1,13 +1,9 @@
 //! What the gateway finds out about a model is there for `caps`, without any configuration.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-mod binary;
-
 use std::path::PathBuf;
 
-use binary::serving::Serving;
-use binary::{Ran, callwright};
+use crate::binary::serving::Serving;
+use crate::binary::{Ran, callwright};
 use callwright::json;
 use callwright_replay::{Replay, Script};
 

@@ -1,14 +1,10 @@
 //! What the client is told of an upstream that answers with an error, or with something else than JSON.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
+use crate::common::{Server, json as whole, upstream, with_headers};
 use callwright::json;
 use callwright::value::Value;
 use callwright_relay::Client;
 use callwright_relay::config::{RelayConfig, UpstreamConfig};
-use common::{Server, json as whole, upstream, with_headers};
 
 const KEY: &str = "sk-configured-0123456789";
 const REFUSED: &str = r#"{"error": {"message": "Incorrect API key provided: sk-configured-0123456789", "code": "invalid_api_key"}}"#;
