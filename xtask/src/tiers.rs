@@ -99,6 +99,9 @@ pub(crate) fn ci() -> Result<()> {
     suite.check(BUILD, || {
         Ok(step::run(cargo(&root).args(["test", "--quiet", "--workspace", "--no-run"]))?.ok)
     });
+    suite.check("demo, as README prints it", || {
+        Ok(step::run(cargo(&root).args(["run", "--release", "--", "demo"]))?.ok)
+    });
     in_python(&mut suite, &root);
     in_javascript(&mut suite, &root);
     suite.program("end to end", &mut runners::e2e(&root));

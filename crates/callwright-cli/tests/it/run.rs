@@ -191,7 +191,7 @@ fn the_share_of_errors_that_were_put_right_is_reported() {
     let expected = "\n   told  right after 1      ≤ 2      ≤ 3      ≤ 4      ≤ 5  model, policy\n      \
                     5         40.0 %   60.0 %   60.0 %   60.0 %   60.0 %  model, feedback\n";
     assert!(told.out.ends_with(expected), "{}", told.out);
-    assert!(told.out.starts_with("  calls    valid  repaired  retried  refused  model\n"), "{}", told.out);
+    assert!(told.out.starts_with("  calls   passed  repaired  retried  refused  model\n"), "{}", told.out);
     assert!(told.out.contains("\n errors  made again  policy, mode\n"), "{}", told.out);
     let json = run(&["statistics", "--store", &store, "--json", "--last", "hour"], "").json();
     assert_eq!(json["fixed"][0]["fixed_within"], callwright::json!([2, 3, 3, 3, 3]), "{json}");
