@@ -26,7 +26,8 @@ const HEAD: &str = "\
 
 ";
 
-/// Each mark whose page says something else, and each figure of [`MARKED`] pages that has no mark, with its page and line.
+/// Each mark whose page says something else, and each figure without a mark in a table of README or of the page of figures, with
+/// its page and line.
 pub fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> {
     let Some(Some(text)) = files.get(FILE) else { return Vec::new() };
     let groups: Table = match toml::from_str(text) {
