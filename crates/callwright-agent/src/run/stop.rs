@@ -72,7 +72,8 @@ impl AddAssign for Account {
         self.requests += more.requests;
         self.calls += more.calls;
         self.feedback_turns += more.feedback_turns;
-        self.seconds += more.seconds;
+        // In whole microseconds, which JSON gives back to the bit.
+        self.seconds = ((self.seconds + more.seconds) * 1e6).round() / 1e6;
         self.money += more.money;
     }
 }
