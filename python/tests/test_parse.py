@@ -133,7 +133,7 @@ def test_a_keyword_that_is_none_is_an_error(keyword: str, value: Any, words: str
 def test_a_dialect_of_ones_own() -> None:
     with pytest.raises(ValueError, match="there is no dialect"):
         Dialects(only="nobody")
-    with pytest.raises(ValueError, match="no list of dialects"):
+    with pytest.raises(ValueError, match="not a list of dialects"):
         Dialects([{"nam": "x"}])
     only = Dialects(only="mistral_v11")
     assert "hermes" in only.names
