@@ -212,6 +212,7 @@ fn timed<T>(name: &str, work: impl FnOnce() -> T) -> (T, Took) {
 mod tests {
     use super::*;
 
+    /// S3-45: one command runs the tests, those of other programs too, and tells what became of all of them.
     #[test]
     fn what_one_program_tells_another_reads() {
         let suite = Suite {
