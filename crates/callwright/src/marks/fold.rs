@@ -36,11 +36,6 @@ impl Folded {
         self.places.get(at).or(self.places.last()).copied().unwrap_or(0)
     }
 
-    /// The number of the letter that begins at this byte.
-    pub(super) fn letter(&self, byte: usize) -> usize {
-        self.places.partition_point(|place| *place < byte)
-    }
-
     /// The place behind the blanks at `at`.
     pub(super) fn behind_blanks(&self, at: usize) -> usize {
         let rest = self.letters.get(at..).unwrap_or(&[]);

@@ -14,7 +14,7 @@ mod prices;
 
 use std::cmp::Reverse;
 
-use callwright_json::{Fuel, Span};
+use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
 use self::fold::Folded;
@@ -45,7 +45,10 @@ pub(crate) enum Decision<'t> {
         is_whole_first: bool,
     },
     /// None.
-    Nothing,
+    Nothing {
+        /// A call opens in the text as the dialect writes it, so that its marks are those that are known.
+        is_opened: bool,
+    },
 }
 
 /// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.
@@ -62,7 +65,9 @@ pub(crate) fn read<'t>(
     parser.is_in_section = is_in_section;
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
-    let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };
+    let Some((best, rest)) = readings.split_first() else {
+        return Decision::Nothing { is_opened: parser.is_opened() };
+    };
     if rest.is_empty() {
         let calls =
             best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
@@ -74,35 +79,6 @@ pub(crate) fn read<'t>(
     let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
     let is_whole_first = best.repaired.is_empty();
     Decision::Ambiguous { name, readings: arguments.collect(), is_whole_first }
-}
-
-/// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?
-pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet, fuel: &Fuel) -> bool {
-    let form = Form { section: None, ..form.clone() };
-    let readings = Parser::new((call, 0), &form, trim, tool_set, fuel).cheapest();
-    readings.len() == 1 && readings[0].cost == 0
-}
-
-/// Does one of the `values` in `call`, each a key and its place, hold marks of `form` that it would hardly hold: those of another
-/// argument, or of half a call?
-pub(crate) fn is_torn(
-    call: &str,
-    form: &Form,
-    trim: Trim,
-    tool: &Tool,
-    values: &[(&str, Span)],
-    tool_set: &ToolSet,
-    fuel: &Fuel,
-) -> bool {
-    let parser = Parser::new((call, 0), form, trim, tool_set, fuel);
-    let Parser { text, tools, keys, .. } = &parser;
-    let Some(tool) = tools.iter().position(|own| own.name() == tool.name()) else { return false };
-    let number = |key: &str| keys.iter().position(|own| *own == key);
-    let given: Vec<usize> = values.iter().filter_map(|(key, _)| number(key)).collect();
-    values.iter().any(|(key, at)| {
-        let (from, to) = (text.letter(at.start as usize), text.letter(at.end as usize));
-        number(key).is_some_and(|key| parser.is_torn(tool, key, &given, (from, to)))
-    })
 }
 
 /// How nearly marks in front of a call are what stands in a text: the nearest is the least.

@@ -14,10 +14,13 @@ use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::tag::tag_at;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Outcome, Reason, Verdict};
+use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
+
+/// No reading, which says nothing against that of whole marks.
+const NOTHING: Decision<'static> = Decision::Nothing { is_opened: false };
 
 /// So many letters are compared with a mark for a unit of fuel.
 const LETTERS_PER_UNIT: usize = 16;
@@ -180,10 +183,7 @@ impl Scanner<'_> {
                         holds_sign(param.key)
                             || tool.is_none_or(|tool| marks::may_end_elsewhere(value, form, tool))
                     };
-                    if !odd.any(may_end_elsewhere) {
-                        return false;
-                    }
-                    !marks::is_whole(call, form, opener.record.trim, tools, fuel)
+                    odd.any(may_end_elsewhere)
                 }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => {
@@ -315,11 +315,11 @@ impl Scanner<'_> {
         };
         let records = records.ok().filter(|_| is_within).unwrap_or_default();
         let form = records.iter().find_map(|record| record.form.as_ref());
-        let mut decision = Decision::Nothing;
+        let mut decision = NOTHING;
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
         for record in &records {
-            if !matches!(decision, Decision::Nothing) || !self.may_repair() {
+            if !matches!(decision, Decision::Nothing { .. }) || !self.may_repair() {
                 break;
             }
             if !record.frames.is_empty()
@@ -336,22 +336,33 @@ impl Scanner<'_> {
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, fuel) = (self.names.tools(), &self.work.fuel);
             let read_from = |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, fuel);
-            decision = match read_from(from) {
-                // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
-                Decision::Nothing if is_read => read_from(self.call_start(&opener)),
-                decision => decision,
-            };
-            if !is_read && !matches!(decision, Decision::Nothing) {
+            decision = read_from(from);
+            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+            if is_read
+                && matches!(decision, Decision::Nothing { .. })
+                && let inner @ (Decision::Calls { .. } | Decision::Ambiguous { .. }) =
+                    read_from(self.call_start(&opener))
+            {
+                decision = inner;
+            }
+            if !is_read && !matches!(decision, Decision::Nothing { .. }) {
                 (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
             }
         }
         // Marks that need no repair stay what they were taken for.
         let decision = match decision {
-            Decision::Calls { repaired, .. } if repaired.is_empty() && is_read => Decision::Nothing,
-            Decision::Ambiguous { is_whole_first: true, .. } if is_accepted => Decision::Nothing,
+            Decision::Calls { repaired, .. } if repaired.is_empty() && is_accepted => NOTHING,
+            Decision::Ambiguous { is_whole_first: true, .. } if is_accepted => NOTHING,
             decision => decision,
         };
-        let is_repaired = !matches!(decision, Decision::Nothing);
+        // Where whole marks leave open where the call ends, all that follows may be its own.
+        let decision = match (decision, own.as_ref().and_then(Judged::reading)) {
+            (Decision::Nothing { is_opened }, Some((name, reading, is_open))) if is_opened || is_open => {
+                Decision::Ambiguous { name, readings: vec![reading], is_whole_first: true }
+            }
+            (decision, _) => decision,
+        };
+        let is_repaired = !matches!(decision, Decision::Nothing { .. });
         let judged = self.case(&opener, self.text.len()).repaired(decision);
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
         // What a call's own marks open is refused where it has no reading, and never said.
@@ -378,12 +389,28 @@ impl Scanner<'_> {
     }
 }
 
+impl Judged {
+    /// The tool of the one call that it comes to, the arguments that it was read with, and whether others are as likely.
+    fn reading(&self) -> Option<(Option<String>, String, bool)> {
+        match self {
+            Judged::Calls(verdicts, _) => match verdicts.as_slice() {
+                [Verdict::Accepted(call)] => Some((Some(call.name.clone()), call.arguments.clone(), false)),
+                [Verdict::Refused(Refusal { name, reason: Reason::Ambiguous { readings }, .. })] => {
+                    Some((name.clone(), readings.first()?.clone(), true))
+                }
+                _ => None,
+            },
+            Judged::Text(_) | Judged::Unclear => None,
+        }
+    }
+}
+
 impl Case<'_, '_> {
     /// What broken marks come to; `None` where they have no reading.
     fn repaired(&self, decision: Decision<'_>) -> Option<Judged> {
         let at = self.opener.start;
         match decision {
-            Decision::Nothing => None,
+            Decision::Nothing { .. } => None,
             Decision::Ambiguous { readings, name, .. } => {
                 let all = Span::new(at, self.text.len());
                 Some(self.refused(name.as_deref(), Reason::Ambiguous { readings }, all))

@@ -152,7 +152,6 @@ impl<'a> Scanner<'a> {
             };
         }
         match (&body, ended) {
-            (Body::Tags(walk), _) => self.work.bytes_skipped = walk.passed,
             // It was gone over up to the end, and may have ended before that.
             (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) => {
                 self.work.bytes_skipped += reach - opener.item.at()

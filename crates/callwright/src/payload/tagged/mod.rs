@@ -2,8 +2,8 @@
 //! `<a>x</a>`.
 //!
 //! A [`Walk`] goes over the text of one call as it arrives and says where it ends and which piece of it is which
-//! argument. A raw value may hold anything, its own closing tag included: it ends at the first closing tag that is
-//! followed by what may follow an argument. Where a value could as well end elsewhere, the walk says so.
+//! argument. A raw value may hold anything: it ends at the first closing tag that is followed by what may follow an argument.
+//! Where a mark of the call stands in front of that, the walk says so, and the marks are read by their cost.
 
 mod end;
 mod json;
@@ -119,12 +119,8 @@ pub(crate) struct Walk {
     state: State,
     /// What was read so far.
     pub(crate) params: Vec<Param>,
-    /// The call could end at another place as well.
+    /// A value, or the call, may end at another place as well.
     pub(crate) is_doubtful: bool,
-    /// How often the end of a value was looked for up to the end of the text, in vain.
-    n_returns: usize,
-    /// Bytes in which it was looked for in vain, in this answer.
-    pub(crate) passed: usize,
     /// How many values began like JSON and ended otherwise.
     n_no_json: usize,
 }
@@ -143,8 +139,6 @@ enum State {
     Value(Open),
     /// Behind what closes the call, which ends at this place.
     Behind(usize),
-    /// Text follows on the same line: the closing tag may have been a value's, and another may come.
-    Suspect(usize),
 }
 
 impl State {
@@ -199,21 +193,10 @@ impl<'t> View<'t> {
 }
 
 impl Walk {
-    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows, behind others in which `passed`
-    /// bytes were looked at in vain.
-    pub(crate) fn new(from: usize, style: Style, lexer: Lexer, passed: usize) -> Walk {
+    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
+    pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
         let state = State::Between;
-        Walk {
-            style,
-            lexer,
-            at: from,
-            state,
-            params: Vec::new(),
-            is_doubtful: false,
-            n_returns: 0,
-            passed,
-            n_no_json: 0,
-        }
+        Walk { style, lexer, at: from, state, params: Vec::new(), is_doubtful: false, n_no_json: 0 }
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
@@ -230,7 +213,6 @@ impl Walk {
                 State::Brackets(open, brackets) => self.brackets(view, open, brackets),
                 State::Value(open) => self.value(view, open),
                 State::Behind(closed) => self.behind(view, closed),
-                State::Suspect(closed) => self.suspect(view, closed),
             };
             if let Some(ended) = ended? {
                 return Ok(ended);

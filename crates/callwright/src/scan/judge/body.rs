@@ -8,7 +8,6 @@ use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKin
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool};
 use crate::check;
-use crate::marks;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
@@ -59,12 +58,12 @@ impl Body {
         Body::Words(Words { from, looked: from, hold_value: false })
     }
 
-    /// The body of `opener` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
-    pub(crate) fn of(opener: &Opener, text: &str, passed: usize) -> Option<Body> {
+    /// The body of `opener` in `text`, if it has one.
+    pub(crate) fn of(opener: &Opener, text: &str) -> Option<Body> {
         match opener.item {
             Item::Tagged { at, style, .. } => {
                 let lexer = Lexer { own: opener.record.markup.clone(), end: false };
-                Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
+                Some(Body::Tags(Box::new(Walk::new(at, style, lexer))))
             }
             Item::Relaxed { at, .. } => {
                 let close = opener.record.close.iter().chain(&opener.dialect.close).cloned().collect();
@@ -341,7 +340,7 @@ impl Case<'_, '_> {
         let guide = tool.schema().guide();
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
-        let mut doubtful = walk.is_doubtful || self.holds_marks(tool, walk);
+        let mut doubtful = walk.is_doubtful && self.opener.formed().is_some();
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);
@@ -378,21 +377,6 @@ impl Case<'_, '_> {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
-    }
-
-    /// Does a value hold marks of its dialect that it would hardly hold, so that it could as well end elsewhere?
-    fn holds_marks(&self, tool: &Tool, walk: &Walk) -> bool {
-        let holds_tag = |param: &Param| param.certain < param.value.end as usize;
-        let form = self.opener.formed().and_then(|record| record.form.as_ref());
-        let Some(form) = form.filter(|_| walk.params.iter().any(holds_tag)) else { return false };
-        let (from, to) = (self.opener.start, walk.params.last().map_or(0, |param| param.value.end as usize));
-        let call = self.text.get(from..to).unwrap_or("");
-        let value = |param: &Param| {
-            let at = Span::new(param.value.start as usize - from, param.value.end as usize - from);
-            (param.key.of(self.text), at)
-        };
-        let values: Vec<(&str, Span)> = walk.params.iter().map(value).collect();
-        marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools(), self.fuel)
     }
 
     /// The arguments with some values that could be texts as well taken for texts, where only so they fit:

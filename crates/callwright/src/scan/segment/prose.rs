@@ -158,7 +158,7 @@ impl<'a> Scanner<'a> {
                 } else {
                     self.look_around(&opener);
                     self.early = self.early(&opener);
-                    match Body::of(&opener, &self.text, self.work.bytes_skipped) {
+                    match Body::of(&opener, &self.text) {
                         Some(body) => Mode::Body(opener, body),
                         None => Mode::Payload(opener, BracketMatcher::new(from)),
                     }
