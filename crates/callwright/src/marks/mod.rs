@@ -46,8 +46,9 @@ pub(crate) enum Decision<'t> {
     },
     /// None.
     Nothing {
-        /// A call opens in the text as the dialect writes it, so that its marks are those that are known.
-        is_opened: bool,
+        /// Where a call opens as the dialect writes it, so that its marks are those that are known: the place behind the last one
+        /// that is not another call's.
+        end: Option<usize>,
     },
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn read<'t>(
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
     let Some((best, rest)) = readings.split_first() else {
-        return Decision::Nothing { is_opened: parser.is_opened() };
+        return Decision::Nothing { end: parser.own_end() };
     };
     if rest.is_empty() {
         let calls =

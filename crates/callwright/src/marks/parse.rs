@@ -173,9 +173,13 @@ impl<'a, 't> Parser<'a, 't> {
         readings
     }
 
-    /// Returns whether a whole mark opens a call.
-    pub(super) fn is_opened(&self) -> bool {
-        self.last_call.is_some()
+    /// The place in bytes behind the last whole mark that is not another call's, where a whole mark opens a call.
+    pub(super) fn own_end(&self) -> Option<usize> {
+        let is_opener = |mark: &Lexeme| matches!(mark.kind, Kind::Call(_));
+        let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
+        let opener = whole.find(|mark| is_opener(mark))?;
+        let own = whole.take_while(|mark| !is_opener(mark) && mark.kind != Kind::SectionOpen);
+        Some(self.text.byte(own.last().unwrap_or(opener).to))
     }
 
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {

@@ -20,7 +20,7 @@ use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 const MAX_BROKEN: usize = 1 << 16;
 
 /// No reading, which says nothing against that of whole marks.
-const NOTHING: Decision<'static> = Decision::Nothing { is_opened: false };
+const NOTHING: Decision<'static> = Decision::Nothing { end: None };
 
 /// So many letters are compared with a mark for a unit of fuel.
 const LETTERS_PER_UNIT: usize = 16;
@@ -168,12 +168,11 @@ impl Scanner<'_> {
         let (tools, fuel) = (self.names.tools(), &self.work.fuel);
         let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>', '＜', '＞', '&']);
         let is_odd = |param: &&Param| holds_sign(param.key) || holds_sign(param.value);
-        let mut odd = match body {
-            Body::Tags(walk) => walk.params.as_slice(),
-            _ => &[],
-        }
-        .iter()
-        .filter(is_odd);
+        let (params, goes_on) = match body {
+            Body::Tags(walk) => (walk.params.as_slice(), walk.goes_on),
+            _ => (&[][..], false),
+        };
+        let mut odd = params.iter().filter(is_odd);
         match judged {
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
                 [Verdict::Accepted(accepted)] => {
@@ -183,7 +182,7 @@ impl Scanner<'_> {
                         holds_sign(param.key)
                             || tool.is_none_or(|tool| marks::may_end_elsewhere(value, form, tool))
                     };
-                    odd.any(may_end_elsewhere)
+                    goes_on || odd.any(may_end_elsewhere)
                 }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => {
@@ -355,13 +354,15 @@ impl Scanner<'_> {
             Decision::Ambiguous { is_whole_first: true, .. } if is_accepted => NOTHING,
             decision => decision,
         };
-        // Where whole marks leave open where the call ends, all that follows may be its own.
-        let decision = match (decision, own.as_ref().and_then(Judged::reading)) {
-            (Decision::Nothing { is_opened }, Some((name, reading, is_open))) if is_opened || is_open => {
-                Decision::Ambiguous { name, readings: vec![reading], is_whole_first: true }
+        // If no way through its whole marks is likely, the one that was taken first is not either.
+        let own = own.map(|own| match (&decision, own.reading()) {
+            (Decision::Nothing { end: Some(end) }, Some((name, reading, own_end))) => {
+                let reason = Reason::Ambiguous { readings: vec![reading] };
+                let at = Span::new(from, own_end.max(*end));
+                self.case(&opener, self.text.len()).refused(name.as_deref(), reason, at)
             }
-            (decision, _) => decision,
-        };
+            _ => own,
+        });
         let is_repaired = !matches!(decision, Decision::Nothing { .. });
         let judged = self.case(&opener, self.text.len()).repaired(decision);
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
@@ -390,17 +391,15 @@ impl Scanner<'_> {
 }
 
 impl Judged {
-    /// The tool of the one call that it comes to, the arguments that it was read with, and whether others are as likely.
-    fn reading(&self) -> Option<(Option<String>, String, bool)> {
-        match self {
-            Judged::Calls(verdicts, _) => match verdicts.as_slice() {
-                [Verdict::Accepted(call)] => Some((Some(call.name.clone()), call.arguments.clone(), false)),
-                [Verdict::Refused(Refusal { name, reason: Reason::Ambiguous { readings }, .. })] => {
-                    Some((name.clone(), readings.first()?.clone(), true))
-                }
-                _ => None,
-            },
-            Judged::Text(_) | Judged::Unclear => None,
+    /// The tool of the one call that it comes to, the arguments that it was read with, and its end.
+    fn reading(&self) -> Option<(Option<String>, String, usize)> {
+        let Judged::Calls(verdicts, end) = self else { return None };
+        match verdicts.as_slice() {
+            [Verdict::Accepted(call)] => Some((Some(call.name.clone()), call.arguments.clone(), *end)),
+            [Verdict::Refused(Refusal { name, reason: Reason::Ambiguous { readings }, .. })] => {
+                Some((name.clone(), readings.first()?.clone(), *end))
+            }
+            _ => None,
         }
     }
 }

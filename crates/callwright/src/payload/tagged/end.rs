@@ -17,7 +17,7 @@ impl Walk {
             return Ok(None);
         }
         let line = text.get(self.at..).unwrap_or("").trim_start_matches([' ', '\t']);
-        self.is_doubtful |= line.starts_with(char::is_alphanumeric);
+        self.goes_on = line.starts_with(char::is_alphanumeric);
         ends(closed, Ending::Closed)
     }
 }

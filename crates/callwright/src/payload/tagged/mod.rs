@@ -119,8 +119,10 @@ pub(crate) struct Walk {
     state: State,
     /// What was read so far.
     pub(crate) params: Vec<Param>,
-    /// A value, or the call, may end at another place as well.
+    /// A value holds an opener of its own kind, so that it may end elsewhere.
     pub(crate) is_doubtful: bool,
+    /// Words stand behind the call on its line, so that all of it may be a value.
+    pub(crate) goes_on: bool,
     /// How many values began like JSON and ended otherwise.
     n_no_json: usize,
 }
@@ -196,7 +198,16 @@ impl Walk {
     /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
     pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
         let state = State::Between;
-        Walk { style, lexer, at: from, state, params: Vec::new(), is_doubtful: false, n_no_json: 0 }
+        Walk {
+            style,
+            lexer,
+            at: from,
+            state,
+            params: Vec::new(),
+            is_doubtful: false,
+            goes_on: false,
+            n_no_json: 0,
+        }
     }
 
     /// Goes on from where the last call stopped. With `end`, no more text will come.
