@@ -48,8 +48,9 @@ pub struct Context<'a> {
     /// Refuse what ends too early even where it can be repaired, if more could have stood there
     /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
     pub doubt_open_ends: bool,
-    /// A stream is handed on as it comes: what is certain of a call goes out before its verdict, as
-    /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments).
+    /// A stream is handed on as it comes: what is certain of a native call goes out before its verdict, as
+    /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments). A call in
+    /// the text waits for its own.
     pub live: bool,
 }
 

@@ -50,7 +50,7 @@ pub use report::{
     PositionReport, RefusalReport, RepairReport, Report, ShownReport, UnhealedReport,
     VERSION as REPORT_VERSION, ViolationReport, WhyReport,
 };
-pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
+pub use scan::{CallDelta, Delta, Event, Scanner};
 pub use schema::{
     Checked, Coerced, Coercion, MAX_DEPTH, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
     Unchecked, Violation,

@@ -19,7 +19,7 @@ impl Scanner<'_> {
         }
         let mut apart = self.apart.take().unwrap_or_else(|| {
             let mut rules = self.rules.clone();
-            (rules.is_quiet, rules.is_live) = (false, false);
+            rules.is_quiet = false;
             let mut apart = Scanner::of(self.names.clone(), rules);
             apart.think(0, FIELD.into(), &mut Vec::new());
             Box::new(apart)

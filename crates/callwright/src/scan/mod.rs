@@ -16,6 +16,7 @@ mod held;
 #[cfg(test)]
 mod hostile;
 mod judge;
+mod live;
 mod mention;
 mod native;
 mod opener;
@@ -25,7 +26,6 @@ mod segment;
 mod epilogue;
 mod siblings;
 mod state;
-mod stream;
 mod tail;
 
 use std::borrow::Cow;
@@ -41,7 +41,6 @@ use self::repeat::Made;
 use self::segment::emit::Space;
 pub(crate) use self::state::Stop;
 use self::state::{Markup, Rules, Standing, Work};
-use self::stream::Early;
 use crate::engine::Context;
 use crate::tools::Declared;
 use crate::tools::names::Names;
@@ -68,11 +67,12 @@ pub enum Event {
     Text(String),
     /// What it thinks.
     Reasoning(String),
-    /// A call has begun to go out before its verdict, which will come; only with [`Context::live`], or behind
-    /// [`Scanner::stream_native_call`].
+    /// A native call has begun to go out before its verdict, which will come; only with [`Context::live`], or behind
+    /// [`Scanner::stream_native_call`]. A call in the text never does.
     CallStarted {
-        /// Which call of the answer it is.
-        call: LiveCall,
+        /// Its [number](Scanner::native_call). Native calls have their verdicts in this order, behind those of all calls in the
+        /// text.
+        call: usize,
         /// The upstream's id, if there was one by now.
         id: Option<String>,
         /// The declared name.
@@ -82,24 +82,13 @@ pub enum Event {
     /// beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a whole JSON
     /// value.
     CallArguments {
-        /// The call that was started.
-        call: LiveCall,
+        /// The number of the call that was started.
+        call: usize,
         /// The piece; never empty.
         piece: String,
     },
     /// A call.
     Call(Verdict),
-}
-
-/// Which call of an answer went out before its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LiveCall {
-    /// A native one, counted from 0 in the order in which they came up. Their verdicts come in this order, behind those
-    /// of all calls in the text.
-    Native(usize),
-    /// One in the text, counted from 0 among the verdicts of calls in the text.
-    Text(usize),
 }
 
 /// Reads one answer as it arrives.
@@ -149,8 +138,6 @@ pub struct Scanner<'a> {
     standing: Standing,
     space: Space,
     native: Drafts,
-    /// The call in the text that is being read, as far as what is certain of it goes out before a verdict.
-    early: Option<Early>,
     outcome: Outcome,
     work: Work,
     /// The accepted calls.
@@ -215,6 +202,7 @@ impl<'a> Scanner<'a> {
     /// `Scanner<'static>`, and may go to another thread or into a stream.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
         let mut scanner = Scanner::of(Names::new(tools), Rules::of(context));
+        scanner.native = Drafts::new(context.live);
         if context.starts_in_reasoning {
             scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
         }
@@ -223,7 +211,7 @@ impl<'a> Scanner<'a> {
 
     fn of(names: Names<'a>, rules: Rules) -> Scanner<'a> {
         Scanner {
-            native: Drafts::new(rules.is_live),
+            native: Drafts::default(),
             names,
             rules,
             text: Cow::Borrowed(""),
@@ -235,7 +223,6 @@ impl<'a> Scanner<'a> {
             thought: None,
             standing: Standing::default(),
             space: Space::default(),
-            early: None,
             outcome: Outcome::default(),
             work: Work::default(),
             made: Made::default(),
@@ -276,14 +263,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The number of the native call that the last [piece](Delta::ToolCall) belongs to, counted from 0 as
-    /// [`LiveCall::Native`] is: for whoever keeps something beside a call.
+    /// The number of the native call that the last [piece](Delta::ToolCall) belongs to, counted from 0 in the order in which
+    /// they came up: for whoever keeps something beside a call.
     pub fn native_call(&self) -> Option<usize> {
         self.native.last()
     }
 
-    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets all
-    /// calls: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
+    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets
+    /// all of them: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
     /// one for long enough.
     pub fn stream_native_call(&mut self, number: usize, out: &mut Vec<Event>) {
         self.native.stream(number, &self.names, out);

@@ -1,5 +1,5 @@
-//! Calls that the upstream made natively: put together from deltas, then judged like any other call. What is certain
-//! before that may go out at once: see [`stream`](super::stream).
+//! Calls that the upstream made natively: put together from deltas, then judged like any other call. The part that is certain
+//! before that may go out at once ([`Live`]); no call in the text does.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,8 @@ use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, 
 
 use super::judge::open_end::{self, Ending};
 use super::judge::{anew, unread};
-use super::stream::live::Live;
-use super::stream::spelling::{Inside, Spelling};
-use super::{Event, LiveCall, Scanner, Stop};
+use super::live::{Inside, Live};
+use super::{Event, Scanner, Stop};
 use crate::check::{self, Fit};
 use crate::dialect::NATIVE;
 use crate::engine::Context;
@@ -44,9 +43,8 @@ struct Draft {
     torn: bool,
     arguments: String,
     completion: Completion,
-    /// What is certain may go out before the verdict.
-    is_live: bool,
-    live: Live,
+    /// What went out before the verdict; `None` while nothing may.
+    live: Option<Live>,
 }
 
 /// What ends where the arguments of a call end.
@@ -67,8 +65,8 @@ pub(crate) struct Drafts {
     by_id: HashMap<String, OfId>,
     /// The call that the last piece belongs to.
     last: Option<usize>,
-    /// May what is certain of each of them go out before the verdict?
-    live: bool,
+    /// The certain part of each of them goes out before the verdict.
+    is_live: bool,
 }
 
 /// The calls of one id.
@@ -79,9 +77,9 @@ struct OfId {
 }
 
 impl Drafts {
-    /// None yet; with `live`, what is certain of them goes out as they grow.
-    pub(crate) fn new(live: bool) -> Drafts {
-        Drafts { live, ..Drafts::default() }
+    /// For an answer without calls so far; with `is_live`, the certain part of each goes out as it grows.
+    pub(crate) fn new(is_live: bool) -> Drafts {
+        Drafts { is_live, ..Drafts::default() }
     }
 
     /// The number of the call that the last piece belongs to, counted from 0.
@@ -104,7 +102,8 @@ impl Drafts {
         let slot = match self.slot(delta.index, id, name) {
             Some(slot) => slot,
             None => {
-                self.drafts.push(Draft { index: delta.index, is_live: self.live, ..Draft::default() });
+                let live = self.is_live.then(Live::default);
+                self.drafts.push(Draft { index: delta.index, live, ..Draft::default() });
                 let slot = self.drafts.len() - 1;
                 self.by_index.insert(delta.index, slot);
                 slot
@@ -127,15 +126,13 @@ impl Drafts {
             draft.name.push_str(name);
         }
         draft.arguments.push_str(delta.arguments.unwrap_or(""));
-        if draft.is_live {
-            draft.go_out(slot, names, out);
-        }
+        draft.go_out(slot, names, out);
     }
 
     /// Lets out what is certain of the call of this number, and from here on of what comes to it.
     pub(crate) fn stream(&mut self, slot: usize, names: &Names<'_>, out: &mut Vec<Event>) {
         if let Some(draft) = self.drafts.get_mut(slot) {
-            draft.is_live = true;
+            draft.live.get_or_insert_default();
             draft.go_out(slot, names, out);
         }
     }
@@ -180,19 +177,21 @@ impl Drafts {
 }
 
 impl Draft {
-    /// Lets out what is certain, once the name is a declared one.
-    fn go_out(&mut self, index: usize, names: &Names<'_>, out: &mut Vec<Event>) {
-        if self.arguments.is_empty() || self.torn {
-            return;
-        }
+    /// Lets out what is certain, where that may go out and the name is a declared one.
+    fn go_out(&mut self, call: usize, names: &Names<'_>, out: &mut Vec<Event>) {
+        let Some(live) = self.live.as_mut().filter(|_| !self.torn) else { return };
         let Some(tool) = names.tools().get(&self.name) else { return };
-        let call = LiveCall::Native(index);
-        let is_first = self.live.sent(&self.arguments).is_empty();
-        let Some(piece) = self.live.advance(tool, &self.arguments) else { return };
+        let is_first = live.sent(&self.arguments).is_empty();
+        let Some(piece) = live.advance(tool, &self.arguments) else { return };
         if is_first {
             out.push(Event::CallStarted { call, id: self.id.clone(), name: self.name.clone() });
         }
-        out.push(Event::CallArguments { call, piece });
+        out.push(Event::CallArguments { call, piece: piece.to_owned() });
+    }
+
+    /// What went out of the arguments before the verdict.
+    fn sent(&self) -> &str {
+        self.live.as_ref().map_or("", |live| live.sent(&self.arguments))
     }
 
     fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
@@ -225,7 +224,7 @@ impl Draft {
             return Err(open_end::cut(self.arguments.len()));
         }
         // What went out is not taken back, whatever else the text turned out to be.
-        if !arguments.starts_with(self.live.sent(&self.arguments)) {
+        if !arguments.starts_with(self.sent()) {
             return Err(Reason::Unreadable(Vec::new()));
         }
         let call = Acceptance {
@@ -350,8 +349,8 @@ impl Completion {
         if !is_enclosed {
             return text.len() <= MAX_WORD && strict(text).is_ok();
         }
-        while let Ok(behind) = self.inside.behind(&Spelling::Json, text, 0, self.at) {
-            (self.inside, self.at) = behind.unwrap_or((self.inside, self.at + 1));
+        while let Some(&byte) = text.as_bytes().get(self.at) {
+            self.at += self.inside.step(byte).unwrap_or(1);
         }
         if self.never || !self.inside.is_outermost() {
             return false;

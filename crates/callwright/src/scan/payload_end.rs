@@ -32,7 +32,6 @@ impl<'a> Scanner<'a> {
         let before = brackets.at();
         let progress = brackets.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
         self.work.bytes_skipped += brackets.at() - before;
-        self.go_out(&opener, progress.unwrap_or(reach), out);
         match progress {
             Err(Incomplete)
                 if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at()) =>
@@ -159,7 +158,6 @@ impl<'a> Scanner<'a> {
             }
             _ => {}
         }
-        self.body_goes_out(&opener, &body, ended.map_or_else(|| self.reached(), |end| end.at), out);
         match ended {
             // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
             Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&opener, &body) => {
@@ -313,11 +311,10 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn commit(&mut self, mut opener: Opener, judged: Judged, out: &mut Vec<Event>) {
-        let is_sent = self.is_sent();
-        match self.as_sent(&opener, judged) {
+        match judged {
             Judged::Calls(verdicts, end) => {
                 if self.standing.run.is_none() {
-                    self.begin_run(&opener, is_sent);
+                    self.begin_run(&opener);
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
                 if matches!(opener.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {

@@ -70,8 +70,6 @@ pub(super) struct Rules {
     /// The dialect that was asked for, where that is known.
     pub(super) asked: Option<Arc<Record>>,
     pub(super) dialects: Dialects,
-    /// What is certain may go out before a verdict.
-    pub(super) is_live: bool,
 }
 
 impl Rules {
@@ -90,7 +88,6 @@ impl Rules {
             calls_in_reasoning: context.calls_in_reasoning,
             asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
             dialects: context.dialects.clone(),
-            is_live: context.live,
         }
     }
 }

@@ -121,12 +121,6 @@ impl Scanner<'_> {
         self.standing.before = before;
     }
 
-    /// Is it sure at its first byte that `opener` begins a call that is made, whatever follows?
-    pub(super) fn is_sure(&self, opener: &Opener) -> bool {
-        let run = self.run(opener);
-        self.standing.held.is_sure() && run.fence.is_none() && self.stand(&run, false) == Some(Stand::Made)
-    }
-
     /// The run that the call of `opener` begins, which was [looked at](Scanner::look_around).
     fn run(&self, opener: &Opener) -> Run {
         let before = self.standing.before;

@@ -63,11 +63,6 @@ impl Held {
         self.pieces.is_empty()
     }
 
-    /// Does nothing wait, and was nothing of what went out unsure?
-    pub(super) fn is_sure(&self) -> bool {
-        self.is_empty() && !self.doubts.marked
-    }
-
     /// Is the last run that went out shown?
     fn is_last_shown(&self) -> bool {
         matches!(self.last, Some((Stand::Shown(_), _)))
@@ -84,11 +79,8 @@ impl Run {
 
 impl Scanner<'_> {
     /// Begins a run, with the call that `opener` begins.
-    pub(in crate::scan) fn begin_run(&mut self, opener: &Opener, is_sent: bool) {
-        let run = self.run(opener);
-        // What went out is not taken back.
-        let told = if is_sent { Some(Stand::Made) } else { run.told };
-        self.standing.run = Some(Run { told, ..run });
+    pub(in crate::scan) fn begin_run(&mut self, opener: &Opener) {
+        self.standing.run = Some(self.run(opener));
     }
 
     /// Ends the run that was begun, with these verdicts, where the marks behind it end.

@@ -157,7 +157,6 @@ impl<'a> Scanner<'a> {
                     Mode::Prose
                 } else {
                     self.look_around(&opener);
-                    self.early = self.early(&opener);
                     match Body::of(&opener, &self.text, self.work.bytes_skipped) {
                         Some(body) => Mode::Body(opener, body),
                         None => Mode::Payload(opener, BracketMatcher::new(from)),
