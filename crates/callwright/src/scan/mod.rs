@@ -4,6 +4,7 @@
 //! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
+mod event;
 mod apart;
 mod bare;
 mod beside;
@@ -16,8 +17,9 @@ mod held;
 #[cfg(test)]
 mod hostile;
 mod judge;
-mod live;
 mod mention;
+mod drafts;
+mod live;
 mod native;
 mod opener;
 mod own_marks;
@@ -33,63 +35,16 @@ use std::sync::Arc;
 
 use self::brackets::BracketMatcher;
 use self::broken::Broken;
+use self::drafts::Drafts;
+pub use self::event::{CallDelta, Delta, Event};
 use self::judge::body::Body;
-pub use self::native::CallDelta;
-use self::native::Drafts;
 use self::opener::{Opener, Place};
 use self::repeat::Made;
-use self::segment::emit::Space;
-pub(crate) use self::state::Stop;
-use self::state::{Markup, Rules, Standing, Work};
-use crate::engine::Context;
+use self::state::{Markup, Rules, Space, Standing, Work};
+use crate::context::{Context, Stop};
 use crate::tools::Declared;
 use crate::tools::names::Names;
-use crate::verdict::{Outcome, Verdict};
-
-/// A piece of an answer.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Delta<'a> {
-    /// Text.
-    Text(&'a str),
-    /// Reasoning that the upstream keeps apart: a block like one in the text, which the next piece of another kind closes.
-    /// [`CallsInReasoning`](crate::CallsInReasoning) says what becomes of calls in it.
-    Reasoning(&'a str),
-    /// A piece of a native call. Where an answer has native calls, its text holds none from there on.
-    ToolCall(CallDelta<'a>),
-}
-
-/// What became certain.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Event {
-    /// Prose: what the model says.
-    Text(String),
-    /// What it thinks.
-    Reasoning(String),
-    /// A native call has begun to go out before its verdict, which will come; only with [`Context::live`], or behind
-    /// [`Scanner::stream_native_call`]. A call in the text never does.
-    CallStarted {
-        /// Its [number](Scanner::native_call). Native calls have their verdicts in this order, behind those of all calls in the
-        /// text.
-        call: usize,
-        /// The upstream's id, if there was one by now.
-        id: Option<String>,
-        /// The declared name.
-        name: String,
-    },
-    /// The next piece of the arguments of a call that was started. All pieces of a call, one after the other, are the
-    /// beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a whole JSON
-    /// value.
-    CallArguments {
-        /// The number of the call that was started.
-        call: usize,
-        /// The piece; never empty.
-        piece: String,
-    },
-    /// A call.
-    Call(Verdict),
-}
+use crate::verdict::Outcome;
 
 /// Reads one answer as it arrives.
 ///
@@ -303,10 +258,7 @@ impl<'a> Scanner<'a> {
         self.end_apart(out);
         self.advance(true, out);
         self.tell(true, out);
-        let before = self.outcome.verdicts.len();
-        for verdict in self.native.judge(&self.names, self.rules.admission, self.rules.stop, before) {
-            self.judged(verdict, out);
-        }
+        self.judge_native(out);
         if !self.space.removed {
             let space = std::mem::take(&mut self.space.pending);
             self.say(space, "", out);

@@ -47,6 +47,13 @@ pub(crate) enum Style {
     Over,
 }
 
+impl Style {
+    /// The style of arguments that begin with a tag; `is_word` says that its word is none of a key.
+    pub(crate) fn of(marked: bool, is_word: bool) -> Style {
+        if is_word && !marked { Style::Words } else { Style::Elements { marked } }
+    }
+}
+
 /// One argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Param {

@@ -13,7 +13,7 @@ use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
-use crate::scan::mention::is_labelled;
+use crate::scan::mention::stand::is_labelled;
 use crate::scan::opener::{
     self, Delimiter, Item, Look, MAX_OPENER, MAX_TICKS, Opener, Place, encoded, tick_run,
 };
