@@ -56,7 +56,8 @@ impl Scanner<'_> {
                 Event::Call(Verdict::Accepted(call)) => {
                     self.remove();
                     let call = Acceptance { is_apart: true, ..call };
-                    let spot = self.spot(call.dialect.clone());
+                    let mut spot = self.last_spot(call.dialect.clone());
+                    spot.block += usize::from(self.standing.prose_since_call);
                     self.made.add(&call, spot, self.outcome.verdicts.len());
                     self.judged(Verdict::Accepted(call), out);
                 }

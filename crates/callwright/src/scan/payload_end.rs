@@ -50,11 +50,7 @@ impl<'a> Scanner<'a> {
                     return Flow::Wait;
                 }
                 Ok(None) => self.mode = Mode::Undecided(opener, None),
-                Ok(Some((Judged::Unclear, limit))) if end => self.decide_last(opener, Some(limit), out),
-                Ok(Some((Judged::Unclear, limit))) => {
-                    self.mode = Mode::Undecided(opener, Some(limit));
-                    return Flow::Wait;
-                }
+                Ok(Some((Judged::Unclear, limit))) => self.mode = Mode::Undecided(opener, Some(limit)),
                 Ok(Some((judged, _))) => self.commit_payload(opener, judged, end, out),
             },
         }
@@ -323,7 +319,7 @@ impl<'a> Scanner<'a> {
                 self.markup.delimiters.append(&mut opener.delimiters);
                 // Of marks that are never closed, the last ones count.
                 self.markup.delimiters.drain(..self.markup.delimiters.len().saturating_sub(MAX_DELIMITERS));
-                self.markup.inside = Some((opener.dialect, end));
+                self.markup.inside = Some(opener.dialect);
                 self.markup.pending.extend(verdicts);
                 self.at = end;
                 self.markup.last_call_end = end;

@@ -68,8 +68,8 @@ impl Rules {
 pub(super) struct Markup {
     /// What it opened and has not closed yet.
     pub(super) delimiters: Vec<Delimiter>,
-    /// The dialect of the last calls, and the place behind them.
-    pub(super) inside: Option<(Arc<Record>, usize)>,
+    /// The dialect of the last calls.
+    pub(super) inside: Option<Arc<Record>>,
     /// Inside a fence that was left in the text.
     pub(super) in_fence: bool,
     /// A mark that opens calls stands in the text: what would close it is text as well.

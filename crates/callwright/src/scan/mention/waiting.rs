@@ -220,7 +220,8 @@ impl Scanner<'_> {
             calls.add(run, stand.is_call());
         }
         let between = if calls.unmarked { Stand::Made } else { Stand::Shown(ShownBy::Between) };
-        for (run, stand) in runs.iter().zip(stands.iter_mut()).filter(|(_, stand)| **stand == Stand::Between) {
+        for (run, stand) in runs.iter().zip(stands.iter_mut()).filter(|(_, stand)| **stand == Stand::Between)
+        {
             *stand = between;
             calls.add(run, between.is_call());
         }
