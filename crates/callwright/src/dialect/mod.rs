@@ -23,9 +23,6 @@ pub use self::set::Dialects;
 use crate::prompt::speech::PromptFormat;
 use crate::syntax::{Text, Typing};
 
-/// The name of the dialect of calls that an upstream made natively, which stand in no text.
-pub(crate) const NATIVE: &str = "native";
-
 /// One way of writing calls.
 ///
 /// Markers are matched whatever the case of their letters, with any tokenizer's bars and blanks (`｜` for `|`, `▁` for

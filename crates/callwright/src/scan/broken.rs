@@ -225,7 +225,7 @@ impl Scanner<'_> {
             return Ok(Vec::new());
         }
         let tools = self.names.tools();
-        let inside = self.markup.inside.as_ref().map(|(record, _)| record.id);
+        let inside = self.markup.inside.as_ref().map(|record| record.id);
         let mut near: Vec<((Nearness, bool), &Arc<Record>)> = Vec::new();
         for record in self.rules.dialects.broken_at(rest, tools) {
             if !self.rules.dialects.admits(record) {

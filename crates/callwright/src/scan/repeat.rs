@@ -74,11 +74,6 @@ impl Made {
         calls.first.get(&spelt_alike(call)).is_some_and(|first| !first.is_beside(spot))
     }
 
-    /// Could a call of this name at `spot` turn out to be one that was made before?
-    pub(super) fn may_have(&self, name: &str, spot: &Spot) -> bool {
-        self.tools.iter().any(|calls| calls.name == name && !calls.is_only(spot))
-    }
-
     /// Notes a call, whose verdict is the `n`th.
     pub(super) fn add(&mut self, call: &Acceptance, spot: Spot, n: usize) {
         match self.tools.iter_mut().find(|calls| calls.name == call.name) {

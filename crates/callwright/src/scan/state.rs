@@ -7,40 +7,11 @@ use callwright_json::Fuel;
 use super::beside::Beside;
 use super::mention::{Before, Held, Run, Surroundings};
 use super::opener::Delimiter;
+use crate::context::{Context, Stop};
 use crate::dialect::{Dialects, Record};
-use crate::engine::{Context, is_cut, is_end};
 use crate::policy::{Admission, CallsInReasoning, Policy};
 use crate::tools::ToolChoice;
 use crate::verdict::Verdict;
-
-/// How an answer ends, by what its upstream says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// It was cut off.
-    Cut,
-    /// Nobody says: the end of a call is not added, and broken marks are repaired all the same.
-    Unsaid,
-    /// The model ended it.
-    Ended,
-}
-
-impl Stop {
-    pub(super) fn of(finish_reason: Option<&str>) -> Stop {
-        match finish_reason {
-            Some(reason) if is_cut(reason) => Stop::Cut,
-            Some(reason) if is_end(reason) => Stop::Ended,
-            Some(_) | None => Stop::Unsaid,
-        }
-    }
-
-    pub(super) fn is_cut(self) -> bool {
-        self == Stop::Cut
-    }
-
-    pub(super) fn is_ended(self) -> bool {
-        self == Stop::Ended
-    }
-}
 
 /// How the answer is to be read.
 #[derive(Clone, Debug)]
@@ -70,8 +41,6 @@ pub(super) struct Rules {
     /// The dialect that was asked for, where that is known.
     pub(super) asked: Option<Arc<Record>>,
     pub(super) dialects: Dialects,
-    /// What is certain may go out before a verdict.
-    pub(super) is_live: bool,
 }
 
 impl Rules {
@@ -90,7 +59,6 @@ impl Rules {
             calls_in_reasoning: context.calls_in_reasoning,
             asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
             dialects: context.dialects.clone(),
-            is_live: context.live,
         }
     }
 }
@@ -100,8 +68,8 @@ impl Rules {
 pub(super) struct Markup {
     /// What it opened and has not closed yet.
     pub(super) delimiters: Vec<Delimiter>,
-    /// The dialect of the last calls, and the place behind them.
-    pub(super) inside: Option<(Arc<Record>, usize)>,
+    /// The dialect of the last calls.
+    pub(super) inside: Option<Arc<Record>>,
     /// Inside a fence that was left in the text.
     pub(super) in_fence: bool,
     /// A mark that opens calls stands in the text: what would close it is text as well.
@@ -137,6 +105,16 @@ pub(super) struct Standing {
     pub(super) block: usize,
     /// Prose stood behind the last call.
     pub(super) prose_since_call: bool,
+}
+
+/// Whitespace that goes out only together with what follows it.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    pub(super) pending: String,
+    /// Markup was taken out since the last prose.
+    pub(super) removed: bool,
+    /// There was whitespace before that markup.
+    pub(super) before: bool,
 }
 
 /// What reading took so far, in bytes, and how far it may look.

@@ -47,12 +47,18 @@ pub(crate) enum Style {
     Over,
 }
 
+impl Style {
+    /// The style of arguments that begin with a tag; `is_word` says that its word is none of a key.
+    pub(crate) fn of(marked: bool, is_word: bool) -> Style {
+        if is_word && !marked { Style::Words } else { Style::Elements { marked } }
+    }
+}
+
 /// One argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Param {
     pub(crate) key: Span,
     pub(crate) typing: Typing,
-    /// Of one that has not ended, what was looked at.
     pub(crate) value: Span,
     /// Up to here it is text whatever follows.
     pub(crate) certain: usize,
@@ -229,12 +235,6 @@ impl Walk {
                 return Ok(ended);
             }
         }
-    }
-
-    /// The argument that has not ended.
-    pub(crate) fn open_param(&self) -> Option<Param> {
-        let State::Value(open) = self.state else { return None };
-        Some(open.param(self.at.max(open.from)))
     }
 
     /// What stands behind the white space at `from`, where an argument may be opened, and its place.

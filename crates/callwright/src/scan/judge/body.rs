@@ -11,7 +11,7 @@ use crate::check;
 use crate::payload::lines;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
-use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
+use crate::payload::tagged::{End, Ending, Param, View, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener, detokenized};
 use crate::shape;
@@ -223,7 +223,7 @@ impl Case<'_, '_> {
                 Ending::Cut if at == self.text.len() && called.is_none() => refused(open_end::cut(all.len())),
                 _ if is_spoken_of => Judged::Text(None),
                 _ if called.is_none() => refused(Reason::Shape(ShapeError::NoName(Vec::new()))),
-                _ => refused(self.names.unknown(written)),
+                _ => refused(Reason::unknown_tool(written, self.names.tools())),
             };
         };
         let is_cut = match end.ending {
@@ -294,7 +294,7 @@ impl Case<'_, '_> {
         if reading.is_some()
             && let Some(name) = self.name_in_front(block)
         {
-            return self.refused(Some(name), self.names.unknown(name), all);
+            return self.refused(Some(name), Reason::unknown_tool(name, self.names.tools()), all);
         }
         let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));
         if !verdicts.is_empty() {
@@ -565,9 +565,4 @@ impl Case<'_, '_> {
 /// `{"a": 1}`
 fn object_of(members: &[(&str, String)]) -> String {
     value::object_of(members.iter().map(|(key, json)| (*key, json)))
-}
-
-/// The style of arguments that begin with such a tag.
-pub(crate) fn style_of(marked: bool, is_word: bool) -> Style {
-    if is_word && !marked { Style::Words } else { Style::Elements { marked } }
 }

@@ -1,7 +1,7 @@
 //! Is a call expression a statement that is made, or a part of code that nobody runs? What stands before and behind it on its
 //! line tells: `if ready: f()`, `x && f()`, `f() + 1`, `f()?`.
 
-use super::beginning;
+use crate::syntax::beginning;
 
 /// The words with which a line of code begins that says when, how often or under which name what follows runs.
 const HEADS: [&str; 22] = [

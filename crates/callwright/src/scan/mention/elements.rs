@@ -2,9 +2,8 @@
 
 use callwright_json::Span;
 
-use super::beginning;
 use crate::syntax::tag::{Role, Tag, tag_at};
-use crate::syntax::{Incomplete, Seen, at_end};
+use crate::syntax::{Incomplete, Seen, at_end, beginning};
 
 /// The longest tag of an element, in bytes.
 const MAX_ELEMENT: usize = 384;

@@ -1,8 +1,8 @@
 //! Marks at the beginning of a line that make it a line of something else: a quotation, a table, a patch, a comment, a
 //! log, a console.
 
-use super::beginning;
 use crate::dialect::TURNS;
+use crate::syntax::beginning;
 use crate::syntax::marks::fit;
 
 /// So much of a line says what it is, in bytes.
@@ -13,6 +13,9 @@ const MAX_PLACE: usize = 256;
 
 /// So many blanks between two words are those of columns.
 const COLUMNS: &str = "   ";
+
+/// A tab goes on to the next of these columns.
+const TAB: usize = 4;
 
 /// The most digits of a list item's number, as Markdown has it.
 const MAX_DIGITS: usize = 9;
@@ -80,7 +83,13 @@ pub(super) fn item_content(line: &str) -> Option<usize> {
     let item = line.trim_start();
     let content = behind_item(item)?;
     let blanks = content.len() - content.trim_start_matches([' ', '\t']).len();
-    Some(super::surroundings::columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
+    Some(columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
+}
+
+/// The column in which the first sign of `line` stands.
+pub(super) fn columns(line: &str) -> usize {
+    let blanks = line.chars().take_while(|c| c.is_whitespace());
+    blanks.fold(0, |column, blank| if blank == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
 }
 
 /// Does `line` say, as YAML or reStructuredText have it, that the deeper lines behind it are a text: `note: |`, `- >-`, `For

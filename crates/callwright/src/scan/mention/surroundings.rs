@@ -11,8 +11,6 @@ use crate::verdict::ShownBy;
 
 /// How much deeper than the text around it a line of code stands, in columns, as Markdown has it.
 const CODE_INDENT: usize = 4;
-/// A tab goes on to the next of these columns.
-const TAB: usize = 4;
 /// The shortest fence.
 const FENCE: usize = 3;
 /// The label of a fence of code that is there to be run.
@@ -171,7 +169,7 @@ impl Surroundings {
             Some(Fence { is_run: true, .. }) => Some(Stand::InCode),
             Some(_) => Some(Stand::Shown(ShownBy::Fence)),
             None if self.line.has_call => None,
-            None if self.layout.is_code_at(columns(head)) => Some(Stand::Shown(ShownBy::Indent)),
+            None if self.layout.is_code_at(prefix::columns(head)) => Some(Stand::Shown(ShownBy::Indent)),
             None => prefix::shows(head).then_some(Stand::Shown(ShownBy::Prefix)),
         };
         Before {
@@ -190,7 +188,7 @@ impl Surroundings {
     /// before it on its line takes it in.
     pub(super) fn in_code(&self, text: &str, at: usize, is_quoted: bool) -> Option<Stand> {
         let head = text.get(self.line.start..at).unwrap_or("");
-        if self.layout.is_deeper(columns(head)) && head.trim().is_empty() {
+        if self.layout.is_deeper(prefix::columns(head)) && head.trim().is_empty() {
             return Some(Stand::Shown(ShownBy::Indent));
         }
         code::is_operand(head, is_quoted).then_some(Stand::Shown(ShownBy::Sentence))
@@ -457,7 +455,7 @@ impl Layout {
 
     /// Notes a line that is not empty.
     fn line(&mut self, line: &str, has_words: bool) {
-        let indent = columns(line);
+        let indent = prefix::columns(line);
         self.last = Some(indent);
         self.is_code = self.is_code_at(indent);
         if !self.is_code {
@@ -484,10 +482,4 @@ fn push<T>(open: &mut Vec<T>, new: T) {
         open.remove(0);
     }
     open.push(new);
-}
-
-/// The column in which the first sign of `line` stands.
-pub(super) fn columns(line: &str) -> usize {
-    let blanks = line.chars().take_while(|c| c.is_whitespace());
-    blanks.fold(0, |column, blank| if blank == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
 }
