@@ -60,8 +60,6 @@ pub(crate) struct Param {
     pub(crate) key: Span,
     pub(crate) typing: Typing,
     pub(crate) value: Span,
-    /// Up to here it is text whatever follows.
-    pub(crate) certain: usize,
     /// It was opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>`, `<|open|>argument key="a"<|sep|>`.
     pub(crate) is_of_tokens: bool,
 }

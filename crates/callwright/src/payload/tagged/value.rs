@@ -1,5 +1,5 @@
-//! The end of one value: the first closing tag of its own that is followed by what may follow an argument. A mark of its call in
-//! front of that leaves open where it ends.
+//! The end of one value: the first closing tag of its own that is followed by what may follow an argument. An opener of its own
+//! kind in front of that leaves open where it ends.
 
 use std::slice;
 
@@ -20,8 +20,6 @@ pub(super) struct Open {
     is_of_tokens: bool,
     /// Where such tokens open another call in it.
     next_call: Option<usize>,
-    /// The first mark of its call in it.
-    doubt: Option<usize>,
 }
 
 impl Open {
@@ -30,18 +28,12 @@ impl Open {
         Open { key, typing, from, ..Open::default() }
     }
 
-    /// Takes note that a mark of the call stands at `at`.
-    fn doubts(&mut self, at: usize) {
-        self.doubt = self.doubt.or(Some(at));
-    }
-
     /// The argument with this value, which ends at `end`.
     pub(super) fn param(&self, end: usize) -> Param {
         Param {
             key: self.key,
             typing: self.typing,
             value: Span::new(self.from, end),
-            certain: self.doubt.map_or(end, |doubt| doubt.min(end)),
             is_of_tokens: self.is_of_tokens,
         }
     }
@@ -76,9 +68,7 @@ impl Walk {
                 if open.is_of_tokens && !tag.closing && matches!(tag.role, Role::Call | Role::Group) {
                     open.next_call = open.next_call.or(Some(at));
                 }
-                if self.nests(text, &open, &tag) {
-                    open.doubts(at);
-                }
+                self.is_doubtful |= self.nests(text, &open, &tag);
             }
             self.at = self.past(text, at);
         }
@@ -113,7 +103,6 @@ impl Walk {
 
     /// Ends the value at `end`; the call goes on at `behind`.
     pub(super) fn close(&mut self, open: Open, end: usize, behind: usize) {
-        self.is_doubtful |= open.doubt.is_some();
         self.params.push(open.param(end));
         self.state = State::Between;
         self.at = behind;
