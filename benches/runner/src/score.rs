@@ -143,8 +143,9 @@ impl Scorer {
             for (law, floor) in [("valid", 100.0), ("closer", 100.0), ("meant", 99.0), ("shown", 99.5)] {
                 table.at_least(&format!("laws, {seed}, {law}: right %"), figure(law, "right")?, floor);
             }
-            // Behind a mark for arguments that stands in front of the name, a call names no tool.
-            for (law, floor) in [("marks-json", 94.0), ("marks-tags", 92.0), ("backslash", 99.0)] {
+            // Behind a mark for arguments that stands in front of the name, a call names no tool. Openers whose pieces changed
+            // places with their neighbours are refused.
+            for (law, floor) in [("marks-json", 94.0), ("marks-tags", 80.0), ("backslash", 99.0)] {
                 table.at_least(&format!("laws, {seed}, {law}: right %"), figure(law, "right")?, floor);
             }
             // One text has a letter more before a whole closer: it is exact by its grammar.

@@ -32,16 +32,8 @@ pub(super) enum Kind {
     SectionOpen,
     SectionClose,
     Call(usize),
-    /// Opens the section as well, with which it changed places.
-    SectionAndCall(usize),
-    /// Opens the first argument as well.
-    CallAndArgument(usize, usize),
     CallClose(Option<usize>),
     Argument(usize),
-    /// Its closer stands where its own end should, which stands behind the value.
-    ArgumentUpToEnd(usize),
-    /// Closes an argument, of this key where it says so, and opens the next one, with which it changed places.
-    CloseAndArgument(Option<usize>, usize),
     ArgumentClose(Option<usize>),
     /// The first piece of an opener, alone.
     CallPiece,
@@ -91,23 +83,14 @@ impl Kind {
     /// The tool that it opens a call of.
     fn tool(self) -> Option<usize> {
         match self {
-            Kind::Call(tool) | Kind::SectionAndCall(tool) => Some(tool),
+            Kind::Call(tool) => Some(tool),
             _ => None,
         }
     }
 
     /// Whether it is an opener that names what it opens.
     pub(super) fn is_named_opener(self) -> bool {
-        !matches!(
-            self,
-            Kind::SectionOpen
-                | Kind::SectionClose
-                | Kind::CallClose(_)
-                | Kind::ArgumentClose(_)
-                | Kind::CallPiece
-                | Kind::ArgumentPiece
-                | Kind::Token
-        )
+        matches!(self, Kind::Call(_) | Kind::Argument(_))
     }
 
     /// Whether it is the beginning of a mark, alone.
@@ -237,11 +220,6 @@ impl Patterns {
         self.add(kind, Make::Whole, 0, 0, &[mark], false);
     }
 
-    /// Two pieces that changed places.
-    fn exchanged(&mut self, kind: Kind, tail: usize, parts: &[&str]) {
-        self.add(kind, Make::Half, prices::EXCHANGED, tail, parts, false);
-    }
-
     /// What opens and closes calls and their section; the names of `tools` stand in the text.
     fn of_calls(form: &Form, tools: &[(usize, &str)]) -> Patterns {
         let mut all = Patterns::default();
@@ -251,10 +229,6 @@ impl Patterns {
         }
         for &(n, tool) in tools {
             all.opener(&form.call, tool, Kind::Call(n), true);
-            if let Some((open, _)) = &form.section {
-                let parts = [&*form.call.head, GAP, open, tool, form.call.tail()];
-                all.exchanged(Kind::SectionAndCall(n), 0, &parts);
-            }
         }
         if !form.call_close.contains(NAME) {
             all.closer(&form.call_close, Kind::CallClose(None));
@@ -278,60 +252,20 @@ impl Patterns {
     /// What closes calls of `tools` by their names, and opens and closes the arguments `keys` of them.
     fn of_arguments(form: &Form, tools: &[(usize, &Tool)], keys: &[&str], index: &Index<'_>) -> Patterns {
         let mut all = Patterns::default();
-        let (call, head) = (&*form.call.head, &*form.argument.head);
-        let call_tail = form.call.tail();
         let is_named = form.closes_by_key();
-        for (n, tool) in tools {
-            if form.call_close.contains(NAME) {
-                all.closer(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n)));
-            }
+        for (n, tool) in tools.iter().filter(|_| form.call_close.contains(NAME)) {
+            all.closer(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n)));
         }
-        let keys = || keys.iter().copied().enumerate();
-        let is_there: Vec<(usize, &str)> = keys().filter(|(_, key)| index.holds(key)).collect();
-        for (n, tool) in tools.iter().filter(|_| !call_tail.is_empty()) {
-            let name = tool.name();
-            for (key, written) in is_there.iter().filter(|(_, key)| index.holds(name) && tool.declares(key)) {
-                for (tail, end) in form.argument.tails.iter().enumerate() {
-                    let parts = match is_named {
-                        true => [head, written, end, GAP, call, name, call_tail, ""],
-                        false => [call, name, GAP, head, GAP, call_tail, written, end],
-                    };
-                    all.exchanged(Kind::CallAndArgument(*n, *key), tail, &parts);
-                }
-            }
-        }
-        for (n, key) in keys() {
-            let is_key_there = is_there.iter().any(|(there, _)| *there == n);
-            all.opener(&form.argument, key, Kind::Argument(n), is_key_there);
-            let close = form.argument_close.replace(NAME, key);
+        for (n, key) in keys.iter().enumerate() {
+            all.opener(&form.argument, key, Kind::Argument(n), index.holds(key));
             if is_named {
-                all.closer(&close, Kind::ArgumentClose(Some(n)));
-            }
-            if !is_key_there {
-                continue;
-            }
-            let parts = if is_named { vec![&*close] } else { vec![head, key, &close] };
-            all.exchanged(Kind::ArgumentUpToEnd(n), 0, &parts);
-            if is_named {
-                for (next, opened) in is_there.iter().filter(|(next, _)| *next != n) {
-                    let parts = [head, opened, form.argument.tail(), GAP, &close];
-                    all.exchanged(Kind::CloseAndArgument(Some(n), *next), 0, &parts);
-                }
-                continue;
-            }
-            for (tail, end) in form.argument.tails.iter().enumerate() {
-                let kind = Kind::CloseAndArgument(None, n);
-                all.exchanged(kind, tail, &[head, GAP, &close, key, end]);
-                // `<arg_key>a</arg_key></arg_value><arg_value>`
-                if let Some((first, rest)) = end.split_once(BLANKS) {
-                    all.exchanged(kind, tail, &[head, key, first, GAP, &close, GAP, rest]);
-                }
+                all.closer(&form.argument_close.replace(NAME, key), Kind::ArgumentClose(Some(n)));
             }
         }
         if !is_named {
             all.closer(&form.argument_close, Kind::ArgumentClose(None));
         }
-        all.piece(Kind::ArgumentPiece, head);
+        all.piece(Kind::ArgumentPiece, &form.argument.head);
         if let Some(token) = form.token() {
             all.piece(Kind::Token, token);
         }
@@ -344,8 +278,7 @@ impl Patterns {
         }
     }
 
-    /// An opener: as it should be, and, where its name stands in the text, with a piece missing, doubled or exchanged with another
-    /// one.
+    /// An opener: as it should be, and, where its name stands in the text, with a piece missing or doubled.
     fn opener(&mut self, pieces: &Pieces, name: &str, kind: Kind, is_there: bool) {
         let head = pieces.head.as_str();
         for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
@@ -373,13 +306,10 @@ impl Patterns {
             }
             half(prices::DOUBLED, &[head, head, name, tail], ends_in_name);
             half(prices::DOUBLED, &[head, name, name, tail], ends_in_name);
-            half(prices::EXCHANGED, &[name, head, tail], ends_in_name);
             if !ends_in_name {
                 half(prices::HALF, &[name, tail], false);
                 half(prices::HALF, &[head, name], true);
                 half(prices::DOUBLED, &[head, name, tail, tail], false);
-                half(prices::EXCHANGED, &[head, tail, name], true);
-                half(prices::EXCHANGED, &[tail, name, head], false);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Calls whose marks are broken: a letter wrong, a mark missing, doubled, or exchanged with its neighbour.
+//! Calls whose marks are broken: a letter wrong, a mark missing, or doubled.
 //!
 //! What is whole is read elsewhere, exactly. Here the marks of one dialect are looked for with their slips, and the cheapest way
 //! through them counts if no other one is nearly as cheap. Otherwise the call is refused, and its readings are shown.

@@ -281,27 +281,19 @@ impl<'a, 't> Parser<'a, 't> {
 
     fn between_calls(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         let is_start = node.state == State::Start;
-        for (n, mark) in self.marks_at(at) {
+        for (_, mark) in self.marks_at(at) {
             let no_section = match self.form.section {
                 Some(_) if !node.is_in_section => prices::NO_SECTION,
                 _ => 0,
-            };
-            let begun = |tool: usize, price| Node {
-                tool,
-                arguments: Vec::new(),
-                state: State::Arguments,
-                ..self.over(node, mark, price)
             };
             match mark.kind {
                 Kind::SectionOpen if is_start || !node.is_in_section => {
                     let over = self.over(node, mark, 0);
                     next.push(Node { state: State::Calls, is_in_section: true, ..over });
                 }
-                Kind::Call(tool) => next.push(begun(tool, no_section)),
-                Kind::SectionAndCall(tool) => next.push(Node { is_in_section: true, ..begun(tool, 0) }),
-                Kind::CallAndArgument(tool, key) if self.declares(tool, key) => {
-                    let state = State::Value(Value { key, opener: n });
-                    next.push(Node { state, ..begun(tool, no_section) });
+                Kind::Call(tool) => {
+                    let over = self.over(node, mark, no_section);
+                    next.push(Node { tool, arguments: Vec::new(), state: State::Arguments, ..over });
                 }
                 Kind::SectionClose if !is_start && !node.calls.is_empty() => {
                     next.push(Node { is_in_section: false, ..self.over(node, mark, 0) });
@@ -321,7 +313,7 @@ impl<'a, 't> Parser<'a, 't> {
     fn between_arguments(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         for (n, mark) in self.marks_at(at) {
             match mark.kind {
-                Kind::Argument(key) | Kind::ArgumentUpToEnd(key) if self.declares(node.tool, key) => {
+                Kind::Argument(key) if self.declares(node.tool, key) => {
                     let state = State::Value(Value { key, opener: n });
                     let price = if node.has(key) { prices::REPEATED } else { 0 };
                     let over = self.over(node, mark, price);
@@ -400,7 +392,6 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let mut held = Held::default();
         let first = self.marks.partition_point(|mark| mark.from < from);
-        let is_up_to_end = matches!(self.marks[own.opener].kind, Kind::ArgumentUpToEnd(_));
         let mut before: VecDeque<&Lexeme> = VecDeque::new();
         for (n, mark) in self.marks.iter().enumerate().skip(first) {
             // What overlaps the mark is another reading of it; of marks that overlap, the first one counts that is whole.
@@ -415,32 +406,18 @@ impl<'a, 't> Parser<'a, 't> {
             if self.fuel.is_spent() {
                 return;
             }
-            if !is_up_to_end {
-                self.end_value(node, own, n, held.price, next);
-            }
+            self.end_value(node, own, n, held.price, next);
             before.push_back(mark);
-        }
-        if is_up_to_end {
-            self.value_up_to_end(node, own, next);
         }
     }
 
     /// Ends the value at the mark of this number, if it can end there; what it holds costs `held`.
     fn end_value(&self, node: &Node, own: Value, n: usize, held: u32, next: &mut Vec<Node>) {
         let (opener, mark) = (&self.marks[own.opener], &self.marks[n]);
-        let state = match mark.kind {
-            Kind::ArgumentClose(key) if key.is_none_or(|key| key == own.key) => Some(State::Arguments),
-            Kind::CloseAndArgument(closed, key)
-                if closed.is_none_or(|closed| closed == own.key) && self.is_free(node, own, key) =>
-            {
-                Some(State::Value(Value { key, opener: n }))
-            }
-            _ => None,
-        };
-        if let Some(state) = state {
+        if matches!(mark.kind, Kind::ArgumentClose(key) if key.is_none_or(|key| key == own.key)) {
             let mut over = self.over(node, mark, self.edges(opener, node.at, mark));
             if self.take(&mut over, node, own, mark.from, held) {
-                next.push(Node { state, ..over });
+                next.push(Node { state: State::Arguments, ..over });
             }
         }
         let may_end = match mark.kind {
@@ -468,41 +445,6 @@ impl<'a, 't> Parser<'a, 't> {
             }
             if !text.is_empty() && self.take(&mut open, node, own, to, 0) {
                 next.push(Node { state: State::Arguments, ..open });
-            }
-        }
-    }
-
-    /// The value whose opener's end stands behind it.
-    fn value_up_to_end(&self, node: &Node, own: Value, next: &mut Vec<Node>) {
-        let is_named = self.form.closes_by_key();
-        let argument = &self.form.argument;
-        let end = |end: &String| match is_named {
-            // `</a>x<a>`
-            true => folded(&format!("{}{}{end}", argument.head, self.keys[own.key])),
-            false => folded(end),
-        };
-        let ends: Vec<Vec<char>> = argument.tails.iter().map(end).collect();
-        for (tail, end) in ends.iter().enumerate() {
-            let is_longest = |at: usize| {
-                let before = self.text.folded.get(..at + end.len()).unwrap_or(&[]);
-                !ends.iter().any(|other| end.len() < other.len() && before.ends_with(other))
-            };
-            let places = (node.at..self.text.len())
-                .filter(|at| self.text.folded[*at..].starts_with(end) && is_longest(*at));
-            for at in places {
-                let behind = self.text.behind_blanks(at + end.len());
-                // A mark follows, or nothing.
-                if behind < self.text.len() && self.marks_at(behind).next().is_none() {
-                    continue;
-                }
-                let Some(text) = self.letters(node.at, at) else { continue };
-                if let Some(json) = self.json(node.tool, own.key, tail, text, node.at) {
-                    let mut over = node.clone();
-                    over.at = at + end.len();
-                    over.arguments.push((own.key, json.into()));
-                    next.push(Node { state: State::Arguments, ..over });
-                }
-                break;
             }
         }
     }
@@ -710,8 +652,8 @@ struct Held {
     to: usize,
     /// What began in it and has not ended, with what that costs until it does.
     open: Vec<(Level, u32)>,
-    /// A whole closer of nothing in it was the last mark, which ended here.
-    closer: Option<(Level, usize)>,
+    /// The last mark, a whole closer of nothing in it.
+    closer: Option<Level>,
 }
 
 /// What a mark opens or closes.
@@ -726,17 +668,13 @@ impl Kind {
     /// What it opens or closes, and whether it opens it.
     fn level(self, is_named: bool) -> (Level, bool) {
         match self {
-            Kind::Argument(key) | Kind::ArgumentUpToEnd(key) | Kind::CloseAndArgument(_, key) => {
-                (Level::Argument(is_named.then_some(key)), true)
-            }
+            Kind::Argument(key) => (Level::Argument(is_named.then_some(key)), true),
             Kind::ArgumentClose(key) => (Level::Argument(key), false),
             Kind::ArgumentPiece | Kind::Token => (Level::Argument(None), true),
             Kind::SectionOpen => (Level::Section, true),
             Kind::SectionClose => (Level::Section, false),
             Kind::CallClose(_) => (Level::Call, false),
-            Kind::Call(_) | Kind::CallPiece | Kind::SectionAndCall(_) | Kind::CallAndArgument(..) => {
-                (Level::Call, true)
-            }
+            Kind::Call(_) | Kind::CallPiece => (Level::Call, true),
         }
     }
 }
@@ -748,15 +686,16 @@ impl Held {
     }
 
     fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, own: Value, mark: &Lexeme) {
-        if mark.from < self.to {
-            return;
-        }
         if mark.make == Make::Half && !mark.kind.is_piece() {
-            // Behind another mark, half an opener is none by chance.
-            if matches!(mark.kind, Kind::Argument(key) if 0 < self.n && parser.is_free(node, own, key)) {
+            // `<arg_key>a</arg_key>`, more than its first piece, is none by chance.
+            let is_free = matches!(mark.kind, Kind::Argument(key) if parser.is_free(node, own, key));
+            if is_free && self.to < mark.to {
                 self.price += mark.price;
                 self.to = mark.to;
             }
+            return;
+        }
+        if mark.from < self.to {
             return;
         }
         let (level, opens) = mark.kind.level(parser.form.closes_by_key());
@@ -786,11 +725,7 @@ impl Held {
         };
         let mut until_closed = if is_first { 0 } else { prices::HELD_NEXT };
         // A closer and then another mark is no text, nor is an opener whose key is free.
-        let follows = |closer: (Level, usize)| parser.text.behind_blanks(closer.1) == mark.from;
-        if self
-            .closer
-            .is_some_and(|closer| follows(closer) && (!opens || matches!(closer.0, Level::Argument(_))))
-        {
+        if self.closer.is_some_and(|closer| !opens || matches!(closer, Level::Argument(_))) {
             until_closed += prices::NEVER;
         }
         if let (Kind::Argument(key), true) = (mark.kind, is_whole) {
@@ -801,7 +736,7 @@ impl Held {
         if is_whole && opens {
             self.open.push((level, until_closed));
         }
-        self.closer = (is_whole && !opens).then_some((level, mark.to));
+        self.closer = (is_whole && !opens).then_some(level);
         // Where it would stand, it may be what it looks like, and the text behind it another argument without its opener.
         if is_whole && is_closer {
             let is_placed = match parser.text.folded.get(mark.to..).unwrap_or(&[]) {

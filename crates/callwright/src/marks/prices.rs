@@ -15,8 +15,6 @@ pub(super) const SHORT: u32 = 16;
 pub(super) const HALF: u32 = 12;
 /// A piece of an opener stands twice.
 pub(super) const DOUBLED: u32 = 10;
-/// Two pieces changed places.
-pub(super) const EXCHANGED: u32 = 14;
 
 /// A mark that belongs to nothing is passed over.
 pub(super) const STRAY: u32 = 10;

@@ -169,11 +169,10 @@ impl Words {
                 }
                 (Ok(Some(tag)), _) if is_call(&tag) => return broken,
                 (Err(Incomplete), _) | (_, Err(Incomplete)) if !end => return Err(Incomplete),
-                _ if self.hold_value || !behind.starts_with('<') => {
-                    self.hold_value = true;
+                _ => {
+                    self.hold_value |= !behind.starts_with('<');
                     self.looked += 1;
                 }
-                _ => return broken,
             }
         }
     }
