@@ -8,6 +8,7 @@
 mod tools;
 mod schema;
 mod syntax;
+mod grammar;
 mod dialect;
 mod payload;
 mod scan;

@@ -7,8 +7,10 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 
 use super::own::Markup;
+use super::speech::marked;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
-use crate::marks::{Form, Frame, solid};
+use crate::grammar::Form;
+use crate::marks::{Frame, solid};
 use crate::syntax::Text;
 
 /// A dialect, compiled.
@@ -51,20 +53,20 @@ impl Record {
     pub(super) fn new(id: u16, kin: u16, dialect: &Dialect, markup: Option<Arc<Markup>>) -> Record {
         // What has place holders in it ends nothing.
         let close = dialect.call.close.iter().chain(&dialect.section.close).cloned();
-        // Most have no example but a call as it is spoken.
-        let spoken = dialect.speech.as_ref().map(|speech| speech.calls.example());
-        let spoken = spoken.filter(|spoken| dialect.example != *spoken);
-        let examples = [&*dialect.example].into_iter().chain(spoken.as_deref());
+        let spoken = dialect.speech.as_ref().map(|speech| &speech.calls);
+        let written = || dialect.calls.iter().chain(spoken);
         let mut frames: Vec<Frame> =
-            examples.filter_map(|example| Frame::of(example, dialect.arguments)).collect();
-        if dialect.example.is_empty() && !dialect.arguments.is_tagged() {
+            written().filter_map(|calls| Frame::of(&calls.example(), dialect.arguments)).collect();
+        if markup.is_some() && !dialect.arguments.is_tagged() {
             frames.extend(Frame::of_marks(dialect));
         }
         let between = dialect.speech.as_ref().map_or("", |speech| &*speech.calls.between);
         let next: Vec<Frame> = frames.iter().flat_map(|frame| frame.next(between)).collect();
         frames.extend(next);
+        // Without marks of its own around an argument, one of the caller's own is read with those of all others.
+        let own = dialect.argument.as_ref().map(|_| marked(dialect));
         let form = match dialect.arguments.is_tagged() {
-            true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
+            true => written().chain(&own).find_map(Form::of),
             false => None,
         };
         let argument_tag = form.as_ref().map(|form| solid(form.argument_tag()));

@@ -3,9 +3,9 @@
 use memchr::memmem;
 
 use super::edit::ends_within;
-use super::fold::{fold, folded};
-use super::form::{BLANKS, Form, NAME};
 use super::lexemes::{most_edits, parts};
+use crate::grammar::fold::{fold, folded};
+use crate::grammar::{BLANKS, Form, NAME};
 use crate::tools::Tool;
 
 /// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter

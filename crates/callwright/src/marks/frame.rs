@@ -4,10 +4,10 @@
 //! The payload has a reader of its own. Here only the marks in front of it and behind it are looked for, with their slips.
 
 use super::edit::{MOST, ends_within};
-use super::fold::{Folded, fold, is_foreign};
-use super::form::{NAME, folded, marks, named, word_at};
 use super::lexemes::most_edits;
 use crate::dialect::{Dialect, Grammar};
+use crate::grammar::fold::{Folded, fold, is_foreign};
+use crate::grammar::{NAME, folded, marks};
 use crate::syntax::Text;
 
 /// What stands in front of a payload and behind it.
@@ -231,4 +231,18 @@ pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize,
         ends = next;
     }
     ends
+}
+
+/// Where `letter` stands as a word of its own, from `from` on.
+fn word_at(text: &str, from: usize, letter: char) -> Option<usize> {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut places = text.match_indices(letter).map(|(at, _)| at).filter(|at| from <= *at);
+    places.find(|&at| !is_word(text[..at].chars().next_back()) && !is_word(text[at + 1..].chars().next()))
+}
+
+fn named(mark: &str, letter: char) -> String {
+    match word_at(mark, 0, letter) {
+        Some(at) => format!("{}{NAME}{}", &mark[..at], &mark[at + 1..]),
+        None => mark.to_owned(),
+    }
 }

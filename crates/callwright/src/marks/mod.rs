@@ -5,8 +5,6 @@
 
 pub(crate) mod edit;
 mod elsewhere;
-mod fold;
-mod form;
 mod frame;
 mod lexemes;
 mod parse;
@@ -17,12 +15,12 @@ use std::cmp::Reverse;
 use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
-use self::fold::Folded;
-pub(crate) use self::form::Form;
 pub(crate) use self::frame::{Frame, Front};
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::{Record, Trim};
+use crate::grammar::fold::{self, Folded};
+use crate::grammar::{self, Form};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 
@@ -219,7 +217,7 @@ pub(crate) fn torn_closer(
         nearest = ends.chain(nearest).min_by_key(|(end, edits)| (*edits, Reverse(*end)));
     }
     let rest = text.folded.get(from..).unwrap_or(&[]);
-    let may_grow = |mark: &String| !edit::ends_within(rest, &form::folded(mark), edit::MOST).is_empty();
+    let may_grow = |mark: &String| !edit::ends_within(rest, &grammar::folded(mark), edit::MOST).is_empty();
     match nearest {
         // The letter behind the longest tells whether that ends there.
         _ if !is_last && rest.len() <= longest && closers.iter().any(may_grow) => Err(Incomplete),

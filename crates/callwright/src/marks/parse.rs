@@ -10,12 +10,12 @@ use std::rc::Rc;
 use callwright_json::{Fuel, Guide as _, Kinds, strict};
 
 use super::edit::MOST;
-use super::fold::Folded;
-use super::form::{BLANKS, Form, NAME, folded};
 use super::lexemes::{Kind, Lexeme, Make};
 use super::{lexemes, prices};
 use crate::check;
 use crate::dialect::Trim;
+use crate::grammar::fold::Folded;
+use crate::grammar::{BLANKS, Form, NAME, folded};
 use crate::payload::value;
 use crate::schema::required;
 use crate::syntax::Typing;

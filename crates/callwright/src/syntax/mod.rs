@@ -6,7 +6,6 @@ pub(crate) mod lexer;
 pub(crate) mod marks;
 pub(crate) mod pattern;
 pub(crate) mod tag;
-pub(crate) mod template;
 
 use std::borrow::Cow;
 
