@@ -44,9 +44,9 @@ pub(crate) enum Decision<'t> {
     },
     /// None.
     Nothing {
-        /// Where a call opens as the dialect writes it, so that its marks are those that are known: the place behind the last one
-        /// that is not another call's.
-        end: Option<usize>,
+        /// Where a call opens as the dialect writes it, so that its marks are those that are known: the place behind its last one,
+        /// and that behind the last one of all calls.
+        ends: Option<(usize, usize)>,
     },
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn read<'t>(
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
     let Some((best, rest)) = readings.split_first() else {
-        return Decision::Nothing { end: parser.own_end() };
+        return Decision::Nothing { ends: parser.ends() };
     };
     if rest.is_empty() {
         let calls =

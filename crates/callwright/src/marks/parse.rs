@@ -173,13 +173,14 @@ impl<'a, 't> Parser<'a, 't> {
         readings
     }
 
-    /// The place in bytes behind the last whole mark that is not another call's, where a whole mark opens a call.
-    pub(super) fn own_end(&self) -> Option<usize> {
+    /// Where a whole mark opens a call, the places in bytes behind the last whole mark before the next call, and behind the last one.
+    pub(super) fn ends(&self) -> Option<(usize, usize)> {
         let is_opener = |mark: &Lexeme| matches!(mark.kind, Kind::Call(_));
         let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
         let opener = whole.find(|mark| is_opener(mark))?;
+        let last = whole.clone().last().unwrap_or(opener);
         let own = whole.take_while(|mark| !is_opener(mark) && mark.kind != Kind::SectionOpen);
-        Some(self.text.byte(own.last().unwrap_or(opener).to))
+        Some((self.text.byte(own.last().unwrap_or(opener).to), self.text.byte(last.to)))
     }
 
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {

@@ -20,7 +20,7 @@ use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 const MAX_BROKEN: usize = 1 << 16;
 
 /// No reading, which says nothing against that of whole marks.
-const NOTHING: Decision<'static> = Decision::Nothing { end: None };
+const NOTHING: Decision<'static> = Decision::Nothing { ends: None };
 
 /// So many letters are compared with a mark for a unit of fuel.
 const LETTERS_PER_UNIT: usize = 16;
@@ -174,6 +174,7 @@ impl Scanner<'_> {
         };
         let mut odd = params.iter().filter(is_odd);
         match judged {
+            Judged::Calls(..) if goes_on => true,
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
                 [Verdict::Accepted(accepted)] => {
                     let tool = tools.get(&accepted.name);
@@ -182,7 +183,7 @@ impl Scanner<'_> {
                         holds_sign(param.key)
                             || tool.is_none_or(|tool| marks::may_end_elsewhere(value, form, tool))
                     };
-                    goes_on || odd.any(may_end_elsewhere)
+                    odd.any(may_end_elsewhere)
                 }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => {
@@ -298,6 +299,7 @@ impl Scanner<'_> {
         }
         let Broken { mut opener, read } = *broken;
         let is_read = matches!(read, Whole::Body(..));
+        let is_doubtful = matches!(&read, Whole::Body(Body::Tags(walk), _) if walk.is_doubtful);
         let own = match read {
             Whole::Nothing => None,
             Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
@@ -356,9 +358,10 @@ impl Scanner<'_> {
         };
         // If no way through its whole marks is likely, the one that was taken first is not either.
         let own = own.map(|own| match (&decision, own.reading()) {
-            (Decision::Nothing { end: Some(end) }, Some((name, reading, own_end))) => {
+            (Decision::Nothing { ends: Some((end, last)) }, Some((name, reading, own_end))) => {
                 let reason = Reason::Ambiguous { readings: vec![reading] };
-                let at = Span::new(from, own_end.max(*end));
+                // Other calls of its dialect may stand in a value.
+                let at = Span::new(from, own_end.max(if is_doubtful { *last } else { *end }));
                 self.case(&opener, self.text.len()).refused(name.as_deref(), reason, at)
             }
             _ => own,
