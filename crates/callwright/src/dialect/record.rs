@@ -121,7 +121,6 @@ pub(crate) enum Known {
     ToolCode,
     ToolnameTag,
     XmlNames,
-    YamlFence,
 }
 
 impl Known {

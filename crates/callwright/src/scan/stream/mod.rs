@@ -60,11 +60,9 @@ impl Early {
                 let mark = Arc::clone(&opener.record.string_mark);
                 Payload::Members(Live::new(Spelling::Marks(mark), Some(name), at))
             }
-            Item::Listed { .. }
-            | Item::Plain { .. }
-            | Item::Lines { .. }
-            | Item::Words { .. }
-            | Item::Block { .. } => return None,
+            Item::Listed { .. } | Item::Plain { .. } | Item::Words { .. } | Item::Block { .. } => {
+                return None;
+            }
         };
         let early = Early { payload, tool: None, is_started: false };
         (opener.record.anchor == Anchor::Distinct).then_some(early)
@@ -117,7 +115,7 @@ impl<'a> Scanner<'a> {
         match body {
             Body::Tags(walk) => self.let_out(opener, seen, Some(walk), out),
             Body::Relaxed(_) => self.let_out(opener, seen, None, out),
-            Body::Plain(_) | Body::Lines(_) | Body::Words(_) | Body::Block(_) => {}
+            Body::Plain(_) | Body::Words(_) | Body::Block(_) => {}
         }
     }
 
