@@ -28,10 +28,9 @@ const MAX_TOKENS: u32 = 64;
 const SLOTS: usize = 2;
 
 /// What is compared: forms without special tokens, which a model only knows from its own training, and without a family's name.
-const COMPARED: [&str; 19] = [
+const COMPARED: [&str; 18] = [
     "json_bare",
     "json_fence",
-    "yaml_fence",
     "hermes",
     "lm_studio",
     "function_json",

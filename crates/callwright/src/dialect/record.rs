@@ -123,7 +123,6 @@ pub(crate) enum Known {
     ToolCode,
     ToolnameTag,
     XmlNames,
-    YamlFence,
 }
 
 impl Known {

@@ -29,8 +29,6 @@ enum Payload {
     Value,
     /// The name of a tool, or a bracket.
     Call,
-    /// A key, or a bracket.
-    Lines,
 }
 
 /// So many blanks may stand between the marks.
@@ -57,9 +55,7 @@ impl Frame {
         let (payload, at) = match example.find('{') {
             _ if grammar == Grammar::Calls => (Payload::Call, name),
             Some(brace) => (Payload::Value, brace),
-            None if grammar.is_tagged() => return None,
-            // `arguments:⏎  a: x`
-            None => (Payload::Lines, key),
+            None => return None,
         };
         let at = at - usize::from(example[..at].ends_with('['));
         let is_closed = |c: char| !matches!(c, '}' | ']' | ')' | '"' | '\'');
@@ -138,7 +134,6 @@ impl Frame {
                 || match self.payload {
                     Payload::Value => false,
                     Payload::Call => name_starts(at),
-                    Payload::Lines => text.is_word_at(at),
                 }
         };
         let mut fronts = Vec::new();

@@ -2,7 +2,6 @@
 //! The other grammars are below.
 
 pub(crate) mod elements;
-pub(crate) mod lines;
 pub(crate) mod plain;
 pub(crate) mod relaxed;
 pub(crate) mod tagged;

@@ -8,13 +8,12 @@ use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKin
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool};
 use crate::check;
-use crate::payload::lines;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, View, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener, detokenized};
-use crate::shape;
+use crate::shape::{self, keys};
 use crate::syntax::lexer::Lexer;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
@@ -30,8 +29,6 @@ pub(crate) enum Body {
     Relaxed(Braces),
     /// One text.
     Plain(Plain),
-    /// Lines up to the mark that ends them; looked at up to here.
-    Lines(usize),
     /// Words that are no arguments, or hold them, up to the mark that ends the call.
     Words(Words),
     /// What may hold a call, up to the mark that ends it; looked at up to here.
@@ -73,7 +70,6 @@ impl Body {
                 Some(Body::Relaxed(Braces::new(at, mark, open, close)))
             }
             Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
-            Item::Lines { at, .. } => Some(Body::Lines(at)),
             Item::Words { at, .. } => Some(Body::words(at)),
             Item::Block { at } => Some(Body::Block(at)),
             Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
@@ -108,14 +104,6 @@ impl Body {
                 Some(at) => closed(at),
                 None => over(text.len(), Ending::Bare),
             },
-            Body::Lines(looked) => {
-                let mark = if opener.is_fenced() { "```" } else { "</" };
-                match lines_end(text, opener.item.at(), looked, mark) {
-                    Some(at) => closed(at),
-                    // The last line is no better than its last letter.
-                    None => over(text.len(), Ending::Cut),
-                }
-            }
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at();
@@ -178,26 +166,6 @@ impl Words {
     }
 }
 
-/// Where a line that begins with `mark` ends the lines from `from` on. A text in lines of its own is indented, so that
-/// marks in it begin no line.
-fn lines_end(text: &str, from: usize, looked: &mut usize, mark: &str) -> Option<usize> {
-    loop {
-        let at = match text.get(*looked..)?.find(mark) {
-            Some(len) => *looked + len,
-            None => {
-                // All but what may be the beginning of a mark.
-                let end = text.len().saturating_sub(mark.len() - 1).max(*looked);
-                *looked = (0..=end).rev().find(|at| text.is_char_boundary(*at))?.max(*looked);
-                return None;
-            }
-        };
-        if at == from || text.get(..at).is_some_and(|before| before.ends_with('\n')) {
-            return Some(at);
-        }
-        *looked = at + 1;
-    }
-}
-
 impl Case<'_, '_> {
     /// Judges a body that has ended.
     pub(crate) fn body(&self, body: &Body, end: End) -> Judged {
@@ -231,9 +199,6 @@ impl Case<'_, '_> {
             Ending::Cut => true,
             Ending::Broken => return self.broken_body(body, refused),
         };
-        if let Item::Lines { is_list: true, .. } = self.opener.item {
-            return self.rows(at, end.at, is_cut);
-        }
         if is_cut {
             return refused(open_end::cut(all.len()));
         }
@@ -248,7 +213,6 @@ impl Case<'_, '_> {
                 arguments
             }),
             Body::Plain(_) => self.plain(tool, at, end),
-            Body::Lines(_) => self.lines(tool, at, end.at),
             Body::Block(_) => return Judged::Text(None),
             Body::Words(words) => {
                 let wrapped = self.wrapped_arguments(tool, written, all);
@@ -306,6 +270,13 @@ impl Case<'_, '_> {
                 || self.is_spelt_call(all)
                 || is_whole && self.has_parameter(block)
         };
+        if let Some(tool) = tool_in_lines(block, self.names) {
+            return self.refused(
+                Some(tool.name()),
+                Reason::Shape(ShapeError::ArgumentsNotObject("string")),
+                all,
+            );
+        }
         if !is_marked || !is_told() {
             return Judged::Text(None);
         }
@@ -329,9 +300,7 @@ impl Case<'_, '_> {
         match body {
             Body::Tags(walk) if walk.params.is_empty() => Judged::Text(None),
             Body::Words(_) | Body::Block(_) => Judged::Text(None),
-            Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) | Body::Lines(_) => {
-                refused(Reason::Unreadable(Vec::new()))
-            }
+            Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) => refused(Reason::Unreadable(Vec::new())),
         }
     }
 
@@ -517,14 +486,6 @@ impl Case<'_, '_> {
         }
     }
 
-    fn lines(&self, tool: &Tool, at: usize, end: usize) -> Result<String, Reason> {
-        let guide = tool.schema().guide();
-        let text = self.text.get(at..end).unwrap_or("");
-        let json =
-            lines::json_of(text, guide, guide.root(), Some(self.fuel)).filter(|json| strict(json).is_ok());
-        json.ok_or_else(|| Reason::Unreadable(Vec::new()))
-    }
-
     /// The arguments in the relaxed object from `at` to `end`, and what was inferred to read them.
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<(String, Vec<RepairKind>), Reason> {
         let mark = &self.opener.record.string_mark;
@@ -558,6 +519,22 @@ impl Case<'_, '_> {
             return Err(unreadable());
         }
         Ok((reading.value().raw().to_owned(), inferred))
+    }
+}
+
+/// The declared tool that `block` calls in lines, as YAML is written, which is no form of a call: `- tool: f⏎  arguments:`,
+/// `f:⏎  a: x`.
+fn tool_in_lines<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
+    let mut lines =
+        block.lines().filter_map(|line| line.trim_start_matches(['-', ' ']).trim_end().split_once(':'));
+    // `tool_calls:⏎  - tool: f`
+    let (key, value) = lines.find(|(key, value)| !value.is_empty() || !keys::WRAPPERS.contains(key))?;
+    match lines.next() {
+        _ if value.is_empty() => names.resolve(key),
+        Some((next, _)) if keys::NAME.contains(&key) && keys::ARGUMENTS.contains(&next) => {
+            names.resolve(value.trim().trim_matches(['"', '\'']))
+        }
+        _ => None,
     }
 }
 

@@ -6,7 +6,6 @@ pub(super) mod listed;
 mod named;
 pub(super) mod open_end;
 mod overrun;
-mod rows;
 
 use std::borrow::Cow;
 
@@ -90,7 +89,6 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         Item::Tagged { .. }
         | Item::Relaxed { .. }
         | Item::Plain { .. }
-        | Item::Lines { .. }
         | Item::Words { .. }
         | Item::Block { .. } => Judged::Text(None),
     }
@@ -417,7 +415,6 @@ impl<'a, 't> Case<'a, 't> {
             | Item::Tagged { .. }
             | Item::Relaxed { .. }
             | Item::Plain { .. }
-            | Item::Lines { .. }
             | Item::Words { .. } => true,
         };
         // Code and prose in brackets are not held for what no text behind them makes a call.

@@ -55,7 +55,6 @@ impl<'a> OpenerParser<'a, '_> {
     /// The dialect of a payload that no marker announces.
     fn plain_record(&self, item: Item) -> &'a Arc<Record> {
         self.known(match item {
-            Item::Lines { .. } => Known::YamlFence,
             Item::Named { .. }
             | Item::Tagged { .. }
             | Item::Relaxed { .. }

@@ -5,11 +5,11 @@
 
 mod classify;
 mod custom;
+mod elements;
 pub(super) mod detokenized;
 pub(super) mod encoded;
 mod header;
 mod labels;
-mod lines;
 mod punctuation;
 mod slipped;
 mod tag;
@@ -131,15 +131,6 @@ pub(crate) enum Item {
         /// Where the text begins.
         at: usize,
     },
-    /// Arguments in `key: value` lines.
-    Lines {
-        /// The name as it is written.
-        name: Span,
-        /// Where they begin: for a list, at its first dash.
-        at: usize,
-        /// Whether it is a list of calls, this one the first.
-        is_list: bool,
-    },
     /// A declared name behind a marker, and words that are no arguments: `<tool_call>f: Paris</tool_call>`.
     Words {
         /// The name as it is written.
@@ -165,7 +156,6 @@ impl Item {
             | Item::Tagged { at, .. }
             | Item::Relaxed { at, .. }
             | Item::Plain { at, .. }
-            | Item::Lines { at, .. }
             | Item::Words { at, .. }
             | Item::Block { at } => at,
         }
@@ -181,7 +171,6 @@ impl Item {
             | Item::Tagged { name, .. }
             | Item::Relaxed { name, .. }
             | Item::Plain { name, .. }
-            | Item::Lines { name, .. }
             | Item::Words { name, .. } => Some(name),
         }
     }
@@ -392,11 +381,6 @@ impl<'a, 't> OpenerParser<'a, 't> {
     fn step(&mut self) -> Result<Step, Incomplete> {
         let byte = self.peek(self.at)?;
         if let Some(step) = self.declared(byte)? {
-            return Ok(step);
-        }
-        if is_name_byte(byte)
-            && let Some(step) = self.lines()?
-        {
             return Ok(step);
         }
         if let Some(step) = self.in_header(byte)? {

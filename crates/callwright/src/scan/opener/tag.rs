@@ -215,7 +215,13 @@ impl<'a> OpenerParser<'a, '_> {
         let step = match self.peek(at)? {
             b'{' => Some(Step::Item(Item::Named { name, at })),
             b'"' => self.in_string(name, at)?,
-            byte if is_name_byte(byte) => self.lines_of(name, at)?,
+            // `<f>⏎a: x`
+            byte if is_name_byte(byte) => {
+                let end = self.name_end(at);
+                let is_key = self.peek(end)? == b':'
+                    && self.text.get(at..end).is_some_and(|key| self.declares_key(name, key));
+                is_key.then_some(Step::Item(Item::Named { name, at }))
+            }
             b'<' => self
                 .opener_of(name, at)?
                 .filter(|inner| {

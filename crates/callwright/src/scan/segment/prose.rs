@@ -404,7 +404,8 @@ impl<'a> Scanner<'a> {
                     None if !end && rest.len() - run < MAX_LABEL => return Err(Incomplete),
                     _ => return Ok(None),
                 };
-                if !encoded::is_begun(rest.get(label..).unwrap_or(""), end)? {
+                let is_yaml = matches!(rest.get(run..label), Some("yaml" | "yml"));
+                if !is_yaml && !encoded::is_begun(rest.get(label..).unwrap_or(""), end)? {
                     return Ok(None);
                 }
                 (self.rules.dialects.known(Known::JsonFence), label, Some(Delimiter::Fence(run)))

@@ -1,4 +1,4 @@
-//! Calls in elements and lines of their own: `<tool_name>f</tool_name><parameters>…`, `tool: f⏎arguments:⏎  a: x`.
+//! Calls in elements: `<tool_name>f</tool_name><parameters>…`.
 //!
 //! Only inside of markup or a fence, and for a declared name, with what holds the arguments behind it.
 
@@ -20,107 +20,6 @@ const FRONT_TAGS: &[&str] = &["tool_name", "function_name", "tool", "function", 
 const SERVER_TAG: &str = "server_name";
 
 impl OpenerParser<'_, '_> {
-    /// `tool: f⏎arguments:`, at its first word.
-    pub(super) fn lines(&mut self) -> Seen<Step> {
-        let is_marked =
-            self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag));
-        if !is_marked || self.from == self.at {
-            return Ok(None);
-        }
-        if self.bytes.get(self.at..self.at + 2) == Some(b"- ") {
-            return self.row();
-        }
-        let (from, end) = (self.at, self.name_end(self.at));
-        let word = self.text.get(from..end).unwrap_or("");
-        if self.bytes.get(end) != Some(&b':') {
-            return Ok(None);
-        }
-        if keys::NAME.contains(&word) {
-            return Ok(self.named_line(end + 1)?.map(Step::Item));
-        }
-        // `tool_calls:⏎  - tool: f`
-        if keys::WRAPPERS.contains(&word) {
-            let dash = self.skip_space(end + 1);
-            let is_row = self.peek(dash)? == b'-' && self.peek(dash + 1)? == b' ';
-            return Ok(is_row.then(|| self.past(dash)));
-        }
-        // `get_weather:⏎  city: Paris`
-        let behind = self.bytes.get(end + 1..).unwrap_or(&[]);
-        let is_block =
-            behind.iter().find(|byte| !matches!(byte, b' ' | b'\r')).is_none_or(|byte| *byte == b'\n');
-        match self.is_yaml() && is_block && self.resolves(from, end) {
-            true if !behind.contains(&b'\n') => Err(Incomplete),
-            is_named => {
-                let (name, at) = (Span::new(from, end), end + 1);
-                Ok(is_named.then_some(Step::Item(Item::Lines { name, at, is_list: false })))
-            }
-        }
-    }
-
-    /// `- tool: f⏎  arguments:`, at the dash.
-    fn row(&self) -> Seen<Step> {
-        let from = self.skip_space(self.at + 1);
-        let end = self.name_end(from);
-        let is_key = self.peek(end)? == b':';
-        let word = self.text.get(from..end).filter(|_| is_key).unwrap_or("");
-        let item = if keys::NAME.contains(&word) {
-            self.named_line(end + 1)?
-        } else if is_key && self.resolves(from, end) {
-            let is_apart = match self.peek(end + 1) {
-                Err(Incomplete) if !self.place.end => return Err(Incomplete),
-                next => next.map_or(true, |byte| byte.is_ascii_whitespace()),
-            };
-            is_apart.then_some(Item::Lines { name: Span::new(from, end), at: end + 1, is_list: true })
-        } else {
-            None
-        };
-        let name = item.and_then(Item::name);
-        Ok(name.map(|name| Step::Item(Item::Lines { name, at: self.at, is_list: true })))
-    }
-
-    /// The rest of a line that names the tool, and the line behind it.
-    fn named_line(&self, from: usize) -> Seen<Item> {
-        let rest = self.text.get(from..).unwrap_or("");
-        let Some(len) = rest.bytes().take(MAX_NAME).position(|byte| byte == b'\n') else {
-            return if rest.len() < MAX_NAME { Err(Incomplete) } else { Ok(None) };
-        };
-        let written = rest.get(..len).unwrap_or("");
-        let name = written.trim().trim_matches(['"', '\'']);
-        let start = from + written.find(name).unwrap_or(0);
-        let name = Span::new(start, start + name.len());
-        if !self.resolves(start, name.end as usize) {
-            return Ok(None);
-        }
-        let next = self.skip_space(from + len);
-        let key = self.name_end(next);
-        let is_arguments = || self.text.get(next..key).is_some_and(|word| keys::ARGUMENTS.contains(&word));
-        let at = match self.peek(key)? {
-            b':' if is_arguments() => Some(key + 1),
-            b'`' | b'<' if key == next => Some(next),
-            _ => None,
-        };
-        Ok(at.map(|at| Item::Lines { name, at, is_list: false }))
-    }
-
-    /// Is the fence that it stands in one of YAML?
-    fn is_yaml(&self) -> bool {
-        let before = self.text.get(..self.at).unwrap_or("").trim_end();
-        ["```yaml", "```yml"].iter().any(|fence| before.ends_with(fence))
-    }
-
-    /// `<f>⏎city: Paris`: lines behind the name in a tag of its own.
-    pub(super) fn lines_of(&self, name: Span, at: usize) -> Seen<Step> {
-        let end = self.name_end(at);
-        let Some(tool) = self.place.names.resolve(name.of(self.text)) else { return Ok(None) };
-        if self.peek(end)? != b':' || !self.text.get(at..end).is_some_and(|key| tool.declares(key)) {
-            return Ok(None);
-        }
-        // The indent of the first line is that of all.
-        let line = self.text.get(..at).unwrap_or("").trim_end_matches(' ');
-        let at = if line.ends_with('\n') { line.len() } else { at };
-        Ok(Some(Step::Item(Item::Lines { name, at, is_list: false })))
-    }
-
     /// An element that holds the name, one around it, or one around the arguments that follow.
     pub(super) fn element(&mut self, tag: &Tag) -> Seen<Step> {
         let word = tag.word.of(self.text);
