@@ -4,7 +4,7 @@ use crate::dialect::Dialects;
 use crate::policy::{CallsInReasoning, Policy};
 use crate::tools::ToolChoice;
 
-/// What the caller knows about an answer besides its text.
+/// The caller's knowledge of an answer besides its text.
 ///
 /// ```
 /// use callwright::{Context, ToolSet, parse};
@@ -30,18 +30,18 @@ pub struct Context<'a> {
     /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
     /// between words is [unsure](crate::Acceptance::unsure).
     pub asked: Option<&'a str>,
-    /// What the request says of the tools. JSON that names none is a call only where this leaves one:
+    /// The choice of tools in the request. JSON that names none is a call only where this leaves one:
     /// [`ToolChoice::Named`], or [`ToolChoice::Required`] of one that is declared.
     pub tool_choice: ToolChoice,
-    /// What is [unsure](crate::Acceptance::unsure) stays in the text, and [`Outcome::shown`] tells of it: the model was
+    /// An [unsure](crate::Acceptance::unsure) call stays in the text, and [`Outcome::shown`] tells of it: the model was
     /// asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
     pub unsure_is_text: bool,
     /// The dialects to look for. [`Dialects::only`] pins one.
     pub dialects: Dialects,
-    /// What may be done about a call that is not right as it was written. The caller asks the model
+    /// The repairs that a call may need which is not right as it was written. The caller asks the model
     /// again; under a policy that does not repair, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
-    /// What becomes of calls in the model's reasoning.
+    /// The treatment of calls in the model's reasoning.
     pub calls_in_reasoning: CallsInReasoning,
     /// Refuse what ends too early even where it can be repaired, if more could have stood there
     /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
@@ -52,7 +52,7 @@ pub struct Context<'a> {
     pub live: bool,
 }
 
-/// How an answer ends, by what its upstream says.
+/// The end of an answer, as its upstream reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It was cut off.
@@ -81,7 +81,7 @@ impl Stop {
     }
 }
 
-/// Does this `finish_reason` say that the answer ended before the model had said all?
+/// Returns whether this `finish_reason` says that the answer ended before the model had said all.
 ///
 /// `length` does, and so do `content_filter` and what some servers write instead of them.
 ///
@@ -101,7 +101,7 @@ pub fn is_cut(finish_reason: &str) -> bool {
     )
 }
 
-/// Does this `finish_reason` say that the model ended the answer by itself? `stop` and `tool_calls` do, and what servers of other
+/// Returns whether this `finish_reason` says that the model ended the answer by itself. `stop` and `tool_calls` do, and what servers of other
 /// APIs write instead of them. A word that nobody knows says nothing.
 fn is_end(finish_reason: &str) -> bool {
     const ENDS: [&str; 11] = [

@@ -128,7 +128,7 @@ pub(super) struct Draft {
     pub(super) torn: bool,
     pub(super) arguments: String,
     completion: Completion,
-    /// What went out before the verdict; `None` while nothing may.
+    /// The state of the part that goes out before the verdict; `None` while nothing may.
     live: Option<Live>,
 }
 
@@ -145,23 +145,23 @@ impl Draft {
         out.push(Event::CallArguments { call, piece: piece.to_owned() });
     }
 
-    /// What went out of the arguments before the verdict.
+    /// The part of the arguments that went out before the verdict.
     pub(super) fn sent(&self) -> &str {
         self.live.as_ref().map_or("", |live| live.sent(&self.arguments))
     }
 }
 
-/// Whether a text that grows is a whole strict JSON value, asked now and then without reading it again each time.
+/// Tells, now and then, whether a text that grows is a whole strict JSON value, without reading it again each time.
 #[derive(Debug, Default)]
 struct Completion {
-    /// The text was looked at up to here.
+    /// The place up to which the text was read.
     at: usize,
     inside: Inside,
     /// It is no strict JSON, whatever may follow.
     never: bool,
 }
 
-/// The longest text of a value without brackets and quotes that is looked at: `null`, a number.
+/// The longest value without brackets and quotes: `null`, a number.
 const MAX_WORD: usize = 32;
 
 impl Completion {

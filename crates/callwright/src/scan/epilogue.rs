@@ -138,8 +138,8 @@ impl Scanner<'_> {
         Ok(Some(at + len))
     }
 
-    /// Would an argument of this name be left out of the last call, or do all arguments have such names? All keys that
-    /// begin with it count, too, where it is the whole of what is there so far.
+    /// Returns whether the last call lacks an argument of this name, or the name is that of all arguments. Where the name is not
+    /// over, every key that begins with it counts.
     fn is_left_out(&self, key: Named<'_>) -> bool {
         let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return false };
         let Some(tool) = self.names.resolve(&call.name) else { return false };
@@ -202,7 +202,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Where the last call stands.
+    /// The spot of the last call.
     pub(super) fn last_spot(&self, dialect: Cow<'static, str>) -> Spot {
         let is_marked = self.rules.dialects.get(&dialect).is_some_and(|own| own.anchor == Anchor::Distinct);
         Spot { dialect, is_marked, block: self.standing.block, group: self.markup.group }
@@ -219,7 +219,7 @@ enum Named<'t> {
     Begun(&'t str),
 }
 
-/// The longest name that is looked for behind a call, in bytes.
+/// The longest name of an argument behind a call, in bytes.
 const MAX_KEY: usize = 64;
 
 /// The first key of the object that `text` is or begins with.

@@ -18,7 +18,7 @@ pub enum Delta<'a> {
 /// A piece of a native call, as it comes over the wire. Each part may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallDelta<'a> {
-    /// Which call of the answer it belongs to.
+    /// The number of its call in the answer.
     pub index: Option<usize>,
     /// The call's id.
     pub id: Option<&'a str>,
@@ -28,13 +28,13 @@ pub struct CallDelta<'a> {
     pub arguments: Option<&'a str>,
 }
 
-/// What became certain.
+/// A fact of the answer that became certain.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// Prose: what the model says.
     Text(String),
-    /// What it thinks.
+    /// Thoughts of the model.
     Reasoning(String),
     /// A native call has begun to go out before its verdict, which will come; only with
     /// [`Context::live`](crate::Context::live), or behind [`Scanner::stream_native_call`](crate::Scanner::stream_native_call). A call in the text never does.

@@ -5,7 +5,7 @@
 //! torn escape, and nothing from the first sign on that may end it, `"a\"}`. What follows the last such string waits for the
 //! verdict, so that a call that is refused after all was never a whole one.
 //!
-//! No byte is looked at twice, but for those of a torn escape.
+//! It reads no byte twice, but for those of a torn escape.
 
 use std::ops::Range;
 
@@ -15,19 +15,19 @@ use crate::syntax::Incomplete;
 use crate::syntax::escape::{Escape, escape};
 use crate::tools::Tool;
 
-/// How far the arguments of one call are certain.
+/// The arguments of one call, as far as they are certain.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     step: Step,
-    /// Everything before this place was looked at.
+    /// The place up to which the arguments were read.
     at: usize,
     /// The key or the value that is being read begins here.
     from: usize,
     /// The declared members that were begun, one bit each.
     seen: u128,
-    /// What is certain ends here.
+    /// The end of the certain part.
     certain: usize,
-    /// What went out, from the opening bracket on.
+    /// The part that went out, from the opening bracket on.
     sent: Range<usize>,
 }
 
@@ -120,7 +120,7 @@ impl Live {
         Ok(step)
     }
 
-    /// What is declared of the key that ends here, unless it stood there before.
+    /// The place that is declared for the key that ends here, unless the key stood there before.
     fn declared(&mut self, tool: &Tool, text: &str) -> Option<Place> {
         let guide = tool.schema().guide();
         let key = text.get(self.from..self.at)?;
@@ -169,7 +169,7 @@ impl Live {
 /// A place inside a JSON value, as far as quotes and brackets tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Inside {
-    /// How many brackets are open.
+    /// The number of brackets that are open.
     depth: usize,
     in_string: bool,
 }

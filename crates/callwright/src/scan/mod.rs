@@ -1,7 +1,7 @@
 //! One machine for whole texts and for streams: deltas go in, text, reasoning and verdicts come out.
 //!
-//! What is decided depends only on the text so far at a place that the text itself determines, never on how
-//! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
+//! Each decision depends only on the text so far at a place that the text itself determines, never on how
+//! it was cut into deltas; and no event is taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
 mod event;
@@ -84,11 +84,11 @@ pub struct Scanner<'a> {
     at: usize,
     mode: Mode,
     markup: Markup,
-    /// What closes the block of speech that was opened.
+    /// The mark that closes the block of speech that was opened.
     speech: Option<Arc<str>>,
     /// The reasoning that the upstream keeps apart, as long as nothing follows it.
     apart: Option<Box<Scanner<'a>>>,
-    /// What closes the reasoning that is read for calls; all that is no call is thought then.
+    /// The mark that closes the reasoning that is read for calls; everything else in it is thought.
     thought: Option<Arc<str>>,
     standing: Standing,
     space: Space,
@@ -105,7 +105,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 enum Mode {
     /// Between calls.
     Prose,
-    /// In a payload whose end is looked for.
+    /// In a payload whose end is searched for.
     Payload(Opener, BracketMatcher),
     /// In a payload that is no brackets.
     Body(Opener, Body),
@@ -126,16 +126,16 @@ enum Mode {
 /// A text that the model quotes.
 #[derive(Debug)]
 struct Quotation {
-    /// What closes it.
+    /// The mark that closes it.
     close: String,
-    /// Where it begins.
+    /// The place where it begins.
     from: usize,
 }
 
 /// The state of a reasoning block.
 #[derive(Debug)]
 struct Thinking {
-    /// What closes it.
+    /// The mark that closes it.
     close: Arc<str>,
     /// It begins here.
     from: usize,

@@ -15,7 +15,7 @@ use crate::tools::names::Names;
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
 
-/// What ends where the arguments of a call end.
+/// The part of an answer that ends with the arguments of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// The call: another one follows.
@@ -177,7 +177,7 @@ impl Read {
     }
 }
 
-/// Does a text end where something was to follow: `{"a": 1,`? Servers say `tool_calls` of broken-off calls as well, and
+/// Returns whether a text ends where something was to follow: `{"a": 1,`. Servers say `tool_calls` of broken-off calls as well, and
 /// a model that forgets a bracket does not begin another member first.
 fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])

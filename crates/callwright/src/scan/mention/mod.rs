@@ -1,8 +1,7 @@
-//! Is a call made, or only shown? What stands around it and where it stands tells, and no word of any language does.
+//! Decides whether a call is made or only shown, by its place and its surroundings, never by a word of any language.
 //!
-//! A run is calls with nothing but marks and blanks between them. It is asked once how it begins, and where that does not
-//! decide, what follows is held until it does: the rest of its line, the first word behind it, the end. What is shown goes
-//! out as the text it is, to the byte.
+//! A run is calls with nothing but marks and blanks between them. Its beginning decides, or else the text behind it, which is held
+//! until it does: the rest of its line, the first word, the end. A call that is shown goes out as the text it is, to the byte.
 
 mod code;
 mod elements;
@@ -24,7 +23,7 @@ use crate::verdict::{ShownBy, Verdict};
 /// Calls without words between them.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// Where it stands, its marks included.
+    /// Its extent, its marks included.
     at: Range<usize>,
     verdicts: Vec<(Verdict, Spot)>,
     before: Before,
@@ -41,11 +40,11 @@ pub(super) struct Run {
     is_asked: bool,
     /// The fence of its own that it stands in.
     fence: Option<Fence>,
-    /// What follows stands in its list, `[f(a=1), …`.
+    /// The text behind it stands in its list, `[f(a=1), …`.
     is_listed: bool,
     /// The pairs that its own marks open.
     own: Vec<Pair>,
-    /// What it is whatever follows.
+    /// The decision, where nothing that follows can change it.
     told: Option<Stand>,
 }
 
@@ -61,7 +60,7 @@ struct Fence {
     is_open: bool,
 }
 
-/// What a run is.
+/// A decision about a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
     Made,
@@ -80,20 +79,20 @@ impl Stand {
     }
 }
 
-/// What is held until the runs in it are told, and what is known of those that went out.
+/// The text that is held until its runs are decided, and a summary of those that went out.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// The first is a run.
     pieces: Vec<Piece>,
-    /// What became of the last run that went out, and whether it had marks.
+    /// The decision about the last run that went out, and whether that had marks.
     last: Option<(Stand, bool)>,
-    /// The runs that were told to be calls.
+    /// The runs that went out as calls.
     calls: Either,
-    /// Those that were told to be unsure.
+    /// Those that went out as unsure.
     doubts: Either,
 }
 
-/// Whether there are some with marks, and some without.
+/// Tells whether there are runs with marks, and runs without.
 #[derive(Clone, Copy, Debug, Default)]
 struct Either {
     marked: bool,
@@ -123,7 +122,7 @@ impl Held {
         self.pieces.is_empty()
     }
 
-    /// Is the last run that went out shown?
+    /// Returns whether the last run that went out is shown.
     fn is_last_shown(&self) -> bool {
         matches!(self.last, Some((Stand::Shown(_), _)))
     }

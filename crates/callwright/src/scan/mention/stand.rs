@@ -1,4 +1,4 @@
-//! What a run is, by how it begins and by what stands behind it.
+//! Decides about a run, by its beginning and by the text behind it.
 
 use super::code::{Follows, follows};
 use super::pairs::Pair;
@@ -8,7 +8,7 @@ use crate::scan::Scanner;
 use crate::scan::opener::{Delimiter, Item, Opener};
 use crate::verdict::{ShownBy, Verdict};
 
-/// How marks begin that a tokenizer keeps as they are.
+/// The beginnings of marks that a tokenizer keeps as they are.
 const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
 
 /// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks, and the bracket around marks.
@@ -81,13 +81,13 @@ impl Scanner<'_> {
         }
     }
 
-    /// Does what follows the expression of `run` in its list belong to it, `[f(a=1) for a in b]`, and not stand behind a comma?
+    /// Returns whether the text behind the expression of `run` in its list belongs to it, `[f(a=1) for a in b]`, without a comma.
     fn is_taken_in(&self, run: &Run) -> bool {
         let text = self.text.get(..run.at.end).unwrap_or("");
         run.is_expression && !text.trim_end().ends_with(',')
     }
 
-    /// What `run` is; `None` where what follows must tell.
+    /// Decides about `run`; `None` where more text must tell.
     pub(super) fn stand(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
         if run.told.is_some() {
@@ -152,8 +152,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// What a run is by its marks: a call, also between words, unless another form was asked for or it is a word of a sentence
-    /// that goes on.
+    /// Decides about a run by its marks: a call, also between words, unless another form was asked for or it is a word of a
+    /// sentence that goes on.
     fn stand_by_marks(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
         let is_doubted = self.rules.is_native || self.rules.asked.is_some() && !run.is_asked;
@@ -167,8 +167,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// What a run without marks is: a call as the whole answer, behind words or before them, and between words what the runs at
-    /// the edge are. Where the model calls natively, words beside it leave it open.
+    /// Decides about a run without marks: a call as the whole answer, behind words or before them, and between words as the runs
+    /// at the edge. Where the model calls natively, words beside it leave it open.
     fn stand_without_marks(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
         let is_native = self.rules.is_native;
@@ -196,36 +196,36 @@ impl Scanner<'_> {
 }
 
 impl Run {
-    /// Whether words stand before it and behind it, or a tag before it that nothing closes.
+    /// Returns whether words stand before it and behind it, or a tag before it that nothing closes.
     fn is_beside(&self) -> bool {
         let Run { before, behind, .. } = self;
         let is_open = 0 < before.elements && behind.element == Enclosed::Open;
         (before.words || before.line.opens_element && is_open) && behind.words
     }
 
-    /// Whether words stand before it, and some may come behind it.
+    /// Returns whether words stand before it, and some may come behind it.
     fn may_be_beside(&self, end: bool) -> bool {
         self.before.words && !self.behind.words && !end
     }
 
-    /// Whether all of its calls were accepted.
+    /// Returns whether all of its calls were accepted.
     fn is_right(&self) -> bool {
         self.verdicts.iter().all(|(verdict, _)| matches!(verdict, Verdict::Accepted(_)))
     }
 }
 
-/// Is it a call expression without marks, `f(a=1)`?
+/// Returns whether `opener` begins a call expression without marks, `f(a=1)`.
 fn is_expression(opener: &Opener) -> bool {
     matches!(opener.item, Item::Call { .. } | Item::Listed { .. }) && !opener.is_distinct()
 }
 
-/// Where the name or the value begins behind the marks of `opener`.
+/// The place behind the marks of `opener`, where the name or the value begins.
 fn item_start(opener: &Opener) -> usize {
     opener.item.name().map_or(opener.item.at(), |name| opener.item.at().min(name.start as usize))
 }
 
-/// Does `opener` begin with a fence whose label is the name of its dialect? Nothing else is labelled so, which makes it a mark:
-/// "```tool_code".
+/// Returns whether `opener` begins with a fence whose label is the name of its dialect. Nothing else is labelled so, which makes
+/// it a mark: "```tool_code".
 pub(in crate::scan) fn is_labelled(text: &str, opener: &Opener) -> bool {
     let is_fenced = opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
     is_fenced && *label(text.get(opener.start..item_start(opener)).unwrap_or("")) == *opener.dialect.name
@@ -238,7 +238,7 @@ fn label(head: &str) -> &str {
     behind.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '+')).next().unwrap_or("")
 }
 
-/// Does the label of a fence name a format in which calls are written, or calls themselves? Others say what is shown.
+/// Returns whether the label of a fence names calls, or a format in which calls are written. Others name something that is shown.
 fn is_label_of_calls(label: &str) -> bool {
     const FORMATS: [&str; 9] = ["", "json", "json5", "jsonc", "xml", "python", "py", "yaml", "yml"];
     let label = label.to_ascii_lowercase();

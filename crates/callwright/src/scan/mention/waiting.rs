@@ -1,4 +1,4 @@
-//! Runs of calls that wait until it is told whether they are made or shown, and what is said behind them.
+//! Runs of calls wait, with the text behind them, until it is decided whether they are made or shown.
 
 use super::surroundings::{Enclosed, begins_string};
 use super::{Piece, Run, Stand, ticks};
@@ -7,13 +7,13 @@ use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
 use crate::verdict::{Acceptance, BesideProse, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
 
-/// The most runs that wait, and the most text that is held for them, in bytes. What is not told by then counts as beside
-/// words on both sides.
+/// The most runs that wait, and the most text that is held for them, in bytes. A run that is undecided by then counts as one
+/// between words.
 const MAX_RUNS: usize = 16;
 const MAX_HELD: usize = 1 << 16;
 
 impl Run {
-    /// Whether one of its calls is in doubt by what it holds: `city="your_city"`.
+    /// Returns whether a value puts one of its calls in doubt: `city="your_city"`.
     fn is_doubtful(&self) -> bool {
         let is_doubtful = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(call) if call.unsure);
         self.verdicts.iter().any(|(verdict, _)| is_doubtful(verdict))
@@ -101,7 +101,7 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Lets out what is held, if all of it is told by now; at the `end`, it is.
+    /// Lets out the held text, if all of its runs are decided; at the `end`, they are.
     pub(in crate::scan) fn tell(&mut self, end: bool, out: &mut Vec<Event>) {
         let surroundings = &mut self.standing.surroundings;
         let Some(first) = surroundings.runs.first() else { return };
@@ -189,7 +189,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Does a run wait that has a call?
+    /// Returns whether a run waits that has a call.
     pub(in crate::scan) fn has_waiting_call(&self) -> bool {
         self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
     }
@@ -200,8 +200,8 @@ impl Scanner<'_> {
         waiting.map(|(verdict, _)| verdict).or_else(|| self.outcome.verdicts.last())
     }
 
-    /// `runs` of one answer are told together: those between words by those at the edge, those without marks by those with
-    /// marks, and never a part of several that are unsure.
+    /// Decides about the `runs` of one answer together: those between words by those at the edge, those without marks by those
+    /// with marks, and never a part of several that are unsure.
     fn agree(&self, runs: &[Run], stands: &mut [Stand]) {
         let held = &self.standing.held;
         let mut last = held.last.map(|(stand, _)| stand);
@@ -238,8 +238,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Does what stands in `text` from `from` to `to` stand in a string of data, by the quote before its first mark and those in it
-/// that are escaped?
+/// Returns whether the run from `from` to `to` of `text` stands in a string of data, by the quote before its first mark and its
+/// escaped ones.
 fn is_in_string(text: &str, from: usize, to: usize) -> bool {
     let run = text.get(from..to).unwrap_or("");
     let marks = run.len() - run.trim_start_matches(['[', ' ', '\n']).len();

@@ -1,4 +1,4 @@
-//! What the model says: prose, and the white space around the markup that was taken out of it.
+//! Prose goes out, and so does the white space around the markup that was taken out of it.
 
 use crate::scan::opener::Delimiter;
 use crate::scan::{Event, Scanner};
