@@ -8,21 +8,25 @@ use callwright::value::Value;
 use callwright::{Context, Delta, Dialects, Policy, Scanner, ToolSet, parse};
 use callwright_json::RepairKind;
 
+use crate::common::question::{Question, Tools};
 use crate::common::{Outline, Random, pieces, rounds, slack, stride};
 
 /// What the calls hold. Each piece stands in the text as it is, and nowhere else.
 const PIECES: [&str; 8] = ["alpha", "31337", "beta", "true", "True", "gamma", "4711", "delta"];
 
 fn tools() -> ToolSet {
+    ToolSet::from_value(&definitions()).unwrap()
+}
+
+fn definitions() -> Value {
     let parameters = json!({"type": "object", "properties": {
         "path": {"type": "string"}, "count": {"type": "integer"},
         "tags": {"type": "array", "items": {"type": "string"}}, "deep": {"type": "boolean"}
     }});
-    ToolSet::from_value(&json!([
+    json!([
         {"name": "find_all", "parameters": parameters},
         {"name": "list_dir", "parameters": parameters}
-    ]))
-    .unwrap()
+    ])
 }
 
 fn made() -> Vec<(String, Value)> {
@@ -94,30 +98,42 @@ fn fault(expected: &Value, found: &Value) -> Option<String> {
 
 #[test]
 fn no_argument_is_lost_where_a_mark_is_broken() {
-    let (tools, made) = (tools(), made());
+    let tools = tools();
     let mut faults = Vec::new();
     let mut n_texts = 0;
+    each_broken(&tools, stride(), |dialect, calls, what, text| {
+        n_texts += 1;
+        let outcome = parse(&tools, text, &[], &Context::default());
+        for call in outcome.calls() {
+            let expected = calls.iter().find(|(name, _)| *name == call.name);
+            let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+            if let Some(fault) = expected.and_then(|(_, expected)| fault(expected, &arguments)) {
+                faults.push(format!("{} {what}: {fault}\n{text}\n{arguments}", dialect.name()));
+            }
+        }
+    });
+    assert!(10_000 / stride() < n_texts, "only {n_texts} texts");
+    let shown = faults.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n\n");
+    assert!(faults.is_empty(), "{} of {n_texts}\n{shown}", faults.len());
+}
+
+/// Visits every `stride`th of all texts with a broken token, with its dialect, its calls and what was done to it.
+fn each_broken(
+    tools: &ToolSet,
+    stride: usize,
+    mut visit: impl FnMut(&PromptDialect, &[(String, Value)], &str, &str),
+) {
+    let made = made();
     for dialect in PromptDialect::all(&Dialects::default()) {
         for calls in [&made[..1], &made[..]] {
             let said: Vec<(String, String)> =
                 calls.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
-            let text = prompt::calls(&dialect, &tools, &said);
-            for (what, text) in broken(&text).into_iter().step_by(stride()) {
-                n_texts += 1;
-                let outcome = parse(&tools, &text, &[], &Context::default());
-                for call in outcome.calls() {
-                    let expected = calls.iter().find(|(name, _)| *name == call.name);
-                    let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
-                    if let Some(fault) = expected.and_then(|(_, expected)| fault(expected, &arguments)) {
-                        faults.push(format!("{} {what}: {fault}\n{text}\n{arguments}", dialect.name()));
-                    }
-                }
+            let text = prompt::calls(&dialect, tools, &said);
+            for (what, text) in broken(&text).into_iter().step_by(stride) {
+                visit(&dialect, calls, &what, &text);
             }
         }
     }
-    assert!(10_000 / stride() < n_texts, "only {n_texts} texts");
-    let shown = faults.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n\n");
-    assert!(faults.is_empty(), "{} of {n_texts}\n{shown}", faults.len());
 }
 
 /// What became of calls with one wrong sign, in percent of them.
@@ -155,8 +171,8 @@ fn with_a_wrong_sign(text: &str, values: &[&str], random: &mut Random) -> String
     format!("{}{put}{behind}", &text[..at])
 }
 
-/// What becomes of so many calls in each dialect, or of two of them in one answer.
-fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
+/// The tools of the calls with one wrong sign.
+fn strict_definitions() -> Value {
     let parameters = |names: &[(&str, &str)], required: &[&str]| {
         let properties: Vec<String> =
             names.iter().map(|(name, kind)| format!("{name:?}: {{\"type\": {kind:?}}}")).collect();
@@ -168,11 +184,20 @@ fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
         serde_json::from_str::<Value>(&schema).unwrap()
     };
     let lines = [("path", "string"), ("count", "integer"), ("query", "string"), ("deep", "boolean")];
-    let tools = ToolSet::from_value(&json!([
+    json!([
         {"name": "read_lines", "parameters": parameters(&lines, &["path"])},
         {"name": "send_note", "parameters": parameters(&[("to", "string"), ("text", "string")], &["to", "text"])}
-    ]))
-    .unwrap();
+    ])
+}
+
+/// Visits so many calls of each dialect with one wrong sign, or two calls of one answer, with what they were made from.
+fn each_wrong_sign(
+    tools: &ToolSet,
+    seed: u64,
+    n: usize,
+    is_of_two: bool,
+    mut visit: impl FnMut(&[(&str, &str)], &str),
+) {
     let long = ("read_lines", r#"{"path": "src/main.rs", "count": 375, "query": "hello world"}"#);
     let note = ("send_note", r#"{"to": "ida", "text": "All is well, so far."}"#);
     let short = ("read_lines", r#"{"path": "README"}"#);
@@ -182,38 +207,45 @@ fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
         true => &[&[short, note], &[note, long], &[long, short]],
     };
     let mut random = Random(seed);
-    let (mut all, mut exact, mut said, mut lost, mut wrong) = (0, 0, 0, 0, 0);
     for dialect in PromptDialect::all(&Dialects::default()) {
         for n in 0..n {
             let calls = made[n % made.len()];
             let owned: Vec<(String, String)> =
                 calls.iter().map(|(name, arguments)| ((*name).to_owned(), (*arguments).to_owned())).collect();
-            let whole = prompt::calls(&dialect, &tools, &owned);
+            let whole = prompt::calls(&dialect, tools, &owned);
             let text = with_a_wrong_sign(&whole, &values, &mut random);
-            if text.trim() == whole.trim() {
-                continue;
-            }
-            all += 1;
-            let outcome = parse(&tools, &text, &[], &Context::default());
-            let is_right = |call: &callwright::Acceptance, (name, arguments): &(&str, &str)| {
-                let [found, expected] =
-                    [&*call.arguments, arguments].map(|json| serde_json::from_str::<Value>(json).unwrap());
-                call.name == *name && found == expected
-            };
-            let found: Vec<_> = outcome.calls().collect();
-            let is_all = found.len() == calls.len()
-                && found.iter().zip(calls).all(|(found, call)| is_right(found, call));
-            let is_part = found.len() < calls.len()
-                && found.iter().all(|own| calls.iter().any(|call| is_right(own, call)));
-            match outcome.refusals().count() {
-                0 if is_all && outcome.text.is_empty() => exact += 1,
-                0 if is_all => said += 1,
-                0 if is_part => lost += 1,
-                _ if is_part || is_all => {}
-                _ => wrong += 1,
+            if text.trim() != whole.trim() {
+                visit(calls, &text);
             }
         }
     }
+}
+
+/// What becomes of so many calls in each dialect, or of two of them in one answer.
+fn shares(seed: u64, n: usize, is_of_two: bool) -> Shares {
+    let tools = ToolSet::from_value(&strict_definitions()).unwrap();
+    let (mut all, mut exact, mut said, mut lost, mut wrong) = (0, 0, 0, 0, 0);
+    each_wrong_sign(&tools, seed, n, is_of_two, |calls, text| {
+        all += 1;
+        let outcome = parse(&tools, text, &[], &Context::default());
+        let is_right = |call: &callwright::Acceptance, (name, arguments): &(&str, &str)| {
+            let [found, expected] =
+                [&*call.arguments, arguments].map(|json| serde_json::from_str::<Value>(json).unwrap());
+            call.name == *name && found == expected
+        };
+        let found: Vec<_> = outcome.calls().collect();
+        let is_all =
+            found.len() == calls.len() && found.iter().zip(calls).all(|(found, call)| is_right(found, call));
+        let is_part =
+            found.len() < calls.len() && found.iter().all(|own| calls.iter().any(|call| is_right(own, call)));
+        match outcome.refusals().count() {
+            0 if is_all && outcome.text.is_empty() => exact += 1,
+            0 if is_all => said += 1,
+            0 if is_part => lost += 1,
+            _ if is_part || is_all => {}
+            _ => wrong += 1,
+        }
+    });
     let share = |n: usize| 100.0 * n as f64 / all as f64;
     Shares { of: all, exact: share(exact), said: share(said), lost: share(lost), wrong: share(wrong) }
 }
@@ -341,24 +373,31 @@ fn torn(text: &str, all: &[String], random: &mut Random) -> String {
     letters.into_iter().take(3_000).collect()
 }
 
-/// How many of so many torn texts have other calls when they come letter by letter, and how many other words.
-fn differing(seed: u64, n: usize) -> (Vec<String>, Vec<String>) {
-    let (tools, made) = (tools(), made());
+/// Visits so many torn texts, with what the upstream said of their ends.
+fn each_torn(tools: &ToolSet, seed: u64, n: usize, mut visit: impl FnMut(String, Option<&'static str>)) {
+    let made = made();
     let calls: Vec<(String, String)> =
         made.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
     let dialects: Vec<PromptDialect> = PromptDialect::all(&Dialects::default()).collect();
     let of = |dialect: &PromptDialect| {
-        [&calls[..1], &calls[1..], &calls[..]].map(|calls| prompt::calls(dialect, &tools, calls))
+        [&calls[..1], &calls[1..], &calls[..]].map(|calls| prompt::calls(dialect, tools, calls))
     };
     let all: Vec<String> = dialects.iter().flat_map(of).collect();
     let mut random = Random(seed);
-    let (mut in_calls, mut in_text) = (Vec::new(), Vec::new());
     for n in 0..n {
         let mut text = random.pick(&all).clone();
         for _ in 0..*random.pick(&[1, 1, 2, 3, 6]) {
             text = torn(&text, &all, &mut random);
         }
-        let finish_reason = [Some("stop"), Some("length"), None][n % 3];
+        visit(text, [Some("stop"), Some("length"), None][n % 3]);
+    }
+}
+
+/// How many of so many torn texts have other calls when they come letter by letter, and how many other words.
+fn differing(seed: u64, n: usize) -> (Vec<String>, Vec<String>) {
+    let tools = tools();
+    let (mut in_calls, mut in_text) = (Vec::new(), Vec::new());
+    each_torn(&tools, seed, n, |text, finish_reason| {
         let context = Context { finish_reason, ..Context::default() };
         let whole = Outline::of(&parse(&tools, &text, &[], &context));
         let mut scanner = Scanner::new(&tools, &context);
@@ -372,7 +411,7 @@ fn differing(seed: u64, n: usize) -> (Vec<String>, Vec<String>) {
         } else if pieces != whole {
             in_text.push(text);
         }
-    }
+    });
     println!("seed {seed}: {} of {n} differ in calls, {} in words", in_calls.len(), in_text.len());
     (in_calls, in_text)
 }
@@ -384,6 +423,29 @@ fn pieces_do_not_matter_in_torn_texts() {
         let (in_calls, in_text) = differing(seed, rounds(600));
         assert!(in_calls.is_empty() && in_text.is_empty(), "{in_calls:#?}\n{in_text:#?}");
     }
+}
+
+/// Visits each text with a broken token, and calls with a wrong sign of both seeds.
+pub(crate) fn each_broken_question(visit: &mut dyn FnMut(&Question<'_>)) {
+    let (loose, strict) =
+        (Tools::new(&definitions().to_string()), Tools::new(&strict_definitions().to_string()));
+    each_broken(&loose.set, 1, |_, _, _, text| ask(&loose, text, None, visit));
+    for (seed, is_of_two) in [(1, false), (99, false), (1, true), (99, true)] {
+        each_wrong_sign(&strict.set, seed, 20, is_of_two, |_, text| ask(&strict, text, None, visit));
+    }
+}
+
+/// Visits torn texts of both seeds.
+pub(crate) fn each_torn_question(visit: &mut dyn FnMut(&Question<'_>)) {
+    let tools = Tools::new(&definitions().to_string());
+    for seed in [10, 1010] {
+        each_torn(&tools.set, seed, 600, |text, finish_reason| ask(&tools, &text, finish_reason, visit));
+    }
+}
+
+fn ask(tools: &Tools, text: &str, finish_reason: Option<&str>, visit: &mut dyn FnMut(&Question<'_>)) {
+    let context = Context { finish_reason, ..Context::default() };
+    visit(&Question { tools, apart: "", text, native: None, context: &context, dialects: "" });
 }
 
 #[test]

@@ -1,20 +1,30 @@
 //! The cases under `corpus/`, fed whole, character by character and in random pieces (S3-47).
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use callwright::{
-    CallsInReasoning, Context, Delta, Dialect, Dialects, Outcome, Scanner, ToolChoice, ToolSet, Verdict,
-    parse,
-};
+use callwright::{CallsInReasoning, Context, Dialect, Dialects, Outcome, ToolChoice, Verdict};
 
+use crate::common::question::{Question, Tools};
 use crate::common::{Outline, Random, TOOLS};
 
 #[test]
 fn every_case_through_every_door() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let mut n_cases = 0;
     let mut wrong = Vec::new();
+    each_case(|name, case, question| {
+        n_cases += 1;
+        wrong.extend(check(case, question).into_iter().map(|why| format!("{name}: {why}")));
+    });
+    assert!(50 < n_cases, "only {n_cases} cases were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Visits each case of each file with its name and the question that it asks.
+pub(crate) fn each_case(mut visit: impl FnMut(&str, &toml::Value, &Question<'_>)) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut tool_sets: HashMap<String, Tools> = HashMap::new();
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_none_or(|ext| ext != "toml") {
@@ -22,20 +32,20 @@ fn every_case_through_every_door() {
         }
         let table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
         let dialects = own_dialects(&table);
+        let records = serde_json::to_string(&table.get("dialect")).unwrap();
         for case in table["case"].as_array().unwrap() {
-            n_cases += 1;
             // Which of several forms a value fits, only the validator tells.
             if case.get("needs").is_some() && cfg!(not(feature = "full-schemas")) {
                 continue;
             }
             let name = format!("{} {}", path.file_stem().unwrap().display(), case["name"].as_str().unwrap());
             for case in forms(case) {
-                wrong.extend(check(&case, &dialects).into_iter().map(|why| format!("{name}: {why}")));
+                let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
+                let tools = tool_sets.entry(tools.to_owned()).or_insert_with_key(|json| Tools::new(json));
+                ask(&case, &dialects, &records, tools, |question| visit(&name, &case, question));
             }
         }
     }
-    assert!(50 < n_cases, "only {n_cases} cases were found");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The dialects that a file brings with it, beside those that are built in.
@@ -68,40 +78,51 @@ fn put(value: &mut toml::Value, form: &str) {
     }
 }
 
-/// What is wrong with a case.
-fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
-    let only = case.get("only").and_then(toml::Value::as_str);
-    let dialects = only.map_or_else(|| dialects.clone(), |name| dialects.only(name).unwrap());
-    let starts_in_reasoning = case.get("start").and_then(toml::Value::as_str) == Some("reasoning");
-    let is = |key: &str| case.get(key).and_then(toml::Value::as_bool).unwrap_or(false);
-    let asked = case.get("asked").and_then(toml::Value::as_str);
-    let native = is("native");
+/// The question of a case.
+fn ask(
+    case: &toml::Value,
+    dialects: &Dialects,
+    records: &str,
+    tools: &Tools,
+    visit: impl FnOnce(&Question<'_>),
+) {
     let word = |key: &str| case.get(key).and_then(toml::Value::as_str);
+    let only = word("only");
+    let records = format!("{}{records}", only.unwrap_or_default());
+    let dialects = only.map_or_else(|| dialects.clone(), |name| dialects.only(name).unwrap());
     // `auto`, `required`, or the name of a tool.
     let choice = word("choice").unwrap_or("auto");
     let tool_choice = ToolChoice::from_value(&choice.into()).unwrap_or(ToolChoice::Named(choice.to_owned()));
     let calls_in_reasoning = word("calls_in_reasoning").unwrap_or(CallsInReasoning::default().name());
-    let calls_in_reasoning = CallsInReasoning::named(calls_in_reasoning).unwrap();
-    let finish_reason = word("finish_reason");
     let context = Context {
         dialects,
-        starts_in_reasoning,
-        native,
-        asked,
+        starts_in_reasoning: word("start") == Some("reasoning"),
+        native: is(case, "native"),
+        asked: word("asked"),
         tool_choice,
-        calls_in_reasoning,
-        finish_reason,
+        calls_in_reasoning: CallsInReasoning::named(calls_in_reasoning).unwrap(),
+        finish_reason: word("finish_reason"),
         ..Context::default()
     };
-    // What the upstream keeps apart, in front of the text.
-    let apart = word("apart").unwrap_or("");
-    let text = case["text"].as_str().unwrap();
-    let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
-    let tool_set = ToolSet::from_json(tools).unwrap();
-    let outcome = match apart {
-        "" => parse(&tool_set, text, &[], &context),
-        apart => in_pieces(&tool_set, (apart, text), &context, || usize::MAX),
-    };
+    visit(&Question {
+        tools,
+        // What the upstream keeps apart, in front of the text.
+        apart: word("apart").unwrap_or(""),
+        text: word("text").unwrap(),
+        native: None,
+        context: &context,
+        dialects: &records,
+    });
+}
+
+fn is(case: &toml::Value, key: &str) -> bool {
+    case.get(key).and_then(toml::Value::as_bool).unwrap_or(false)
+}
+
+/// What is wrong with a case.
+fn check(case: &toml::Value, question: &Question<'_>) -> Vec<String> {
+    let text = question.text;
+    let outcome = question.whole();
     let mut wrong = Vec::new();
     let mut same = |what: &str, expected: Vec<String>, found: Vec<String>| {
         if expected != found {
@@ -126,7 +147,7 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
     };
     same("refused", list(case, "refused"), refused(&outcome));
     let string = |key: &str| case.get(key).and_then(toml::Value::as_str).unwrap_or("").to_owned();
-    let says = if is("kept") { text.to_owned() } else { string("says") };
+    let says = if is(case, "kept") { text.to_owned() } else { string("says") };
     same("says", vec![says], vec![outcome.text.clone()]);
     if case.get("shown").is_some() {
         same(
@@ -153,23 +174,17 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
         same("dialect", vec![dialect.to_owned(); found.len()], found);
     }
     let whole = Outline::of(&outcome);
-    let is_own = dialects_are_own(&context.dialects);
+    let is_own = dialects_are_own(&question.context.dialects);
     for (cut, _) in text.char_indices().skip(1).filter(|_| is_own) {
         let mut lens = [text[..cut].chars().count(), usize::MAX].into_iter();
-        let outcome = in_pieces(&tool_set, (apart, text), &context, || lens.next().unwrap_or(usize::MAX));
+        let outcome = question.in_pieces(|| lens.next().unwrap_or(usize::MAX));
         if Outline::of(&outcome) != whole {
             wrong.push(format!("cut at {cut}: {:?} instead of {whole:?}", Outline::of(&outcome)));
         }
     }
     for seed in 0..20 {
         let mut random = Random(seed);
-        let outcome =
-            in_pieces(
-                &tool_set,
-                (apart, text),
-                &context,
-                || if seed == 0 { 1 } else { 1 + random.below(12) },
-            );
+        let outcome = question.in_pieces(|| if seed == 0 { 1 } else { 1 + random.below(12) });
         if Outline::of(&outcome) != whole {
             wrong.push(format!("in pieces, seed {seed}: {:?} instead of {whole:?}", Outline::of(&outcome)));
         }
@@ -180,26 +195,6 @@ fn check(case: &toml::Value, dialects: &Dialects) -> Vec<String> {
 /// Every cut of a text is tried where its file brings dialects with it.
 fn dialects_are_own(dialects: &Dialects) -> bool {
     dialects.own().next().is_some()
-}
-
-fn in_pieces(
-    tool_set: &ToolSet,
-    (apart, text): (&str, &str),
-    context: &Context<'_>,
-    mut len: impl FnMut() -> usize,
-) -> Outcome {
-    let mut events = Vec::new();
-    let mut scanner = Scanner::new(tool_set, context);
-    let mut feed = |mut rest: &str, of: for<'d> fn(&'d str) -> Delta<'d>| {
-        while let Some((at, _)) = rest.char_indices().nth(len()) {
-            scanner.feed(of(&rest[..at]), &mut events);
-            rest = &rest[at..];
-        }
-        scanner.feed(of(rest), &mut events);
-    };
-    feed(apart, |piece| Delta::Reasoning(piece));
-    feed(text, |piece| Delta::Text(piece));
-    scanner.finish().1
 }
 
 fn list(case: &toml::Value, key: &str) -> Vec<String> {

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use callwright::{Healed, Reason, Schema, heal};
+use callwright::{Context, Healed, Reason, Schema, ToolSet, heal};
 use callwright_json::apply;
 use serde::Deserialize;
+
+use crate::common::question::{Question, Tools};
 
 /// One file of cases.
 #[derive(Deserialize)]
@@ -57,13 +59,10 @@ enum Expect {
 
 #[test]
 fn each_text_is_healed_or_refused_as_its_case_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/json");
     let mut failures = Vec::new();
     let mut count = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let cases: Cases = toml::from_str(&fs::read_to_string(&path).unwrap())
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    for path in files() {
+        let cases = read(&path);
         let schemas: BTreeMap<&str, Schema> =
             cases.schemas.iter().map(|(name, text)| (name.as_str(), compile(text))).collect();
         let mut names = BTreeSet::new();
@@ -78,6 +77,39 @@ fn each_text_is_healed_or_refused_as_its_case_says() {
     }
     assert!(failures.is_empty(), "{} of {count} cases:\n{}", failures.len(), failures.join("\n\n"));
     assert!(100 < count, "only {count} cases were found");
+}
+
+/// Visits each case as the arguments of a native call.
+pub(crate) fn each_question(mut visit: impl FnMut(&Question<'_>)) {
+    for path in files() {
+        let cases = read(&path);
+        for case in &cases.case {
+            let schema = case.schema.as_ref().map_or(r#"{"type": "object"}"#, |name| &cases.schemas[name]);
+            let tools = format!(r#"[{{"name": "f", "parameters": {schema}}}]"#);
+            // Not each schema is one that a tool may have.
+            let Ok(set) = ToolSet::from_json(&tools) else { continue };
+            let tools = Tools::of(&tools, set);
+            let context = Context { finish_reason: case.finish_reason.as_deref(), ..Context::default() };
+            visit(&Question {
+                tools: &tools,
+                apart: "",
+                text: "",
+                native: Some(("f", &case.input)),
+                context: &context,
+                dialects: "",
+            });
+        }
+    }
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/json");
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn read(path: &Path) -> Cases {
+    toml::from_str(&fs::read_to_string(path).unwrap())
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn compile(schema: &str) -> Schema {

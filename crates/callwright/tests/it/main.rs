@@ -11,6 +11,7 @@ mod common;
 mod constrain;
 mod corpus;
 mod dialects;
+mod differential;
 mod doors;
 mod edits;
 mod feedback;

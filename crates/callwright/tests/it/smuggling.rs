@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use callwright::prompt::{PromptDialect, Speaking, prompt};
-use callwright::{BesideProse, CallsInReasoning, Context, Delta, Dialects, Outcome, Scanner, ToolSet, parse};
+use callwright::{BesideProse, CallsInReasoning, Context, Dialects, ToolSet, parse};
 
+use crate::common::question::{Question, Tools};
 use crate::common::{Outline, Random};
 
 /// The tools that the cases are about, where they name no others.
@@ -27,6 +28,36 @@ const CUTS: u64 = 3;
 
 #[test]
 fn nothing_that_is_not_the_models_own_call_becomes_one() {
+    let cases = cases();
+    let hand_written = cases.iter().filter(|case| !case.is_expanded).count();
+    assert!(150 <= hand_written, "only {hand_written} cases were written by hand");
+    assert!(500 <= cases.len(), "only {} cases were found", cases.len());
+    let tools = tools_of(&cases);
+    let wrong: Vec<String> = cases.iter().flat_map(|case| case.check(&tools[&*case.tools])).collect();
+    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// Visits each case, as prompt mode and as native mode read it.
+pub(crate) fn each_question(mut visit: impl FnMut(&Question<'_>)) {
+    let cases = cases();
+    let tools = tools_of(&cases);
+    for case in &cases {
+        for native in [false, true] {
+            visit(&case.question(&tools[&*case.tools], &case.context(native)));
+        }
+    }
+}
+
+fn tools_of(cases: &[Case]) -> HashMap<&str, Tools> {
+    let mut tools = HashMap::new();
+    for case in cases {
+        tools.entry(&*case.tools).or_insert_with_key(|json| Tools::new(json));
+    }
+    tools
+}
+
+/// The cases of all files, those of templates for each dialect.
+fn cases() -> Vec<Case> {
     let dialects = dialects();
     let mut cases = Vec::new();
     for path in files() {
@@ -40,15 +71,7 @@ fn nothing_that_is_not_the_models_own_call_becomes_one() {
             cases.extend(expanded(&file, &template, &dialects));
         }
     }
-    let hand_written = cases.iter().filter(|case| !case.is_expanded).count();
-    assert!(150 <= hand_written, "only {hand_written} cases were written by hand");
-    assert!(500 <= cases.len(), "only {} cases were found", cases.len());
-    let mut tool_sets: HashMap<&str, ToolSet> = HashMap::new();
-    for case in &cases {
-        tool_sets.entry(&case.tools).or_insert_with(|| ToolSet::from_json(&case.tools).unwrap());
-    }
-    let wrong: Vec<String> = cases.iter().flat_map(|case| case.check(&tool_sets[&*case.tools])).collect();
-    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    cases
 }
 
 /// Without marks, arguments that only stand for values make a call unsure; where the schema says more than a type, they are values.
@@ -167,9 +190,15 @@ impl Case {
         }
     }
 
+    fn question<'c>(&'c self, tools: &'c Tools, context: &'c Context<'c>) -> Question<'c> {
+        Question { tools, apart: "", text: &self.text, native: None, context, dialects: "" }
+    }
+
     /// What is wrong with it.
-    fn check(&self, tool_set: &ToolSet) -> Vec<String> {
-        let outcome = parse(tool_set, &self.text, &[], &self.context(false));
+    fn check(&self, tools: &Tools) -> Vec<String> {
+        let context = self.context(false);
+        let question = self.question(tools, &context);
+        let outcome = question.whole();
         let mut wrong = Vec::new();
         let mut expect = |is_right: bool, what: &str, found: &str| {
             if !is_right {
@@ -196,7 +225,7 @@ impl Case {
         if let Some(thinks) = &self.thinks {
             expect(outcome.reasoning == *thinks, "thinks", &format!("{:?}", outcome.reasoning));
         }
-        let native = parse(tool_set, &self.text, &[], &self.context(true));
+        let native = self.question(tools, &self.context(true)).whole();
         let found = match self.flagged {
             Some(least) => calls(native.calls().filter(|call| !is_flagged(call, least, BesideProse::Line))),
             None => calls(native.calls()),
@@ -209,23 +238,11 @@ impl Case {
         let whole = Outline::of(&outcome);
         for seed in 0..=CUTS {
             let mut random = Random(seed);
-            let cut = self.in_pieces(tool_set, || if seed == 0 { 1 } else { 1 + random.below(24) });
+            let cut = question.in_pieces(|| if seed == 0 { 1 } else { 1 + random.below(24) });
             let cut = Outline::of(&cut);
             expect(cut == whole, "in pieces", &format!("{seed}: {cut:?} instead of {whole:?}"));
         }
         wrong
-    }
-
-    fn in_pieces(&self, tool_set: &ToolSet, mut len: impl FnMut() -> usize) -> Outcome {
-        let mut events = Vec::new();
-        let mut scanner = Scanner::new(tool_set, &self.context(false));
-        let mut rest = self.text.as_str();
-        while let Some((at, _)) = rest.char_indices().nth(len()) {
-            scanner.feed(Delta::Text(&rest[..at]), &mut events);
-            rest = &rest[at..];
-        }
-        scanner.feed(Delta::Text(rest), &mut events);
-        scanner.finish().1
     }
 }
 

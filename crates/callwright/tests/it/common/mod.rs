@@ -1,5 +1,7 @@
 //! What the tests share: tools, a short form of outcomes, random numbers.
 
+pub(crate) mod hash;
+pub(crate) mod question;
 pub(crate) mod schemas;
 
 use callwright::{Event, Outcome, ToolSet, Verdict};
@@ -21,7 +23,8 @@ pub(crate) fn slack(bound: f64, n: usize) -> f64 {
     if 1.0 <= times() { 0.0 } else { 3.0 * (bound * (100.0 - bound) / n as f64).sqrt() }
 }
 
-fn times() -> f64 {
+/// As many times the usual rounds as `CALLWRIGHT_LAWS` says.
+pub(crate) fn times() -> f64 {
     std::env::var("CALLWRIGHT_LAWS").map_or(1.0, |times| times.parse().unwrap())
 }
 

@@ -8,16 +8,18 @@
 
 mod repeated;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
 use callwright::value::Value;
-use callwright::{Schema, heal, json};
+use callwright::{Context, Schema, heal, json};
 use callwright_json::strict;
 use serde::Deserialize;
+
+use crate::common::question::{Question, Tools};
 
 /// What is to be read as it was meant of a hundred texts, and how many may be read otherwise, on each seed. An edit may
 /// take away what nobody can know: the number at the end of a text was cut as likely as its bracket.
@@ -118,6 +120,29 @@ fn what_is_published_is_what_is_read() {
     let Row([exact, refused, wrong]) = tally.all();
     let line = format!("<!-- generated: {exact} right, {wrong} wrong, {refused} refused -->");
     assert!(page.contains(&line), "`cargo xtask bench peers` writes the table anew: {line}");
+}
+
+/// Visits each edited text of both seeds as the arguments of a native call.
+pub(crate) fn each_question(visit: &mut dyn FnMut(&Question<'_>)) {
+    let made: [fn(&str, &Pool) -> Vec<Edited>; 3] = [edits, |text, _| habits(text), words];
+    let pools = pools();
+    let context = Context { finish_reason: Some("stop"), ..Context::default() };
+    let mut tools: HashMap<&str, Tools> = HashMap::new();
+    for pool in [&pools.work, &pools.judge] {
+        for sample in made.iter().flat_map(|made| samples(pool, made)) {
+            let tools = tools.entry(&sample.tool.schema).or_insert_with_key(|schema| {
+                Tools::new(&format!(r#"[{{"name": "f", "parameters": {schema}}}]"#))
+            });
+            visit(&Question {
+                tools,
+                apart: "",
+                text: "",
+                native: Some(("f", &sample.edited.text)),
+                context: &context,
+                dialects: "",
+            });
+        }
+    }
 }
 
 fn pools() -> Pools {

@@ -2,9 +2,10 @@
 
 use callwright::prompt::{self, PromptDialect};
 use callwright::value::{Map, Value};
-use callwright::{Anchor, Context, Delta, Dialects, NativeCall, Outcome, Scanner, parse};
+use callwright::{Anchor, Context, Delta, Dialects, Outcome, Scanner};
 
-use crate::common::{Outline, Random, pieces};
+use crate::common::question::Question;
+use crate::common::{self, Outline, Random, pieces};
 use crate::laws::pools::{Half, Language, Pools, Tool, fill};
 
 /// A call as a model means it.
@@ -49,6 +50,8 @@ pub(crate) struct Bench<'p> {
     pub(crate) faults: Vec<String>,
     /// What came out otherwise in pieces than as a whole.
     pub(crate) torn: Vec<String>,
+    /// Takes each question in place of the engine, where only the texts are wanted: all of them, whatever `CALLWRIGHT_LAWS` says.
+    pub(crate) taker: Option<&'p mut dyn FnMut(&Question<'_>)>,
 }
 
 impl<'p> Bench<'p> {
@@ -61,7 +64,18 @@ impl<'p> Bench<'p> {
             n_cases: 0,
             faults: Vec::new(),
             torn: Vec::new(),
+            taker: None,
         }
+    }
+
+    /// See [`common::rounds`].
+    pub(crate) fn rounds(&self, usual: usize) -> usize {
+        if self.taker.is_some() { usual } else { common::rounds(usual) }
+    }
+
+    /// See [`common::stride`].
+    pub(crate) fn stride(&self) -> usize {
+        if self.taker.is_some() { 1 } else { common::stride() }
     }
 
     /// Counts a case, with what is wrong with it.
@@ -168,7 +182,7 @@ impl<'p> Bench<'p> {
 
     /// The call as a model of `dialect` writes it.
     pub(crate) fn spoken(&self, dialect: &PromptDialect, call: &Made) -> String {
-        prompt::call(dialect, &self.pools.tool_set, &call.name, &call.arguments.to_string())
+        prompt::call(dialect, &self.pools.declared.set, &call.name, &call.arguments.to_string())
     }
 
     /// `template` with words of `language`, and `call` where a call stands.
@@ -197,10 +211,14 @@ impl<'p> Bench<'p> {
 
     /// See [`Bench::read`].
     pub(crate) fn read_under(&mut self, text: &str, context: &Context<'_>) -> Outcome {
-        let whole = parse(&self.pools.tool_set, text, &[], context);
-        let mut events = Vec::new();
-        let mut scanner = Scanner::new(&self.pools.tool_set, context);
+        let whole = self.read_whole(text, context);
+        // The random numbers of what is taken do not depend on how long a text is.
+        if self.taker.is_some() {
+            return whole;
+        }
         let pieces = pieces(&mut self.random, text);
+        let mut events = Vec::new();
+        let mut scanner = Scanner::new(&self.pools.declared.set, context);
         for piece in &pieces {
             scanner.feed(Delta::Text(piece), &mut events);
         }
@@ -215,10 +233,27 @@ impl<'p> Bench<'p> {
         whole
     }
 
+    /// What comes of `text` as a whole, which costs one reading.
+    pub(crate) fn read_whole(&mut self, text: &str, context: &Context<'_>) -> Outcome {
+        self.ask(text, None, context)
+    }
+
     /// What comes of a native call.
-    pub(crate) fn read_native(&self, name: &str, arguments: &str, context: &Context<'_>) -> Outcome {
-        let call = NativeCall { id: Some("call_1"), name, arguments };
-        parse(&self.pools.tool_set, "", &[call], context)
+    pub(crate) fn read_native(&mut self, name: &str, arguments: &str, context: &Context<'_>) -> Outcome {
+        self.ask("", Some((name, arguments)), context)
+    }
+
+    fn ask(&mut self, text: &str, native: Option<(&str, &str)>, context: &Context<'_>) -> Outcome {
+        let own: Vec<&str> = context.dialects.own().map(|dialect| &*dialect.name).collect();
+        let tools = &self.pools.declared;
+        let question = Question { tools, apart: "", text, native, context, dialects: &own.join(" ") };
+        match &mut self.taker {
+            None => question.whole(),
+            Some(take) => {
+                take(&question);
+                Outcome::default()
+            }
+        }
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use callwright::json;
 use callwright::{
     CallsInReasoning, Context, Delta, Dialects, Event, Outcome, Scanner, ToolSet, Verdict, parse,
 };
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use crate::common::{Outline, rounds};
 
@@ -109,13 +109,14 @@ const NAMES: &[&str] = &[
     "<invoke name=\"weigh\">",
 ];
 
+pub(crate) const TOOLS: &str = r#"[
+    {"name": "weigh", "parameters": {"type": "object", "required": ["fish"],
+        "properties": {"fish": {"type": "string"}, "grams": {"type": "integer"}}}},
+    {"name": "cast_net", "parameters": {"type": "object", "properties": {}}}
+]"#;
+
 fn tool_set() -> ToolSet {
-    ToolSet::from_value(&json!([
-        {"name": "weigh", "parameters": {"type": "object", "required": ["fish"],
-            "properties": {"fish": {"type": "string"}, "grams": {"type": "integer"}}}},
-        {"name": "cast_net", "parameters": {"type": "object", "properties": {}}},
-    ]))
-    .unwrap()
+    ToolSet::from_json(TOOLS).unwrap()
 }
 
 /// The marks of all dialects, and the example of each in whole lines.
@@ -189,6 +190,13 @@ fn times(cases: usize) -> Config {
         failure_persistence: None,
         ..Config::default()
     }
+}
+
+/// The same texts in every run, as many as `n`, of the numbers of `seed`.
+pub(crate) fn texts(seed: u64, n: usize) -> impl Iterator<Item = String> {
+    let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(seed), ..Config::default() });
+    let composed = composed();
+    (0..n).map(move |_| composed.new_tree(&mut runner).unwrap().current())
 }
 
 proptest! {

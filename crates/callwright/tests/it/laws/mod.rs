@@ -9,9 +9,9 @@
 //! those that break a law.
 #![allow(clippy::print_stdout, reason = "the shares are what the laws are run for")]
 
-mod pools;
-mod bench;
-mod composed;
+pub(crate) mod pools;
+pub(crate) mod bench;
+pub(crate) mod composed;
 mod none;
 mod silence;
 mod slips;
@@ -21,12 +21,33 @@ use std::env;
 use bench::{Bench, Made, Spelling, Strings, is_call, told};
 use callwright::value::{Map, Value};
 use callwright::{
-    Argument, Context, Dialect, Dialects, Grammar, Marks, Outcome, Policy, Schema, Verdict, heal, parse,
+    Argument, Context, Dialect, Dialects, Grammar, Marks, Outcome, Policy, Schema, Verdict, heal,
 };
 use pools::{Half, Pools, Tagged, fill};
 use slips::Slip;
 
-use crate::common::{Random, rounds, slack, stride};
+use crate::common::{Random, slack};
+
+/// Makes its texts on a bench and holds them to what it says.
+type Law = fn(&mut Bench<'_>);
+
+/// The laws that read answers, by the names of their shares.
+pub(crate) const LAWS: [(&str, Law); 14] = [
+    ("valid", valid),
+    ("tagged", tagged),
+    ("shown", shown),
+    ("meant", meant),
+    ("within", within),
+    ("cut", cuts),
+    ("several", objects),
+    ("broken", |bench| slips(bench, |_, _| Ok(()))),
+    ("alike", alike),
+    ("silent", silence::run),
+    ("closer", closer),
+    ("nameless", none::nameless),
+    ("code", none::code),
+    ("define", none::definitions),
+];
 
 /// How many of a hundred cases a law has to hold for at least, on `WORK` and on `JUDGE`.
 struct Floor(f64, f64);
@@ -51,175 +72,185 @@ const REPAIRED: Floor = Floor(76.0, 76.0);
 /// JSON to the byte.
 #[test]
 fn what_is_valid_passes() {
-    hold("valid", ALL, |bench| {
-        for number in 0..rounds(260) {
-            let made = bench.call(Strings::Any);
-            let spelling = Spelling::ALL[number % Spelling::ALL.len()];
-            let text = spelling.spell(&made.arguments);
-            let policy = *bench.random.pick(&Policy::ALL);
-            let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
+    hold("valid", ALL, valid);
+}
 
-            let outcome = bench.read_native(&made.name, &text, &context);
-            bench.count("native", &text, is_byte_for_byte(&outcome, &made.name, &text));
+fn valid(bench: &mut Bench<'_>) {
+    for number in 0..bench.rounds(260) {
+        let made = bench.call(Strings::Any);
+        let spelling = Spelling::ALL[number % Spelling::ALL.len()];
+        let text = spelling.spell(&made.arguments);
+        let policy = *bench.random.pick(&Policy::ALL);
+        let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
 
-            let form = &bench.pools.forms[number % bench.pools.forms.len()];
-            let answer = written(&format!("{}{}", form.text, form.end), &made.name, &text);
+        let outcome = bench.read_native(&made.name, &text, &context);
+        bench.count("native", &text, is_byte_for_byte(&outcome, &made.name, &text));
+
+        let form = &bench.pools.forms[number % bench.pools.forms.len()];
+        let answer = written(&format!("{}{}", form.text, form.end), &made.name, &text);
+        let outcome = bench.read_under(&answer, &context);
+        bench.count(
+            &format!("{}, {policy:?}", form.name),
+            &answer,
+            is_byte_for_byte(&outcome, &made.name, &text),
+        );
+
+        let dialect = &bench.pools.dialects[number % bench.pools.dialects.len()];
+        if bench.is_marked(dialect) {
+            let answer = bench.spoken(dialect, &made);
             let outcome = bench.read_under(&answer, &context);
-            bench.count(
-                &format!("{}, {policy:?}", form.name),
-                &answer,
-                is_byte_for_byte(&outcome, &made.name, &text),
-            );
-
-            let dialect = &bench.pools.dialects[number % bench.pools.dialects.len()];
-            if bench.is_marked(dialect) {
-                let answer = bench.spoken(dialect, &made);
-                let outcome = bench.read_under(&answer, &context);
-                bench.count(&format!("{}, {policy:?}", dialect.name()), &answer, is_call(&outcome, &made));
-            }
+            bench.count(&format!("{}, {policy:?}", dialect.name()), &answer, is_call(&outcome, &made));
         }
-    });
+    }
 }
 
 /// The same for arguments in marks of their own, as far as those tell where a value ends and what it is.
 #[test]
 fn what_is_valid_in_tags_passes() {
-    hold("tagged", TAGGED, |bench| {
-        for number in 0..rounds(300) {
-            let tool = bench.random.pick(&bench.pools.tools);
-            let made = bench.call_of(tool, Strings::Any);
-            let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
-            let Some(answer) = tagged.written(tool, &made.arguments) else { continue };
-            let policy = *bench.random.pick(&Policy::ALL);
-            let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
-            let outcome = bench.read_under(&answer, &context);
-            bench.count(&format!("{}, {policy:?}", tagged.name), &answer, is_call(&outcome, &made));
-        }
-    });
+    hold("tagged", TAGGED, tagged);
+}
+
+fn tagged(bench: &mut Bench<'_>) {
+    for number in 0..bench.rounds(300) {
+        let tool = bench.random.pick(&bench.pools.tools);
+        let made = bench.call_of(tool, Strings::Any);
+        let tagged = &bench.pools.tagged[number % bench.pools.tagged.len()];
+        let Some(answer) = tagged.written(tool, &made.arguments) else { continue };
+        let policy = *bench.random.pick(&Policy::ALL);
+        let context = Context { native: number % 2 == 0, policy, ..bench.context.clone() };
+        let outcome = bench.read_under(&answer, &context);
+        bench.count(&format!("{}, {policy:?}", tagged.name), &answer, is_call(&outcome, &made));
+    }
 }
 
 /// A call inside of something that shows it is no call, and the text is the answer to the byte.
 #[test]
 fn what_is_shown_stays_text() {
-    hold("shown", SHOWN, |bench| {
-        for round in 0..rounds(1) {
-            for (d, dialect) in bench.pools.dialects.iter().enumerate() {
-                for (f, frame) in bench.pools.frames.iter().enumerate() {
-                    let made = bench.call(Strings::Plain);
-                    let call = bench.spoken(dialect, &made);
-                    let is_label = bench.is_labelled(dialect) && !frame.one_line;
-                    // What its own form cannot hold stands in marks.
-                    let is_marked = bench.is_marked(dialect) || call.contains("<tool_call>");
-                    let is_unfit = frame.unmarked && (is_marked || is_label);
-                    // A fence in a fence as long ends it.
-                    let is_ended = frame.is_fence_of_three() && call.contains("```");
-                    if is_unfit || is_ended {
-                        continue;
-                    }
-                    let language = bench.random.pick(&bench.pools.languages);
-                    let text = bench.filled(&frame.text, language, &frame.written(&call));
-                    let native = frame.native || (d + f + round) % 2 == 0;
-                    let outcome = bench.read(&text, native);
-                    let is_text = outcome.verdicts.is_empty() && outcome.text == text;
-                    let name = format!("{}, {}, native: {native}", frame.name, dialect.name());
-                    bench.count(&name, &text, if is_text { Ok(()) } else { Err(told(&outcome)) });
+    hold("shown", SHOWN, shown);
+}
+
+fn shown(bench: &mut Bench<'_>) {
+    for round in 0..bench.rounds(1) {
+        for (d, dialect) in bench.pools.dialects.iter().enumerate() {
+            for (f, frame) in bench.pools.frames.iter().enumerate() {
+                let made = bench.call(Strings::Plain);
+                let call = bench.spoken(dialect, &made);
+                let is_label = bench.is_labelled(dialect) && !frame.one_line;
+                // What its own form cannot hold stands in marks.
+                let is_marked = bench.is_marked(dialect) || call.contains("<tool_call>");
+                let is_unfit = frame.unmarked && (is_marked || is_label);
+                // A fence in a fence as long ends it.
+                let is_ended = frame.is_fence_of_three() && call.contains("```");
+                if is_unfit || is_ended {
+                    continue;
                 }
+                let language = bench.random.pick(&bench.pools.languages);
+                let text = bench.filled(&frame.text, language, &frame.written(&call));
+                let native = frame.native || (d + f + round) % 2 == 0;
+                let outcome = bench.read(&text, native);
+                let is_text = outcome.verdicts.is_empty() && outcome.text == text;
+                let name = format!("{}, {}, native: {native}", frame.name, dialect.name());
+                bench.count(&name, &text, if is_text { Ok(()) } else { Err(told(&outcome)) });
             }
         }
-    });
+    }
 }
 
 /// A call with its marks in a paragraph of its own, or behind a colon, is one, whatever the words beside it say; and the words
 /// stay.
 #[test]
 fn what_is_meant_is_a_call() {
-    hold("meant", MEANT, |bench| {
-        for round in 0..rounds(1) {
-            for (d, dialect) in bench.pools.dialects.iter().enumerate() {
-                if !bench.is_marked(dialect) {
-                    continue;
-                }
-                for (l, language) in bench.pools.languages.iter().enumerate() {
-                    let place = &bench.pools.places[(d + l + round) % bench.pools.places.len()];
-                    let strings = *bench.random.pick(&[Strings::Plain, Strings::Any]);
-                    let made = bench.call(strings);
-                    let call = bench.spoken(dialect, &made);
-                    let text = bench.filled(place, language, &call);
-                    let outcome = bench.read(&text, false);
-                    let is_said = is_same_words(&outcome.text, &text.replacen(&call, "", 1));
-                    let found = is_call(&outcome, &made);
-                    let found = found.and_then(|()| if is_said { Ok(()) } else { Err(told(&outcome)) });
-                    bench.count(&format!("{}, {}, {place:?}", dialect.name(), language.name), &text, found);
-                }
+    hold("meant", MEANT, meant);
+}
+
+fn meant(bench: &mut Bench<'_>) {
+    for round in 0..bench.rounds(1) {
+        for (d, dialect) in bench.pools.dialects.iter().enumerate() {
+            if !bench.is_marked(dialect) {
+                continue;
+            }
+            for (l, language) in bench.pools.languages.iter().enumerate() {
+                let place = &bench.pools.places[(d + l + round) % bench.pools.places.len()];
+                let strings = *bench.random.pick(&[Strings::Plain, Strings::Any]);
+                let made = bench.call(strings);
+                let call = bench.spoken(dialect, &made);
+                let text = bench.filled(place, language, &call);
+                let outcome = bench.read(&text, false);
+                let is_said = is_same_words(&outcome.text, &text.replacen(&call, "", 1));
+                let found = is_call(&outcome, &made);
+                let found = found.and_then(|()| if is_said { Ok(()) } else { Err(told(&outcome)) });
+                bench.count(&format!("{}, {}, {place:?}", dialect.name(), language.name), &text, found);
             }
         }
-    });
+    }
 }
 
 /// A call with its marks in the middle of a line is never silent text: if its marks are tokens of a vocabulary it is a call, and
 /// else unsure; natively it is shown.
 #[test]
 fn what_stands_within_a_line_is_told() {
-    const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
-    hold("within", ALL, |bench| {
-        for round in 0..rounds(1) {
-            for (d, dialect) in bench.pools.dialects.iter().enumerate() {
-                let language = &bench.pools.languages[(d + round) % bench.pools.languages.len()];
-                let made = bench.call(Strings::Plain);
-                let call = bench.spoken(dialect, &made);
-                if !bench.is_marked(dialect) || call.contains('\n') {
-                    continue;
-                }
-                let text = bench.filled("{said}.{call}{end}", language, &call);
-                let outcome = bench.read(&text, false);
-                let is_sure = outcome.calls().all(|call| !call.unsure);
-                let is_token = TOKENS.iter().any(|token| call.trim_start().starts_with(token));
-                let found = is_call(&outcome, &made);
-                let found =
-                    found.and_then(|()| if is_sure == is_token { Ok(()) } else { Err("unsure".into()) });
-                bench.count(dialect.name(), &text, found);
+    hold("within", ALL, within);
+}
 
-                let outcome = bench.read(&text, true);
-                let is_told = outcome.verdicts.is_empty() && outcome.text == text && outcome.shown.len() == 1;
-                let name = format!("{}, natively", dialect.name());
-                bench.count(&name, &text, if is_told { Ok(()) } else { Err(told(&outcome)) });
+fn within(bench: &mut Bench<'_>) {
+    const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
+    for round in 0..bench.rounds(1) {
+        for (d, dialect) in bench.pools.dialects.iter().enumerate() {
+            let language = &bench.pools.languages[(d + round) % bench.pools.languages.len()];
+            let made = bench.call(Strings::Plain);
+            let call = bench.spoken(dialect, &made);
+            if !bench.is_marked(dialect) || call.contains('\n') {
+                continue;
             }
+            let text = bench.filled("{said}.{call}{end}", language, &call);
+            let outcome = bench.read(&text, false);
+            let is_sure = outcome.calls().all(|call| !call.unsure);
+            let is_token = TOKENS.iter().any(|token| call.trim_start().starts_with(token));
+            let found = is_call(&outcome, &made);
+            let found = found.and_then(|()| if is_sure == is_token { Ok(()) } else { Err("unsure".into()) });
+            bench.count(dialect.name(), &text, found);
+
+            let outcome = bench.read(&text, true);
+            let is_told = outcome.verdicts.is_empty() && outcome.text == text && outcome.shown.len() == 1;
+            let name = format!("{}, natively", dialect.name());
+            bench.count(&name, &text, if is_told { Ok(()) } else { Err(told(&outcome)) });
         }
-    });
+    }
 }
 
 /// A cut answer gives the whole call or none. Where the upstream says that the model had ended by itself, the call may say
 /// that its end is open, and who can ask again gets none.
 #[test]
 fn what_is_cut_is_no_other_call() {
+    hold("cut", ALL, cuts);
+}
+
+fn cuts(bench: &mut Bench<'_>) {
     /// Bytes of arguments. Each cut costs a reading, and a longer call says no more.
     const MAX_LEN: usize = 60;
-    hold("cut", ALL, |bench| {
-        let pools = bench.pools;
-        for dialect in (0..rounds(1)).flat_map(|_| &pools.dialects) {
-            let mut made = bench.call(Strings::Any);
-            while MAX_LEN < made.arguments.to_string().len() {
-                made = bench.call(Strings::Any);
-            }
-            let (call, arguments) = (bench.spoken(dialect, &made), made.arguments.to_string());
-            for (text, is_native) in [(&call, false), (&arguments, true)] {
-                for (at, _) in text.char_indices().step_by(stride()) {
-                    cut(bench, dialect.name(), &made, &text[..at], is_native);
-                }
+    let pools = bench.pools;
+    for dialect in (0..bench.rounds(1)).flat_map(|_| &pools.dialects) {
+        let mut made = bench.call(Strings::Any);
+        while MAX_LEN < made.arguments.to_string().len() {
+            made = bench.call(Strings::Any);
+        }
+        let (call, arguments) = (bench.spoken(dialect, &made), made.arguments.to_string());
+        for (text, is_native) in [(&call, false), (&arguments, true)] {
+            for (at, _) in text.char_indices().step_by(bench.stride()) {
+                cut(bench, dialect.name(), &made, &text[..at], is_native);
             }
         }
-        for tagged in (0..rounds(1)).flat_map(|_| &pools.tagged) {
-            let tool = bench.random.pick(&pools.tools);
-            let made = bench.call_of(tool, Strings::Any);
-            let Some(call) = tagged.written(tool, &made.arguments).filter(|call| call.len() < 5 * MAX_LEN)
-            else {
-                continue;
-            };
-            for (at, _) in call.char_indices().step_by(stride()) {
-                cut(bench, &tagged.name, &made, &call[..at], false);
-            }
+    }
+    for tagged in (0..bench.rounds(1)).flat_map(|_| &pools.tagged) {
+        let tool = bench.random.pick(&pools.tools);
+        let made = bench.call_of(tool, Strings::Any);
+        let Some(call) = tagged.written(tool, &made.arguments).filter(|call| call.len() < 5 * MAX_LEN) else {
+            continue;
+        };
+        for (at, _) in call.char_indices().step_by(bench.stride()) {
+            cut(bench, &tagged.name, &made, &call[..at], false);
         }
-    });
+    }
 }
 
 fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native: bool) {
@@ -245,7 +276,7 @@ fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native:
             true => bench.read_native(&made.name, text, &context),
             // In pieces too, which costs a second reading, so not for each reason.
             false if may_be_open => bench.read_under(text, &context),
-            false => parse(&bench.pools.tool_set, text, &[], &context),
+            false => bench.read_whole(text, &context),
         };
         let reason = reason.unwrap_or("none");
         let name =
@@ -258,37 +289,41 @@ fn cut(bench: &mut Bench<'_>, dialect: &str, made: &Made, text: &str, is_native:
 /// it, wherever the text is cut.
 #[test]
 fn an_object_is_no_prose() {
-    hold("several", ALL, |bench| {
-        let pools = bench.pools;
-        for number in 0..rounds(60) {
-            let tool = bench.random.pick(&pools.tools);
-            let (one, other) = (bench.call_of(tool, Strings::Any), bench.call_of(tool, Strings::Any));
-            let has_members =
-                |made: &Made| made.arguments.as_object().is_some_and(|members| !members.is_empty());
-            if one.arguments == other.arguments || !has_members(&one) || !has_members(&other) {
-                continue;
-            }
-            let spell =
-                |bench: &mut Bench<'_>, made: &Made| bench.random.pick(&Spelling::ALL).spell(&made.arguments);
-            let (first, second) = (spell(bench, &one), spell(bench, &other));
-            let language = bench.random.pick(&pools.languages);
-            let template = &pools.several[number % pools.several.len()];
-            let text = bench.filled(template, language, "");
-            let text = text.replacen("{first}", &first, 1).replacen("{second}", &second, 1);
-            // The second one is begun where its first key and the colon stand.
-            let begin = text.rfind(&second).unwrap();
-            let begun = begin + second.find(':').unwrap() + 1;
-            for at in (begun..=text.len()).filter(|at| text.is_char_boundary(*at)) {
-                several(bench, &one, &tool.schema(), &text[..at], template);
-            }
+    hold("several", ALL, objects);
+}
+
+fn objects(bench: &mut Bench<'_>) {
+    let pools = bench.pools;
+    for number in 0..bench.rounds(60) {
+        let tool = bench.random.pick(&pools.tools);
+        let (one, other) = (bench.call_of(tool, Strings::Any), bench.call_of(tool, Strings::Any));
+        let has_members = |made: &Made| made.arguments.as_object().is_some_and(|members| !members.is_empty());
+        if one.arguments == other.arguments || !has_members(&one) || !has_members(&other) {
+            continue;
         }
-    });
+        let spell =
+            |bench: &mut Bench<'_>, made: &Made| bench.random.pick(&Spelling::ALL).spell(&made.arguments);
+        let (first, second) = (spell(bench, &one), spell(bench, &other));
+        let language = bench.random.pick(&pools.languages);
+        let template = &pools.several[number % pools.several.len()];
+        let text = bench.filled(template, language, "");
+        let text = text.replacen("{first}", &first, 1).replacen("{second}", &second, 1);
+        // The second one is begun where its first key and the colon stand.
+        let begin = text.rfind(&second).unwrap();
+        let begun = begin + second.find(':').unwrap() + 1;
+        for at in (begun..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+            several(bench, &one, &tool.schema(), &text[..at], template);
+        }
+    }
 }
 
 fn several(bench: &mut Bench<'_>, made: &Made, schema: &Value, text: &str, template: &str) {
     let outcome = bench.read_native(&made.name, text, &bench.context.clone());
     let found = if outcome.calls().next().is_none() { Ok(()) } else { Err(told(&outcome)) };
     bench.count(&format!("native, {template:?}"), text, found);
+    if bench.taker.is_some() {
+        return;
+    }
     let schema = Schema::compile(schema).unwrap();
     for schema in [Some(&schema), None] {
         // Where a list may stand, it has both.
@@ -328,7 +363,7 @@ fn slips(bench: &mut Bench<'_>, holds: impl Fn(&Outcome, &Made) -> Result<(), St
     let acme = acme();
     let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
     let forms: Vec<&Tagged> = bench.pools.tagged.iter().chain([&acme.tags]).collect();
-    for number in 0..rounds(400) {
+    for number in 0..bench.rounds(400) {
         let tool = bench.random.pick(&bench.pools.tools);
         let made = bench.call_of(tool, Strings::Plain);
         let tagged = forms[number % forms.len()];
@@ -349,39 +384,41 @@ fn slips(bench: &mut Bench<'_>, holds: impl Fn(&Outcome, &Made) -> Result<(), St
 /// What dialects with marks of one arrangement make of the same slip is the same: a call, a refusal, or text.
 #[test]
 fn what_is_broken_alike_is_read_alike() {
+    hold("alike", ALL, alike);
+}
+
+fn alike(bench: &mut Bench<'_>) {
     const TAGS: [&str; 4] = ["qwen3_coder", "seed_oss", "minimax_m2", "deepseek_v32"];
-    hold("alike", ALL, |bench| {
-        let acme = acme();
-        let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
-        let tags: Vec<&Tagged> =
-            bench.pools.tagged.iter().filter(|tagged| TAGS.contains(&tagged.name.as_str())).collect();
-        assert_eq!(tags.len(), TAGS.len());
-        for number in 0..rounds(120) {
-            let tool = bench.random.pick(&bench.pools.tools);
-            let made = bench.call_of(tool, Strings::Plain);
-            let slip = [Slip::Missing, Slip::Doubled, Slip::Exchanged][number % 3];
-            let json = |form: &str| Some(written(form, &made.name, &made.arguments.to_string()));
-            let groups: [Option<Vec<String>>; 2] = [
-                tags.iter().chain([&&acme.tags]).map(|tags| tags.written(tool, &made.arguments)).collect(),
-                acme.json.iter().map(|form| json(form)).collect(),
-            ];
-            if made.arguments.to_string().contains(['<', '>']) {
-                continue;
-            }
-            for group in groups.into_iter().flatten() {
-                let seed = bench.random.below(usize::MAX) as u64;
-                let texts = group.iter().map(|text| slip.made(text, &mut Random(seed)));
-                let kinds: Vec<(String, String)> =
-                    texts.map(|text| (kind(&bench.read_under(&text, &context)), text)).collect();
-                let (first, text) = &kinds[0];
-                for (own, other) in &kinds[1..] {
-                    let found =
-                        if own == first { Ok(()) } else { Err(format!("{own}, and {first} of {text:?}")) };
-                    bench.count(&format!("{slip:?}"), other, found);
-                }
+    let acme = acme();
+    let context = Context { dialects: Dialects::new(acme.dialects).unwrap(), ..bench.context.clone() };
+    let tags: Vec<&Tagged> =
+        bench.pools.tagged.iter().filter(|tagged| TAGS.contains(&tagged.name.as_str())).collect();
+    assert_eq!(tags.len(), TAGS.len());
+    for number in 0..bench.rounds(120) {
+        let tool = bench.random.pick(&bench.pools.tools);
+        let made = bench.call_of(tool, Strings::Plain);
+        let slip = [Slip::Missing, Slip::Doubled, Slip::Exchanged][number % 3];
+        let json = |form: &str| Some(written(form, &made.name, &made.arguments.to_string()));
+        let groups: [Option<Vec<String>>; 2] = [
+            tags.iter().chain([&&acme.tags]).map(|tags| tags.written(tool, &made.arguments)).collect(),
+            acme.json.iter().map(|form| json(form)).collect(),
+        ];
+        if made.arguments.to_string().contains(['<', '>']) {
+            continue;
+        }
+        for group in groups.into_iter().flatten() {
+            let seed = bench.random.below(usize::MAX) as u64;
+            let texts = group.iter().map(|text| slip.made(text, &mut Random(seed)));
+            let kinds: Vec<(String, String)> =
+                texts.map(|text| (kind(&bench.read_under(&text, &context)), text)).collect();
+            let (first, text) = &kinds[0];
+            for (own, other) in &kinds[1..] {
+                let found =
+                    if own == first { Ok(()) } else { Err(format!("{own}, and {first} of {text:?}")) };
+                bench.count(&format!("{slip:?}"), other, found);
             }
         }
-    });
+    }
 }
 
 /// Dialects of the caller's own, and built-in ones with marks of the same arrangement.
@@ -436,41 +473,43 @@ fn kind(outcome: &Outcome) -> String {
 /// No call is lost in silence: in whatever surroundings, mode or form, it is made, refused or shown.
 #[test]
 fn nothing_is_silent() {
-    hold("silent", ALL, |bench| silence::run(bench, rounds(1200)));
+    hold("silent", ALL, silence::run);
 }
 
 /// The last closing bracket alone is missing, and the answer ended by itself: the call is put right at once.
 #[test]
 fn one_closing_bracket_is_put_back() {
-    hold("closer", CLOSER, |bench| {
-        let context = Context { finish_reason: Some("stop"), ..bench.context.clone() };
-        for number in 0..rounds(300) {
-            let spelling = Spelling::ALL[number % Spelling::ALL.len()];
-            let made = bench.call(Strings::Any);
-            let arguments = spelling.spell(&made.arguments);
-            let cut = without_last_bracket(&arguments);
-            if may_end(cut) {
-                let outcome = bench.read_native(&made.name, cut, &context);
-                bench.count("native", cut, is_call(&outcome, &made));
-            }
+    hold("closer", CLOSER, closer);
+}
 
-            let form = &bench.pools.forms[number % bench.pools.forms.len()];
-            let cut = written(&form.text, &made.name, &arguments);
-            let cut = without_last_bracket(&cut);
-            if !form.end.is_empty() || may_end(cut) {
-                let text = format!("{cut}{}", written(&form.end, &made.name, ""));
-                let outcome = bench.read_under(&text, &context);
-                bench.count(&form.name, &text, is_call(&outcome, &made));
-            }
-
-            // What has no marks is held to more: a value that only stands for one makes it an example.
-            let made = bench.call(Strings::Plain);
-            let text = written(BARE, &made.name, &spelling.spell(&made.arguments));
-            let text = without_last_bracket(&text);
-            let outcome = bench.read_under(text, &context);
-            bench.count("bare", text, is_call(&outcome, &made));
+fn closer(bench: &mut Bench<'_>) {
+    let context = Context { finish_reason: Some("stop"), ..bench.context.clone() };
+    for number in 0..bench.rounds(300) {
+        let spelling = Spelling::ALL[number % Spelling::ALL.len()];
+        let made = bench.call(Strings::Any);
+        let arguments = spelling.spell(&made.arguments);
+        let cut = without_last_bracket(&arguments);
+        if may_end(cut) {
+            let outcome = bench.read_native(&made.name, cut, &context);
+            bench.count("native", cut, is_call(&outcome, &made));
         }
-    });
+
+        let form = &bench.pools.forms[number % bench.pools.forms.len()];
+        let cut = written(&form.text, &made.name, &arguments);
+        let cut = without_last_bracket(&cut);
+        if !form.end.is_empty() || may_end(cut) {
+            let text = format!("{cut}{}", written(&form.end, &made.name, ""));
+            let outcome = bench.read_under(&text, &context);
+            bench.count(&form.name, &text, is_call(&outcome, &made));
+        }
+
+        // What has no marks is held to more: a value that only stands for one makes it an example.
+        let made = bench.call(Strings::Plain);
+        let text = written(BARE, &made.name, &spelling.spell(&made.arguments));
+        let text = without_last_bracket(&text);
+        let outcome = bench.read_under(text, &context);
+        bench.count("bare", text, is_call(&outcome, &made));
+    }
 }
 
 /// A call without any marks.

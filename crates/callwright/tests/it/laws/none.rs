@@ -5,7 +5,6 @@ use callwright::value::Value;
 use callwright::{Context, Dialects, Outcome, Reason, ShapeError, ToolChoice, json};
 use callwright_json::Class;
 
-use crate::common::rounds;
 use crate::laws::bench::{Bench, Made, Spelling, Strings, is_call, told};
 use crate::laws::pools::fill;
 use crate::laws::{ALL, Floor, hold, written};
@@ -38,36 +37,42 @@ const MARKED: [&str; 5] = [
 /// tool, they are a call of it.
 #[test]
 fn what_names_no_tool_is_no_call() {
-    hold("nameless", NAMELESS, |bench| {
-        for number in 0..rounds(120) {
-            let made = with_arguments(bench);
-            let spelling = Spelling::ALL[number % Spelling::ALL.len()];
-            let arguments = spelling.spell(&made.arguments);
-            let named = ToolChoice::Named(made.name.clone());
-            let chosen = Context { tool_choice: named, ..bench.context.clone() };
+    hold("nameless", NAMELESS, nameless);
+}
 
-            let place = UNMARKED[number % UNMARKED.len()];
-            let text = placed(bench, place, &arguments);
-            let outcome = bench.read(&text, number % 2 == 0);
-            bench.count(place, &text, is_text(&outcome, &text));
-            if !place.contains("{said}\n\n```") {
-                let outcome = bench.read_under(&text, &chosen);
-                bench.count(&format!("{place}, chosen"), &text, is_inferred(&outcome, &made));
-            }
+pub(crate) fn nameless(bench: &mut Bench<'_>) {
+    for number in 0..bench.rounds(120) {
+        let made = with_arguments(bench);
+        let spelling = Spelling::ALL[number % Spelling::ALL.len()];
+        let arguments = spelling.spell(&made.arguments);
+        let named = ToolChoice::Named(made.name.clone());
+        let chosen = Context { tool_choice: named, ..bench.context.clone() };
 
-            let place = MARKED[number % MARKED.len()];
-            let text = placed(bench, place, &arguments);
-            let outcome = bench.read(&text, number % 2 == 0);
-            bench.count(place, &text, is_refused(&outcome, |error| matches!(error, ShapeError::NoName(_))));
+        let place = UNMARKED[number % UNMARKED.len()];
+        let text = placed(bench, place, &arguments);
+        let outcome = bench.read(&text, number % 2 == 0);
+        bench.count(place, &text, is_text(&outcome, &text));
+        if !place.contains("{said}\n\n```") {
             let outcome = bench.read_under(&text, &chosen);
             bench.count(&format!("{place}, chosen"), &text, is_inferred(&outcome, &made));
         }
-    });
+
+        let place = MARKED[number % MARKED.len()];
+        let text = placed(bench, place, &arguments);
+        let outcome = bench.read(&text, number % 2 == 0);
+        bench.count(place, &text, is_refused(&outcome, |error| matches!(error, ShapeError::NoName(_))));
+        let outcome = bench.read_under(&text, &chosen);
+        bench.count(&format!("{place}, chosen"), &text, is_inferred(&outcome, &made));
+    }
 }
 
 /// An expression that is a part of other code is not run, in a fence for calls neither; one that is a statement is a call.
 #[test]
 fn code_is_not_run() {
+    hold("code", ALL, code);
+}
+
+pub(crate) fn code(bench: &mut Bench<'_>) {
     const CODE: [[&str; 12]; 2] = [
         [
             "if ready:\n    {call}",
@@ -102,96 +107,98 @@ fn code_is_not_run() {
         ["{call}", "x = {call}", "print({call})", "[{call}]", "await {call}"],
         ["return {call}", "{call};", "x = {call}\nprint(x)", "x = await {call}", "  {call}"],
     ];
-    hold("code", ALL, |bench| {
-        let half = usize::from(bench.is_judge);
-        let pythonic = dialect("pythonic");
-        for number in 0..rounds(60) {
-            let made = bench.call(Strings::Plain);
-            // No expression has such a name.
-            if made.name.contains(':') {
-                continue;
-            }
-            let list = bench.spoken(&pythonic, &made);
-            let Some(call) = list.strip_prefix('[').and_then(|call| call.strip_suffix(']')) else { continue };
-            let write = |template: &str| fill(template, |slot| (slot == "call").then(|| call.to_owned()));
-
-            let template = CODE[half][number % CODE[half].len()];
-            let text = write(template);
-            let outcome = bench.read(&text, number % 2 == 0);
-            bench.count(template, &text, is_text(&outcome, &text));
-            let text = format!("```tool_code\n{text}\n```");
-            let outcome = bench.read(&text, false);
-            bench.count(
-                &format!("tool_code: {template}"),
-                &text,
-                is_refused(&outcome, |error| *error == ShapeError::InCode),
-            );
-
-            let template = STATEMENTS[half][number % STATEMENTS[half].len()];
-            for text in [write(template), format!("```tool_code\n{}\n```", write(template))] {
-                let outcome = bench.read(&text, false);
-                bench.count(template, &text, is_call(&outcome, &made));
-            }
+    let half = usize::from(bench.is_judge);
+    let pythonic = dialect("pythonic");
+    for number in 0..bench.rounds(60) {
+        let made = bench.call(Strings::Plain);
+        // No expression has such a name.
+        if made.name.contains(':') {
+            continue;
         }
-    });
+        let list = bench.spoken(&pythonic, &made);
+        let Some(call) = list.strip_prefix('[').and_then(|call| call.strip_suffix(']')) else { continue };
+        let write = |template: &str| fill(template, |slot| (slot == "call").then(|| call.to_owned()));
+
+        let template = CODE[half][number % CODE[half].len()];
+        let text = write(template);
+        let outcome = bench.read(&text, number % 2 == 0);
+        bench.count(template, &text, is_text(&outcome, &text));
+        let text = format!("```tool_code\n{text}\n```");
+        let outcome = bench.read(&text, false);
+        bench.count(
+            &format!("tool_code: {template}"),
+            &text,
+            is_refused(&outcome, |error| *error == ShapeError::InCode),
+        );
+
+        let template = STATEMENTS[half][number % STATEMENTS[half].len()];
+        for text in [write(template), format!("```tool_code\n{}\n```", write(template))] {
+            let outcome = bench.read(&text, false);
+            bench.count(template, &text, is_call(&outcome, &made));
+        }
+    }
 }
 
 /// The definition of a tool, in any form and with any marks, is no call of it, and neither is its schema in the place of
 /// arguments.
 #[test]
 fn definitions_are_no_calls() {
-    hold("define", ALL, |bench| {
-        for number in 0..rounds(60) {
-            let tool = bench.random.pick(&bench.pools.tools);
-            let (name, schema) = (&tool.name, tool.schema());
-            let definitions = [
-                json!({"type": "function", "function": {"name": name, "description": "Does it.", "parameters": schema}}),
-                json!({"type": "function", "name": name, "description": "Does it.", "parameters": schema}),
-                json!({"name": name, "description": "Does it.", "input_schema": schema}),
-                json!({"name": name, "parameters": schema}),
-                json!({"name": name, "arguments": schema}),
-            ];
-            let spelling = Spelling::ALL[number % Spelling::ALL.len()];
-            let definition = spelling.spell(&definitions[number % definitions.len()]);
-            let place = UNMARKED[number % UNMARKED.len()];
-            let text = placed(bench, place, &definition);
-            let outcome = bench.read(&text, number % 2 == 0);
-            bench.count(place, &text, is_text(&outcome, &text));
-            let place = MARKED[number % MARKED.len()];
-            let text = placed(bench, place, &definition);
-            let outcome = bench.read(&text, number % 2 == 0);
-            let found = is_refused(&outcome, |error| *error == ShapeError::Definition);
-            bench.count(place, &text, found);
+    hold("define", ALL, definitions);
+}
 
-            let form = &bench.pools.forms[number % bench.pools.forms.len()];
-            let text = written(&format!("{}{}", form.text, form.end), name, &spelling.spell(&schema));
-            let outcome = bench.read(&text, number % 2 == 0);
-            let found = is_refused(&outcome, |error| *error == ShapeError::Definition);
-            bench.count(&form.name, &text, found);
-        }
-    });
+pub(crate) fn definitions(bench: &mut Bench<'_>) {
+    for number in 0..bench.rounds(60) {
+        let tool = bench.random.pick(&bench.pools.tools);
+        let (name, schema) = (&tool.name, tool.schema());
+        let definitions = [
+            json!({"type": "function", "function": {"name": name, "description": "Does it.", "parameters": schema}}),
+            json!({"type": "function", "name": name, "description": "Does it.", "parameters": schema}),
+            json!({"name": name, "description": "Does it.", "input_schema": schema}),
+            json!({"name": name, "parameters": schema}),
+            json!({"name": name, "arguments": schema}),
+        ];
+        let spelling = Spelling::ALL[number % Spelling::ALL.len()];
+        let definition = spelling.spell(&definitions[number % definitions.len()]);
+        let place = UNMARKED[number % UNMARKED.len()];
+        let text = placed(bench, place, &definition);
+        let outcome = bench.read(&text, number % 2 == 0);
+        bench.count(place, &text, is_text(&outcome, &text));
+        let place = MARKED[number % MARKED.len()];
+        let text = placed(bench, place, &definition);
+        let outcome = bench.read(&text, number % 2 == 0);
+        let found = is_refused(&outcome, |error| *error == ShapeError::Definition);
+        bench.count(place, &text, found);
+
+        let form = &bench.pools.forms[number % bench.pools.forms.len()];
+        let text = written(&format!("{}{}", form.text, form.end), name, &spelling.spell(&schema));
+        let outcome = bench.read(&text, number % 2 == 0);
+        let found = is_refused(&outcome, |error| *error == ShapeError::Definition);
+        bench.count(&form.name, &text, found);
+    }
 }
 
 /// Our own prompts given back hold no call but the example that they show.
 #[test]
 fn what_a_prompt_says_is_no_call() {
-    hold("prompt", ALL, |bench| {
-        for number in 0..rounds(1) {
-            let pools = bench.pools;
-            for dialect in &pools.dialects {
-                let prompt = prompt::prompt(dialect, &pools.tool_set, &Speaking::default());
-                let text = prompt.text;
-                let outcome = bench.read(&text, number % 2 == 1);
-                let is_example = |name: &str, arguments: Value| {
-                    prompt.examples.iter().any(|example| {
-                        example.name == name && example.arguments.as_ref().is_none_or(|own| *own == arguments)
-                    })
-                };
-                let is_right = outcome.calls().all(|call| is_example(&call.name, call.to_value()));
-                bench.count(dialect.name(), &text, if is_right { Ok(()) } else { Err(told(&outcome)) });
-            }
+    hold("prompt", ALL, prompts);
+}
+
+fn prompts(bench: &mut Bench<'_>) {
+    for number in 0..bench.rounds(1) {
+        let pools = bench.pools;
+        for dialect in &pools.dialects {
+            let prompt = prompt::prompt(dialect, &pools.declared.set, &Speaking::default());
+            let text = prompt.text;
+            let outcome = bench.read(&text, number % 2 == 1);
+            let is_example = |name: &str, arguments: Value| {
+                prompt.examples.iter().any(|example| {
+                    example.name == name && example.arguments.as_ref().is_none_or(|own| *own == arguments)
+                })
+            };
+            let is_right = outcome.calls().all(|call| is_example(&call.name, call.to_value()));
+            bench.count(dialect.name(), &text, if is_right { Ok(()) } else { Err(told(&outcome)) });
         }
-    });
+    }
 }
 
 fn dialect(name: &str) -> PromptDialect {

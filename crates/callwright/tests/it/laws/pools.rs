@@ -3,9 +3,11 @@
 
 use callwright::json;
 use callwright::value::Value;
-use callwright::{Dialects, ToolSet, prompt::PromptDialect};
+use callwright::{Dialects, prompt::PromptDialect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+use crate::common::question::Tools;
 
 /// One half of all pools.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,8 @@ impl Half {
 /// All that a text can be made of.
 pub(crate) struct Pools {
     pub(crate) tools: Vec<Tool>,
-    pub(crate) tool_set: ToolSet,
+    /// Their definitions.
+    pub(crate) declared: Tools,
     pub(crate) values: Values,
     /// How numbers are spelt.
     pub(crate) numbers: Vec<String>,
@@ -71,7 +74,7 @@ impl Pools {
         let definitions: Value =
             tools.iter().map(|tool| json!({"name": tool.name, "parameters": tool.schema()})).collect();
         Pools {
-            tool_set: ToolSet::from_value(&definitions).unwrap(),
+            declared: Tools::new(&definitions.to_string()),
             tools,
             values: half.of(read(include_str!("values.toml"))),
             numbers: numbers.numbers,

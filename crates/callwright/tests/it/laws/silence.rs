@@ -14,9 +14,9 @@ const BEFORE: [&str; 5] = ["", "", "{leads} ", "{start} ", "* "];
 const BEHIND: [&str; 5] = ["", "", " {end}", "{end}", " {said}"];
 const BELOW: [&str; 4] = ["", "\n\n{said}", "\n{said}", "\n\n- {word}"];
 
-/// Draws `number` texts and counts those in which each call is told.
-pub(crate) fn run(bench: &mut Bench<'_>, number: usize) {
-    for number in 0..number {
+/// Draws texts and counts those in which each call is told.
+pub(crate) fn run(bench: &mut Bench<'_>) {
+    for number in 0..bench.rounds(1200) {
         let made: Vec<Made> = (0..1 + number % 3 / 2).map(|_| call(bench)).collect();
         let Some((form, calls, dialect)) = written(bench, number, &made) else { continue };
         let Some((place, text)) = placed(bench, number, &calls) else { continue };
@@ -57,7 +57,7 @@ fn written<'p>(
     let dialect: &PromptDialect = bench.random.pick(&pools.dialects);
     let calls: Vec<(String, String)> =
         made.iter().map(|made| (made.name.clone(), made.arguments.to_string())).collect();
-    Some((dialect.name(), prompt::calls(dialect, &pools.tool_set, &calls), Some(dialect.name())))
+    Some((dialect.name(), prompt::calls(dialect, &pools.declared.set, &calls), Some(dialect.name())))
 }
 
 /// `calls` in some surroundings, and what those are.
