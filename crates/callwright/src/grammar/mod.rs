@@ -5,11 +5,13 @@
 
 pub(crate) mod fold;
 mod form;
+mod frame;
 pub(crate) mod template;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::form::{BLANKS, Form, GAP, NAME, Pieces, folded, marks};
+pub(crate) use self::frame::{Frame, Payload};
 use crate::syntax::Text;
 
 /// How the calls of an answer are written.

@@ -15,12 +15,12 @@ use std::cmp::Reverse;
 use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
-pub(crate) use self::frame::{Frame, Front};
+pub(crate) use self::frame::Front;
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::{Record, Trim};
 use crate::grammar::fold::{self, Folded};
-use crate::grammar::{self, Form};
+use crate::grammar::{self, Form, Frame};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 

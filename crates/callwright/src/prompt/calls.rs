@@ -51,15 +51,9 @@ impl Dialect {
     /// assert_eq!(example.as_deref(), Some("<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>"));
     /// ```
     pub fn example(&self) -> String {
-        self.written().example()
-    }
-}
-
-impl Calls {
-    /// A call of the tool `f` with the argument `a`, whose value is `x`.
-    pub(crate) fn example(&self) -> String {
-        let arguments = written(&self.arguments, "{\"a\": \"x\"}").unwrap_or_default();
-        framed(self, in_frame(self, "f", &arguments, 0).as_slice())
+        let calls = self.written();
+        let arguments = written(&calls.arguments, "{\"a\": \"x\"}").unwrap_or_default();
+        framed(&calls, in_frame(&calls, "f", &arguments, 0).as_slice())
     }
 }
 
