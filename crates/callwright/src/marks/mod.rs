@@ -44,10 +44,20 @@ pub(crate) enum Decision<'t> {
     },
     /// None.
     Nothing {
-        /// Where a call opens as the dialect writes it, so that its marks are those that are known: the place behind its last one,
-        /// and that behind the last one of all calls.
-        ends: Option<(usize, usize)>,
+        /// Where a call opens as the dialect writes it, so that its marks are those that are known.
+        extent: Option<Extent>,
     },
+}
+
+/// How far the whole marks go, in bytes, that begin with a call's opener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// Where the next call opens.
+    pub(crate) next: Option<usize>,
+    /// The place behind the last one in front of that.
+    pub(crate) own: usize,
+    /// The place behind the last one of all.
+    pub(crate) last: usize,
 }
 
 /// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.
@@ -65,7 +75,7 @@ pub(crate) fn read<'t>(
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
     let Some((best, rest)) = readings.split_first() else {
-        return Decision::Nothing { ends: parser.ends() };
+        return Decision::Nothing { extent: parser.extent() };
     };
     if rest.is_empty() {
         let calls =

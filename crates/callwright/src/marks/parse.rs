@@ -11,7 +11,7 @@ use callwright_json::{Fuel, Guide as _, Kinds, strict};
 
 use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
-use super::{lexemes, prices};
+use super::{Extent, lexemes, prices};
 use crate::check;
 use crate::dialect::Trim;
 use crate::grammar::fold::Folded;
@@ -173,14 +173,17 @@ impl<'a, 't> Parser<'a, 't> {
         readings
     }
 
-    /// Where a whole mark opens a call, the places in bytes behind the last whole mark before the next call, and behind the last one.
-    pub(super) fn ends(&self) -> Option<(usize, usize)> {
-        let is_opener = |mark: &Lexeme| matches!(mark.kind, Kind::Call(_));
+    /// How far the whole marks go; `None` where none opens a call.
+    pub(super) fn extent(&self) -> Option<Extent> {
+        let is_opener = |mark: &&Lexeme| matches!(mark.kind, Kind::Call(_) | Kind::SectionOpen);
         let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
-        let opener = whole.find(|mark| is_opener(mark))?;
-        let last = whole.clone().last().unwrap_or(opener);
-        let own = whole.take_while(|mark| !is_opener(mark) && mark.kind != Kind::SectionOpen);
-        Some((self.text.byte(own.last().unwrap_or(opener).to), self.text.byte(last.to)))
+        let opener = whole.find(|mark| matches!(mark.kind, Kind::Call(_)))?;
+        let behind = |last: Option<&Lexeme>| self.text.byte(last.unwrap_or(opener).to);
+        Some(Extent {
+            next: whole.clone().find(is_opener).map(|mark| self.text.byte(mark.from)),
+            own: behind(whole.clone().take_while(|mark| !is_opener(mark)).last()),
+            last: behind(whole.last()),
+        })
     }
 
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {

@@ -9,18 +9,18 @@ use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Decision, Nearness, begins};
+use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::tag::tag_at;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Outcome, Reason, Refusal, Verdict};
+use crate::verdict::{Acceptance, Outcome, Reason, Refusal, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
 
 /// No reading, which says nothing against that of whole marks.
-const NOTHING: Decision<'static> = Decision::Nothing { ends: None };
+const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
 
 /// So many letters are compared with a mark for a unit of fuel.
 const LETTERS_PER_UNIT: usize = 16;
@@ -299,13 +299,18 @@ impl Scanner<'_> {
         }
         let Broken { mut opener, read } = *broken;
         let is_read = matches!(read, Whole::Body(..));
-        let is_doubtful = matches!(&read, Whole::Body(Body::Tags(walk), _) if walk.is_doubtful);
         let own = match read {
             Whole::Nothing => None,
             Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
             Whole::Payload(judged) => Some(judged),
         };
-        let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
+        let accepted = match &own {
+            Some(Judged::Calls(verdicts, _)) => match verdicts.as_slice() {
+                [Verdict::Accepted(call)] => Some(&call.arguments),
+                _ => None,
+            },
+            _ => None,
+        };
         self.work.refuel(self.text.len());
         let from = opener.start;
         let len = self.text.len() - from;
@@ -350,22 +355,22 @@ impl Scanner<'_> {
                 (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
             }
         }
-        // Marks that need no repair stay what they were taken for.
-        let decision = match decision {
-            Decision::Calls { repaired, .. } if repaired.is_empty() && is_accepted => NOTHING,
-            Decision::Ambiguous { is_whole_first: true, .. } if is_accepted => NOTHING,
-            decision => decision,
-        };
-        // If no way through its whole marks is likely, the one that was taken first is not either.
-        let own = own.map(|own| match (&decision, own.reading()) {
-            (Decision::Nothing { ends: Some((end, last)) }, Some((name, reading, own_end))) => {
-                let reason = Reason::Ambiguous { readings: vec![reading] };
-                // Other calls of its dialect may stand in a value.
-                let at = Span::new(from, own_end.max(if is_doubtful { *last } else { *end }));
-                self.case(&opener, self.text.len()).refused(name.as_deref(), reason, at)
+        // Marks that need no repair stay what they were taken for, and so does a call that their repair leaves as it is.
+        let decision = match (decision, accepted) {
+            (Decision::Calls { calls, repaired, .. }, Some(arguments))
+                if repaired.is_empty() || calls.first().is_some_and(|(_, own)| own == arguments) =>
+            {
+                NOTHING
             }
-            _ => own,
-        });
+            (Decision::Ambiguous { is_whole_first: true, .. }, Some(_)) => NOTHING,
+            (decision, _) => decision,
+        };
+        let own = match (&decision, own) {
+            (Decision::Nothing { extent: Some(extent) }, Some(own)) => {
+                Some(self.case(&opener, self.text.len()).unlikely(own, *extent))
+            }
+            (_, own) => own,
+        };
         let is_repaired = !matches!(decision, Decision::Nothing { .. });
         let judged = self.case(&opener, self.text.len()).repaired(decision);
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
@@ -386,28 +391,32 @@ impl Scanner<'_> {
         }
         if is_repaired {
             // Its own marks were read to their end.
-            opener.delimiters.clear();
+            opener.delimiters.retain(|delimiter| *delimiter != Delimiter::Tag);
         }
         self.commit(opener, judged, out);
         Flow::On
     }
 }
 
-impl Judged {
-    /// The tool of the one call that it comes to, the arguments that it was read with, and its end.
-    fn reading(&self) -> Option<(Option<String>, String, usize)> {
-        let Judged::Calls(verdicts, end) = self else { return None };
+impl Case<'_, '_> {
+    /// One call that was read by its whole marks, through which no way is likely. It is refused up to the last one of them; where
+    /// another call opens in it, that may be a value's, and so may be all that follow.
+    fn unlikely(&self, own: Judged, extent: Extent) -> Judged {
+        let Judged::Calls(verdicts, end) = &own else { return own };
+        let holds_call = extent.next.is_some_and(|next| next < *end);
+        let marks_end = if holds_call { extent.last } else { extent.own };
+        let at = Span::new(self.opener.item.at(), marks_end.max(*end));
         match verdicts.as_slice() {
-            [Verdict::Accepted(call)] => Some((Some(call.name.clone()), call.arguments.clone(), *end)),
-            [Verdict::Refused(Refusal { name, reason: Reason::Ambiguous { readings }, .. })] => {
-                Some((name.clone(), readings.first()?.clone(), *end))
+            [Verdict::Accepted(Acceptance { name, arguments, .. })] => {
+                self.refused(Some(name), Reason::Ambiguous { readings: vec![arguments.clone()] }, at)
             }
-            _ => None,
+            [Verdict::Refused(Refusal { name, reason: reason @ Reason::Ambiguous { .. }, .. })] => {
+                self.refused(name.as_deref(), reason.clone(), at)
+            }
+            _ => own,
         }
     }
-}
 
-impl Case<'_, '_> {
     /// What broken marks come to; `None` where they have no reading.
     fn repaired(&self, decision: Decision<'_>) -> Option<Judged> {
         let at = self.opener.start;
