@@ -96,31 +96,27 @@ fn column(row: usize, cell: usize, text: &[char]) -> Option<usize> {
     (row + cell).checked_sub(MOST).filter(|at| *at <= text.len())
 }
 
-/// Where in `text` ends what is `mark` but for one letter added, left out, changed, or exchanged with its neighbour, in bytes;
-/// and whether all of `text` may be the beginning of that, or of `mark`.
+/// Is `text` `mark` but for one letter added, left out, changed, or exchanged with its neighbour?
 ///
 /// Behind the first letter that differs all others are as they should be, in one of four ways.
-pub(crate) fn slips(mark: &str, text: &str) -> (impl Iterator<Item = usize>, bool) {
-    let same = mark.chars().zip(text.chars()).take_while(|(own, letter)| own == letter);
-    let at = same.map(|(own, _)| own.len_utf8()).sum();
-    let (mark, text) = (mark.get(at..).unwrap_or(""), text.get(at..).unwrap_or(""));
-    let next = |text: &str, n: usize| text.chars().take(n).map(char::len_utf8).sum::<usize>();
-    let is_exchanged = mark.chars().take(2).eq(text.chars().take(2).collect::<Vec<_>>().into_iter().rev());
-    let ways = [(1, 1), (0, 1), (1, 0), (2, 2)].map(|(own, others)| {
-        let is_there = own <= mark.chars().take(2).count() && others <= text.chars().take(2).count();
-        let rest = mark.get(next(mark, own)..).unwrap_or("");
-        let behind = text.get(next(text, others)..).unwrap_or("");
-        let is_way = is_there && (own < 2 || is_exchanged);
-        let end = (is_way && behind.starts_with(rest)).then(|| at + text.len() - behind.len() + rest.len());
-        (end, is_way && rest.starts_with(behind))
-    });
-    let may_grow = text.is_empty() || ways.iter().any(|(_, may_grow)| *may_grow);
-    (ways.into_iter().filter_map(|(end, _)| end), may_grow)
-}
-
-/// Is `text` `mark` but for one letter added, left out, changed, or exchanged with its neighbour?
 pub(crate) fn is_one_slip(mark: &str, text: &str) -> bool {
-    mark != text && slips(mark, text).0.any(|end| end == text.len())
+    let same: usize = mark
+        .chars()
+        .zip(text.chars())
+        .take_while(|(own, other)| own == other)
+        .map(|(own, _)| own.len_utf8())
+        .sum();
+    let (own, other) = (&mark[same..], &text[same..]);
+    let behind = |text: &str, n: usize| text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(n);
+    let is_exchanged = own.chars().take(2).eq(other.chars().take(2).collect::<Vec<_>>().into_iter().rev());
+    mark != text
+        && [(1, 1), (0, 1), (1, 0), (2, 2)].into_iter().filter(|(n, _)| *n < 2 || is_exchanged).any(
+            |(n, of_other)| {
+                let (own, other) =
+                    (behind(own, n).map(|at| &own[at..]), behind(other, of_other).map(|at| &other[at..]));
+                own.is_some() && own == other
+            },
+        )
 }
 
 #[cfg(test)]

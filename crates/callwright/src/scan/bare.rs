@@ -1,16 +1,12 @@
-//! Bare texts among the arguments of a call expression: `f(city=New York)` means the text, `f(city=cities[0])` does not.
+//! Bare texts among the arguments of a call expression: `f(city=Paris)` means the text, `f(city=cities[0])` does not.
 //!
 //! In go the repairs of a reading, which say where quotes were missing; out come the texts without them. An expression
-//! is no literal: nobody knows its value.
+//! is no literal: nobody knows its value. Of several words nobody knows where they end.
 
-use callwright_json::{Repair, RepairKind};
+use callwright_json::{Guide as _, Place, Repair, RepairKind};
 
+use crate::payload::value::place_of;
 use crate::tools::Tool;
-use crate::tools::names::leading_name;
-
-/// What stands between two values or around one in code, and in no text that is meant as one.
-const OPERATORS: &[&str] =
-    &[" + ", " * ", " ** ", " // ", " % ", " == ", " = ", " if ", "lambda ", "lambda:", "${"];
 
 /// What programs call the objects whose members they take.
 const OBJECTS: &[&str] = &[
@@ -27,24 +23,18 @@ const MAX_BEGINNING: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Bare<'t> {
     text: &'t str,
-    /// Its key was not written either: `f(New York)`.
-    is_positional: bool,
 }
 
 /// The bare texts that `repairs` of an argument list in `text` put quotes around.
 pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
     let mut found = Vec::new();
     let mut opened: Option<usize> = None;
-    // Repairs stand in order: a key stands before the value that it was added to.
-    let mut added_key = None;
     for repair in repairs {
         let at = repair.at.start as usize;
         match (repair.kind, opened) {
-            (RepairKind::AddKey, _) => added_key = Some(at),
             (RepairKind::QuoteValue, None) => opened = Some(at),
             (RepairKind::QuoteValue, Some(from)) => {
-                let is_positional = added_key == Some(from);
-                found.extend(text.get(from..at).map(|text| Bare { text, is_positional }));
+                found.extend(text.get(from..at).map(|text| Bare { text }));
                 opened = None;
             }
             // `f"{root}/data"`, `root + "/data"`: only the first quote was added.
@@ -52,8 +42,7 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
                 let rest = text.get(at..).unwrap_or("");
                 let quote = rest.bytes().take(MAX_BEGINNING).position(|byte| matches!(byte, b'"' | b'\''));
                 let begins = rest.get(..quote.map_or(0, |quote| quote + 1)).filter(|piece| 1 < piece.len());
-                let is_positional = added_key == Some(at);
-                found.extend(begins.map(|text| Bare { text, is_positional }));
+                found.extend(begins.map(|text| Bare { text }));
             }
             _ => {}
         }
@@ -67,17 +56,19 @@ impl Bare<'_> {
         binds(before, self.text.trim())
     }
 
-    /// Whether it is an expression, or more than one argument for `tool`.
+    /// Whether it is more than one word, and none of the texts that `tool` has to choose from: an expression, several arguments, or
+    /// words whose end nothing tells.
     pub(super) fn is_expression(&self, tool: &Tool) -> bool {
         let text = self.text.trim();
         let is_formatted = matches!(text.as_bytes(), [b'f' | b'F' | b'b', b'"' | b'\'', ..]);
-        let is_several = self.is_positional && text.contains(',');
+        let is_open = |c: char| c.is_whitespace() || "()[]{},".contains(c);
+        let guide = tool.schema().guide();
+        let places = guide.names(guide.root()).filter_map(|key| place_of(guide, guide.root(), key));
+        let is_choice = |place: Place| guide.longest(place).is_some() && guide.admits(place, text);
         is_formatted
-            || is_several
             || is_member(text)
-            || is_indexed(text)
-            || OPERATORS.iter().any(|operator| text.contains(operator))
-            || holds_key(text, tool)
+            || text.starts_with("lambda:")
+            || text.contains(is_open) && !places.into_iter().any(is_choice)
     }
 }
 
@@ -89,23 +80,6 @@ fn is_member(text: &str) -> bool {
     };
     let object = text.split_once('.').map(|(object, _)| object);
     object.is_some_and(|object| OBJECTS.contains(&object)) && text.split('.').all(is_name)
-}
-
-/// `paths[0]`, `get(x)`
-fn is_indexed(text: &str) -> bool {
-    text.match_indices(['[', '(']).any(|(at, _)| {
-        text.as_bytes().get(at.wrapping_sub(1)).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
-    })
-}
-
-/// `x, days=n`: the next argument in it.
-fn holds_key(text: &str, tool: &Tool) -> bool {
-    text.match_indices(',').any(|(comma, _)| {
-        let rest = text.get(comma + 1..).unwrap_or("").trim_start();
-        let key = leading_name(rest);
-        let behind = rest.get(key.len()..).unwrap_or("").trim_start();
-        behind.starts_with(['=', ':']) && tool.declares(key)
-    })
 }
 
 /// Does `before` give `word` a value: `word = …` at the beginning of a line, `for word in …`?

@@ -5,7 +5,6 @@
 //! A value of no such shape is data.
 
 pub(crate) mod keys;
-pub(crate) mod pairs;
 
 use std::borrow::Cow;
 

@@ -100,11 +100,6 @@ impl<'a> Names<'a> {
         ends.max().unwrap_or(end)
     }
 
-    /// The longest word that may be a name in prose, in bytes.
-    pub(crate) fn longest(&self) -> usize {
-        self.index().longest
-    }
-
     /// The tools.
     pub(crate) fn tools(&self) -> &ToolSet {
         self.0.tools()

@@ -11,7 +11,6 @@ pub(super) mod encoded;
 mod header;
 mod labels;
 mod punctuation;
-mod slipped;
 mod tag;
 mod words;
 
@@ -386,7 +385,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         if let Some(step) = self.in_header(byte)? {
             return Ok(step);
         }
-        let step = match byte {
+        match byte {
             b'{' => self.brace(),
             b'[' => self.bracket(),
             b'(' => self.tuple(),
@@ -402,8 +401,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
             b'>' if self.at == self.from || self.in_own_fence() => self.arrows(),
             _ if is_name_byte(byte) => self.word(),
             _ => Ok(Step::Nothing),
-        }?;
-        if let Step::Nothing = step { self.slipped() } else { Ok(step) }
+        }
     }
 
     /// Does the first sign of a mark stand twice: `<<tool_call>`?

@@ -1,11 +1,12 @@
 //! The door for one JSON text: native arguments, or an answer that should be JSON.
 
+mod pairs;
+
 use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
 
 use crate::context::is_cut;
 use crate::payload::holds_several;
 use crate::schema::{Checked, Coerced, Coercion, Schema};
-use crate::shape::pairs;
 use crate::verdict::Reason;
 
 /// A repaired text: strict JSON that fits the schema, and what it took.
