@@ -16,14 +16,9 @@ use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// What a header may say before its name.
 const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
-/// What may be glued to a name once the tokens between them are gone.
-const GLUED_BEFORE: &[&str] = &["function"];
-const GLUED_BEHIND: &[&str] = &["json", "code", "commentary", "analysis"];
 /// What may stand between a name and its arguments.
 const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 
-/// The most digits of a call's number.
-const MAX_DIGITS: usize = 3;
 /// The most blanks that are waited for behind such a word.
 const MAX_BLANKS: usize = 16;
 
@@ -189,18 +184,7 @@ impl OpenerParser<'_, '_> {
             let name = name.strip_prefix("functions.").unwrap_or(name);
             self.place.names.tools().get(name).is_some()
         };
-        for before in GLUED_BEFORE {
-            if word.strip_prefix(before).is_some_and(is_tool) {
-                return Some(Span::new(from + before.len(), end));
-            }
-        }
-        // `0f`, with its number in front
-        let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
-        if word.len() - name.len() <= MAX_DIGITS && is_tool(name) {
-            return Some(Span::new(end - name.len(), end));
-        }
-        let behind = GLUED_BEHIND.iter().find(|behind| word.strip_suffix(**behind).is_some_and(is_tool))?;
-        Some(Span::new(from, end - behind.len()))
+        is_tool(word).then(|| Span::new(from, end))
     }
 
     /// Does `word` stand at `at`?
