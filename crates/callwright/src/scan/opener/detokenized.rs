@@ -84,8 +84,11 @@ impl OpenerParser<'_, '_> {
         if end == self.bytes.len() && self.may_hold_name(from, end) {
             return Err(Incomplete);
         }
-        let Some(name) = self.name_within(from, end) else { return Ok(None) };
-        marks += usize::from(name != Span::new(from, end));
+        let name = Span::new(from, end);
+        let word = name.of(self.text);
+        if self.place.names.tools().get(word.strip_prefix("functions.").unwrap_or(word)).is_none() {
+            return Ok(None);
+        }
         let mut at = end;
         // `f:0`
         let behind = self.bytes.get(at + 1..).unwrap_or(&[]);
@@ -175,16 +178,6 @@ impl OpenerParser<'_, '_> {
     fn goes_on(&mut self, name: Span, at: usize) -> Step {
         self.header = Header::Named(name, true);
         self.past(at)
-    }
-
-    /// The declared name in the word `from..end`, what is glued to it left out.
-    pub(super) fn name_within(&self, from: usize, end: usize) -> Option<Span> {
-        let word = self.text.get(from..end)?;
-        let is_tool = |name: &str| {
-            let name = name.strip_prefix("functions.").unwrap_or(name);
-            self.place.names.tools().get(name).is_some()
-        };
-        is_tool(word).then(|| Span::new(from, end))
     }
 
     /// Does `word` stand at `at`?
