@@ -3,7 +3,7 @@
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
 use crate::dialect::{Grammar, REASONING};
-use crate::marks::{self, edit::is_one_slip};
+use crate::marks;
 use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::fit;
@@ -43,13 +43,8 @@ pub(crate) fn tail(
         let Some(&byte) = bytes.get(next) else {
             return if place.end { Tail::Ended(at) } else { Tail::Wait { at, blank: next } };
         };
-        let torn = match torn_last(text, next, delimiters, place.end) {
-            Err(Incomplete) => return Tail::Wait { at, blank: next },
-            Ok(torn) => torn,
-        };
         let closed = match byte {
-            _ if torn.is_some() => Ok(torn),
-            // `<|start|>assitant`: the role of the turn in which the next call stands.
+            // `<|start|>assistant`: the role of the turn in which the next call stands.
             b'a' if text[..next].ends_with("<|start|>") => role(text, next, place.end),
             _ if let Some(closed) = own_closer(text, next, delimiters, place) => closed,
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
@@ -145,48 +140,17 @@ fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) ->
     Ok(len.filter(|_| close(delimiters, |g| Some(*g) == own)).map(|len| at + len))
 }
 
-/// The place behind the model's role at `at`, with a slip or not.
+/// The place behind the model's role at `at`.
 fn role(text: &str, at: usize, end: bool) -> Seen<usize> {
     const ROLE: &str = "assistant";
     let rest = text.get(at..).unwrap_or("");
     let word = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-    match word.len() == rest.len() && word.len() <= ROLE.len() + 1 && !end {
+    match word.len() == rest.len() && word.len() <= ROLE.len() && !end {
         true => Err(Incomplete),
         false => {
             let behind = at + word.len();
-            let is_it = word == ROLE || is_one_slip(ROLE, word);
-            Ok(is_it.then(|| behind + blanks(text, behind, MAX_BLANK)))
+            Ok((word == ROLE).then(|| behind + blanks(text, behind, MAX_BLANK)))
         }
-    }
-}
-
-/// The end of the line at `at`, where it is what closes the fence that is open, but for one letter: ```` ``_ ````; of the
-/// answer, where its last sign stands for the bracket that closes the list; and the place behind a sign that slipped in between
-/// two objects of it.
-fn torn_last(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Seen<usize> {
-    let rest = text.get(at..).unwrap_or("");
-    let fence = delimiters.iter().rev().find_map(|delimiter| match delimiter {
-        Delimiter::Fence(n) => Some(*n),
-        _ => None,
-    });
-    if let Some(n) = fence {
-        // Of a longer line only its beginning is looked at: each call on it asks.
-        let len = rest.bytes().take(n + 2).take_while(|byte| *byte != b'\n').count();
-        let line = rest.get(..len).unwrap_or("");
-        if line.len() == rest.len() && line.len() <= n + 1 && !end {
-            return Err(Incomplete);
-        }
-        let is_torn = line.len() <= n + 1 && is_one_slip(&"`".repeat(n), line.trim_end());
-        return Ok((is_torn && close(delimiters, |g| *g == Delimiter::Fence(n))).then_some(at + line.len()));
-    }
-    let mut letters = rest.chars();
-    let is_odd = letters.next().is_some_and(|letter| letter != ']' && letter != '{');
-    match letters.as_str() {
-        _ if !is_odd || delimiters.last() != Some(&Delimiter::Bracket) => Ok(None),
-        "" if !end => Err(Incomplete),
-        "" => Ok(close(delimiters, |g| *g == Delimiter::Bracket).then_some(text.len())),
-        // `}}, _{"name": …`
-        next => Ok(next.starts_with('{').then_some(text.len() - next.len())),
     }
 }
 

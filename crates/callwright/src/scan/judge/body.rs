@@ -7,7 +7,6 @@ use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKin
 
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool};
-use crate::check;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, View, Walk};
@@ -340,44 +339,11 @@ impl Case<'_, '_> {
                 *json = self.list_of(tool, walk, key);
             }
         }
-        let arguments = self.as_texts(tool, walk, &members).unwrap_or_else(|| object_of(&members));
+        let arguments = object_of(&members);
         if doubtful {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
-    }
-
-    /// The arguments with some values that could be texts as well taken for texts, where only so they fit:
-    /// `{"kind": "text", "value": "7"}`. `None` where they fit as they are, or in no way or several.
-    fn as_texts(&self, tool: &Tool, walk: &Walk, members: &[(&str, String)]) -> Option<String> {
-        const MOST: usize = 4;
-        let fits = |arguments: &str| check::fit(tool, arguments).is_ok();
-        let guide = tool.schema().guide();
-        let texts: Vec<(usize, String)> = members
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, json))| !json.starts_with('"'))
-            .filter_map(|(n, (key, _))| {
-                let place = value::place_of(guide, guide.root(), key)?;
-                let raw = self.values_of(tool, walk, key).next()?;
-                guide.kinds(place).has(Kinds::STRING).then(|| (n, callwright_json::quote(raw.trim())))
-            })
-            .collect();
-        if texts.is_empty() || MOST < texts.len() || fits(&object_of(members)) {
-            return None;
-        }
-        let mut fitting = (1..1_u32 << texts.len()).filter_map(|choice| {
-            let mut members = members.to_vec();
-            for (bit, (n, text)) in texts.iter().enumerate() {
-                if choice & (1 << bit) != 0
-                    && let Some((_, json)) = members.get_mut(*n)
-                {
-                    json.clone_from(text);
-                }
-            }
-            Some(object_of(&members)).filter(|arguments| fits(arguments))
-        });
-        fitting.next().filter(|_| fitting.next().is_none())
     }
 
     /// Does `key`, which stands several times, take a list, and is none of its values one: each is an element?

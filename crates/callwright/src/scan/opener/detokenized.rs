@@ -16,14 +16,9 @@ use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// What a header may say before its name.
 const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
-/// What may be glued to a name once the tokens between them are gone.
-const GLUED_BEFORE: &[&str] = &["function"];
-const GLUED_BEHIND: &[&str] = &["json", "code", "commentary", "analysis"];
 /// What may stand between a name and its arguments.
 const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 
-/// The most digits of a call's number.
-const MAX_DIGITS: usize = 3;
 /// The most blanks that are waited for behind such a word.
 const MAX_BLANKS: usize = 16;
 
@@ -89,8 +84,11 @@ impl OpenerParser<'_, '_> {
         if end == self.bytes.len() && self.may_hold_name(from, end) {
             return Err(Incomplete);
         }
-        let Some(name) = self.name_within(from, end) else { return Ok(None) };
-        marks += usize::from(name != Span::new(from, end));
+        let name = Span::new(from, end);
+        let word = name.of(self.text);
+        if self.place.names.tools().get(word.strip_prefix("functions.").unwrap_or(word)).is_none() {
+            return Ok(None);
+        }
         let mut at = end;
         // `f:0`
         let behind = self.bytes.get(at + 1..).unwrap_or(&[]);
@@ -180,27 +178,6 @@ impl OpenerParser<'_, '_> {
     fn goes_on(&mut self, name: Span, at: usize) -> Step {
         self.header = Header::Named(name, true);
         self.past(at)
-    }
-
-    /// The declared name in the word `from..end`, what is glued to it left out.
-    pub(super) fn name_within(&self, from: usize, end: usize) -> Option<Span> {
-        let word = self.text.get(from..end)?;
-        let is_tool = |name: &str| {
-            let name = name.strip_prefix("functions.").unwrap_or(name);
-            self.place.names.tools().get(name).is_some()
-        };
-        for before in GLUED_BEFORE {
-            if word.strip_prefix(before).is_some_and(is_tool) {
-                return Some(Span::new(from + before.len(), end));
-            }
-        }
-        // `0f`, with its number in front
-        let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
-        if word.len() - name.len() <= MAX_DIGITS && is_tool(name) {
-            return Some(Span::new(end - name.len(), end));
-        }
-        let behind = GLUED_BEHIND.iter().find(|behind| word.strip_suffix(**behind).is_some_and(is_tool))?;
-        Some(Span::new(from, end - behind.len()))
     }
 
     /// Does `word` stand at `at`?

@@ -121,12 +121,8 @@ impl OpenerParser<'_, '_> {
         {
             end -= 2;
         }
-        // `to=fcommentary json`, without the tokens between them
-        let within = match is_recipient {
-            true => self.name_within(from, end),
-            false => self.name_in_id(from, end),
-        };
-        let name = within.unwrap_or(Span::new(from, end));
+        let in_id = if is_recipient { None } else { self.name_in_id(from, end) };
+        let name = in_id.unwrap_or(Span::new(from, end));
         let is_name = is_recipient || !self.is_named() && self.is_followed_by_markup(end)?;
         Ok(is_name.then(|| {
             self.header = Header::Named(name, is_recipient);

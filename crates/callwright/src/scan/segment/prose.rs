@@ -6,8 +6,8 @@ use callwright_json::{Span, is_blank};
 
 use super::blocks::{thought_ends, turn};
 use super::skip::{
-    Candidate, FOREIGN, THOUGHT, behind_blanks, blank_len, ends_in_word, is_before_mark, is_line_start,
-    is_mere_word, may_be_label, next_candidate, rest_of_word,
+    Candidate, FOREIGN, THOUGHT, behind_blanks, blank_len, ends_in_word, is_line_start, is_mere_word,
+    may_be_label, next_candidate, rest_of_word,
 };
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
@@ -102,16 +102,12 @@ impl<'a> Scanner<'a> {
             let own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             // `**Action:** f`
             let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
-            // `|<tool_call|>`
-            let exchanged =
-                byte == b'|' && self.is_line_start(at) && is_before_mark(self.text.as_bytes(), at);
             let is_mark = (special && !self.is_hollow(at))
                 || begins_word
                 || marked
                 || arrow
                 || own
                 || label
-                || exchanged
                 || byte == b'#'
                 || first == Some(at);
             if is_mark && !self.standing.held.is_empty() {

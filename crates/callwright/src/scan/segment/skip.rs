@@ -69,8 +69,6 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
                     Some(b'*' | b'#') if may_be_label(bytes, line) => {
                         return Candidate { from: line, to: line };
                     }
-                    // `|<tool_call>`
-                    Some(b'|') if is_before_mark(bytes, line) => return Candidate { from: line, to: line },
                     Some(_) => false,
                 }
             }
@@ -236,11 +234,6 @@ pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
     let label = line.get(markup_len(line)..).unwrap_or(&[]);
     label.iter().zip(b"action").all(|(a, b)| a.eq_ignore_ascii_case(b))
-}
-
-/// May what stands at `at` be a sign that changed places with the first one of a mark: `|<tool_call|>`?
-pub(super) fn is_before_mark(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at + 1).is_none_or(|next| matches!(next, b'<' | b'['))
 }
 
 /// Returns whether a sentence goes on at `at`, where a line begins: a word, one blank, and another word. A call's name has a
