@@ -25,7 +25,7 @@ pub struct Context<'a> {
     pub starts_in_reasoning: bool,
     /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks, or a call
     /// that is the whole answer), and none where there are native calls. Any other stays in the text, and
-    /// [`Outcome::shown`] tells of it.
+    /// [`Outcome::shown`](crate::Outcome::shown) tells of it.
     pub native: bool,
     /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
     /// between words is [unsure](crate::Acceptance::unsure).
@@ -33,8 +33,8 @@ pub struct Context<'a> {
     /// The choice of tools in the request. JSON that names none is a call only where this leaves one:
     /// [`ToolChoice::Named`], or [`ToolChoice::Required`] of one that is declared.
     pub tool_choice: ToolChoice,
-    /// An [unsure](crate::Acceptance::unsure) call stays in the text, and [`Outcome::shown`] tells of it: the model was
-    /// asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
+    /// An [unsure](crate::Acceptance::unsure) call stays in the text, and [`Outcome::shown`](crate::Outcome::shown) tells of
+    /// it: the model was asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
     pub unsure_is_text: bool,
     /// The dialects to look for. [`Dialects::only`] pins one.
     pub dialects: Dialects,

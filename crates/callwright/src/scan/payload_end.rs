@@ -154,29 +154,12 @@ impl<'a> Scanner<'a> {
             _ => {}
         }
         match ended {
-            // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
-            Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&opener, &body) => {
-                self.mode = Mode::Body(opener, Body::words(at));
-                Flow::On
-            }
             Some(ended) => self.judge_marks(opener, body, ended, end, out),
             None => {
                 self.mode = Mode::Body(opener, body);
                 Flow::Wait
             }
         }
-    }
-
-    /// Whether it is the whole answer, and by its marks a call.
-    fn is_call_of_words(&self, opener: &Opener, body: &Body) -> bool {
-        let is_declared =
-            || opener.item.name().is_some_and(|name| self.names.resolve(name.of(&self.text)).is_some());
-        matches!(body, Body::Tags(walk) if walk.params.is_empty())
-            && opener.record.anchor == Anchor::Distinct
-            && self.begins_line(opener.start)
-            && !self.markup.in_fence
-            && self.case(opener, self.text.len()).alone
-            && is_declared()
     }
 
     pub(super) fn undecided(
