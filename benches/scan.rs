@@ -36,7 +36,7 @@ fn whole(bencher: Bencher<'_, '_>, case: &Case) {
 fn pieces(bencher: Bencher<'_, '_>, case: &Case) {
     let (tools, text) = (tools(), case.text.of(case.size));
     let pieces = fours(&text);
-    bencher.counter(ItemsCount::new(pieces.len())).bench(|| streamed(&tools, &pieces, &Context::default()));
+    bencher.counter(ItemsCount::new(pieces.len())).bench(|| streamed(&tools, &pieces));
 }
 
 fn fours(text: &str) -> Vec<&str> {
@@ -44,9 +44,9 @@ fn fours(text: &str) -> Vec<&str> {
 }
 
 /// How many verdicts come of the `pieces` of an answer.
-fn streamed(tools: &ToolSet, pieces: &[&str], context: &Context<'_>) -> usize {
+fn streamed(tools: &ToolSet, pieces: &[&str]) -> usize {
     let mut events = Vec::new();
-    let mut scanner = Scanner::new(tools, context);
+    let mut scanner = Scanner::new(tools, &Context::default());
     for piece in pieces {
         scanner.feed(Delta::Text(black_box(piece)), &mut events);
         events.clear();
@@ -61,8 +61,7 @@ fn endless(bencher: Bencher<'_, '_>, case: &EndlessCase) {
     let Endless { head, unit, .. } = case.text;
     let text = format!("{head}{}", unit.repeat(case.size / unit.len()));
     let pieces = fours(&text);
-    let context = Context { live: true, ..Context::default() };
-    bencher.counter(BytesCount::of_str(&text)).bench(|| streamed(&tools, &pieces, &context));
+    bencher.counter(BytesCount::of_str(&text)).bench(|| streamed(&tools, &pieces));
 }
 
 /// A beginning, and what follows it over and over.

@@ -146,7 +146,7 @@ export interface ParseOptions extends Options {
 }
 
 export interface ScannerOptions extends Options {
-  /** What is certain of a call goes out before its verdict. */
+  /** What is certain of a native call goes out before its verdict; of a call in the text nothing does. */
   live?: boolean;
 }
 
@@ -207,8 +207,8 @@ export declare class Outcome {
 export type Event =
   | { readonly kind: "text-delta"; readonly text: string }
   | { readonly kind: "reasoning-delta"; readonly text: string }
-  | { readonly kind: "call-started"; readonly index: number; readonly native: boolean; readonly id: string | null; readonly name: string }
-  | { readonly kind: "arguments-delta"; readonly index: number; readonly native: boolean; readonly text: string }
+  | { readonly kind: "call-started"; readonly index: number; readonly id: string | null; readonly name: string }
+  | { readonly kind: "arguments-delta"; readonly index: number; readonly text: string }
   | Call
   | Refusal;
 

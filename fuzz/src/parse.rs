@@ -1,13 +1,11 @@
-//! Any answer over fixed tools: no panic, the whole text, single characters and random pieces agree, and what goes out
-//! early is never taken back.
+//! Any answer over fixed tools: no panic, and the whole text, single characters and random pieces agree.
 //!
 //! The first byte chooses the sizes of the pieces; the rest is the answer.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use callwright::value::Value;
-use callwright::{Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict, parse};
+use callwright::{Context, Delta, Event, Outcome, Scanner, ToolSet, Verdict, parse};
 
 static TOOLS: LazyLock<ToolSet> = LazyLock::new(|| {
     let tools = r#"[
@@ -36,41 +34,6 @@ pub fn check(data: &[u8]) {
     let seed = usize::from(choice >> 2);
     let sizes = |n: usize| 1 + (n * 7 + seed) * 31 % 13;
     assert_eq!(in_pieces(&text, &context, sizes), whole, "pieces differ from the whole");
-    check_live(&text, &Context { live: true, ..context });
-}
-
-/// What went out before a verdict is the beginning of what was accepted; of a refused call it is no whole value.
-fn check_live(text: &str, context: &Context<'_>) {
-    let mut scanner = Scanner::new(&*TOOLS, context);
-    let mut events = Vec::new();
-    for (at, c) in text.char_indices() {
-        scanner.feed(Delta::Text(&text[at..at + c.len_utf8()]), &mut events);
-    }
-    let (last, outcome) = scanner.finish();
-    events.extend(last);
-    let mut sent: BTreeMap<usize, (String, String)> = BTreeMap::new();
-    for event in events {
-        match event {
-            Event::CallStarted { call: LiveCall::Text(n), name, .. } => {
-                assert!(sent.insert(n, (name, String::new())).is_none(), "a call begins twice");
-            }
-            Event::CallArguments { call: LiveCall::Text(n), piece } => {
-                sent.get_mut(&n).expect("a call begins before its arguments").1.push_str(&piece);
-            }
-            _ => {}
-        }
-    }
-    for (n, (name, pieces)) in sent {
-        match &outcome.verdicts[n] {
-            Verdict::Accepted(call) => {
-                assert_eq!(call.name, name, "another name went out");
-                assert!(call.arguments.starts_with(&pieces), "{pieces} went out of {}", call.arguments);
-            }
-            Verdict::Refused(_) => {
-                assert!(serde_json::from_str::<Value>(&pieces).is_err(), "a refused call went out: {pieces}");
-            }
-        }
-    }
 }
 
 /// Feeds `text` in pieces, of which the `n`th has `size(n)` characters.

@@ -116,9 +116,10 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     assert.deepEqual(kinds.filter((kind) => kind !== "text-delta"), ["call"]);
   });
 
-  test(`${name}: live, arguments go out before their verdict`, () => {
+  test(`${name}: live, arguments of native calls go out before their verdict`, () => {
     const scanner = new Scanner(WEATHER, { live: true });
-    const events = [...scanner.feed('<tool_call>{"name": "get_weather", "arguments": {"city": "Par'), ...scanner.feed('is"}}</tool_call>'), ...scanner.finish()];
+    const pieces = [{ index: 0, name: "get_weather", arguments: '{"city": "Par' }, { index: 0, arguments: 'is"}' }];
+    const events = [...pieces.flatMap((piece) => [...scanner.feedCall(piece)]), ...scanner.finish()];
     assert.deepEqual(new Set(events.map(({ kind }) => kind)), new Set(["call-started", "arguments-delta", "call"]));
     const sent = events.filter(({ kind }) => kind === "arguments-delta").map(({ text }) => text).join("");
     assert.ok(0 < sent.length && events.find(({ kind }) => kind === "call").argumentsJson.startsWith(sent));

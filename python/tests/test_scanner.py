@@ -29,15 +29,15 @@ def test_pieces_do_not_matter(size: int) -> None:
     assert call.arguments == {"content": "é😀"}
 
 
-def test_a_live_call_goes_out_before_its_verdict() -> None:
+def test_a_live_native_call_goes_out_before_its_verdict() -> None:
     scanner = Scanner(TOOLS, live=True)
-    events: list[Event] = []
-    for piece in ['<tool_call>{"name": "write", "argum', 'ents": {"content": "hel', 'lo"}}</tool_call>']:
-        events += scanner.feed(piece)
+    events = scanner.feed('<tool_call>{"name": "write", "arguments": {"content": "h"}}</tool_call>')
+    events += scanner.feed_call(0, name="write", arguments='{"content": "hel')
+    events += scanner.feed_call(0, arguments='lo"}')
     events += scanner.finish("stop")
-    started = [event for event in events if isinstance(event, CallStarted)]
-    assert started and (started[0].name, started[0].index, started[0].native) == ("write", 0, False)
-    (call,) = [event for event in events if isinstance(event, Call)]
+    (started,) = [event for event in events if isinstance(event, CallStarted)]
+    assert (started.name, started.index, started.id) == ("write", 0, None)
+    _, call = [event for event in events if isinstance(event, Call)]
     pieces = "".join(event.text for event in events if isinstance(event, ArgumentsDelta))
     assert pieces and call.arguments_json.startswith(pieces)
 

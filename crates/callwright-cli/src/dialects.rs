@@ -22,7 +22,7 @@ struct Listed<'a> {
     models: &'a [callwright::Text],
     name_at: NameAt,
     arguments: Grammar,
-    example: &'a str,
+    example: String,
 }
 
 /// Prints all of them, or one.
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &DialectsArgs) -> Result<(), Failure> {
     }
     for dialect in dialects.iter() {
         writeln!(out, "{}", harmless(&described(dialect)))?;
-        for line in dialect.example.lines() {
+        for line in dialect.example().lines() {
             writeln!(out, "    {}", harmless(line))?;
         }
     }
@@ -60,7 +60,7 @@ impl<'a> Listed<'a> {
             models: &dialect.models,
             name_at: dialect.name_at,
             arguments: dialect.arguments,
-            example: &dialect.example,
+            example: dialect.example(),
         }
     }
 }

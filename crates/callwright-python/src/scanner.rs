@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callwright::{CallDelta, Delta, Event, LiveCall};
+use callwright::{CallDelta, Delta, Event};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -16,7 +16,7 @@ use crate::text::{Text, code_points};
 /// Reads one answer as it arrives.
 ///
 /// `feed` takes the next piece of text and gives the events that became certain by it: `TextDelta`, `ReasoningDelta`, with
-/// `live` also `CallStarted` and `ArgumentsDelta`, and a `Call` or a `Refusal` for each call. No event is ever taken back,
+/// `live` also `CallStarted` and `ArgumentsDelta` of native calls, and a `Call` or a `Refusal` for each call. No event is ever taken back,
 /// and how the text was cut into pieces changes nothing. `finish` says that no more will come; `outcome` is everything then.
 /// `events` does all of it for a stream. The keywords are those of `parse`.
 ///
@@ -205,12 +205,10 @@ fn told<'a>(
             Event::Text(text) => Py::new(py, TextDelta { text: text.clone() })?.into_any(),
             Event::Reasoning(text) => Py::new(py, ReasoningDelta { text: text.clone() })?.into_any(),
             Event::CallStarted { call, id, name } => {
-                let (index, native) = which(*call);
-                Py::new(py, CallStarted { index, native, id: id.clone(), name: name.clone() })?.into_any()
+                Py::new(py, CallStarted { index: *call, id: id.clone(), name: name.clone() })?.into_any()
             }
             Event::CallArguments { call, piece } => {
-                let (index, native) = which(*call);
-                Py::new(py, ArgumentsDelta { index, native, text: piece.clone() })?.into_any()
+                Py::new(py, ArgumentsDelta { index: *call, text: piece.clone() })?.into_any()
             }
             Event::Call(verdict) => {
                 let source = verdict.is_native().then(|| arguments.next()).flatten();
@@ -222,15 +220,6 @@ fn told<'a>(
         told.push(event);
     }
     Ok(told)
-}
-
-/// The number of a call that went out before its verdict, and whether it is a native one.
-fn which(call: LiveCall) -> (usize, bool) {
-    match call {
-        LiveCall::Native(index) => (index, true),
-        LiveCall::Text(index) => (index, false),
-        _ => (usize::MAX, false),
-    }
 }
 
 /// A piece of what the model says.
@@ -247,13 +236,12 @@ pub(crate) struct ReasoningDelta {
     text: String,
 }
 
-/// A call begins to go out before its verdict; only with `live`. `index` counts the native calls, or those in the text,
-/// from 0, each in the order of their verdicts.
+/// A native call begins to go out before its verdict; only with `live`. `index` counts the native calls from 0, in the order of
+/// their verdicts. A call in the text never goes out before its own.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CallStarted {
     index: usize,
-    native: bool,
     id: Option<String>,
     name: String,
 }
@@ -264,7 +252,6 @@ pub(crate) struct CallStarted {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ArgumentsDelta {
     index: usize,
-    native: bool,
     text: String,
 }
 
@@ -296,7 +283,7 @@ impl ReasoningDelta {
 impl CallStarted {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let repr = Repr::new(py, "CallStarted").field("index", self.index)?;
-        let repr = repr.field_if(self.native, "native", true)?.field_if(self.id.is_some(), "id", &self.id)?;
+        let repr = repr.field_if(self.id.is_some(), "id", &self.id)?;
         Ok(repr.field("name", &self.name)?.finish())
     }
 }
@@ -305,6 +292,6 @@ impl CallStarted {
 impl ArgumentsDelta {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let repr = Repr::new(py, "ArgumentsDelta").field("index", self.index)?;
-        Ok(repr.field_if(self.native, "native", true)?.field("text", &self.text)?.finish())
+        Ok(repr.field("text", &self.text)?.finish())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callwright::{CallDelta, Delta, Event, LiveCall};
+use callwright::{CallDelta, Delta, Event};
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -143,13 +143,11 @@ enum ToldEvent<'e> {
     },
     CallStarted {
         index: usize,
-        native: bool,
         id: Option<&'e str>,
         name: &'e str,
     },
     ArgumentsDelta {
         index: usize,
-        native: bool,
         text: &'e str,
     },
     #[serde(untagged)]
@@ -169,13 +167,9 @@ fn told<'e>(
             Event::Text(text) => ToldEvent::TextDelta { text },
             Event::Reasoning(text) => ToldEvent::ReasoningDelta { text },
             Event::CallStarted { call, id, name } => {
-                let (index, native) = which(*call);
-                ToldEvent::CallStarted { index, native, id: id.as_deref(), name }
+                ToldEvent::CallStarted { index: *call, id: id.as_deref(), name }
             }
-            Event::CallArguments { call, piece } => {
-                let (index, native) = which(*call);
-                ToldEvent::ArgumentsDelta { index, native, text: piece }
-            }
+            Event::CallArguments { call, piece } => ToldEvent::ArgumentsDelta { index: *call, text: piece },
             Event::Call(verdict) => {
                 let source = verdict.is_native().then(|| arguments.next()).flatten();
                 ToldEvent::Verdict(Box::new(Told::of(
@@ -194,13 +188,4 @@ fn told<'e>(
         _ => None,
     });
     (!told.is_empty()).then(|| with_edits(&told, verdicts))
-}
-
-/// The number of a call that went out before its verdict, and whether it is a native one.
-fn which(call: LiveCall) -> (usize, bool) {
-    match call {
-        LiveCall::Native(index) => (index, true),
-        LiveCall::Text(index) => (index, false),
-        _ => (usize::MAX, false),
-    }
 }

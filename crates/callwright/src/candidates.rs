@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use callwright_json::Span;
 
-use crate::engine::{Context, parse};
+use crate::context::Context;
+use crate::engine::parse;
 use crate::json;
 use crate::shape::keys;
 use crate::tools::names::{MAX_NAME, is_name_byte, leading_name};

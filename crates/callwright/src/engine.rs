@@ -1,57 +1,9 @@
 //! The door: an answer and the tools go in, an [`Outcome`] comes out.
 
-use crate::dialect::Dialects;
-use crate::policy::{CallsInReasoning, Policy};
+use crate::context::Context;
 use crate::scan::{CallDelta, Delta, Scanner};
-use crate::tools::{ToolChoice, ToolSet};
+use crate::tools::ToolSet;
 use crate::verdict::Outcome;
-
-/// What the caller knows about an answer besides its text.
-///
-/// ```
-/// use callwright::{Context, ToolSet, parse};
-///
-/// let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?;
-/// let context = Context { finish_reason: Some("length"), ..Context::default() };
-/// // The answer was cut off: what is missing is not made up.
-/// let outcome = parse(&tools, r#"<tool_call>{"name": "f", "arguments": {"a": [1"#, &[], &context);
-/// assert_eq!(outcome.refusals().next().map(|refusal| refusal.reason.code()), Some("truncated"));
-/// # Ok::<(), callwright::ToolSetError>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Context<'a> {
-    /// The upstream's `finish_reason`. Where there is none, nobody says that the model had ended: a bracket is added at the
-    /// end only where nothing else could have stood there. Say `stop` of a text that is whole.
-    pub finish_reason: Option<&'a str>,
-    /// The prompt already opened the reasoning block: the text begins inside it.
-    pub starts_in_reasoning: bool,
-    /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks, or a call
-    /// that is the whole answer), and none where there are native calls. Any other stays in the text, and
-    /// [`Outcome::shown`] tells of it.
-    pub native: bool,
-    /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
-    /// between words is [unsure](crate::Acceptance::unsure).
-    pub asked: Option<&'a str>,
-    /// What the request says of the tools. JSON that names none is a call only where this leaves one:
-    /// [`ToolChoice::Named`], or [`ToolChoice::Required`] of one that is declared.
-    pub tool_choice: ToolChoice,
-    /// What is [unsure](crate::Acceptance::unsure) stays in the text, and [`Outcome::shown`] tells of it: the model was
-    /// asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
-    pub unsure_is_text: bool,
-    /// The dialects to look for. [`Dialects::only`] pins one.
-    pub dialects: Dialects,
-    /// What may be done about a call that is not right as it was written. The caller asks the model
-    /// again; under a policy that does not repair, [`Policy::admits`] decides which calls are refused.
-    pub policy: Policy,
-    /// What becomes of calls in the model's reasoning.
-    pub calls_in_reasoning: CallsInReasoning,
-    /// Refuse what ends too early even where it can be repaired, if more could have stood there
-    /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
-    pub doubt_open_ends: bool,
-    /// A stream is handed on as it comes: what is certain of a call goes out before its verdict, as
-    /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments).
-    pub live: bool,
-}
 
 /// A call that an upstream made natively.
 #[derive(Clone, Debug)]
@@ -88,43 +40,4 @@ pub fn parse(tools: &ToolSet, text: &str, native: &[NativeCall<'_>], context: &C
         scanner.feed(Delta::ToolCall(delta), &mut events);
     }
     scanner.read(text)
-}
-
-/// Does this `finish_reason` say that the answer ended before the model had said all?
-///
-/// `length` does, and so do `content_filter` and what some servers write instead of them.
-///
-/// ```
-/// assert!(callwright::is_cut("length") && !callwright::is_cut("stop"));
-/// ```
-pub fn is_cut(finish_reason: &str) -> bool {
-    matches!(
-        finish_reason,
-        "length"
-            | "max_tokens"
-            | "model_length"
-            | "content_filter"
-            | "insufficient_system_resource"
-            | "abort"
-            | "error"
-    )
-}
-
-/// Does this `finish_reason` say that the model ended the answer by itself? `stop` and `tool_calls` do, and what servers of other
-/// APIs write instead of them. A word that nobody knows says nothing.
-pub(crate) fn is_end(finish_reason: &str) -> bool {
-    const ENDS: [&str; 11] = [
-        "stop",
-        "tool_calls",
-        "tool_call",
-        "function_call",
-        "end_turn",
-        "tool_use",
-        "stop_sequence",
-        "eos",
-        "eos_token",
-        "complete",
-        "completed",
-    ];
-    ENDS.iter().any(|end| end.eq_ignore_ascii_case(finish_reason))
 }

@@ -8,6 +8,7 @@
 mod tools;
 mod schema;
 mod syntax;
+mod grammar;
 mod dialect;
 mod payload;
 mod scan;
@@ -17,6 +18,7 @@ mod marks;
 mod check;
 mod verdict;
 mod policy;
+mod context;
 mod feedback;
 mod report;
 mod heal;
@@ -33,11 +35,12 @@ pub use callwright_value as value;
 pub use callwright_value::json;
 pub use candidates::{Candidate, candidates};
 pub use compiled::{Compiled, Entry};
+pub use context::{Context, is_cut};
 pub use dialect::{
     Anchor, Argument, Block, Dialect, DialectError, DialectProblem, Dialects, Grammar, Marks, NameAt, Trim,
     fits,
 };
-pub use engine::{Context, NativeCall, is_cut, parse};
+pub use engine::{NativeCall, parse};
 pub use feedback::{
     Diagnosis, Feedback, Fix, JsonLoadsError, Position, PromptError, Trouble, calls_or_error, diagnose,
     json_loads_error, prompt_tool_calls,
@@ -50,7 +53,7 @@ pub use report::{
     PositionReport, RefusalReport, RepairReport, Report, ShownReport, UnhealedReport,
     VERSION as REPORT_VERSION, ViolationReport, WhyReport,
 };
-pub use scan::{CallDelta, Delta, Event, LiveCall, Scanner};
+pub use scan::{CallDelta, Delta, Event, Scanner};
 pub use schema::{
     Checked, Coerced, Coercion, MAX_DEPTH, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
     Unchecked, Violation,

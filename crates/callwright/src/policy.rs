@@ -132,7 +132,10 @@ fn fault(call: &Acceptance, names: &Names<'_>) -> Reason {
     let own = Acceptance { renamed_from: None, coercions: Vec::new(), ..call.clone() };
     match &call.renamed_from {
         _ if !is_well_formed(&own) => Reason::Unreadable(Vec::new()),
-        Some(_) => names.spelt_otherwise(&call.name),
+        Some(_) => {
+            let declared = names.tools().iter().map(|tool| tool.name().to_owned()).collect();
+            Reason::UnknownTool { nearest: vec![call.name.clone()], declared }
+        }
         None if call.coercions.is_empty() => Reason::Invalid(vec![Violation::unchecked()]),
         None => Reason::Invalid(call.coercions.iter().map(Coercion::violation).collect()),
     }

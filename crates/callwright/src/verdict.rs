@@ -6,9 +6,13 @@ use std::fmt;
 use callwright_json::{Class, Diagnostic, Problem, Repair, Span, class_of};
 use serde::de::DeserializeOwned;
 
-use crate::dialect::NATIVE;
 use crate::schema::{Coercion, Violation};
+use crate::tools::nearest::nearest_tool;
+use crate::tools::{Tool, ToolSet};
 use crate::value::Value;
+
+/// The name of the dialect of calls that an upstream made natively, which stand in no text.
+pub(crate) const NATIVE: &str = "native";
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
 #[derive(Clone, Debug)]
@@ -240,6 +244,13 @@ impl Refusal {
 }
 
 impl Reason {
+    /// Says that none of the declared `tools` is `written`.
+    pub(crate) fn unknown_tool(written: &str, tools: &ToolSet) -> Reason {
+        let declared = || tools.iter().map(Tool::name);
+        let nearest = nearest_tool(written, &mut declared()).into_iter().map(str::to_owned).collect();
+        Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
+    }
+
     /// The stable name for programs.
     pub fn code(&self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callwright::{Acceptance, Event, LiveCall, Policy, ToolChoice, Verdict};
+use callwright::{Acceptance, Event, Policy, ToolChoice, Verdict};
 use callwright_json::Value;
 
 use super::voice::{CallHead, Voice};
@@ -269,14 +269,12 @@ impl Sink {
                     self.went += text.len();
                     voice.thought(self.index, text);
                 }
-                Event::CallStarted { call: LiveCall::Native(slot), id, name } if self.may_open(name) => {
-                    self.opening = Some(Opening { slot: *slot, id: id.clone(), name: name.clone() });
+                Event::CallStarted { call, id, name } if self.may_open(name) => {
+                    self.opening = Some(Opening { slot: *call, id: id.clone(), name: name.clone() });
                 }
-                Event::CallArguments { call: LiveCall::Native(slot), piece } => {
-                    self.live_piece(*slot, piece, voice);
-                }
-                // A call that waits for its verdict.
-                Event::CallStarted { .. } | Event::CallArguments { .. } => {}
+                // It waits for its verdict.
+                Event::CallStarted { .. } => {}
+                Event::CallArguments { call, piece } => self.live_piece(*call, piece, voice),
                 Event::Call(verdict) => self.judged(verdict, voice),
                 // What a later engine tells besides is not a client's.
                 _ => {}

@@ -1,7 +1,7 @@
 //! Reads back an answer that was held to JSON, by a schema or a grammar: prose out of `{"no_tool_helps": "…"}`,
 //! calls as ever.
 
-use crate::engine::Context;
+use crate::context::Context;
 use crate::scan::{Delta, Event, Scanner};
 use crate::syntax::escape::{Escape, escape};
 use crate::syntax::{Incomplete, Seen, first_of};

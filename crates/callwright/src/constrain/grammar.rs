@@ -19,10 +19,10 @@ use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
 use super::schema::{MAX_CALLS, call_parts};
-use crate::prompt::speech::Arguments;
+use crate::grammar::Arguments;
+use crate::grammar::template::pieces;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
 use crate::schema::required;
-use crate::syntax::template::pieces;
 use crate::tools::{ToolChoice, ToolSet};
 
 /// The longest grammar, in bytes: servers compile it anew for each request.

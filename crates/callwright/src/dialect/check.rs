@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::speech::PromptFormat;
 use super::{Dialect, Grammar, NameAt};
 use crate::syntax::Text;
 
@@ -149,6 +150,10 @@ pub(super) fn check(
         (Grammar::Relaxed, _) => return Err(("string_mark", Missing("relaxed arguments need one"))),
         (_, None) => {}
         (_, Some(_)) => return Err(("string_mark", NotWith("it goes with arguments = \"relaxed\""))),
+    }
+    if let Some(calls) = &dialect.calls {
+        let speech = PromptFormat { calls: calls.clone(), ..PromptFormat::default() };
+        speech.check().map_err(|(_, problem)| ("calls", problem))?;
     }
     if let Some(speech) = &dialect.speech {
         speech.check()?;

@@ -10,6 +10,9 @@ pub(crate) mod own;
 mod record;
 mod records;
 mod set;
+pub(crate) mod speech;
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -20,11 +23,9 @@ pub(crate) use self::records::{
     ANSWER_HEADS, ANY_CLOSER, FIELD, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;
-use crate::prompt::speech::PromptFormat;
+use self::speech::{PromptFormat, marked};
+use crate::grammar::Calls;
 use crate::syntax::{Text, Typing};
-
-/// The name of the dialect of calls that an upstream made natively, which stand in no text.
-pub(crate) const NATIVE: &str = "native";
 
 /// One way of writing calls.
 ///
@@ -60,9 +61,9 @@ pub struct Dialect {
     /// Who writes it, in words.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub about: Text,
-    /// A call of the tool `f` with the argument `a`, whose value is `x`.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub example: Text,
+    /// How its calls are written, where models write them otherwise than `speech` does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
     /// The dialect whose markers it shares, where only what stands between them tells the two apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kin: Option<Text>,
@@ -110,6 +111,12 @@ impl Dialect {
     #[inline(never)]
     pub fn list_from_json(text: &str) -> Result<Vec<Dialect>, serde_json::Error> {
         serde_json::from_str(text)
+    }
+
+    /// How its calls are written, by its record.
+    pub(crate) fn written(&self) -> Cow<'_, Calls> {
+        let spoken = self.speech.as_ref().map(|speech| &speech.calls).filter(|calls| !calls.call.is_empty());
+        self.calls.as_ref().or(spoken).map_or_else(|| Cow::Owned(marked(self)), Cow::Borrowed)
     }
 }
 

@@ -6,11 +6,11 @@ use callwright_json::Span;
 
 use super::Dialect;
 use super::check::DialectProblem;
-use crate::prompt::speech::Results;
+use super::speech::Results;
+use crate::grammar::template::pieces;
 use crate::syntax::marks::wide;
 use crate::syntax::pattern::{Found, Pattern, Slot};
 use crate::syntax::tag::{self, Role, Tag};
-use crate::syntax::template::pieces;
 use crate::syntax::{Incomplete, Seen, Text, Typing};
 
 /// The openers and closers of all the caller's own dialects.

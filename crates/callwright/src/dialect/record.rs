@@ -7,8 +7,10 @@ use serde::de::IntoDeserializer;
 use serde::de::value::{Error, StrDeserializer};
 
 use super::own::Markup;
+use super::speech::marked;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
-use crate::marks::{Form, Frame, solid};
+use crate::grammar::{Arguments, Calls, Form, Frame};
+use crate::marks::solid;
 use crate::syntax::Text;
 
 /// A dialect, compiled.
@@ -51,22 +53,20 @@ impl Record {
     pub(super) fn new(id: u16, kin: u16, dialect: &Dialect, markup: Option<Arc<Markup>>) -> Record {
         // What has place holders in it ends nothing.
         let close = dialect.call.close.iter().chain(&dialect.section.close).cloned();
-        // Most have no example but a call as it is spoken.
-        let spoken = dialect.speech.as_ref().map(|speech| speech.calls.example());
-        let spoken = spoken.filter(|spoken| dialect.example != *spoken);
-        let examples = [&*dialect.example].into_iter().chain(spoken.as_deref());
-        let mut frames: Vec<Frame> =
-            examples.filter_map(|example| Frame::of(example, dialect.arguments)).collect();
-        if dialect.example.is_empty() && !dialect.arguments.is_tagged() {
-            frames.extend(Frame::of_marks(dialect));
-        }
-        let between = dialect.speech.as_ref().map_or("", |speech| &*speech.calls.between);
+        let spoken = dialect.speech.as_ref().map(|speech| &speech.calls);
+        let is_tagged = dialect.arguments.is_tagged();
+        // Without marks of its own around an argument, one of the caller's own is read with those of all others.
+        let is_marked = markup.is_some() && (!is_tagged || dialect.argument.is_some());
+        let own = is_marked.then(|| marked(dialect));
+        let written = || dialect.calls.iter().chain(spoken).chain(&own);
+        let form = if is_tagged { written().find_map(Form::of) } else { None };
+        let framed = written().filter(|calls| !is_tagged || calls.arguments == Arguments::Json);
+        let mut frames: Vec<Frame> = framed.filter_map(Frame::of).collect();
+        // Words are marks where they are built in.
+        frames.retain(|frame| markup.is_none() || frame.before.contains(['<', '[']));
+        let between = spoken.map_or("", |calls| &*calls.between);
         let next: Vec<Frame> = frames.iter().flat_map(|frame| frame.next(between)).collect();
         frames.extend(next);
-        let form = match dialect.arguments.is_tagged() {
-            true => Form::of(&dialect.example).or_else(|| Form::of_marks(dialect)),
-            false => None,
-        };
         let argument_tag = form.as_ref().map(|form| solid(form.argument_tag()));
         let call_tags = form.iter().map(Form::call_tag).chain(frames.iter().filter_map(Frame::call_tag));
         Record {
@@ -78,8 +78,8 @@ impl Record {
             close: close.collect(),
             name_at: dialect.name_at,
             is_named_twice: dialect.name_at == NameAt::Header
-                && dialect.speech.as_ref().is_some_and(|speech| speech.calls.call.contains("{json_name}")),
-            namespace: dialect.speech.as_ref().map_or("", |speech| speech.calls.namespace()).to_owned(),
+                && spoken.is_some_and(|calls| calls.call.contains("{json_name}")),
+            namespace: spoken.map_or("", Calls::namespace).to_owned(),
             anchor: dialect.anchor,
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),

@@ -6,8 +6,8 @@
 //! small model goes by the form most, so for it the calls stand last. Some models know one call at a time: Llama 3 writes its
 //! token before those of its own tools alone.
 
+use super::speech::GENERAL;
 use super::{Dialect, family};
-use crate::prompt::speech::GENERAL;
 
 /// All dialects. Those without an opener are found by the look of their payload.
 pub(super) fn all() -> Vec<Dialect> {
@@ -17,9 +17,6 @@ pub(super) fn all() -> Vec<Dialect> {
         let Some(speech) = &mut dialect.speech else { continue };
         if speech.system.is_empty() {
             speech.system = GENERAL.into();
-        }
-        if dialect.example.is_empty() {
-            dialect.example = speech.calls.example().into();
         }
     }
     all

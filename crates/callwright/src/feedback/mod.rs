@@ -23,11 +23,10 @@ pub use json_loads::{JsonLoadsError, json_loads_error};
 pub use prompt_calls::{PromptError, calls_or_error, prompt_tool_calls};
 pub use trouble::Trouble;
 
-use crate::dialect::NATIVE;
 use crate::prompt::spaced;
 use crate::shape::keys;
 use crate::value::Value;
-use crate::verdict::{Reason, Refusal, ShapeError};
+use crate::verdict::{NATIVE, Reason, Refusal, ShapeError};
 
 /// How much of a block the model is shown, in characters.
 const BLOCK_SHOWN: usize = 100;

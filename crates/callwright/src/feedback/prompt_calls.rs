@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::Feedback;
-use crate::engine::{Context, parse};
+use crate::context::Context;
+use crate::engine::parse;
 use crate::policy::Policy;
 use crate::tools::ToolSet;
 use crate::verdict::{Acceptance, Outcome, Verdict};

@@ -4,7 +4,8 @@ mod pairs;
 
 use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
 
-use crate::engine::is_cut;
+use crate::context::is_cut;
+use crate::payload::holds_several;
 use crate::schema::{Checked, Coerced, Coercion, Schema};
 use crate::verdict::Reason;
 
@@ -64,11 +65,6 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
         parse.readings.extend(pairs::read(text, schema.guide()));
     }
     fit(settle(parse)?, schema)
-}
-
-/// Are there several values in the text? None of them is words around another one.
-pub(crate) fn holds_several(parse: &Parse<'_>) -> bool {
-    parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SeveralValues)
 }
 
 /// The reading that a parse is settled on, or the reason why there is none.

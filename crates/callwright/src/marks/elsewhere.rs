@@ -3,9 +3,9 @@
 use memchr::memmem;
 
 use super::edit::ends_within;
-use super::fold::{fold, folded};
-use super::form::{BLANKS, Form, NAME};
 use super::lexemes::{most_edits, parts};
+use crate::grammar::fold::{fold, folded};
+use crate::grammar::{BLANKS, Form, NAME};
 use crate::tools::Tool;
 
 /// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter
@@ -22,6 +22,7 @@ pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
     let section = form.section.iter().flat_map(|(open, close)| [open, close]);
     let fixed = section.chain((!is_closed_by_key).then_some(&form.argument_close));
     fixed.chain(form.heads_of_words()).any(|mark| holds(mark))
+        || !is_closed_by_key && form.token().is_some_and(holds)
         || holds(&form.call_close.replace(NAME, tool.name()))
         || form.is_named() && holds(&form.opener_of(tool.name()))
         || is_closed_by_key

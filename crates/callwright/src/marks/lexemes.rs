@@ -7,9 +7,9 @@ use callwright_json::Fuel;
 use memchr::memmem;
 
 use super::edit::{Distance, MOST};
-use super::fold::{Folded, folded, is_foreign};
-use super::form::{BLANKS, Form, GAP, NAME, Pieces};
 use super::prices;
+use crate::grammar::fold::{Folded, folded, is_foreign};
+use crate::grammar::{BLANKS, Form, GAP, NAME, Pieces};
 use crate::tools::Tool;
 
 /// A mark at a place. Places are counted in letters.

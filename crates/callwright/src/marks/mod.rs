@@ -5,8 +5,6 @@
 
 pub(crate) mod edit;
 mod elsewhere;
-mod fold;
-mod form;
 mod frame;
 mod lexemes;
 mod parse;
@@ -14,15 +12,15 @@ mod prices;
 
 use std::cmp::Reverse;
 
-use callwright_json::{Fuel, Span};
+use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
-use self::fold::Folded;
-pub(crate) use self::form::Form;
-pub(crate) use self::frame::{Frame, Front};
+pub(crate) use self::frame::Front;
 use self::lexemes::{Kind, Lexeme, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::{Record, Trim};
+use crate::grammar::fold::{self, Folded};
+use crate::grammar::{self, Form, Frame};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 
@@ -45,7 +43,21 @@ pub(crate) enum Decision<'t> {
         is_whole_first: bool,
     },
     /// None.
-    Nothing,
+    Nothing {
+        /// Where a call opens as the dialect writes it, so that its marks are those that are known.
+        extent: Option<Extent>,
+    },
+}
+
+/// How far the whole marks go, in bytes, that begin with a call's opener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// Where the next call opens.
+    pub(crate) next: Option<usize>,
+    /// The place behind the last one in front of that.
+    pub(crate) own: usize,
+    /// The place behind the last one of all.
+    pub(crate) last: usize,
 }
 
 /// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.
@@ -62,7 +74,9 @@ pub(crate) fn read<'t>(
     parser.is_in_section = is_in_section;
     let Parser { text, tools, .. } = &parser;
     let readings = parser.cheapest();
-    let Some((best, rest)) = readings.split_first() else { return Decision::Nothing };
+    let Some((best, rest)) = readings.split_first() else {
+        return Decision::Nothing { extent: parser.extent() };
+    };
     if rest.is_empty() {
         let calls =
             best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
@@ -74,35 +88,6 @@ pub(crate) fn read<'t>(
     let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
     let is_whole_first = best.repaired.is_empty();
     Decision::Ambiguous { name, readings: arguments.collect(), is_whole_first }
-}
-
-/// Is `call`, one call without what stands around all of them, whole in the marks of `form`, and do its values hold none?
-pub(crate) fn is_whole(call: &str, form: &Form, trim: Trim, tool_set: &ToolSet, fuel: &Fuel) -> bool {
-    let form = Form { section: None, ..form.clone() };
-    let readings = Parser::new((call, 0), &form, trim, tool_set, fuel).cheapest();
-    readings.len() == 1 && readings[0].cost == 0
-}
-
-/// Does one of the `values` in `call`, each a key and its place, hold marks of `form` that it would hardly hold: those of another
-/// argument, or of half a call?
-pub(crate) fn is_torn(
-    call: &str,
-    form: &Form,
-    trim: Trim,
-    tool: &Tool,
-    values: &[(&str, Span)],
-    tool_set: &ToolSet,
-    fuel: &Fuel,
-) -> bool {
-    let parser = Parser::new((call, 0), form, trim, tool_set, fuel);
-    let Parser { text, tools, keys, .. } = &parser;
-    let Some(tool) = tools.iter().position(|own| own.name() == tool.name()) else { return false };
-    let number = |key: &str| keys.iter().position(|own| *own == key);
-    let given: Vec<usize> = values.iter().filter_map(|(key, _)| number(key)).collect();
-    values.iter().any(|(key, at)| {
-        let (from, to) = (text.letter(at.start as usize), text.letter(at.end as usize));
-        number(key).is_some_and(|key| parser.is_torn(tool, key, &given, (from, to)))
-    })
 }
 
 /// How nearly marks in front of a call are what stands in a text: the nearest is the least.
@@ -242,7 +227,7 @@ pub(crate) fn torn_closer(
         nearest = ends.chain(nearest).min_by_key(|(end, edits)| (*edits, Reverse(*end)));
     }
     let rest = text.folded.get(from..).unwrap_or(&[]);
-    let may_grow = |mark: &String| !edit::ends_within(rest, &form::folded(mark), edit::MOST).is_empty();
+    let may_grow = |mark: &String| !edit::ends_within(rest, &grammar::folded(mark), edit::MOST).is_empty();
     match nearest {
         // The letter behind the longest tells whether that ends there.
         _ if !is_last && rest.len() <= longest && closers.iter().any(may_grow) => Err(Incomplete),

@@ -4,18 +4,18 @@
 //! gone by their costs, as Dijkstra's, so that the first one that arrives is the cheapest.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use callwright_json::{Fuel, Guide as _, Kinds, strict};
 
 use super::edit::MOST;
-use super::fold::Folded;
-use super::form::{BLANKS, Form, NAME, folded};
 use super::lexemes::{Kind, Lexeme, Make};
-use super::{lexemes, prices};
+use super::{Extent, lexemes, prices};
 use crate::check;
 use crate::dialect::Trim;
+use crate::grammar::fold::Folded;
+use crate::grammar::{BLANKS, Form, NAME, folded};
 use crate::payload::value;
 use crate::schema::required;
 use crate::syntax::Typing;
@@ -171,6 +171,19 @@ impl<'a, 't> Parser<'a, 't> {
         let limit = readings.first().map_or(0, |best| best.cost + prices::MARGIN);
         readings.retain(|reading| reading.cost < limit);
         readings
+    }
+
+    /// How far the whole marks go; `None` where none opens a call.
+    pub(super) fn extent(&self) -> Option<Extent> {
+        let is_opener = |mark: &&Lexeme| matches!(mark.kind, Kind::Call(_) | Kind::SectionOpen);
+        let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
+        let opener = whole.find(|mark| matches!(mark.kind, Kind::Call(_)))?;
+        let behind = |last: Option<&Lexeme>| self.text.byte(last.unwrap_or(opener).to);
+        Some(Extent {
+            next: whole.clone().find(is_opener).map(|mark| self.text.byte(mark.from)),
+            own: behind(whole.clone().take_while(|mark| !is_opener(mark)).last()),
+            last: behind(whole.last()),
+        })
     }
 
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {
@@ -383,16 +396,12 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let mut held = Held::default();
         let first = self.marks.partition_point(|mark| mark.from < from);
-        let mut before: Vec<&Lexeme> = Vec::new();
+        let mut before: VecDeque<&Lexeme> = VecDeque::new();
         for (n, mark) in self.marks.iter().enumerate().skip(first) {
-            // What overlaps the mark is another reading of it.
-            before.retain(|held_mark| {
-                let is_held = held_mark.to <= mark.from;
-                if is_held {
-                    held.take(self, node, own, held_mark);
-                }
-                !is_held
-            });
+            // What overlaps the mark is another reading of it; of marks that overlap, the first one counts that is whole.
+            while let Some(held_mark) = before.pop_front_if(|held_mark| held_mark.to <= mark.from) {
+                held.take(self, node, own, held_mark);
+            }
             if prices::CEILING + prices::MARGIN < node.cost + held.least() && !self.takes_brackets(node, own)
             {
                 break;
@@ -402,7 +411,7 @@ impl<'a, 't> Parser<'a, 't> {
                 return;
             }
             self.end_value(node, own, n, held.price, next);
-            before.push(mark);
+            before.push_back(mark);
         }
     }
 
@@ -460,28 +469,6 @@ impl<'a, 't> Parser<'a, 't> {
                 true
             }
         }
-    }
-
-    /// Does the text of the argument `key` of `tool`, from `from` to `to`, hold marks that it would hardly hold? `given` are the
-    /// keys that have a value.
-    pub(super) fn is_torn(
-        &self,
-        tool: usize,
-        key: usize,
-        given: &[usize],
-        (from, to): (usize, usize),
-    ) -> bool {
-        let arguments = given.iter().map(|key| (*key, "".into())).collect();
-        let node = Node { at: from, tool, arguments, ..Node::default() };
-        let own = Value { key, opener: 0 };
-        let mut held = Held::default();
-        let first = self.marks.partition_point(|mark| mark.from < from);
-        for mark in self.marks.iter().skip(first).take_while(|mark| mark.to <= to) {
-            held.take(self, &node, own, mark);
-        }
-        let text = self.letters(from, to).unwrap_or("");
-        let json = || self.json(tool, key, 0, text, from);
-        prices::CEILING < held.price && !json().is_some_and(|json| self.is_read(text, &json))
     }
 
     /// Is `text`, the value `json`, read as JSON or by its elements, so that it holds nothing else?
@@ -756,8 +743,10 @@ impl Held {
         self.closer = (is_whole && !opens).then_some(level);
         // Where it would stand, it may be what it looks like, and the text behind it another argument without its opener.
         if is_whole && is_closer {
-            let next = parser.text.letters.get(mark.to);
-            let is_placed = next.is_none_or(|c| matches!(c, '\n' | '&') || c.is_alphanumeric());
+            let is_placed = match parser.text.folded.get(mark.to..).unwrap_or(&[]) {
+                [] | ['\n' | '&', ..] | ['<', '|', ..] => true,
+                [next, ..] => next.is_alphanumeric() || parser.marks_at(mark.to).next().is_some(),
+            };
             let has_free = parser.keys_of(node.tool).any(|key| parser.is_free(node, own, key));
             if is_placed && has_free {
                 self.price += prices::NEVER;

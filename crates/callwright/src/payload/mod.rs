@@ -10,7 +10,7 @@ pub(crate) mod value;
 use std::iter;
 
 use callwright_json::{
-    AnyValue, Class, Guide, Kind, Options, Parse, Reading, Repair, RepairKind, Span, Start, apply,
+    AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start, apply,
     is_arguments, read_prefix, read_with,
 };
 
@@ -101,6 +101,11 @@ pub(crate) fn read_whole<'t>(
     }
     shift(&mut parse, from);
     parse.readings.pop()
+}
+
+/// Returns whether several values stand in the text; none of them is words around another one.
+pub(crate) fn holds_several(parse: &Parse<'_>) -> bool {
+    parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SeveralValues)
 }
 
 /// Words that are no call: those in brackets may be another one.

@@ -199,7 +199,7 @@ fn is_behind(piece: &str, is_behind_string: bool) -> bool {
 }
 
 /// May a mark behind `piece`, in which no string stands, be the first one of its string?
-pub(crate) fn may_open(piece: &str) -> bool {
+fn may_open(piece: &str) -> bool {
     let last = piece.trim_end().chars().next_back();
     matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='))
 }

@@ -199,21 +199,6 @@ fn without_layout(text: &str, indent: &str) -> Option<String> {
     Some(if lines.iter().all(|line| line.trim().is_empty()) { String::new() } else { lines.join("\n") })
 }
 
-/// Where a text that goes as a string begins once the markup's blanks are cut off; `None` while what follows may tell, or
-/// it may still turn out to be a section of its own. Asked as soon as there is more than blanks.
-pub(crate) fn start_of(text: &str, trim: Trim, is_indented: bool) -> Option<usize> {
-    let begins = text.trim_start();
-    if CDATA.starts_with(begins) || begins.starts_with(CDATA) {
-        return None;
-    }
-    let first_break = text.len() - without_first_break(text).len();
-    match trim {
-        Trim::All => Some(text.len() - begins.len()),
-        Trim::LineBreak if !is_indented => Some(first_break),
-        Trim::LineBreak | Trim::OwnLines => (first_break == 0).then_some(0),
-    }
-}
-
 /// The JSON-like `text` as JSON, where it has one reading.
 pub(super) fn json(
     text: &str,

@@ -6,8 +6,8 @@ use crate::value::{Map, Value};
 
 use super::literal::{Style, WORDS, is_identifier, python};
 use super::marks::{in_json, neutralise, quoted};
-use super::speech::Arguments;
-use crate::syntax::template::fill;
+use crate::grammar::Arguments;
+use crate::grammar::template::fill;
 
 /// The most levels of nested elements.
 const MAX_LEVELS: usize = 32;

@@ -12,9 +12,11 @@ use callwright_json::strict;
 use super::PromptDialect;
 use super::arguments::{self, with_breaks, written};
 use super::marks::{in_json, neutralise, one_line, quoted};
-use super::speech::{Arguments, Calls};
-use crate::engine::{Context, parse};
-use crate::syntax::template::fill;
+use crate::context::Context;
+use crate::dialect::Dialect;
+use crate::engine::parse;
+use crate::grammar::template::fill;
+use crate::grammar::{Arguments, Calls};
 use crate::tools::ToolSet;
 use crate::verdict::Acceptance;
 
@@ -40,18 +42,18 @@ pub(super) fn shown(dialect: &PromptDialect, name: &str, form: &[(String, &'stat
     framed(calls, &[call.unwrap_or_else(|| plain_call(name, &arguments::shown(&Arguments::Json, form)))])
 }
 
-impl Calls {
-    /// A call of the tool `f` with the argument `a`, whose value is `x`.
-    pub(crate) fn example(&self) -> String {
-        let arguments = written(&self.arguments, "{\"a\": \"x\"}").unwrap_or_default();
-        framed(self, in_frame(self, "f", &arguments, 0).as_slice())
-    }
-
-    /// What a call has right in front of the tool's name, up to its dot: `functions.`; empty where that is nothing.
-    pub(crate) fn namespace(&self) -> &str {
-        let before = self.call.split_once("{name}").map_or("", |(before, _)| before);
-        let Some(word) = before.strip_suffix('.') else { return "" };
-        before.trim_start_matches(word.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_'))
+impl Dialect {
+    /// A call of the tool `f` with the argument `a`, whose value is `x`, as this dialect writes it.
+    ///
+    /// ```
+    /// let dialects = callwright::Dialects::default();
+    /// let example = dialects.get("glm47").map(|dialect| dialect.example());
+    /// assert_eq!(example.as_deref(), Some("<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>"));
+    /// ```
+    pub fn example(&self) -> String {
+        let calls = self.written();
+        let arguments = written(&calls.arguments, "{\"a\": \"x\"}").unwrap_or_default();
+        framed(&calls, in_frame(&calls, "f", &arguments, 0).as_slice())
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::marks;
 use super::own_marks::OwnMarks;
-use super::speech::PromptFormat;
+use crate::dialect::speech::PromptFormat;
 use crate::dialect::{Dialect, Dialects};
 use crate::syntax::Text;
 

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
+use crate::dialect::speech::Results;
 use crate::json;
 use crate::value::{Map, Value};
 
 use super::example::Examples;
 use super::results::{label, result as result_text};
-use super::speech::Results;
 use super::{PromptDialect, Speaking, calls, prompt};
 use crate::tools::ToolSet;
 

@@ -9,7 +9,6 @@
 mod marks;
 mod own_marks;
 mod literal;
-pub(crate) mod speech;
 mod dialect;
 mod definition;
 mod arguments;
@@ -25,12 +24,14 @@ pub use example::{Example, Examples};
 pub(crate) use literal::spaced;
 pub use marks::{neutralise, restore};
 pub use messages::{Rendered, render_messages};
-pub use speech::{Arguments, Calls, Definition, Listing, PromptFormat, Results};
+
+pub use crate::dialect::speech::{Definition, Listing, PromptFormat, Results};
+pub use crate::grammar::{Arguments, Calls};
 
 use std::borrow::Cow;
 
 use crate::constrain::{Constraint, PROSE_KEY};
-use crate::syntax::template::fill;
+use crate::grammar::template::fill;
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// How to speak to a model: what the request wants, and what the server's template can take.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::PromptDialect;
 use super::calls::naming;
 use super::marks::quoted;
-use crate::syntax::template::fill;
+use crate::grammar::template::fill;
 
 /// One result by the form of its dialect, of the call of `name` that was the `index`th of its answer.
 pub(super) fn result(dialect: &PromptDialect, name: &str, index: usize, content: &str) -> String {

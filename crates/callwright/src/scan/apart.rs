@@ -19,7 +19,7 @@ impl Scanner<'_> {
         }
         let mut apart = self.apart.take().unwrap_or_else(|| {
             let mut rules = self.rules.clone();
-            (rules.is_quiet, rules.is_live) = (false, false);
+            rules.is_quiet = false;
             let mut apart = Scanner::of(self.names.clone(), rules);
             apart.think(0, FIELD.into(), &mut Vec::new());
             Box::new(apart)
@@ -56,7 +56,8 @@ impl Scanner<'_> {
                 Event::Call(Verdict::Accepted(call)) => {
                     self.remove();
                     let call = Acceptance { is_apart: true, ..call };
-                    let spot = self.spot(call.dialect.clone());
+                    let mut spot = self.last_spot(call.dialect.clone());
+                    spot.block += usize::from(self.standing.prose_since_call);
                     self.made.add(&call, spot, self.outcome.verdicts.len());
                     self.judged(Verdict::Accepted(call), out);
                 }

@@ -1,4 +1,4 @@
-//! How calls stand to what the model says beside them. Words are any letters and digits; what they say decides nothing.
+//! The relation of calls to the words beside them. Words are any letters and digits; their meaning decides nothing.
 
 use crate::verdict::{BesideProse, Verdict};
 

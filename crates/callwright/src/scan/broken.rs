@@ -9,15 +9,18 @@ use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
-use crate::marks::{self, Decision, Nearness, begins};
+use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
 use crate::syntax::tag::tag_at;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Outcome, Reason, Verdict};
+use crate::verdict::{Acceptance, Outcome, Reason, Refusal, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
+
+/// No reading, which says nothing against that of whole marks.
+const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
 
 /// So many letters are compared with a mark for a unit of fuel.
 const LETTERS_PER_UNIT: usize = 16;
@@ -165,13 +168,13 @@ impl Scanner<'_> {
         let (tools, fuel) = (self.names.tools(), &self.work.fuel);
         let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>', '＜', '＞', '&']);
         let is_odd = |param: &&Param| holds_sign(param.key) || holds_sign(param.value);
-        let mut odd = match body {
-            Body::Tags(walk) => walk.params.as_slice(),
-            _ => &[],
-        }
-        .iter()
-        .filter(is_odd);
+        let (params, goes_on) = match body {
+            Body::Tags(walk) => (walk.params.as_slice(), walk.goes_on),
+            _ => (&[][..], false),
+        };
+        let mut odd = params.iter().filter(is_odd);
         match judged {
+            Judged::Calls(..) if goes_on => true,
             Judged::Calls(verdicts, _) => match verdicts.as_slice() {
                 [Verdict::Accepted(accepted)] => {
                     let tool = tools.get(&accepted.name);
@@ -180,10 +183,7 @@ impl Scanner<'_> {
                         holds_sign(param.key)
                             || tool.is_none_or(|tool| marks::may_end_elsewhere(value, form, tool))
                     };
-                    if !odd.any(may_end_elsewhere) {
-                        return false;
-                    }
-                    !marks::is_whole(call, form, opener.record.trim, tools, fuel)
+                    odd.any(may_end_elsewhere)
                 }
                 [Verdict::Refused(refusal)] => match refusal.reason {
                     Reason::UnknownTool { .. } | Reason::Invalid(_) => {
@@ -226,7 +226,7 @@ impl Scanner<'_> {
             return Ok(Vec::new());
         }
         let tools = self.names.tools();
-        let inside = self.markup.inside.as_ref().map(|(record, _)| record.id);
+        let inside = self.markup.inside.as_ref().map(|record| record.id);
         let mut near: Vec<((Nearness, bool), &Arc<Record>)> = Vec::new();
         for record in self.rules.dialects.broken_at(rest, tools) {
             if !self.rules.dialects.admits(record) {
@@ -304,7 +304,13 @@ impl Scanner<'_> {
             Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
             Whole::Payload(judged) => Some(judged),
         };
-        let is_accepted = matches!(&own, Some(Judged::Calls(verdicts, _)) if matches!(verdicts.as_slice(), [Verdict::Accepted(_)]));
+        let accepted = match &own {
+            Some(Judged::Calls(verdicts, _)) => match verdicts.as_slice() {
+                [Verdict::Accepted(call)] => Some(&call.arguments),
+                _ => None,
+            },
+            _ => None,
+        };
         self.work.refuel(self.text.len());
         let from = opener.start;
         let len = self.text.len() - from;
@@ -315,11 +321,11 @@ impl Scanner<'_> {
         };
         let records = records.ok().filter(|_| is_within).unwrap_or_default();
         let form = records.iter().find_map(|record| record.form.as_ref());
-        let mut decision = Decision::Nothing;
+        let mut decision = NOTHING;
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
         for record in &records {
-            if !matches!(decision, Decision::Nothing) || !self.may_repair() {
+            if !matches!(decision, Decision::Nothing { .. }) || !self.may_repair() {
                 break;
             }
             if !record.frames.is_empty()
@@ -336,22 +342,36 @@ impl Scanner<'_> {
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, fuel) = (self.names.tools(), &self.work.fuel);
             let read_from = |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, fuel);
-            decision = match read_from(from) {
-                // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
-                Decision::Nothing if is_read => read_from(self.call_start(&opener)),
-                decision => decision,
-            };
-            if !is_read && !matches!(decision, Decision::Nothing) {
+            decision = read_from(from);
+            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+            if is_read
+                && matches!(decision, Decision::Nothing { .. })
+                && let inner @ (Decision::Calls { .. } | Decision::Ambiguous { .. }) =
+                    read_from(self.call_start(&opener))
+            {
+                decision = inner;
+            }
+            if !is_read && !matches!(decision, Decision::Nothing { .. }) {
                 (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
             }
         }
-        // Marks that need no repair stay what they were taken for.
-        let decision = match decision {
-            Decision::Calls { repaired, .. } if repaired.is_empty() && is_read => Decision::Nothing,
-            Decision::Ambiguous { is_whole_first: true, .. } if is_accepted => Decision::Nothing,
-            decision => decision,
+        // Marks that need no repair stay what they were taken for, and so does a call that their repair leaves as it is.
+        let decision = match (decision, accepted) {
+            (Decision::Calls { calls, repaired, .. }, Some(arguments))
+                if repaired.is_empty() || calls.first().is_some_and(|(_, own)| own == arguments) =>
+            {
+                NOTHING
+            }
+            (Decision::Ambiguous { is_whole_first: true, .. }, Some(_)) => NOTHING,
+            (decision, _) => decision,
         };
-        let is_repaired = !matches!(decision, Decision::Nothing);
+        let own = match (&decision, own) {
+            (Decision::Nothing { extent: Some(extent) }, Some(own)) => {
+                Some(self.case(&opener, self.text.len()).unlikely(own, *extent))
+            }
+            (_, own) => own,
+        };
+        let is_repaired = !matches!(decision, Decision::Nothing { .. });
         let judged = self.case(&opener, self.text.len()).repaired(decision);
         let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
         // What a call's own marks open is refused where it has no reading, and never said.
@@ -371,7 +391,7 @@ impl Scanner<'_> {
         }
         if is_repaired {
             // Its own marks were read to their end.
-            opener.delimiters.clear();
+            opener.delimiters.retain(|delimiter| *delimiter != Delimiter::Tag);
         }
         self.commit(opener, judged, out);
         Flow::On
@@ -379,11 +399,29 @@ impl Scanner<'_> {
 }
 
 impl Case<'_, '_> {
+    /// One call that was read by its whole marks, through which no way is likely. It is refused up to the last one of them; where
+    /// another call opens in it, that may be a value's, and so may be all that follow.
+    fn unlikely(&self, own: Judged, extent: Extent) -> Judged {
+        let Judged::Calls(verdicts, end) = &own else { return own };
+        let holds_call = extent.next.is_some_and(|next| next < *end);
+        let marks_end = if holds_call { extent.last } else { extent.own };
+        let at = Span::new(self.opener.item.at(), marks_end.max(*end));
+        match verdicts.as_slice() {
+            [Verdict::Accepted(Acceptance { name, arguments, .. })] => {
+                self.refused(Some(name), Reason::Ambiguous { readings: vec![arguments.clone()] }, at)
+            }
+            [Verdict::Refused(Refusal { name, reason: reason @ Reason::Ambiguous { .. }, .. })] => {
+                self.refused(name.as_deref(), reason.clone(), at)
+            }
+            _ => own,
+        }
+    }
+
     /// What broken marks come to; `None` where they have no reading.
     fn repaired(&self, decision: Decision<'_>) -> Option<Judged> {
         let at = self.opener.start;
         match decision {
-            Decision::Nothing => None,
+            Decision::Nothing { .. } => None,
             Decision::Ambiguous { readings, name, .. } => {
                 let all = Span::new(at, self.text.len());
                 Some(self.refused(name.as_deref(), Reason::Ambiguous { readings }, all))

@@ -18,40 +18,26 @@ use crate::verdict::{Reason, ShapeError, Verdict};
 impl Scanner<'_> {
     pub(super) fn tail(&mut self, blank: usize, end: bool, out: &mut Vec<Event>) -> Flow {
         let mut delimiters = std::mem::take(&mut self.markup.delimiters);
-        let inside = self.markup.inside.as_ref().map(|(record, _)| record);
-        let place = Place { inside, ..self.place(false, end) };
+        let place = Place { inside: self.markup.inside.as_ref(), ..self.place(false, end) };
         let found = tail(&self.text, self.at, blank, &mut delimiters, place);
         self.markup.delimiters = delimiters;
-        match found {
-            Tail::Wait { at, blank } => {
-                self.at = at;
-                self.mode = Mode::Tail(blank);
-                Flow::Wait
-            }
-            Tail::Ended(at) => {
-                match self.goes_on_at(at, end) {
-                    Ok(None) => {}
-                    Err(Incomplete) => {
-                        self.at = at;
-                        self.mode = Mode::Tail(at);
-                        return Flow::Wait;
-                    }
-                    Ok(Some(to)) => {
-                        self.at = to;
-                        self.mode = Mode::Tail(to);
-                        return Flow::On;
-                    }
+        let (at, blank, flow) = match found {
+            Tail::Wait { at, blank } => (at, blank, Flow::Wait),
+            Tail::Ended(at) => match self.goes_on_at(at, end) {
+                Err(Incomplete) => (at, at, Flow::Wait),
+                Ok(Some(to)) => (to, to, Flow::On),
+                Ok(None) => {
+                    self.at = at;
+                    self.markup.last_call_end = at;
+                    self.flush_calls(out);
+                    self.mode = Mode::Prose;
+                    return Flow::On;
                 }
-                self.at = at;
-                self.markup.last_call_end = at;
-                if let Some((_, from)) = &mut self.markup.inside {
-                    *from = at;
-                }
-                self.flush_calls(out);
-                self.mode = Mode::Prose;
-                Flow::On
-            }
-        }
+            },
+        };
+        self.at = at;
+        self.mode = Mode::Tail(blank);
+        flow
     }
 
     /// The place behind the broken mark at `at` that closes the last call. An argument there, which that call lacks, has it
@@ -79,8 +65,7 @@ impl Scanner<'_> {
     /// behind that. Which one is meant nobody can say.
     fn object_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
         let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
-        let Some(((record, _), tool)) = self.markup.inside.as_ref().zip(self.names.resolve(&call.name))
-        else {
+        let Some((record, tool)) = self.markup.inside.as_ref().zip(self.names.resolve(&call.name)) else {
             return Ok(None);
         };
         let begin = at + blanks(&self.text, at, usize::MAX);
@@ -127,7 +112,7 @@ impl Scanner<'_> {
         let next = at + blanks(&self.text, at, usize::MAX);
         let is_open = self.markup.delimiters.contains(&Delimiter::Tag);
         let may_close = |byte: &u8| is_open || byte.is_ascii_punctuation();
-        let Some((dialect, _)) = &self.markup.inside else { return Ok(None) };
+        let Some(dialect) = &self.markup.inside else { return Ok(None) };
         if !self.text.as_bytes().get(next).is_some_and(may_close) {
             return Ok(None);
         }
@@ -153,8 +138,8 @@ impl Scanner<'_> {
         Ok(Some(at + len))
     }
 
-    /// Would an argument of this name be left out of the last call, or do all arguments have such names? All keys that
-    /// begin with it count, too, where it is the whole of what is there so far.
+    /// Returns whether the last call lacks an argument of this name, or the name is that of all arguments. Where the name is not
+    /// over, every key that begins with it counts.
     fn is_left_out(&self, key: Named<'_>) -> bool {
         let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return false };
         let Some(tool) = self.names.resolve(&call.name) else { return false };
@@ -217,16 +202,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Where a call would stand now.
-    pub(super) fn spot(&self, dialect: Cow<'static, str>) -> Spot {
-        Spot {
-            block: self.standing.block + usize::from(self.standing.prose_since_call),
-            ..self.last_spot(dialect)
-        }
-    }
-
-    /// Where the last call stands.
-    fn last_spot(&self, dialect: Cow<'static, str>) -> Spot {
+    /// The spot of the last call.
+    pub(super) fn last_spot(&self, dialect: Cow<'static, str>) -> Spot {
         let is_marked = self.rules.dialects.get(&dialect).is_some_and(|own| own.anchor == Anchor::Distinct);
         Spot { dialect, is_marked, block: self.standing.block, group: self.markup.group }
     }
@@ -242,7 +219,7 @@ enum Named<'t> {
     Begun(&'t str),
 }
 
-/// The longest name that is looked for behind a call, in bytes.
+/// The longest name of an argument behind a call, in bytes.
 const MAX_KEY: usize = 64;
 
 /// The first key of the object that `text` is or begins with.

@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::opener::{MAX_OPENER, OpenerParser};
 use super::{Delta, Mode, Scanner};
+use crate::context::Context;
 use crate::dialect;
-use crate::engine::Context;
 use crate::policy::CallsInReasoning;
 use crate::syntax::tag::{MAX_TAG, tag_at};
 use crate::tools::ToolSet;

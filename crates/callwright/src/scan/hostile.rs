@@ -2,8 +2,8 @@
 
 use super::state::FUEL_PER_BYTE;
 use super::{Scanner, Work};
+use crate::context::Context;
 use crate::dialect::Dialects;
-use crate::engine::Context;
 use crate::prompt::{self, PromptDialect};
 use crate::tools::ToolSet;
 

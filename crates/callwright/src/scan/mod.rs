@@ -1,9 +1,10 @@
 //! One machine for whole texts and for streams: deltas go in, text, reasoning and verdicts come out.
 //!
-//! What is decided depends only on the text so far at a place that the text itself determines, never on how
-//! it was cut into deltas; and what went out is never taken back. Prose flows at once. From a place on where
+//! Each decision depends only on the text so far at a place that the text itself determines, never on how
+//! it was cut into deltas; and no event is taken back. Prose flows at once. From a place on where
 //! a call may begin, text is held until its fate is certain, or until the end.
 
+mod event;
 mod apart;
 mod bare;
 mod beside;
@@ -17,6 +18,8 @@ mod held;
 mod hostile;
 mod judge;
 mod mention;
+mod drafts;
+mod live;
 mod native;
 mod opener;
 mod own_marks;
@@ -25,7 +28,6 @@ mod segment;
 mod epilogue;
 mod siblings;
 mod state;
-mod stream;
 mod tail;
 
 use std::borrow::Cow;
@@ -33,74 +35,16 @@ use std::sync::Arc;
 
 use self::brackets::BracketMatcher;
 use self::broken::Broken;
+use self::drafts::Drafts;
+pub use self::event::{CallDelta, Delta, Event};
 use self::judge::body::Body;
-pub use self::native::CallDelta;
-use self::native::Drafts;
 use self::opener::{Opener, Place};
 use self::repeat::Made;
-use self::segment::emit::Space;
-pub(crate) use self::state::Stop;
-use self::state::{Markup, Rules, Standing, Work};
-use self::stream::Early;
-use crate::engine::Context;
+use self::state::{Markup, Rules, Space, Standing, Work};
+use crate::context::{Context, Stop};
 use crate::tools::Declared;
 use crate::tools::names::Names;
-use crate::verdict::{Outcome, Verdict};
-
-/// A piece of an answer.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Delta<'a> {
-    /// Text.
-    Text(&'a str),
-    /// Reasoning that the upstream keeps apart: a block like one in the text, which the next piece of another kind closes.
-    /// [`CallsInReasoning`](crate::CallsInReasoning) says what becomes of calls in it.
-    Reasoning(&'a str),
-    /// A piece of a native call. Where an answer has native calls, its text holds none from there on.
-    ToolCall(CallDelta<'a>),
-}
-
-/// What became certain.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Event {
-    /// Prose: what the model says.
-    Text(String),
-    /// What it thinks.
-    Reasoning(String),
-    /// A call has begun to go out before its verdict, which will come; only with [`Context::live`], or behind
-    /// [`Scanner::stream_native_call`].
-    CallStarted {
-        /// Which call of the answer it is.
-        call: LiveCall,
-        /// The upstream's id, if there was one by now.
-        id: Option<String>,
-        /// The declared name.
-        name: String,
-    },
-    /// The next piece of the arguments of a call that was started. All pieces of a call, one after the other, are the
-    /// beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a whole JSON
-    /// value.
-    CallArguments {
-        /// The call that was started.
-        call: LiveCall,
-        /// The piece; never empty.
-        piece: String,
-    },
-    /// A call.
-    Call(Verdict),
-}
-
-/// Which call of an answer went out before its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LiveCall {
-    /// A native one, counted from 0 in the order in which they came up. Their verdicts come in this order, behind those
-    /// of all calls in the text.
-    Native(usize),
-    /// One in the text, counted from 0 among the verdicts of calls in the text.
-    Text(usize),
-}
+use crate::verdict::Outcome;
 
 /// Reads one answer as it arrives.
 ///
@@ -140,17 +84,15 @@ pub struct Scanner<'a> {
     at: usize,
     mode: Mode,
     markup: Markup,
-    /// What closes the block of speech that was opened.
+    /// The mark that closes the block of speech that was opened.
     speech: Option<Arc<str>>,
     /// The reasoning that the upstream keeps apart, as long as nothing follows it.
     apart: Option<Box<Scanner<'a>>>,
-    /// What closes the reasoning that is read for calls; all that is no call is thought then.
+    /// The mark that closes the reasoning that is read for calls; everything else in it is thought.
     thought: Option<Arc<str>>,
     standing: Standing,
     space: Space,
     native: Drafts,
-    /// The call in the text that is being read, as far as what is certain of it goes out before a verdict.
-    early: Option<Early>,
     outcome: Outcome,
     work: Work,
     /// The accepted calls.
@@ -163,7 +105,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 enum Mode {
     /// Between calls.
     Prose,
-    /// In a payload whose end is looked for.
+    /// In a payload whose end is searched for.
     Payload(Opener, BracketMatcher),
     /// In a payload that is no brackets.
     Body(Opener, Body),
@@ -184,16 +126,16 @@ enum Mode {
 /// A text that the model quotes.
 #[derive(Debug)]
 struct Quotation {
-    /// What closes it.
+    /// The mark that closes it.
     close: String,
-    /// Where it begins.
+    /// The place where it begins.
     from: usize,
 }
 
 /// The state of a reasoning block.
 #[derive(Debug)]
 struct Thinking {
-    /// What closes it.
+    /// The mark that closes it.
     close: Arc<str>,
     /// It begins here.
     from: usize,
@@ -215,6 +157,7 @@ impl<'a> Scanner<'a> {
     /// `Scanner<'static>`, and may go to another thread or into a stream.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
         let mut scanner = Scanner::of(Names::new(tools), Rules::of(context));
+        scanner.native = Drafts::new(context.live);
         if context.starts_in_reasoning {
             scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
         }
@@ -223,7 +166,7 @@ impl<'a> Scanner<'a> {
 
     fn of(names: Names<'a>, rules: Rules) -> Scanner<'a> {
         Scanner {
-            native: Drafts::new(rules.is_live),
+            native: Drafts::default(),
             names,
             rules,
             text: Cow::Borrowed(""),
@@ -235,7 +178,6 @@ impl<'a> Scanner<'a> {
             thought: None,
             standing: Standing::default(),
             space: Space::default(),
-            early: None,
             outcome: Outcome::default(),
             work: Work::default(),
             made: Made::default(),
@@ -276,14 +218,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The number of the native call that the last [piece](Delta::ToolCall) belongs to, counted from 0 as
-    /// [`LiveCall::Native`] is: for whoever keeps something beside a call.
+    /// The number of the native call that the last [piece](Delta::ToolCall) belongs to, counted from 0 in the order in which
+    /// they came up: for whoever keeps something beside a call.
     pub fn native_call(&self) -> Option<usize> {
         self.native.last()
     }
 
-    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets all
-    /// calls: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
+    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets
+    /// all of them: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
     /// one for long enough.
     pub fn stream_native_call(&mut self, number: usize, out: &mut Vec<Event>) {
         self.native.stream(number, &self.names, out);
@@ -316,10 +258,7 @@ impl<'a> Scanner<'a> {
         self.end_apart(out);
         self.advance(true, out);
         self.tell(true, out);
-        let before = self.outcome.verdicts.len();
-        for verdict in self.native.judge(&self.names, self.rules.admission, self.rules.stop, before) {
-            self.judged(verdict, out);
-        }
+        self.judge_native(out);
         if !self.space.removed {
             let space = std::mem::take(&mut self.space.pending);
             self.say(space, "", out);

@@ -1,55 +1,21 @@
-//! Calls that the upstream made natively: put together from deltas, then judged like any other call. What is certain
-//! before that may go out at once: see [`stream`](super::stream).
+//! The verdicts on calls that the upstream made natively.
 
-use std::collections::HashMap;
+use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, read_with};
 
-use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, read_with, strict};
-
+use super::drafts::Draft;
 use super::judge::open_end::{self, Ending};
 use super::judge::{anew, unread};
-use super::stream::live::Live;
-use super::stream::spelling::{Inside, Spelling};
-use super::{Event, LiveCall, Scanner, Stop};
+use super::{Event, Scanner};
 use crate::check::{self, Fit};
-use crate::dialect::NATIVE;
-use crate::engine::Context;
-use crate::heal::holds_several;
-use crate::payload;
+use crate::context::{Context, Stop};
+use crate::payload::{self, holds_several};
 use crate::policy::Admission;
 use crate::shape;
 use crate::tools::names::Names;
 use crate::tools::{Tool, ToolSet};
-use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
+use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
 
-/// A piece of a native call, as it comes over the wire. Each part may be missing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CallDelta<'a> {
-    /// Which call of the answer it belongs to.
-    pub index: Option<usize>,
-    /// The call's id.
-    pub id: Option<&'a str>,
-    /// The tool's name.
-    pub name: Option<&'a str>,
-    /// The next piece of the argument text.
-    pub arguments: Option<&'a str>,
-}
-
-/// A native call that is being put together.
-#[derive(Debug, Default)]
-struct Draft {
-    index: Option<usize>,
-    id: Option<String>,
-    name: String,
-    /// Another name came when the arguments had begun: whose they are is open.
-    torn: bool,
-    arguments: String,
-    completion: Completion,
-    /// What is certain may go out before the verdict.
-    is_live: bool,
-    live: Live,
-}
-
-/// What ends where the arguments of a call end.
+/// The part of an answer that ends with the arguments of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// The call: another one follows.
@@ -58,143 +24,23 @@ enum End {
     OfAnswer(Stop),
 }
 
-/// The native calls of one answer.
-#[derive(Debug, Default)]
-pub(crate) struct Drafts {
-    drafts: Vec<Draft>,
-    /// The last call of each index, and of each id: a stream of many calls is not searched for each of its pieces.
-    by_index: HashMap<Option<usize>, usize>,
-    by_id: HashMap<String, OfId>,
-    /// The call that the last piece belongs to.
-    last: Option<usize>,
-    /// May what is certain of each of them go out before the verdict?
-    live: bool,
-}
-
-/// The calls of one id.
-#[derive(Debug)]
-struct OfId {
-    last: usize,
-    by_index: HashMap<Option<usize>, usize>,
-}
-
-impl Drafts {
-    /// None yet; with `live`, what is certain of them goes out as they grow.
-    pub(crate) fn new(live: bool) -> Drafts {
-        Drafts { live, ..Drafts::default() }
-    }
-
-    /// The number of the call that the last piece belongs to, counted from 0.
-    pub(crate) fn last(&self) -> Option<usize> {
-        self.last
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.drafts.is_empty()
-    }
-
-    /// Adds a piece to the call that it belongs to.
-    ///
-    /// Upstreams send the index of every call as 0, or no index; repeat id and name with each piece; or send
-    /// no id at all. A new id, or a second name behind complete arguments, begins a new call.
-    pub(crate) fn feed(&mut self, delta: CallDelta<'_>, names: &Names<'_>, out: &mut Vec<Event>) {
-        // Servers write that there is no id as a text, too.
-        let id = delta.id.filter(|id| !matches!(*id, "" | "null"));
-        let name = delta.name.filter(|name| !name.is_empty());
-        let slot = match self.slot(delta.index, id, name) {
-            Some(slot) => slot,
-            None => {
-                self.drafts.push(Draft { index: delta.index, is_live: self.live, ..Draft::default() });
-                let slot = self.drafts.len() - 1;
-                self.by_index.insert(delta.index, slot);
-                slot
-            }
-        };
-        self.last = Some(slot);
-        let Some(draft) = self.drafts.get_mut(slot) else { return };
-        if let (None, Some(id)) = (&draft.id, id) {
-            draft.id = Some(id.to_owned());
-            let of_id = self.by_id.entry(id.to_owned());
-            let of_id = of_id.or_insert_with(|| OfId { last: slot, by_index: HashMap::new() });
-            of_id.last = of_id.last.max(slot);
-            let of_index = of_id.by_index.entry(draft.index).or_insert(slot);
-            *of_index = slot.max(*of_index);
-        }
-        if let Some(name) = name
-            && draft.name != name
-        {
-            draft.torn |= !draft.name.is_empty() && !draft.arguments.is_empty();
-            draft.name.push_str(name);
-        }
-        draft.arguments.push_str(delta.arguments.unwrap_or(""));
-        if draft.is_live {
-            draft.go_out(slot, names, out);
-        }
-    }
-
-    /// Lets out what is certain of the call of this number, and from here on of what comes to it.
-    pub(crate) fn stream(&mut self, slot: usize, names: &Names<'_>, out: &mut Vec<Event>) {
-        if let Some(draft) = self.drafts.get_mut(slot) {
-            draft.is_live = true;
-            draft.go_out(slot, names, out);
-        }
-    }
-
-    fn slot(&mut self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
-        // One id for two calls that have numbers of their own: the numbers count.
-        let same = id.and_then(|id| self.by_id.get(id)).and_then(|of_id| match index {
-            None => Some(of_id.last),
-            Some(_) => [index, None].iter().filter_map(|index| of_id.by_index.get(index)).max().copied(),
-        });
-        if same.is_some() {
-            return same;
-        }
-        let slot = match index {
-            Some(_) => *self.by_index.get(&index)?,
-            None => self.drafts.len().checked_sub(1)?,
-        };
-        let draft = self.drafts.get_mut(slot)?;
-        let other_id = id.is_some() && draft.id.is_some();
-        // Arguments that came before their name have none yet.
-        let has_name = !draft.name.is_empty();
-        let other_call =
-            name.is_some() && has_name && id.is_none() && draft.completion.is_reached(&draft.arguments);
-        (!other_id && !other_call).then_some(slot)
-    }
-
-    /// The verdicts, in order, of an answer that ends like this.
-    pub(crate) fn judge(
-        &self,
-        names: &Names<'_>,
-        admission: Admission,
-        stop: Stop,
-        before: usize,
-    ) -> Vec<Verdict> {
-        let last = self.drafts.len().saturating_sub(1);
+impl Scanner<'_> {
+    /// Judges the native calls, in their order, behind those of the text.
+    pub(super) fn judge_native(&mut self, out: &mut Vec<Event>) {
+        let (stop, before) = (self.rules.stop, self.outcome.verdicts.len());
+        let last = self.native.iter().len().saturating_sub(1);
         let judge = |(n, draft): (usize, &Draft)| {
             let end = if n == last { End::OfAnswer(stop) } else { End::OfCall };
-            draft.judge(names, admission, end, before + n + 1)
+            draft.judge(&self.names, self.rules.admission, end, before + n + 1)
         };
-        self.drafts.iter().enumerate().map(judge).collect()
+        let verdicts: Vec<Verdict> = self.native.iter().enumerate().map(judge).collect();
+        for verdict in verdicts {
+            self.judged(verdict, out);
+        }
     }
 }
 
 impl Draft {
-    /// Lets out what is certain, once the name is a declared one.
-    fn go_out(&mut self, index: usize, names: &Names<'_>, out: &mut Vec<Event>) {
-        if self.arguments.is_empty() || self.torn {
-            return;
-        }
-        let Some(tool) = names.tools().get(&self.name) else { return };
-        let call = LiveCall::Native(index);
-        let is_first = self.live.sent(&self.arguments).is_empty();
-        let Some(piece) = self.live.advance(tool, &self.arguments) else { return };
-        if is_first {
-            out.push(Event::CallStarted { call, id: self.id.clone(), name: self.name.clone() });
-        }
-        out.push(Event::CallArguments { call, piece });
-    }
-
     fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
         match self.accept(names, admission, end) {
             Ok(call) => Verdict::Accepted(call),
@@ -212,7 +58,7 @@ impl Draft {
 
     fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
         let tool = names.resolve(&self.name).filter(|_| !self.torn);
-        let tool = tool.ok_or_else(|| names.unknown(&self.name))?;
+        let tool = tool.ok_or_else(|| Reason::unknown_tool(&self.name, names.tools()))?;
         let stop = match end {
             _ if is_going_on(&self.arguments) => Stop::Cut,
             End::OfAnswer(stop) => stop,
@@ -225,7 +71,7 @@ impl Draft {
             return Err(open_end::cut(self.arguments.len()));
         }
         // What went out is not taken back, whatever else the text turned out to be.
-        if !arguments.starts_with(self.live.sent(&self.arguments)) {
+        if !arguments.starts_with(self.sent()) {
             return Err(Reason::Unreadable(Vec::new()));
         }
         let call = Acceptance {
@@ -331,38 +177,7 @@ impl Read {
     }
 }
 
-/// Whether a text that grows is a whole strict JSON value, asked now and then without reading it again each time.
-#[derive(Debug, Default)]
-struct Completion {
-    /// The text was looked at up to here.
-    at: usize,
-    inside: Inside,
-    /// It is no strict JSON, whatever may follow.
-    never: bool,
-}
-
-/// The longest text of a value without brackets and quotes that is looked at: `null`, a number.
-const MAX_WORD: usize = 32;
-
-impl Completion {
-    fn is_reached(&mut self, text: &str) -> bool {
-        let is_enclosed = text.trim_start().starts_with(['{', '[', '"']);
-        if !is_enclosed {
-            return text.len() <= MAX_WORD && strict(text).is_ok();
-        }
-        while let Ok(behind) = self.inside.behind(&Spelling::Json, text, 0, self.at) {
-            (self.inside, self.at) = behind.unwrap_or((self.inside, self.at + 1));
-        }
-        if self.never || !self.inside.is_outermost() {
-            return false;
-        }
-        // A value that has ended and is not strict is not made so by more text.
-        self.never = strict(text).is_err();
-        !self.never
-    }
-}
-
-/// Does a text end where something was to follow: `{"a": 1,`? Servers say `tool_calls` of broken-off calls as well, and
+/// Returns whether a text ends where something was to follow: `{"a": 1,`. Servers say `tool_calls` of broken-off calls as well, and
 /// a model that forgets a bracket does not begin another member first.
 fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])

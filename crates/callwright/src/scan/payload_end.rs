@@ -32,7 +32,6 @@ impl<'a> Scanner<'a> {
         let before = brackets.at();
         let progress = brackets.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
         self.work.bytes_skipped += brackets.at() - before;
-        self.go_out(&opener, progress.unwrap_or(reach), out);
         match progress {
             Err(Incomplete)
                 if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at()) =>
@@ -51,11 +50,7 @@ impl<'a> Scanner<'a> {
                     return Flow::Wait;
                 }
                 Ok(None) => self.mode = Mode::Undecided(opener, None),
-                Ok(Some((Judged::Unclear, limit))) if end => self.decide_last(opener, Some(limit), out),
-                Ok(Some((Judged::Unclear, limit))) => {
-                    self.mode = Mode::Undecided(opener, Some(limit));
-                    return Flow::Wait;
-                }
+                Ok(Some((Judged::Unclear, limit))) => self.mode = Mode::Undecided(opener, Some(limit)),
                 Ok(Some((judged, _))) => self.commit_payload(opener, judged, end, out),
             },
         }
@@ -152,14 +147,12 @@ impl<'a> Scanner<'a> {
             };
         }
         match (&body, ended) {
-            (Body::Tags(walk), _) => self.work.bytes_skipped = walk.passed,
             // It was gone over up to the end, and may have ended before that.
             (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) => {
                 self.work.bytes_skipped += reach - opener.item.at()
             }
             _ => {}
         }
-        self.body_goes_out(&opener, &body, ended.map_or_else(|| self.reached(), |end| end.at), out);
         match ended {
             // No argument is there, but words: `<function=f>⏎Paris</parameter>`.
             Some(End { at, ending: Ending::Broken }) if self.is_call_of_words(&opener, &body) => {
@@ -313,11 +306,10 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn commit(&mut self, mut opener: Opener, judged: Judged, out: &mut Vec<Event>) {
-        let is_sent = self.is_sent();
-        match self.as_sent(&opener, judged) {
+        match judged {
             Judged::Calls(verdicts, end) => {
                 if self.standing.run.is_none() {
-                    self.begin_run(&opener, is_sent);
+                    self.begin_run(&opener);
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
                 if matches!(opener.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
@@ -326,7 +318,7 @@ impl<'a> Scanner<'a> {
                 self.markup.delimiters.append(&mut opener.delimiters);
                 // Of marks that are never closed, the last ones count.
                 self.markup.delimiters.drain(..self.markup.delimiters.len().saturating_sub(MAX_DELIMITERS));
-                self.markup.inside = Some((opener.dialect, end));
+                self.markup.inside = Some(opener.dialect);
                 self.markup.pending.extend(verdicts);
                 self.at = end;
                 self.markup.last_call_end = end;

@@ -11,25 +11,25 @@ use callwright_json::strict;
 
 use crate::verdict::{Acceptance, Verdict};
 
-/// Where a call stands.
+/// The place of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) dialect: Cow<'static, str>,
     /// The dialect has marks that stand for nothing else.
     pub(super) is_marked: bool,
-    /// How often prose stood between calls before it.
+    /// Prose stood between calls before it so often.
     pub(super) block: usize,
-    /// How often the markup around calls was closed altogether before it.
+    /// The markup around calls was closed altogether so often before it.
     pub(super) group: usize,
 }
 
 impl Spot {
-    /// Are the two in one row of calls of one dialect, or marked as calls in the same way?
+    /// Returns whether the two stand in one row of calls of one dialect, or are marked as calls in the same way.
     fn is_alike(&self, other: &Spot) -> bool {
         self.dialect == other.dialect && (self.is_marked || self.block == other.block)
     }
 
-    /// Are the two in one list? One whose elements have less markup than its beginning has them in two dialects.
+    /// Returns whether the two stand in one list. One whose elements have less markup than its beginning has them in two dialects.
     fn is_beside(&self, other: &Spot) -> bool {
         self.is_alike(other) || self.block == other.block && self.group == other.group
     }
@@ -46,7 +46,7 @@ pub(super) struct Made {
 #[derive(Debug)]
 struct Calls {
     name: String,
-    /// Where all of them stand, as long as that is one spot.
+    /// The spot of all of them, as long as they share one.
     only: Option<Spot>,
     /// The calls that were not compared with others yet: the number of each one's verdict, and its place.
     fresh: Vec<(usize, Spot)>,
@@ -55,14 +55,14 @@ struct Calls {
 }
 
 impl Calls {
-    /// Do all of them stand in a row with `spot`?
+    /// Returns whether all of them stand in a row with `spot`.
     fn is_only(&self, spot: &Spot) -> bool {
         self.only.as_ref().is_some_and(|only| only.is_alike(spot))
     }
 }
 
 impl Made {
-    /// Was `call`, at `spot`, made before at another one? `verdicts` are those so far.
+    /// Returns whether `call`, at `spot`, was made before at another one. `verdicts` are those so far.
     pub(super) fn has(&mut self, call: &Acceptance, spot: &Spot, verdicts: &[Verdict]) -> bool {
         let own = self.tools.iter_mut().find(|calls| calls.name == call.name);
         let Some(calls) = own.filter(|calls| !calls.is_only(spot)) else { return false };
@@ -72,11 +72,6 @@ impl Made {
             }
         }
         calls.first.get(&spelt_alike(call)).is_some_and(|first| !first.is_beside(spot))
-    }
-
-    /// Could a call of this name at `spot` turn out to be one that was made before?
-    pub(super) fn may_have(&self, name: &str, spot: &Spot) -> bool {
-        self.tools.iter().any(|calls| calls.name == name && !calls.is_only(spot))
     }
 
     /// Notes a call, whose verdict is the `n`th.

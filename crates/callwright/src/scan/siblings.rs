@@ -1,23 +1,20 @@
 //! In a list of calls, or on lines of calls, each element of their form is a call: a name that no tool has is refused there, and
 //! not text. In goes a place behind such an element, out comes whether a call of a declared tool stands beside it.
 
-use std::sync::Arc;
-
 use callwright_json::is_arguments;
 
 use super::Scanner;
 use super::brackets::BracketMatcher;
 use super::opener::{Item, Opener};
-use crate::dialect::Record;
 use crate::shape::keys;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{Names, leading_name};
 
-/// How far a declared tool's name is looked for behind one that is not, in bytes.
+/// The search for a declared tool's name behind one that is not ends here, in bytes.
 const REACH: usize = 1 << 10;
 
 impl Scanner<'_> {
-    /// Does a call of a declared tool stand beside the element of `opener`, which ends at `end`?
+    /// Returns whether a call of a declared tool stands beside the element of `opener`, which ends at `end`.
     pub(super) fn sibling(&self, opener: &Opener, end: usize, is_last: bool) -> Result<bool, Incomplete> {
         let is_value = matches!(opener.item, Item::Value { .. });
         if self.goes_on(opener) {
@@ -29,31 +26,34 @@ impl Scanner<'_> {
         }
     }
 
-    /// Does `opener` go on where a call of its form ended?
+    /// Returns whether `opener` goes on where a call of its form ended.
     pub(super) fn goes_on(&self, opener: &Opener) -> bool {
-        let is_alike = |dialect: &Arc<Record>| dialect.name == opener.dialect.name;
-        let is_alike = self.markup.inside.as_ref().is_some_and(|(dialect, _)| is_alike(dialect));
+        let is_alike = self.markup.inside.as_ref().is_some_and(|last| last.name == opener.dialect.name);
         is_alike && !opener.is_fenced() && self.follows_call(opener.start)
     }
 
-    /// Do words follow what ends at `end`, on its line: `main() starts it.`?
+    /// Returns whether words follow on the line of the element that ends at `end`: `main() starts it.`
     pub(super) fn is_before_words(&self, end: usize) -> bool {
         let rest = self.text.get(end..).unwrap_or("");
         rest.trim_start_matches(' ').starts_with(char::is_alphanumeric)
     }
 
-    /// Does what stands at `at` follow a call, with a comma, a semicolon or a line break between them?
+    /// Returns whether the element at `at` follows a call, with a comma, a semicolon or a line break between them.
     pub(super) fn follows_call(&self, at: usize) -> bool {
-        let is_behind = |from: usize| self.text.get(from..at).is_some_and(|gap| gap.trim().is_empty());
         let before = self.text.get(..at).unwrap_or("");
         let solid = before.trim_end();
         let is_apart =
             solid.ends_with([',', ';']) || before.get(solid.len()..).is_some_and(|gap| gap.contains('\n'));
-        is_apart && self.markup.inside.as_ref().is_some_and(|(_, from)| is_behind(*from))
+        is_apart && self.markup.inside.is_some() && self.is_behind_call(at)
+    }
+
+    /// Returns whether nothing but blanks stands between the last call, with what closes it, and `at`.
+    pub(super) fn is_behind_call(&self, at: usize) -> bool {
+        self.text.get(self.markup.last_call_end..at).is_some_and(|gap| gap.trim().is_empty())
     }
 }
 
-/// Does a call of a declared tool stand behind `at`, with nothing between them but elements of its form?
+/// Returns whether a call of a declared tool stands behind `at`, with nothing between them but elements of its form.
 fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Result<bool, Incomplete> {
     let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     let from = at;

@@ -1,4 +1,4 @@
-//! What a scanner knows between two pieces of an answer, besides the text and what it is in.
+//! The state of a scanner between two pieces of an answer, besides the text and its mode.
 
 use std::sync::Arc;
 
@@ -7,51 +7,22 @@ use callwright_json::Fuel;
 use super::beside::Beside;
 use super::mention::{Before, Held, Run, Surroundings};
 use super::opener::Delimiter;
+use crate::context::{Context, Stop};
 use crate::dialect::{Dialects, Record};
-use crate::engine::{Context, is_cut, is_end};
 use crate::policy::{Admission, CallsInReasoning, Policy};
 use crate::tools::ToolChoice;
 use crate::verdict::Verdict;
 
-/// How an answer ends, by what its upstream says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// It was cut off.
-    Cut,
-    /// Nobody says: the end of a call is not added, and broken marks are repaired all the same.
-    Unsaid,
-    /// The model ended it.
-    Ended,
-}
-
-impl Stop {
-    pub(super) fn of(finish_reason: Option<&str>) -> Stop {
-        match finish_reason {
-            Some(reason) if is_cut(reason) => Stop::Cut,
-            Some(reason) if is_end(reason) => Stop::Ended,
-            Some(_) | None => Stop::Unsaid,
-        }
-    }
-
-    pub(super) fn is_cut(self) -> bool {
-        self == Stop::Cut
-    }
-
-    pub(super) fn is_ended(self) -> bool {
-        self == Stop::Ended
-    }
-}
-
-/// How the answer is to be read.
+/// The rules by which the answer is read.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    /// How the answer ends.
+    /// The way in which the answer ends.
     pub(super) stop: Stop,
-    /// Which repaired calls may pass.
+    /// Decides which repaired calls may pass.
     pub(super) admission: Admission,
     /// Nobody asks for events.
     pub(super) is_quiet: bool,
-    /// What the request says of the tools.
+    /// The choice of tools in the request.
     pub(super) choice: ToolChoice,
     /// The model was given its tools natively.
     pub(super) is_native: bool,
@@ -63,15 +34,13 @@ pub(super) struct Rules {
     pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
-    /// What begins the answer is meant: it is held to a form in which prose has a place of its own.
+    /// The answer is held to a form in which prose has a place of its own: a call that begins it is meant.
     pub(super) is_constrained: bool,
-    /// What becomes of calls in reasoning.
+    /// Decides what becomes of calls in reasoning.
     pub(super) calls_in_reasoning: CallsInReasoning,
     /// The dialect that was asked for, where that is known.
     pub(super) asked: Option<Arc<Record>>,
     pub(super) dialects: Dialects,
-    /// What is certain may go out before a verdict.
-    pub(super) is_live: bool,
 }
 
 impl Rules {
@@ -90,67 +59,76 @@ impl Rules {
             calls_in_reasoning: context.calls_in_reasoning,
             asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
             dialects: context.dialects.clone(),
-            is_live: context.live,
         }
     }
 }
 
-/// What the markup around calls has come to.
+/// The markup around calls, so far.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
-    /// What it opened and has not closed yet.
+    /// Everything that it opened and has not closed yet, outermost first.
     pub(super) delimiters: Vec<Delimiter>,
-    /// The dialect of the last calls, and the place behind them.
-    pub(super) inside: Option<(Arc<Record>, usize)>,
+    /// The dialect of the last calls.
+    pub(super) inside: Option<Arc<Record>>,
     /// Inside a fence that was left in the text.
     pub(super) in_fence: bool,
     /// A mark that opens calls stands in the text: what would close it is text as well.
     pub(super) opened_in_text: bool,
-    /// How often all of it was closed.
+    /// All of it was closed so often.
     pub(super) group: usize,
     /// The end of the last call, with what closes it.
     pub(super) last_call_end: usize,
-    /// Where the closing marks begin that are being stepped over, of calls before them.
+    /// The beginning of the closing marks of earlier calls that are being stepped over.
     pub(super) marks_from: usize,
     /// Calls of the last list, waiting for the end of their markup.
     pub(super) pending: Vec<Verdict>,
-    /// Is a payload judged before the bracket of its list, with which the answer ends?
+    /// The payload that is judged ends before the bracket of its list, with which the answer ends.
     pub(super) ends_in_list: bool,
 }
 
-/// How the calls stand to the words around them.
+/// The relation of the calls to the words around them.
 #[derive(Default)]
 pub(super) struct Standing {
-    /// What stands around the place that was read up to.
+    /// The surroundings of the place up to which the answer was read.
     pub(super) surroundings: Surroundings,
-    /// What stands around that place in the answer, while a thought in it is read for calls.
+    /// Those of the answer, while a thought in it is read for calls.
     pub(super) outer: Option<Box<Surroundings>>,
-    /// How the call begins that is being read.
+    /// The beginning of the call that is being read.
     pub(super) before: Before,
     /// The run of the calls that are being read.
     pub(super) run: Option<Run>,
-    /// What waits until it is told whether the calls in it are made or shown.
+    /// The text that waits until it is decided whether its calls are made or shown.
     pub(super) held: Held,
-    /// Where the calls stand.
+    /// The places of the calls among the words.
     pub(super) beside: Beside,
-    /// How often prose stood between calls.
+    /// Prose stood between calls so often.
     pub(super) block: usize,
     /// Prose stood behind the last call.
     pub(super) prose_since_call: bool,
 }
 
-/// What reading took so far, in bytes, and how far it may look.
+/// Whitespace that goes out only together with what follows it.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    pub(super) pending: String,
+    /// Markup was taken out since the last prose.
+    pub(super) removed: bool,
+    /// There was whitespace before that markup.
+    pub(super) before: bool,
+}
+
+/// The work of reading so far, in bytes, and its limits.
 #[derive(Debug)]
 pub(super) struct Work {
     /// Bytes of payload that were read.
     pub(super) bytes_read: usize,
-    /// Bytes in which the ends of payloads were looked for.
+    /// Bytes that were searched for the ends of payloads.
     pub(super) bytes_skipped: usize,
-    /// What is left to spend on what is broken: reading it, and looking for its marks.
+    /// The amount that is left for broken calls: for reading them, and for finding their marks.
     pub(super) fuel: Fuel,
     /// The text up to here has given its share of that.
     pub(super) fuelled: usize,
-    /// The place up to which the end of this payload is looked for.
+    /// The place up to which the end of this payload is searched for.
     pub(super) reach: usize,
     /// A place at which more text must tell what begins there, and how long that has to be before it is asked again.
     pub(super) asked: (usize, usize),
@@ -169,12 +147,12 @@ impl Default for Work {
     }
 }
 
-/// What may be spent on what is broken in any answer: some ten calls that have no reading, or one of 64 KB.
+/// The amount that any answer may spend on broken calls: some ten that have no reading, or one of 64 KB.
 pub(super) const FREE_FUEL: u32 = 1 << 21;
 /// And for each byte of it.
 pub(super) const FUEL_PER_BYTE: usize = 12;
 
-/// What waits at a place is asked again once it is longer by this part. Asked with each byte, it would cost the square of its
+/// A place that waits is tried again once its text is longer by this part. To try it with each byte would cost the square of its
 /// length.
 const MORE: usize = 8;
 

@@ -1,4 +1,4 @@
-//! What stands behind a payload: the closers of what was opened before it, and the separators of a list.
+//! The markup behind a payload: closers of everything that was opened before it, and the separators of a list.
 
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
@@ -13,14 +13,14 @@ use crate::syntax::{Incomplete, Seen, at_end, blanks};
 /// The most whitespace behind a comment, in bytes.
 const MAX_BLANK: usize = 256;
 
-/// How far the markup behind a payload goes.
+/// The extent of the markup behind a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// Up to here; then something else begins.
     Ended(usize),
     /// More text is needed.
     Wait {
-        /// What ends here is markup for sure.
+        /// Everything before this place is markup for sure.
         at: usize,
         /// Up to here, only whitespace follows.
         blank: usize,
@@ -46,7 +46,7 @@ pub(crate) fn tail(
         let closed = match byte {
             // `<|start|>assistant`: the role of the turn in which the next call stands.
             b'a' if text[..next].ends_with("<|start|>") => role(text, next, place.end),
-            _ if is_own(text, next, delimiters, place) => own_closer(text, next, delimiters, place),
+            _ if let Some(closed) = own_closer(text, next, delimiters, place) => closed,
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
                 && delimiters.contains(&Delimiter::Tag) =>
             {
@@ -94,25 +94,23 @@ pub(crate) fn tail(
     }
 }
 
-/// Does a closing mark of one of the caller's own dialects stand at `at`, behind an opening one?
-fn is_own(text: &str, at: usize, delimiters: &[Delimiter], place: Place<'_, '_>) -> bool {
-    let Some(own) = place.dialects.markers() else { return false };
-    let begins = text.as_bytes().get(at).is_some_and(|byte| own.begins_with(*byte));
-    begins && delimiters.contains(&Delimiter::Tag) && own.closes(text, at, place.end)
-}
-
-/// The end of the caller's own closing mark at `at`.
-fn own_closer(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Seen<usize> {
-    let Some(own) = place.dialects.markers() else { return Ok(None) };
-    match own.closer(text, at, place.end) {
-        Ok(Some(end)) => {
-            close_tag(delimiters);
-            Ok(Some(end))
-        }
-        // What is left of the last closing mark.
-        Err(Incomplete) if place.end => Ok(Some(text.len())),
-        other => other,
+/// The end of a closing mark of one of the caller's own dialects at `at`; `None` where none stands there, or nothing is open.
+fn own_closer(
+    text: &str,
+    at: usize,
+    delimiters: &mut Vec<Delimiter>,
+    place: Place<'_, '_>,
+) -> Option<Seen<usize>> {
+    let own = place.dialects.markers().filter(|_| delimiters.contains(&Delimiter::Tag))?;
+    if !own.begins_with(*text.as_bytes().get(at)?) || !own.closes(text, at, place.end) {
+        return None;
     }
+    let closed = own.closer(text, at, place.end);
+    if let Ok(Some(_)) = closed {
+        close_tag(delimiters);
+    }
+    // What is left of the last closing mark.
+    Some(if closed == Err(Incomplete) && place.end { Ok(Some(text.len())) } else { closed })
 }
 
 fn closer(bytes: &[u8], at: usize, space: usize, delimiters: &mut Vec<Delimiter>) -> Option<usize> {
@@ -283,19 +281,19 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     })
 }
 
-/// Do attributes say that `tag` opens something?
+/// Returns whether attributes say that `tag` opens something.
 fn opens_by_attributes(text: &str, tag: &Tag) -> bool {
     tag.at.of(text).contains('=')
 }
 
-/// Does a mark at `at` close a call of the dialect that is open, though letters of it are wrong?
+/// Returns whether a mark at `at` closes a call of the dialect that is open, though some of its letters are wrong.
 fn is_torn(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
     let Some(record) = place.inside else { return Ok(false) };
     let rest = text.get(at..).unwrap_or("");
     Ok(marks::torn_closer(rest, record, "", place.names.tools(), place.end, place.fuel)?.is_some())
 }
 
-/// Do the marks of another call begin at `at`, of the same dialect, which are broken further on: `<tool_call>f<arg_ky>`?
+/// Returns whether broken marks of another call of the same dialect begin at `at`: `<tool_call>f<arg_ky>`.
 fn begins_next(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
     let Some(record) = place.inside else { return Ok(false) };
     let near =
@@ -303,7 +301,7 @@ fn begins_next(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Inco
     Ok(near.is_some())
 }
 
-/// May `tag` stand around a call, by its word?
+/// Returns whether `tag` may stand around a call, by its word.
 fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
     let word = tag.word.of(text);
     let is_name = || place.names.tools().iter().any(|tool| tool.is_named_by_tag(word));

@@ -6,7 +6,6 @@ pub(crate) mod lexer;
 pub(crate) mod marks;
 pub(crate) mod pattern;
 pub(crate) mod tag;
-pub(crate) mod template;
 
 use std::borrow::Cow;
 
@@ -35,6 +34,12 @@ pub(crate) fn first_of<T>(seen: impl Iterator<Item = Seen<T>>) -> Seen<T> {
         }
     }
     rest
+}
+
+/// As much of the beginning of `text` as `most` bytes hold.
+pub(crate) fn beginning(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or("")
 }
 
 /// A text of a record: a static one in what is built in.

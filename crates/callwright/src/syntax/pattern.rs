@@ -7,7 +7,7 @@ use callwright_json::Span;
 
 use super::marks::fit;
 use crate::dialect::check::{DialectProblem, MAX_TEXT};
-use crate::syntax::template::pieces;
+use crate::grammar::template::pieces;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 

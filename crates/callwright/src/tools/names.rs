@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::nearest::{fold, folded_ends, nearest_tool};
+use super::nearest::{fold, folded_ends};
 use crate::syntax::tag;
 use crate::tools::{Declared, Tool, ToolSet};
-use crate::verdict::Reason;
 
 /// The longest text that is looked up as a name.
 pub(crate) const MAX_NAME: usize = 256;
@@ -181,19 +180,6 @@ impl<'a> Names<'a> {
         // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
         let tail = || names.tails.get(&key).filter(|_| 4 <= key.len());
         self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
-    }
-
-    /// Why a call that spells the name of the tool `name` in another way is refused, where that is not to be repaired.
-    pub(crate) fn spelt_otherwise(&self, name: &str) -> Reason {
-        let declared = self.tools().iter().map(|tool| tool.name().to_owned()).collect();
-        Reason::UnknownTool { nearest: vec![name.to_owned()], declared }
-    }
-
-    /// Why a call to `written` is refused.
-    pub(crate) fn unknown(&self, written: &str) -> Reason {
-        let declared = || self.tools().iter().map(Tool::name);
-        let nearest = nearest_tool(written, &mut declared()).into_iter().map(str::to_owned).collect();
-        Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 }
 

@@ -25,20 +25,21 @@ fn every_example_is_one_call_in_its_dialect() {
     for dialect in all.iter() {
         let expected = format!("f {{\"a\":\"x\"}} {} |", dialect.name);
         let pinned = all.only(&dialect.name).unwrap();
+        let example = dialect.example();
         for (which, dialects) in [("all", &all), ("pinned", &pinned)] {
             let context = Context { dialects: dialects.clone(), ..Context::default() };
-            let found = show(&parse(&tool_set, &dialect.example, &[], &context));
+            let found = show(&parse(&tool_set, &example, &[], &context));
             if found != expected {
                 wrong.push(format!("{which}: {found} instead of {expected}"));
             }
-            for (cut, _) in dialect.example.char_indices().skip(1) {
-                let (head, tail) = dialect.example.split_at(cut);
+            for (cut, _) in example.char_indices().skip(1) {
+                let (head, tail) = example.split_at(cut);
                 let found = show(&in_pieces(&tool_set, &[head, tail], &context));
                 if found != expected {
                     wrong.push(format!("{which}, cut at {cut}: {found} instead of {expected}"));
                 }
             }
-            let bytes: Vec<&str> = dialect.example.split_inclusive(|_: char| true).collect();
+            let bytes: Vec<&str> = example.split_inclusive(|_: char| true).collect();
             let found = show(&in_pieces(&tool_set, &bytes, &context));
             if found != expected {
                 wrong.push(format!("{which}, one by one: {found} instead of {expected}"));
@@ -71,7 +72,7 @@ fn a_pinned_dialect_is_the_only_one() {
         };
         let context = Context { dialects, ..Context::default() };
         for dialect in all.iter().filter(|dialect| kin(&dialect.name) != kin(pin)) {
-            let outcome = parse(&tool_set, &dialect.example, &[], &context);
+            let outcome = parse(&tool_set, &dialect.example(), &[], &context);
             let others = outcome.calls().filter(|call| kin(&call.dialect) != kin(pin));
             let foreign: Vec<_> = others.map(|call| call.dialect.clone()).collect();
             if !foreign.is_empty() || pin == "hermes" && outcome.calls().next().is_some() {

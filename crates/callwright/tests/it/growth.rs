@@ -189,7 +189,7 @@ fn grown(small: &AllocationInfo, large: &AllocationInfo) -> Option<String> {
 
 fn feed(tools: &ToolSet, text: &str) {
     let mut events = Vec::new();
-    let mut scanner = Scanner::new(tools, &Context { live: true, ..Context::default() });
+    let mut scanner = Scanner::new(tools, &Context::default());
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, behind) = rest.split_at(rest.char_indices().nth(4).map_or(rest.len(), |(at, _)| at));

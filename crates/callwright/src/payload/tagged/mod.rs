@@ -2,8 +2,8 @@
 //! `<a>x</a>`.
 //!
 //! A [`Walk`] goes over the text of one call as it arrives and says where it ends and which piece of it is which
-//! argument. A raw value may hold anything, its own closing tag included: it ends at the first closing tag that is
-//! followed by what may follow an argument. Where a value could as well end elsewhere, the walk says so.
+//! argument. A raw value may hold anything: it ends at the first closing tag that is followed by what may follow an argument.
+//! Where a mark of the call stands in front of that, the walk says so, and the marks are read by their cost.
 
 mod end;
 mod json;
@@ -47,15 +47,19 @@ pub(crate) enum Style {
     Over,
 }
 
+impl Style {
+    /// The style of arguments that begin with a tag; `is_word` says that its word is none of a key.
+    pub(crate) fn of(marked: bool, is_word: bool) -> Style {
+        if is_word && !marked { Style::Words } else { Style::Elements { marked } }
+    }
+}
+
 /// One argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Param {
     pub(crate) key: Span,
     pub(crate) typing: Typing,
-    /// Of one that has not ended, what was looked at.
     pub(crate) value: Span,
-    /// Up to here it is text whatever follows.
-    pub(crate) certain: usize,
     /// It was opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>`, `<|open|>argument key="a"<|sep|>`.
     pub(crate) is_of_tokens: bool,
 }
@@ -119,12 +123,10 @@ pub(crate) struct Walk {
     state: State,
     /// What was read so far.
     pub(crate) params: Vec<Param>,
-    /// The call could end at another place as well.
+    /// A value holds an opener of its own kind, so that it may end elsewhere.
     pub(crate) is_doubtful: bool,
-    /// How often the end of a value was looked for up to the end of the text, in vain.
-    n_returns: usize,
-    /// Bytes in which it was looked for in vain, in this answer.
-    pub(crate) passed: usize,
+    /// Words stand behind the call on its line, so that all of it may be a value.
+    pub(crate) goes_on: bool,
     /// How many values began like JSON and ended otherwise.
     n_no_json: usize,
 }
@@ -143,8 +145,6 @@ enum State {
     Value(Open),
     /// Behind what closes the call, which ends at this place.
     Behind(usize),
-    /// Text follows on the same line: the closing tag may have been a value's, and another may come.
-    Suspect(usize),
 }
 
 impl State {
@@ -199,9 +199,8 @@ impl<'t> View<'t> {
 }
 
 impl Walk {
-    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows, behind others in which `passed`
-    /// bytes were looked at in vain.
-    pub(crate) fn new(from: usize, style: Style, lexer: Lexer, passed: usize) -> Walk {
+    /// For the call whose first argument begins at `from`, with the tags that `lexer` knows.
+    pub(crate) fn new(from: usize, style: Style, lexer: Lexer) -> Walk {
         let state = State::Between;
         Walk {
             style,
@@ -210,8 +209,7 @@ impl Walk {
             state,
             params: Vec::new(),
             is_doubtful: false,
-            n_returns: 0,
-            passed,
+            goes_on: false,
             n_no_json: 0,
         }
     }
@@ -230,18 +228,11 @@ impl Walk {
                 State::Brackets(open, brackets) => self.brackets(view, open, brackets),
                 State::Value(open) => self.value(view, open),
                 State::Behind(closed) => self.behind(view, closed),
-                State::Suspect(closed) => self.suspect(view, closed),
             };
             if let Some(ended) = ended? {
                 return Ok(ended);
             }
         }
-    }
-
-    /// The argument that has not ended.
-    pub(crate) fn open_param(&self) -> Option<Param> {
-        let State::Value(open) = self.state else { return None };
-        Some(open.param(self.at.max(open.from)))
     }
 
     /// What stands behind the white space at `from`, where an argument may be opened, and its place.

@@ -18,28 +18,7 @@ impl Walk {
             }
     }
 
-    /// Does `tag` open an element in a value that is an argument if the value's own closing tag is missing?
-    pub(super) fn may_be_next(&self, view: View<'_>, open: &Open, tag: &Tag) -> bool {
-        let word = tag.word.of(view.text);
-        self.style != Style::Words
-            && open.nested == 0
-            && view.declares(word)
-            && self.is_element(view, tag)
-            && self.is_new(view.text, open, word)
-    }
-
-    /// Has `key` no value yet?
-    pub(super) fn is_new(&self, text: &str, open: &Open, key: &str) -> bool {
-        key != open.key.of(text) && self.params.iter().all(|param| param.key.of(text) != key)
-    }
-
-    /// Does `tag` close an element around the arguments: `</parameters>`, `</f>`?
-    pub(super) fn is_around(&self, view: View<'_>, tag: &Tag) -> bool {
-        let word = tag.word.of(view.text);
-        self.style != Style::Words && tag.closing && (view.is_name(word) || view.holds_arguments(word))
-    }
-
-    /// Does `tag` begin an argument inside a value, whose closing tag will look like the value's own?
+    /// Returns whether `tag` opens an argument inside a value, whose closing tag will look like the value's own.
     pub(super) fn nests(&self, text: &str, open: &Open, tag: &Tag) -> bool {
         !tag.closing
             && match self.style {

@@ -1,5 +1,5 @@
-//! The end of one value: the first closing tag of its own that is followed by what may follow an argument. Where it could
-//! as well end elsewhere, that is noted.
+//! The end of one value: the first closing tag of its own that is followed by what may follow an argument. An opener of its own
+//! kind in front of that leaves open where it ends.
 
 use std::slice;
 
@@ -7,12 +7,8 @@ use callwright_json::Span;
 
 use super::json::Brackets;
 use super::{End, Ending, Param, State, View, Walk, ends};
-use crate::payload::may_pass;
 use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{Incomplete, Seen, Typing};
-
-/// How often a value's end may be looked for in vain up to the end of the text.
-const MAX_RETURNS: usize = 8;
 
 /// A value that is not closed yet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,16 +18,8 @@ pub(super) struct Open {
     pub(super) from: usize,
     /// It was opened by tokens of a vocabulary.
     is_of_tokens: bool,
-    /// Where such tokens closed the call in it.
-    closer: Option<usize>,
-    /// Another call began behind that.
-    is_torn: bool,
-    /// How many arguments began in it that have not ended.
-    pub(super) nested: usize,
-    /// The first closing tag that may be one of theirs, and the place behind it.
-    first: Option<(usize, usize)>,
-    /// The first tag in it that leaves open where it ends.
-    doubt: Option<usize>,
+    /// Where such tokens open another call in it.
+    next_call: Option<usize>,
 }
 
 impl Open {
@@ -40,18 +28,12 @@ impl Open {
         Open { key, typing, from, ..Open::default() }
     }
 
-    /// Takes note that a tag at `at` leaves open where the value ends.
-    fn doubts(&mut self, at: usize) {
-        self.doubt = self.doubt.or(Some(at));
-    }
-
     /// The argument with this value, which ends at `end`.
     pub(super) fn param(&self, end: usize) -> Param {
         Param {
             key: self.key,
             typing: self.typing,
             value: Span::new(self.from, end),
-            certain: self.doubt.map_or(end, |doubt| doubt.min(end)),
             is_of_tokens: self.is_of_tokens,
         }
     }
@@ -69,77 +51,34 @@ impl Walk {
         let View { text, end, .. } = view;
         while let Some(at) = self.lexer.next(text, self.at) {
             let tag = match self.tag_in(view, at, &open) {
-                Ok(Some(tag)) => tag,
                 Err(Incomplete) if !end => return self.waits_at(at, open),
-                Err(Incomplete) | Ok(None) => {
-                    if is_drifted(text, at) {
-                        open.doubts(at);
-                    }
-                    self.at = self.past(text, at);
-                    continue;
-                }
+                tag => tag.ok().flatten(),
             };
-            if open.is_of_tokens && matches!(tag.role, Role::Call | Role::Group) {
-                match tag.closing {
-                    true => open.closer = open.closer.or(Some(at)),
-                    false => open.is_torn |= open.closer.is_some(),
-                }
-            }
-            if self.closes(text, &open, &tag) {
-                match self.follows(view, tag.at.end as usize) {
-                    Err(Incomplete) => return self.waits_at(at, open),
-                    // The text may hold a call with its closing tags; what is behind them tells.
-                    Ok(fits) if 0 < open.nested => {
-                        open.nested -= 1;
-                        if fits {
-                            open.first = open.first.or(Some((at, tag.at.end as usize)));
+            if let Some(tag) = tag {
+                if self.closes(text, &open, &tag) {
+                    match self.follows(view, tag.at.end as usize) {
+                        Err(Incomplete) => return self.waits_at(at, open),
+                        Ok(true) => {
+                            self.close(open, at, tag.at.end as usize);
+                            return Ok(None);
                         }
+                        Ok(false) => {}
                     }
-                    Ok(true) => {
-                        self.close(open, at, tag.at.end as usize);
-                        return Ok(None);
-                    }
-                    Ok(false) => open.doubts(at),
                 }
-            } else if self.nests(text, &open, &tag) {
-                open.doubts(at);
-                open.nested += 1;
-            } else if tag.role != Role::Other
-                || tag.marked
-                || self.may_be_next(view, &open, &tag)
-                || self.is_around(view, &tag)
-            {
-                open.doubts(at);
+                if open.is_of_tokens && !tag.closing && matches!(tag.role, Role::Call | Role::Group) {
+                    open.next_call = open.next_call.or(Some(at));
+                }
+                self.is_doubtful |= self.nests(text, &open, &tag);
             }
             self.at = self.past(text, at);
         }
         if !end {
             return self.waits_at(text.len(), open);
         }
-        // What began in the value never ended: it was only spoken of.
-        if let Some((at, behind)) = open.first
-            && self.may_return(text, behind)
-        {
-            self.n_returns += 1;
-            self.is_doubtful |= MAX_RETURNS <= self.n_returns;
-            self.close(open, at, behind);
-            return Ok(None);
-        }
-        // Tags that no text spells by chance closed its call, and another one began.
-        if let Some(closer) = open.closer.filter(|_| open.is_torn)
-            && self.may_return(text, closer)
-        {
-            return ends(closer, Ending::Cut);
-        }
         self.at = text.len();
         self.state = State::Value(open);
-        ends(text.len(), Ending::Cut)
-    }
-
-    /// Goes back to `at` from the end of the text, unless too much was looked at more than once.
-    fn may_return(&mut self, text: &str, at: usize) -> bool {
-        self.passed += text.len() - at;
-        may_pass(self.passed, text.len())
+        // No text spells tokens by chance: behind a value that nothing closes the next call begins.
+        ends(open.next_call.unwrap_or(text.len()), Ending::Cut)
     }
 
     /// The tag at `at` in a value.
@@ -168,9 +107,4 @@ impl Walk {
         self.state = State::Between;
         self.at = behind;
     }
-}
-
-/// Does a closing tag begin at `at` that is meant to be an argument's, and is not: `</parameter1>`, `</parameter⏎`?
-fn is_drifted(text: &str, at: usize) -> bool {
-    text.get(at..).is_some_and(|rest| rest.starts_with("</param"))
 }

@@ -8,14 +8,14 @@ mod xml;
 
 use std::borrow::Cow;
 
+use crate::dialect::speech::{Definition, Listing};
 use crate::json;
 use crate::value::Value;
 
 use super::marks::{in_json, neutralise, one_line, quoted, tag_name};
 use super::own_marks::OwnMarks;
-use super::speech::{Definition, Listing};
+use crate::grammar::template::fill;
 use crate::schema::required;
-use crate::syntax::template::fill;
 use crate::tools::Tool;
 
 /// How deep schemas are followed.

@@ -7,10 +7,9 @@ use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKin
 
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool};
-use crate::marks;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
-use crate::payload::tagged::{End, Ending, Param, Style, View, Walk};
+use crate::payload::tagged::{End, Ending, Param, View, Walk};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener, detokenized};
 use crate::shape::{self, keys};
@@ -55,12 +54,12 @@ impl Body {
         Body::Words(Words { from, looked: from, hold_value: false })
     }
 
-    /// The body of `opener` in `text`, if it has one, in an answer in which the ends of payloads were looked for in `passed` bytes.
-    pub(crate) fn of(opener: &Opener, text: &str, passed: usize) -> Option<Body> {
+    /// The body of `opener` in `text`, if it has one.
+    pub(crate) fn of(opener: &Opener, text: &str) -> Option<Body> {
         match opener.item {
             Item::Tagged { at, style, .. } => {
                 let lexer = Lexer { own: opener.record.markup.clone(), end: false };
-                Some(Body::Tags(Box::new(Walk::new(at, style, lexer, passed))))
+                Some(Body::Tags(Box::new(Walk::new(at, style, lexer))))
             }
             Item::Relaxed { at, .. } => {
                 let close = opener.record.close.iter().chain(&opener.dialect.close).cloned().collect();
@@ -190,7 +189,7 @@ impl Case<'_, '_> {
                 Ending::Cut if at == self.text.len() && called.is_none() => refused(open_end::cut(all.len())),
                 _ if is_spoken_of => Judged::Text(None),
                 _ if called.is_none() => refused(Reason::Shape(ShapeError::NoName(Vec::new()))),
-                _ => refused(self.names.unknown(written)),
+                _ => refused(Reason::unknown_tool(written, self.names.tools())),
             };
         };
         let is_cut = match end.ending {
@@ -257,7 +256,7 @@ impl Case<'_, '_> {
         if reading.is_some()
             && let Some(name) = self.name_in_front(block)
         {
-            return self.refused(Some(name), self.names.unknown(name), all);
+            return self.refused(Some(name), Reason::unknown_tool(name, self.names.tools()), all);
         }
         let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));
         if !verdicts.is_empty() {
@@ -308,7 +307,7 @@ impl Case<'_, '_> {
         let guide = tool.schema().guide();
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
-        let mut doubtful = walk.is_doubtful || self.holds_marks(tool, walk);
+        let mut doubtful = walk.is_doubtful && self.opener.formed().is_some();
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let written = param.key.of(self.text);
@@ -345,21 +344,6 @@ impl Case<'_, '_> {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
-    }
-
-    /// Does a value hold marks of its dialect that it would hardly hold, so that it could as well end elsewhere?
-    fn holds_marks(&self, tool: &Tool, walk: &Walk) -> bool {
-        let holds_tag = |param: &Param| param.certain < param.value.end as usize;
-        let form = self.opener.formed().and_then(|record| record.form.as_ref());
-        let Some(form) = form.filter(|_| walk.params.iter().any(holds_tag)) else { return false };
-        let (from, to) = (self.opener.start, walk.params.last().map_or(0, |param| param.value.end as usize));
-        let call = self.text.get(from..to).unwrap_or("");
-        let value = |param: &Param| {
-            let at = Span::new(param.value.start as usize - from, param.value.end as usize - from);
-            (param.key.of(self.text), at)
-        };
-        let values: Vec<(&str, Span)> = walk.params.iter().map(value).collect();
-        marks::is_torn(call, form, self.opener.record.trim, tool, &values, self.names.tools(), self.fuel)
     }
 
     /// Does `key`, which stands several times, take a list, and is none of its values one: each is an element?
@@ -523,9 +507,4 @@ fn tool_in_lines<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
 /// `{"a": 1}`
 fn object_of(members: &[(&str, String)]) -> String {
     value::object_of(members.iter().map(|(key, json)| (*key, json)))
-}
-
-/// The style of arguments that begin with such a tag.
-pub(crate) fn style_of(marked: bool, is_word: bool) -> Style {
-    if is_word && !marked { Style::Words } else { Style::Elements { marked } }
 }

@@ -21,7 +21,11 @@ impl<'a> Case<'a, '_> {
         let Some(tool) = self.names.resolve(written) else {
             let is_told = || self.has_sibling || self.is_misnamed(at);
             return match self.end.filter(|_| is_told() && is_arguments(self.text, at)) {
-                Some(end) => self.refused(Some(written), self.names.unknown(written), Span::new(at, end)),
+                Some(end) => self.refused(
+                    Some(written),
+                    Reason::unknown_tool(written, self.names.tools()),
+                    Span::new(at, end),
+                ),
                 None => Judged::Text(None),
             };
         };

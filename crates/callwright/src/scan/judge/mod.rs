@@ -14,9 +14,9 @@ use callwright_json::{
 };
 
 use self::open_end::Ending;
-use super::Stop;
 use super::opener::{Item, Opener, detokenized};
 use crate::check::{self, Fit};
+use crate::context::Stop;
 use crate::dialect::Dialects;
 use crate::payload::{self, Payload};
 use crate::placeholder::has_placeholder;
@@ -250,7 +250,7 @@ impl<'a, 't> Case<'a, 't> {
                 self.shaped_call(tool, &written, arguments, repairs, at)
             }
             Shaped::Unknown { written } => {
-                let reason = self.names.unknown(&written);
+                let reason = Reason::unknown_tool(&written, self.names.tools());
                 Some(self.refuse(Some(written.into_owned()), reason, at))
             }
             Shaped::Wrong { written, error } => {

@@ -28,7 +28,7 @@ impl Case<'_, '_> {
             if let Some(calls) = self.own_name(&payload, at) {
                 return Judged::Calls(calls, end);
             }
-            let reason = self.names.unknown(written);
+            let reason = Reason::unknown_tool(written, self.names.tools());
             return self.refused(Some(written), reason, Span::new(at, end));
         };
         let is_whole_call = self.is_whole_call(at, tool);

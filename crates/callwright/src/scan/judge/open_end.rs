@@ -2,7 +2,7 @@
 
 use callwright_json::{Diagnostic, Guide as _, Kind, Member, Problem, Repair, RepairKind, Span, strict};
 
-use crate::scan::Stop;
+use crate::context::Stop;
 use crate::tools::Tool;
 use crate::verdict::Reason;
 

@@ -1,19 +1,19 @@
-//! Is a call expression a statement that is made, or a part of code that nobody runs? What stands before and behind it on its
-//! line tells: `if ready: f()`, `x && f()`, `f() + 1`, `f()?`.
+//! Tells call expressions that are statements from those that are parts of code which nobody runs, by the rest of the line:
+//! `if ready: f()`, `x && f()`, `f() + 1`, `f()?`.
 
-use super::beginning;
+use crate::syntax::beginning;
 
 /// The words with which a line of code begins that says when, how often or under which name what follows runs.
 const HEADS: [&str; 22] = [
     "if", "elif", "else", "for", "while", "do", "switch", "case", "match", "default", "try", "except",
     "catch", "finally", "with", "async", "def", "class", "lambda", "function", "func", "fn",
 ];
-/// What stands for a function without a name, anywhere in a line: `x = lambda: f()`.
+/// The word for a function without a name, anywhere in a line: `x = lambda: f()`.
 const LAMBDA: &str = "lambda";
-/// So much of a line is looked at, in bytes.
+/// The bytes of a line that are read.
 const MAX_HEAD: usize = 256;
 
-/// Does `head`, what stands before an expression on its line, make it a part of other code? One that `is_quoted` is a text where
+/// Returns whether `head`, the line before an expression, makes it a part of other code. One that `is_quoted` is a text where
 /// another one would be made: `x = "f()"`.
 pub(super) fn is_operand(head: &str, is_quoted: bool) -> bool {
     let line = head.trim_end();
@@ -41,8 +41,8 @@ pub(super) fn is_operand(head: &str, is_quoted: bool) -> bool {
         || is_headed(line)
 }
 
-/// Does `line` begin as one that says when or how often what follows on it runs, `if x:`, `while (x)`, or end in a function
-/// without a name?
+/// Returns whether `line` begins with a condition or a loop for the code behind it, `if x:`, `while (x)`, or ends in a function
+/// without a name.
 fn is_headed(line: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let line = beginning(line, MAX_HEAD).trim_start_matches(['}', ' ']);
@@ -52,10 +52,10 @@ fn is_headed(line: &str) -> bool {
         || word == "else" && line.len() == word.len()
 }
 
-/// What stands behind an expression on its line.
+/// The text behind an expression on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// What makes it a part of other code.
+    /// It makes the expression a part of other code.
     Code,
     /// A question mark.
     Question,

@@ -1,15 +1,14 @@
-//! What opens a quotation and closes it by a name or a mark of its own: `<pre>`, `[code]`, `<!-- -->`, `\begin{a}`, `'''`.
+//! Elements: quotations that are opened and closed by a name or a mark of their own: `<pre>`, `[code]`, `<!-- -->`, `\begin{a}`, `'''`.
 
 use callwright_json::Span;
 
-use super::beginning;
 use crate::syntax::tag::{Role, Tag, tag_at};
-use crate::syntax::{Incomplete, Seen, at_end};
+use crate::syntax::{Incomplete, Seen, at_end, beginning};
 
 /// The longest tag of an element, in bytes.
 const MAX_ELEMENT: usize = 384;
 
-/// What is open.
+/// An element that is open.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element {
     pub(super) end: End,
@@ -17,7 +16,7 @@ pub(super) struct Element {
     pub(super) words_before: bool,
 }
 
-/// What closes an element: `-->`, `</a>`, `[/a]`, `\end{a}`.
+/// The end of an element: `-->`, `</a>`, `[/a]`, `\end{a}`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     /// The mark, in front of the name; empty for tags, whose brackets say nothing more than their name does.
@@ -26,7 +25,7 @@ pub(super) struct End {
     name: Span,
 }
 
-/// What stands at a place.
+/// A mark at a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     /// It opens what this closes, and is so long.
@@ -42,9 +41,9 @@ pub(super) enum Mark {
 pub(super) struct Place<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// What stands there, as far as it is looked at.
+    /// The text there, as far as it is read.
     pub(super) rest: &'t str,
-    /// What is not whole in that is no mark.
+    /// A mark that is not whole in that is none.
     pub(super) last: bool,
     /// The sign before it on its line.
     pub(super) before: Option<char>,
@@ -78,7 +77,7 @@ pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
 }
 
 impl End {
-    /// Whether it is a mark that stands at `at`.
+    /// Returns whether it is a mark that stands at `at`.
     pub(super) fn is_mark_at(self, text: &str, at: usize) -> bool {
         self.name.is_empty() && text.get(at..).is_some_and(|rest| rest.starts_with(self.mark))
     }

@@ -3,9 +3,9 @@
 /// An open pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
-    /// What opens it, and what may close it; one sign alone does both.
+    /// The sign that opens it, and those that may close it; one sign alone does both.
     signs: &'static str,
-    /// How often the sign stands in a row: of ` `` `, twice.
+    /// The sign stands so often in a row: in ` `` `, twice.
     len: usize,
 }
 
@@ -15,7 +15,7 @@ impl Pair {
         pairs(sign).iter().find(|signs| signs.starts_with(sign)).map(|signs| Pair { signs, len })
     }
 
-    /// Is it code, in which nothing but its own end counts?
+    /// Returns whether it is code, in which nothing but its own end counts.
     pub(super) fn is_code(self) -> bool {
         self.signs == "`"
     }
@@ -25,7 +25,7 @@ impl Pair {
         self.len == len && self.signs.contains(sign) && !opens
     }
 
-    /// Is it the same sign that opens and closes it?
+    /// Returns whether the same sign opens and closes it.
     fn is_symmetric(self) -> bool {
         self.signs.chars().nth(1).is_none()
     }
@@ -50,7 +50,7 @@ const QUOTES: &str = "\"'＂＇”’";
 /// Those that count only in a row: `~~x~~`, `||x||`, `==x==`.
 const DOUBLED: &str = "~|=";
 
-/// What a sign does where it stands.
+/// The effect of a sign in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flank {
     Opens(Pair),
@@ -58,7 +58,7 @@ pub(super) enum Flank {
     Nothing,
 }
 
-/// Could `sign` open or close a pair?
+/// Returns whether `sign` could open or close a pair.
 pub(super) fn is_sign(sign: char) -> bool {
     pairs(sign).iter().any(|signs| signs.contains(sign))
 }
@@ -74,12 +74,12 @@ pub(super) fn rule(line: &str) -> Option<Pair> {
         .then_some(Pair { signs, len: line.len() })
 }
 
-/// Does it count by how often it stands in a row?
+/// Returns whether `sign` counts by its number in a row.
 pub(super) fn is_run(sign: char) -> bool {
     matches!(sign, '`' | '*' | '_' | '~' | '|' | '=')
 }
 
-/// What `len` of `sign` in a row do between `before` and `behind`, `None` for the edge of a line; `is_open` says whether a
+/// The effect of `len` of `sign` in a row between `before` and `behind`, `None` for the edge of a line; `is_open` says whether a
 /// pair is open that they could close.
 pub(super) fn flank(
     sign: char,

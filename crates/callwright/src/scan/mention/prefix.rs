@@ -1,23 +1,26 @@
 //! Marks at the beginning of a line that make it a line of something else: a quotation, a table, a patch, a comment, a
 //! log, a console.
 
-use super::beginning;
 use crate::dialect::TURNS;
+use crate::syntax::beginning;
 use crate::syntax::marks::fit;
 
-/// So much of a line says what it is, in bytes.
+/// The bytes of a line that tell its kind.
 const MAX_HEAD: usize = 48;
 
-/// As much of a line is looked at for the place in a file that it begins with, in bytes.
+/// The longest place in a file with which a line begins, in bytes.
 const MAX_PLACE: usize = 256;
 
 /// So many blanks between two words are those of columns.
 const COLUMNS: &str = "   ";
 
+/// A tab goes on to the next of these columns.
+const TAB: usize = 4;
+
 /// The most digits of a list item's number, as Markdown has it.
 const MAX_DIGITS: usize = 9;
 
-/// Does `head`, what stands before a call on its line, begin with a mark that shows the line?
+/// Returns whether `head`, the line before a call, begins with a mark that shows the line.
 ///
 /// `> `, `| `, `+`, `-` right before what they mark, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `, `a/b.txt:12:`,
 /// `E       text: `, and what begins a turn that is not the model's own. The marks of list items, `- `, `1. `, do not.
@@ -51,7 +54,7 @@ pub(super) fn shows(head: &str) -> bool {
     }
 }
 
-/// What stands behind the mark of a list item, `- x`, `1. x`: `x`.
+/// The text behind the mark of a list item, `- x`, `1. x`: `x`.
 fn behind_item(line: &str) -> Option<&str> {
     let content = line.get(item_mark(line)?..)?;
     content.starts_with([' ', '\t']).then_some(content)
@@ -80,11 +83,17 @@ pub(super) fn item_content(line: &str) -> Option<usize> {
     let item = line.trim_start();
     let content = behind_item(item)?;
     let blanks = content.len() - content.trim_start_matches([' ', '\t']).len();
-    Some(super::surroundings::columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
+    Some(columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
 }
 
-/// Does `line` say, as YAML or reStructuredText have it, that the deeper lines behind it are a text: `note: |`, `- >-`, `For
-/// example::`, `.. code-block:: xml`?
+/// The column in which the first sign of `line` stands.
+pub(super) fn columns(line: &str) -> usize {
+    let blanks = line.chars().take_while(|c| c.is_whitespace());
+    blanks.fold(0, |column, blank| if blank == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
+}
+
+/// Returns whether `line` says, as in YAML or reStructuredText, that the deeper lines behind it are a text: `note: |`, `- >-`,
+/// `For example::`, `.. code-block:: xml`.
 pub(super) fn heads_scalar(line: &str) -> bool {
     let text = line.trim();
     if text.ends_with("::") || text.starts_with(".. ") && text.contains(":: ") {

@@ -1,4 +1,4 @@
-//! What stands around a place in an answer: fences, indents, elements, pairs of signs, and whether there are words.
+//! The surroundings of a place in an answer: fences, indents, elements, pairs of signs, and whether there are words.
 //!
 //! It goes over what is said once, and knows signs of layout but no word of any language. Calls, thoughts and marks are
 //! stepped over: they say nothing.
@@ -9,10 +9,8 @@ use super::{Run, Stand, code, prefix};
 use crate::syntax::{Incomplete, Seen};
 use crate::verdict::ShownBy;
 
-/// How much deeper than the text around it a line of code stands, in columns, as Markdown has it.
+/// A line of code stands so much deeper than the text around it, in columns, as in Markdown.
 const CODE_INDENT: usize = 4;
-/// A tab goes on to the next of these columns.
-const TAB: usize = 4;
 /// The shortest fence.
 const FENCE: usize = 3;
 /// The label of a fence of code that is there to be run.
@@ -22,17 +20,17 @@ const MAX_OPEN: usize = 32;
 /// The most signs that are taken for one run.
 const MAX_RUN: usize = 256;
 
-/// What was seen of an answer so far.
+/// The surroundings of the place up to which an answer was read.
 #[derive(Debug, Default)]
 pub(in crate::scan) struct Surroundings {
-    /// All before this place was looked at, or stepped over.
+    /// All before this place was read, or stepped over.
     at: usize,
     /// There are letters or digits before it.
     words: bool,
     fence: Option<Fence>,
     layout: Layout,
     line: Line,
-    /// What was opened by a name and is not closed yet, outermost first.
+    /// The elements that are open, outermost first.
     elements: Vec<Element>,
     /// The pairs that are open in this paragraph, outermost first.
     pub(super) pairs: Vec<Pair>,
@@ -41,7 +39,7 @@ pub(in crate::scan) struct Surroundings {
     pub(super) runs: Vec<Run>,
 }
 
-/// How a call begins.
+/// The text before a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::scan) struct Before {
     /// Words stand before it, anywhere.
@@ -49,19 +47,19 @@ pub(in crate::scan) struct Before {
     /// Its line, up to it.
     pub(super) line: Line,
     pub(super) gap: Gap,
-    /// What shows it, whatever comes behind.
+    /// The decision that it is shown, whatever comes behind.
     pub(super) shows: Option<Stand>,
     /// Words stand before the element that is open around it.
     pub(super) words_before_element: bool,
-    /// How many pairs are open around it.
+    /// The number of pairs that are open around it.
     pub(super) pairs: usize,
     /// The quote around it, if there is one, stands where a string of data does: `["a",⏎"`.
     pub(super) is_in_data: bool,
-    /// How many elements are.
+    /// The number of elements that are.
     pub(super) elements: usize,
 }
 
-/// What stands behind a call, as far as the text goes.
+/// The text behind a call, as far as it goes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behind {
     /// Words, anywhere.
@@ -80,10 +78,10 @@ pub(super) struct Behind {
     pub(super) is_begun: bool,
 }
 
-/// Does what is open before a call enclose it, if anything is?
+/// The relation of a pair, or an element, that is open before a call to the text behind the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Enclosed {
-    /// What follows tells.
+    /// It is not closed yet.
     #[default]
     Open,
     /// It ended unclosed.
@@ -108,7 +106,7 @@ struct Fence {
 #[derive(Debug, Default)]
 struct Layout {
     shallowest: Option<usize>,
-    /// Where the content begins of the list item that is open.
+    /// The column in which the content of the open list item begins.
     item: usize,
     /// The last line begins in this column and says that what is deeper is its text.
     scalar: Option<usize>,
@@ -136,7 +134,7 @@ pub(super) struct Line {
     padded: Option<(Pair, usize)>,
 }
 
-/// What stands behind the last call.
+/// The text behind the last call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
     /// There was a call, and behind it no word was said and no line left empty.
@@ -146,7 +144,7 @@ pub(super) struct Gap {
 }
 
 impl Before {
-    /// Do words stand before it on its line?
+    /// Returns whether words stand before it on its line.
     pub(in crate::scan) fn has_words_on_line(&self) -> bool {
         self.line.words
     }
@@ -158,7 +156,7 @@ impl Surroundings {
         Surroundings { at, line: Line { start: at, ..Line::default() }, ..Surroundings::default() }
     }
 
-    /// How a call begins at `at`, behind `own` signs of its own that are pairs elsewhere.
+    /// The text before a call at `at`, behind `own` signs of its own that are pairs elsewhere.
     pub(super) fn before(&mut self, text: &str, at: usize, own: usize) -> Before {
         self.feed(text, at, true);
         // `say " ⟨call⟩ " now`
@@ -171,7 +169,7 @@ impl Surroundings {
             Some(Fence { is_run: true, .. }) => Some(Stand::InCode),
             Some(_) => Some(Stand::Shown(ShownBy::Fence)),
             None if self.line.has_call => None,
-            None if self.layout.is_code_at(columns(head)) => Some(Stand::Shown(ShownBy::Indent)),
+            None if self.layout.is_code_at(prefix::columns(head)) => Some(Stand::Shown(ShownBy::Indent)),
             None => prefix::shows(head).then_some(Stand::Shown(ShownBy::Prefix)),
         };
         Before {
@@ -186,11 +184,11 @@ impl Surroundings {
         }
     }
 
-    /// What shows an expression at `at`, if it is a part of other code: it stands deeper than the line before it, or what stands
-    /// before it on its line takes it in.
+    /// The decision that an expression at `at` is shown, as a part of other code: it stands deeper than the line before it, or the
+    /// text before it on its line takes it in.
     pub(super) fn in_code(&self, text: &str, at: usize, is_quoted: bool) -> Option<Stand> {
         let head = text.get(self.line.start..at).unwrap_or("");
-        if self.layout.is_deeper(columns(head)) && head.trim().is_empty() {
+        if self.layout.is_deeper(prefix::columns(head)) && head.trim().is_empty() {
             return Some(Stand::Shown(ShownBy::Indent));
         }
         code::is_operand(head, is_quoted).then_some(Stand::Shown(ShownBy::Sentence))
@@ -238,7 +236,7 @@ impl Surroundings {
         }
     }
 
-    /// Is what begins at `at` the end of something that is open?
+    /// Returns whether an element that is open ends at `at`.
     pub(in crate::scan) fn ends_at(&self, text: &str, at: usize) -> bool {
         self.elements.iter().any(|element| element.end.is_mark_at(text, at))
     }
@@ -411,7 +409,7 @@ impl Surroundings {
         self.line = Line { start: next, ..Line::default() };
     }
 
-    /// What is open in a paragraph ends with it.
+    /// Ends everything that is open in a paragraph.
     fn end_paragraph(&mut self) {
         self.pairs.clear();
         for Run { behind, .. } in &mut self.runs {
@@ -421,12 +419,12 @@ impl Surroundings {
 }
 
 impl Line {
-    /// Does something that is no call stand on it: words, or a sign such as the dash of a list?
+    /// Returns whether anything but calls stands on it: words, or a sign such as the dash of a list.
     pub(super) fn is_taken(&self) -> bool {
         self.words || self.is_begun && !self.has_call
     }
 
-    /// Does what comes next stand where a word of a sentence does: behind a letter, a digit or a comma?
+    /// Returns whether it ends as a sentence that goes on: in a letter, a digit or a comma.
     pub(super) fn is_sentence(&self) -> bool {
         self.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c))
     }
@@ -442,7 +440,7 @@ impl Enclosed {
 }
 
 impl Layout {
-    /// Is a line that begins in column `indent` one of code?
+    /// Returns whether a line that begins in column `indent` is one of code.
     fn is_code_at(&self, indent: usize) -> bool {
         let around = self.shallowest.unwrap_or(0).max(self.item);
         let is_in_scalar = self.scalar.is_some_and(|column| column < indent);
@@ -450,14 +448,14 @@ impl Layout {
             || self.has_words && (self.is_behind_empty || self.is_code) && around + CODE_INDENT <= indent
     }
 
-    /// Does a line that begins in column `indent` stand deeper than the one before it, or than that one's content?
+    /// Returns whether a line that begins in column `indent` stands deeper than the one before it, or than that one's content.
     fn is_deeper(&self, indent: usize) -> bool {
         self.last.is_some_and(|last| last.max(self.item) < indent)
     }
 
     /// Notes a line that is not empty.
     fn line(&mut self, line: &str, has_words: bool) {
-        let indent = columns(line);
+        let indent = prefix::columns(line);
         self.last = Some(indent);
         self.is_code = self.is_code_at(indent);
         if !self.is_code {
@@ -471,7 +469,7 @@ impl Layout {
     }
 }
 
-/// Does what stands behind `text` begin a string in data, or stand behind the quote that does?
+/// Returns whether a string in data begins behind `text`, or behind its last quote.
 pub(super) fn begins_string(text: &str) -> bool {
     let before = text.trim_end_matches(['"', '\'']);
     let sign = before.trim_end();
@@ -484,10 +482,4 @@ fn push<T>(open: &mut Vec<T>, new: T) {
         open.remove(0);
     }
     open.push(new);
-}
-
-/// The column in which the first sign of `line` stands.
-pub(super) fn columns(line: &str) -> usize {
-    let blanks = line.chars().take_while(|c| c.is_whitespace());
-    blanks.fold(0, |column, blank| if blank == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
 }

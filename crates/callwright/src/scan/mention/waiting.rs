@@ -1,81 +1,19 @@
-//! Runs of calls that wait until it is told whether they are made or shown, and what is said behind them.
-
-use std::ops::Range;
+//! Runs of calls wait, with the text behind them, until it is decided whether they are made or shown.
 
 use super::surroundings::{Enclosed, begins_string};
-use super::{Run, Stand, ticks};
+use super::{Piece, Run, Stand, ticks};
 use crate::scan::opener::{Delimiter, Opener};
 use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
 use crate::verdict::{Acceptance, BesideProse, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
 
-/// The most runs that wait, and the most text that is held for them, in bytes. What is not told by then counts as beside
-/// words on both sides.
+/// The most runs that wait, and the most text that is held for them, in bytes. A run that is undecided by then counts as one
+/// between words.
 const MAX_RUNS: usize = 16;
 const MAX_HELD: usize = 1 << 16;
 
-/// What is held until the runs in it are told, and what is known of those that went out.
-#[derive(Debug, Default)]
-pub(in crate::scan) struct Held {
-    /// The first is a run.
-    pieces: Vec<Piece>,
-    /// What became of the last run that went out, and whether it had marks.
-    pub(super) last: Option<(Stand, bool)>,
-    /// A marked call was told to be one.
-    has_marked: bool,
-    /// An unmarked one was.
-    has_unmarked: bool,
-    /// One of either was told to be unsure.
-    doubts: Doubts,
-}
-
-/// Whether runs with marks, or without, are unsure.
-#[derive(Clone, Copy, Debug, Default)]
-struct Doubts {
-    marked: bool,
-    unmarked: bool,
-}
-
-impl Doubts {
-    fn note(&mut self, run: &Run, stand: Stand) {
-        self.marked |= stand == Stand::Unsure && run.is_marked;
-        self.unmarked |= stand == Stand::Unsure && !run.is_marked;
-    }
-
-    /// Whether `run` is in doubt with them. One without marks casts none on marks.
-    fn reach(self, run: &Run) -> bool {
-        self.marked || self.unmarked && !run.is_marked
-    }
-}
-
-/// A piece of the text that is held.
-#[derive(Debug)]
-enum Piece {
-    Prose(Range<usize>),
-    /// Marks that end what was opened before them.
-    Marks(Range<usize>),
-    /// The next one of the runs that wait.
-    Run,
-}
-
-impl Held {
-    pub(in crate::scan) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
-    /// Does nothing wait, and was nothing of what went out unsure?
-    pub(super) fn is_sure(&self) -> bool {
-        self.is_empty() && !self.doubts.marked
-    }
-
-    /// Is the last run that went out shown?
-    fn is_last_shown(&self) -> bool {
-        matches!(self.last, Some((Stand::Shown(_), _)))
-    }
-}
-
 impl Run {
-    /// Whether one of its calls is in doubt by what it holds: `city="your_city"`.
+    /// Returns whether a value puts one of its calls in doubt: `city="your_city"`.
     fn is_doubtful(&self) -> bool {
         let is_doubtful = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(call) if call.unsure);
         self.verdicts.iter().any(|(verdict, _)| is_doubtful(verdict))
@@ -84,11 +22,8 @@ impl Run {
 
 impl Scanner<'_> {
     /// Begins a run, with the call that `opener` begins.
-    pub(in crate::scan) fn begin_run(&mut self, opener: &Opener, is_sent: bool) {
-        let run = self.run(opener);
-        // What went out is not taken back.
-        let told = if is_sent { Some(Stand::Made) } else { run.told };
-        self.standing.run = Some(Run { told, ..run });
+    pub(in crate::scan) fn begin_run(&mut self, opener: &Opener) {
+        self.standing.run = Some(self.run(opener));
     }
 
     /// Ends the run that was begun, with these verdicts, where the marks behind it end.
@@ -166,7 +101,7 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Lets out what is held, if all of it is told by now; at the `end`, it is.
+    /// Lets out the held text, if all of its runs are decided; at the `end`, they are.
     pub(in crate::scan) fn tell(&mut self, end: bool, out: &mut Vec<Event>) {
         let surroundings = &mut self.standing.surroundings;
         let Some(first) = surroundings.runs.first() else { return };
@@ -213,9 +148,8 @@ impl Scanner<'_> {
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
         let held = &mut self.standing.held;
         // What [`Scanner::agree`] tells the runs that come by, whether they come before this one goes out or after.
-        held.doubts.note(&run, stand);
-        held.has_marked |= stand.is_call() && run.is_marked;
-        held.has_unmarked |= stand.is_call() && !run.is_marked;
+        held.doubts.add(&run, stand == Stand::Unsure);
+        held.calls.add(&run, stand.is_call());
         let stand = match stand {
             Stand::Unsure if self.rules.unsure_is_text => Stand::Shown(ShownBy::Unsure),
             Stand::Made | Stand::Unsure if is_again && !run.before.gap.joins => Stand::Shown(ShownBy::Repeat),
@@ -255,7 +189,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Does a run wait that has a call?
+    /// Returns whether a run waits that has a call.
     pub(in crate::scan) fn has_waiting_call(&self) -> bool {
         self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
     }
@@ -266,8 +200,8 @@ impl Scanner<'_> {
         waiting.map(|(verdict, _)| verdict).or_else(|| self.outcome.verdicts.last())
     }
 
-    /// `runs` of one answer are told together: those between words by those at the edge, those without marks by those with
-    /// marks, and never a part of several that are unsure.
+    /// Decides about the `runs` of one answer together: those between words by those at the edge, those without marks by those
+    /// with marks, and never a part of several that are unsure.
     fn agree(&self, runs: &[Run], stands: &mut [Stand]) {
         let held = &self.standing.held;
         let mut last = held.last.map(|(stand, _)| stand);
@@ -280,32 +214,32 @@ impl Scanner<'_> {
             }
             last = Some(*stand);
         }
-        let has_call = |stands: &[Stand], is_marked: bool| {
-            runs.iter().zip(stands).any(|(run, stand)| run.is_marked == is_marked && stand.is_call())
-        };
-        let between = match held.has_unmarked || has_call(stands, false) {
-            true => Stand::Made,
-            false => Stand::Shown(ShownBy::Between),
-        };
-        for stand in stands.iter_mut().filter(|stand| **stand == Stand::Between) {
-            *stand = between;
+        let (mut calls, mut doubts) = (held.calls, held.doubts);
+        for (run, stand) in runs.iter().zip(&*stands) {
+            doubts.add(run, *stand == Stand::Unsure);
+            calls.add(run, stand.is_call());
         }
-        let has_marked = held.has_marked || has_call(stands, true);
-        let mut doubts = held.doubts;
-        runs.iter().zip(stands.iter()).for_each(|(run, stand)| doubts.note(run, *stand));
+        let between = if calls.unmarked { Stand::Made } else { Stand::Shown(ShownBy::Between) };
+        for (run, stand) in runs.iter().zip(stands.iter_mut()).filter(|(_, stand)| **stand == Stand::Between)
+        {
+            *stand = between;
+            calls.add(run, between.is_call());
+        }
         for (run, stand) in runs.iter().zip(stands) {
             let is_set_off = run.before.gap.words || run.fence.is_some();
-            if has_marked && !run.is_marked && is_set_off && stand.is_call() {
+            // A run without marks casts no doubt on marks.
+            let is_doubted = doubts.marked || doubts.unmarked && !run.is_marked;
+            if calls.marked && !run.is_marked && is_set_off && stand.is_call() {
                 *stand = Stand::Shown(ShownBy::OtherForm);
-            } else if doubts.reach(run) && *stand == Stand::Made && run.told.is_none() {
+            } else if is_doubted && *stand == Stand::Made && run.told.is_none() {
                 *stand = Stand::Unsure;
             }
         }
     }
 }
 
-/// Does what stands in `text` from `from` to `to` stand in a string of data, by the quote before its first mark and those in it
-/// that are escaped?
+/// Returns whether the run from `from` to `to` of `text` stands in a string of data, by the quote before its first mark and its
+/// escaped ones.
 fn is_in_string(text: &str, from: usize, to: usize) -> bool {
     let run = text.get(from..to).unwrap_or("");
     let marks = run.len() - run.trim_start_matches(['[', ' ', '\n']).len();

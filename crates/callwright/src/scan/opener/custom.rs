@@ -6,7 +6,6 @@ use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Anchor, Grammar, NameAt};
 use crate::payload::tagged::Style;
-use crate::scan::judge::body::style_of;
 use crate::syntax::tag::{Role, Tag};
 use crate::syntax::{Seen, at_end};
 
@@ -43,7 +42,7 @@ impl OpenerParser<'_, '_> {
         let Some(markup) = &record.markup else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);
         let style = match record.grammar {
-            Grammar::Elements => style_of(false, false),
+            Grammar::Elements => Style::of(false, false),
             Grammar::Json | Grammar::Calls | Grammar::Tags | Grammar::Relaxed => Style::Words,
         };
         let begins = |tag: &Tag| match tag.role {

@@ -6,7 +6,6 @@ use callwright_json::Span;
 use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Grammar, Known, NameAt};
 use crate::payload::tagged::Style;
-use crate::scan::judge::body::style_of;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::marks::fit;
 use crate::syntax::tag::{Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at};
@@ -139,7 +138,7 @@ impl<'a> OpenerParser<'a, '_> {
             return None;
         }
         self.record = Some(self.tagged_record(tag));
-        let style = style_of(tag.marked, !is_element);
+        let style = Style::of(tag.marked, !is_element);
         Some(Step::Item(Item::Tagged { name, at, style }))
     }
 
@@ -150,7 +149,7 @@ impl<'a> OpenerParser<'a, '_> {
             return None;
         }
         self.record = Some(self.tagged_record(tag));
-        let style = style_of(tag.marked, true);
+        let style = Style::of(tag.marked, true);
         Some(Step::Item(Item::Tagged { name: Span::at(self.at), at: self.at, style }))
     }
 

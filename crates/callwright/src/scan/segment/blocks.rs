@@ -5,7 +5,6 @@ use std::sync::Arc;
 use callwright_json::Span;
 use memchr::memmem;
 
-use super::emit::Space;
 use super::prose::Found;
 use super::skip::FOREIGN;
 use crate::dialect::{
@@ -14,6 +13,7 @@ use crate::dialect::{
 use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
 use crate::scan::opener::{MAX_TICKS, tick_run};
+use crate::scan::state::Space;
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
 use crate::syntax::marks::{Held, fit, fit_any};
 use crate::syntax::tag::{Role, is_foreign, tag_at};

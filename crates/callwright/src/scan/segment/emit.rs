@@ -1,17 +1,7 @@
-//! What the model says: prose, and the white space around the markup that was taken out of it.
+//! Prose goes out, and so does the white space around the markup that was taken out of it.
 
 use crate::scan::opener::Delimiter;
 use crate::scan::{Event, Scanner};
-
-/// Whitespace that goes out only together with what follows it.
-#[derive(Debug, Default)]
-pub(in crate::scan) struct Space {
-    pub(in crate::scan) pending: String,
-    /// Markup was taken out since the last prose.
-    pub(in crate::scan) removed: bool,
-    /// There was whitespace before that markup.
-    before: bool,
-}
 
 impl Scanner<'_> {
     /// The text up to `end` is prose.
@@ -44,8 +34,7 @@ impl Scanner<'_> {
             return;
         }
         let said = body.trim_end();
-        let space = std::mem::take(&mut self.space.pending);
-        self.space = Space::default();
+        let space = std::mem::take(&mut self.space).pending;
         self.say(space, said, out);
         self.blank(body.get(said.len()..).unwrap_or(""));
     }

@@ -13,7 +13,7 @@ use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
-use crate::scan::mention::is_labelled;
+use crate::scan::mention::stand::is_labelled;
 use crate::scan::opener::{
     self, Delimiter, Item, Look, MAX_OPENER, MAX_TICKS, Opener, Place, encoded, tick_run,
 };
@@ -153,8 +153,7 @@ impl<'a> Scanner<'a> {
                     Mode::Prose
                 } else {
                     self.look_around(&opener);
-                    self.early = self.early(&opener);
-                    match Body::of(&opener, &self.text, self.work.bytes_skipped) {
+                    match Body::of(&opener, &self.text) {
                         Some(body) => Mode::Body(opener, body),
                         None => Mode::Payload(opener, BracketMatcher::new(from)),
                     }
@@ -336,12 +335,9 @@ impl<'a> Scanner<'a> {
             return Ok(None);
         }
         // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
-        let inside = self.markup.inside.as_ref().filter(|(_, from)| {
-            !self.markup.delimiters.is_empty()
-                && self.text.get(*from..at).is_some_and(|gap| gap.trim().is_empty())
-        });
+        let is_inside = !self.markup.delimiters.is_empty() && self.is_behind_call(at);
         let place = Place {
-            inside: inside.map(|(record, _)| record),
+            inside: self.markup.inside.as_ref().filter(|_| is_inside),
             follows_call: self.follows_call(at),
             ..self.place(line_start, end)
         };
@@ -441,7 +437,7 @@ impl<'a> Scanner<'a> {
             _ => return Ok(None),
         };
         let is_declared = self.names.tools().iter().any(|tool| tool.declares(key));
-        let inside = self.markup.inside.as_ref().map(|(record, _)| record);
+        let inside = self.markup.inside.as_ref();
         let record = self.rules.dialects.of_argument_tag(tag.at.of(&self.text), inside);
         let Some(record) = record.filter(|_| is_declared) else { return Ok(None) };
         let opener = Opener::bare(at, Item::Words { name: Span::at(at), at }, Arc::clone(record));
@@ -450,8 +446,7 @@ impl<'a> Scanner<'a> {
 
     /// Does what stands at `at` stand right behind a call that was accepted?
     fn is_behind_right_call(&self, at: usize) -> bool {
-        let is_behind = self.text.get(self.markup.last_call_end..at).is_some_and(|gap| gap.trim().is_empty());
-        is_behind && matches!(self.last_verdict(), Some(Verdict::Accepted(_)))
+        self.is_behind_call(at) && matches!(self.last_verdict(), Some(Verdict::Accepted(_)))
     }
 
     /// Does a tag begin at `at`, or behind blanks there?

@@ -433,7 +433,8 @@ fn ends_with(bytes: &[u8], end: usize, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Context, parse};
+    use crate::context::Context;
+    use crate::engine::parse;
     use crate::scan::Scanner;
     use crate::tools::ToolSet;
 

@@ -69,7 +69,7 @@ impl Outline {
         }
     }
 
-    /// What the events add up to.
+    /// What the events add up to. In a text, nothing of a call comes before its verdict.
     pub(crate) fn of_events(events: &[Event]) -> Outline {
         let mut outline = Outline::default();
         for event in events {
@@ -77,7 +77,7 @@ impl Outline {
                 Event::Text(text) => outline.text.push_str(text),
                 Event::Reasoning(text) => outline.reasoning.push_str(text),
                 Event::Call(call) => outline.verdicts.push(verdict(call)),
-                _ => {}
+                event => panic!("{event:?}"),
             }
         }
         outline

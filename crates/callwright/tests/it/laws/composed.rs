@@ -125,12 +125,9 @@ fn marks() -> Vec<String> {
     for dialect in Dialects::default().iter() {
         let groups = [&dialect.section.open, &dialect.section.close, &dialect.call.open, &dialect.call.close];
         marks.extend(groups.into_iter().flatten().map(|mark| mark.to_string()));
+        let example = dialect.example();
         marks.insert(
-            dialect
-                .example
-                .replace("f(", "weigh(")
-                .replace("\"f\"", "\"weigh\"")
-                .replace("\"a\"", "\"fish\""),
+            example.replace("f(", "weigh(").replace("\"f\"", "\"weigh\"").replace("\"a\"", "\"fish\""),
         );
     }
     marks.into_iter().collect()

@@ -2,9 +2,9 @@
 
 /// The letters of a text, and the same without case and with one sort of bars and quotes.
 #[derive(Debug)]
-pub(super) struct Folded {
-    pub(super) letters: Vec<char>,
-    pub(super) folded: Vec<char>,
+pub(crate) struct Folded {
+    pub(crate) letters: Vec<char>,
+    pub(crate) folded: Vec<char>,
     /// Where each letter begins in the text, in bytes, and where the last one ends.
     places: Vec<usize>,
 }
@@ -12,7 +12,7 @@ pub(super) struct Folded {
 impl Folded {
     /// Of `text`, which stands at `from` of a longer one, without the blank that a tokenizer puts behind the bar in a mark:
     /// `<｜DSML｜ invoke`.
-    pub(super) fn of(text: &str, from: usize) -> Folded {
+    pub(crate) fn of(text: &str, from: usize) -> Folded {
         let mut all = Folded {
             letters: Vec::with_capacity(text.len()),
             folded: Vec::with_capacity(text.len()),
@@ -27,27 +27,22 @@ impl Folded {
         all
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.letters.len()
     }
 
     /// The byte at which the letter of this number begins.
-    pub(super) fn byte(&self, at: usize) -> usize {
+    pub(crate) fn byte(&self, at: usize) -> usize {
         self.places.get(at).or(self.places.last()).copied().unwrap_or(0)
     }
 
-    /// The number of the letter that begins at this byte.
-    pub(super) fn letter(&self, byte: usize) -> usize {
-        self.places.partition_point(|place| *place < byte)
-    }
-
     /// The place behind the blanks at `at`.
-    pub(super) fn behind_blanks(&self, at: usize) -> usize {
+    pub(crate) fn behind_blanks(&self, at: usize) -> usize {
         let rest = self.letters.get(at..).unwrap_or(&[]);
         at + rest.iter().take_while(|letter| letter.is_whitespace()).count()
     }
 
-    pub(super) fn is_word_at(&self, at: usize) -> bool {
+    pub(crate) fn is_word_at(&self, at: usize) -> bool {
         self.letters.get(at).is_some_and(|letter| letter.is_alphanumeric() || *letter == '_')
     }
 }
@@ -70,23 +65,23 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
 }
 
 /// The letters of a mark, as they are compared.
-pub(super) fn folded(mark: &str) -> Vec<char> {
+pub(crate) fn folded(mark: &str) -> Vec<char> {
     let mut letters = Vec::with_capacity(mark.len());
     letters.extend(folded_letters(mark));
     letters
 }
 
 /// The letters of `text`, one after the other, as they are compared.
-pub(super) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
+pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
     letters_of(text).map(|(_, letter)| fold(letter))
 }
 
 /// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.
-pub(super) fn is_foreign(letter: char, mark: &[char]) -> bool {
+pub(crate) fn is_foreign(letter: char, mark: &[char]) -> bool {
     !letter.is_ascii() && !letter.is_whitespace() && !mark.contains(&letter)
 }
 
-pub(super) fn fold(letter: char) -> char {
+pub(crate) fn fold(letter: char) -> char {
     match letter {
         '｜' => '|',
         '▁' => '_',

@@ -13,7 +13,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::{Dialect, DialectProblem, Grammar, NameAt};
+use super::{Dialect, DialectProblem, Grammar, NameAt};
+use crate::grammar::{Arguments, Calls};
 use crate::syntax::Text;
 
 /// The longest text of a speech, in bytes.
@@ -46,34 +47,9 @@ pub struct PromptFormat {
 impl PromptFormat {
     /// The general speech, with calls in the form that the markers of `dialect` give them.
     pub fn of(dialect: &Dialect) -> PromptFormat {
-        let first = |marks: &[Text]| marks.first().cloned().unwrap_or_default().into_owned();
-        let (open, close) = (first(&dialect.call.open), first(&dialect.call.close));
-        let arguments = match dialect.arguments {
-            Grammar::Json => Arguments::Json,
-            Grammar::Calls => Arguments::Python('"'),
-            Grammar::Tags => match &dialect.argument {
-                Some(tags) => Arguments::Tags(format!("{}{{value}}{}\n", tags.open, tags.close).into()),
-                None => Arguments::Tags("<parameter={key}>{value}</parameter>\n".into()),
-            },
-            Grammar::Elements => Arguments::Elements("".into()),
-            Grammar::Relaxed => Arguments::Relaxed(dialect.string_mark.clone().unwrap_or_default()),
-        };
-        let payload = match (dialect.name_at, &arguments) {
-            (NameAt::Payload, Arguments::Json) => "{\"name\": {json_name}, \"arguments\": {arguments}}",
-            (NameAt::Payload, _) => "{name}({arguments})",
-            (NameAt::Key, _) => "{{json_name}: {arguments}}",
-            (NameAt::Opener, _) => "{arguments}",
-            (NameAt::Tag, _) => "<{name}>{arguments}</{name}>",
-            (NameAt::Header, _) => "{name}\n{arguments}",
-        };
-        let calls = Calls {
-            open: first(&dialect.section.open).into(),
-            // The markers' slot for an id is filled with the place of the call.
-            call: format!("{open}{payload}{close}").replace("{id}", "{index}").into(),
-            between: "\n".into(),
-            close: first(&dialect.section.close).into(),
-            arguments,
-        };
+        let mut calls = marked(dialect);
+        // The markers' slot for an id is filled with the place of the call.
+        calls.call = calls.call.replace("{id}", "{index}").into();
         PromptFormat { calls, system: GENERAL.into(), ..PromptFormat::default() }
     }
 
@@ -139,6 +115,37 @@ impl PromptFormat {
     }
 }
 
+/// The form of calls that the markers of `dialect` give them.
+pub(super) fn marked(dialect: &Dialect) -> Calls {
+    let first = |marks: &[Text]| marks.first().cloned().unwrap_or_default().into_owned();
+    let (open, close) = (first(&dialect.call.open), first(&dialect.call.close));
+    let arguments = match dialect.arguments {
+        Grammar::Json => Arguments::Json,
+        Grammar::Calls => Arguments::Python('"'),
+        Grammar::Tags => match &dialect.argument {
+            Some(tags) => Arguments::Tags(format!("{}{{value}}{}\n", tags.open, tags.close).into()),
+            None => Arguments::Tags("<parameter={key}>{value}</parameter>\n".into()),
+        },
+        Grammar::Elements => Arguments::Elements("".into()),
+        Grammar::Relaxed => Arguments::Relaxed(dialect.string_mark.clone().unwrap_or_default()),
+    };
+    let payload = match (dialect.name_at, &arguments) {
+        (NameAt::Payload, Arguments::Json) => "{\"name\": {json_name}, \"arguments\": {arguments}}",
+        (NameAt::Payload, _) => "{name}({arguments})",
+        (NameAt::Key, _) => "{{json_name}: {arguments}}",
+        (NameAt::Opener, _) => "{arguments}",
+        (NameAt::Tag, _) => "<{name}>{arguments}</{name}>",
+        (NameAt::Header, _) => "{name}\n{arguments}",
+    };
+    Calls {
+        open: first(&dialect.section.open).into(),
+        call: format!("{open}{payload}{close}").into(),
+        between: "\n".into(),
+        close: first(&dialect.section.close).into(),
+        arguments,
+    }
+}
+
 /// How tools are listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -179,42 +186,6 @@ pub enum Definition {
     Xml,
     /// `declaration:get_weather{description:<|"|>…<|"|>,parameters:{…}}`, with this mark at both ends of a string.
     Declaration(Text),
-}
-
-/// How the calls of an answer are written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Calls {
-    /// What stands before the first one.
-    pub open: Text,
-    /// One call. `{name}` is the tool's name, `{json_name}` the same as a JSON string, `{arguments}` the arguments;
-    /// `{index}` counts the calls of the answer from 0, `{number}` from 1.
-    pub call: Text,
-    /// What stands between two.
-    pub between: Text,
-    /// What stands behind the last one.
-    pub close: Text,
-    /// What the arguments are written in.
-    pub arguments: Arguments,
-}
-
-/// What arguments are written in.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Arguments {
-    /// A JSON object.
-    #[default]
-    Json,
-    /// Raw text between tags, by this template for one argument: `{key}` and `{value}`; `{type}` is its JSON type, and
-    /// `{is_text}` is `true` or `false`.
-    Tags(Text),
-    /// Elements that are named for the arguments, each tag behind this mark: `<a>x</a>`.
-    Elements(Text),
-    /// Keyword arguments of Python, with this quote around strings: `a="x", b=True`.
-    Python(char),
-    /// An object with bare keys, with this mark at both ends of a string: `{a:<|"|>x<|"|>,b:1}`.
-    Relaxed(Text),
 }
 
 /// How results are written.

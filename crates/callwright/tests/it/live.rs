@@ -1,8 +1,6 @@
 //! What goes out of a native call before its verdict: never anything that would have to be taken back.
 
-mod spelt;
-
-use callwright::{CallDelta, Context, Delta, Event, LiveCall, Outcome, Scanner, ToolSet, Verdict};
+use callwright::{CallDelta, Context, Delta, Event, Outcome, Scanner, ToolSet, Verdict};
 
 use crate::common::{Random, pieces};
 
@@ -131,11 +129,11 @@ fn run_from(
     assert!(matches!(last, Some(Event::Call(_))), "the verdict comes last: {last:?}");
     for event in events {
         match (event, &mut sent) {
-            (Event::CallStarted { call: LiveCall::Native(0), id, name: started }, None) => {
+            (Event::CallStarted { call: 0, id, name: started }, None) => {
                 assert_eq!((id.as_deref(), &*started), (Some("c1"), name));
                 sent = Some(String::new());
             }
-            (Event::CallArguments { call: LiveCall::Native(0), piece }, Some(sent)) => {
+            (Event::CallArguments { call: 0, piece }, Some(sent)) => {
                 assert!(!piece.is_empty());
                 sent.push_str(&piece);
             }
@@ -143,53 +141,6 @@ fn run_from(
         }
     }
     (sent, outcome)
-}
-
-/// What goes out of `text` in pieces, and what it comes to with and without live calls: as one piece the same goes out,
-/// and where nothing does, it comes to the same.
-fn live_and_quiet(
-    tools: &ToolSet,
-    random: &mut Random,
-    text: &str,
-) -> (Vec<(usize, String, String)>, Outcome, Outcome) {
-    let pieces = pieces(random, text);
-    let (sent, outcome) = run_text(tools, &pieces, true);
-    assert_eq!(run_text(tools, &[text], true).0, sent, "as one piece: {text}");
-    let (none, quiet) = run_text(tools, &pieces, false);
-    assert!(none.is_empty(), "{text}");
-    if sent.is_empty() {
-        assert_eq!(format!("{outcome:?}"), format!("{quiet:?}"), "{text}");
-    }
-    (sent, outcome, quiet)
-}
-
-/// How many calls of `write_file` began to go out, and what they came to.
-#[derive(Debug, Default)]
-struct Seen {
-    begun: usize,
-    long: usize,
-    refused: usize,
-    given_up: usize,
-}
-
-impl Seen {
-    /// Holds a text to the law: what went out is the beginning of what is accepted.
-    fn take(&mut self, tools: &ToolSet, random: &mut Random, text: &str) {
-        let (sent, outcome, quiet) = live_and_quiet(tools, random, text);
-        for (n, name, sent) in &sent {
-            self.begun += 1;
-            assert_eq!(name, "write_file");
-            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
-            match (&outcome.verdicts[*n], quiet.verdicts.get(*n)) {
-                (Verdict::Accepted(call), _) => {
-                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
-                    self.long += usize::from(100 < sent.len());
-                }
-                (Verdict::Refused(_), Some(Verdict::Refused(_))) => self.refused += 1,
-                (Verdict::Refused(_), _) => self.given_up += 1,
-            }
-        }
-    }
 }
 
 #[test]
@@ -251,113 +202,6 @@ fn right_calls_go_out_up_to_the_end_of_their_long_string() {
     }
 }
 
-/// Markers that only calls have, what stands between them and the arguments, and what closes them.
-const FRAMES: &[(&str, &str)] = &[
-    ("<tool_call>\n{\"name\": \"NAME\", \"arguments\": ", "}\n</tool_call>"),
-    ("<tool_call>{\"id\": \"c1\", \"name\":\"NAME\",\"parameters\":", "}</tool_call>"),
-    ("[TOOL_CALLS]NAME[ARGS]", ""),
-    ("[TOOL_CALLS] [{\"name\": \"NAME\", \"arguments\": ", "}]"),
-    ("<function=NAME>", "</function>"),
-    ("<|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>", "<|tool_call_end|>"),
-    (
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>",
-        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-    ),
-    ("<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>", "<|call|>"),
-];
-
-/// What came of a text: the name and the pieces of each call that went out early, and the outcome.
-fn run_text(tools: &ToolSet, pieces: &[&str], live: bool) -> (Vec<(usize, String, String)>, Outcome) {
-    let mut events = Vec::new();
-    let mut scanner = Scanner::new(tools, &Context { live, ..Context::default() });
-    for piece in pieces {
-        scanner.feed(Delta::Text(piece), &mut events);
-    }
-    let (last, outcome) = scanner.finish();
-    events.extend(last);
-    let mut sent: Vec<(usize, String, String)> = Vec::new();
-    let mut n_judged = 0;
-    for event in events {
-        match event {
-            Event::CallStarted { call: LiveCall::Text(n), id: None, name } => {
-                assert_eq!(n, n_judged, "the verdict of the call before has come");
-                sent.push((n, name, String::new()));
-            }
-            Event::CallArguments { call: LiveCall::Text(n), piece } => {
-                assert!(!piece.is_empty() && n == n_judged);
-                let (started, _, text) = sent.last_mut().unwrap();
-                assert_eq!(n, *started);
-                text.push_str(&piece);
-            }
-            Event::Call(_) => n_judged += 1,
-            Event::Text(_) | Event::Reasoning(_) => {}
-            event => panic!("{event:?}"),
-        }
-    }
-    assert_eq!(n_judged, outcome.verdicts.len());
-    (sent, outcome)
-}
-
-#[test]
-fn calls_in_the_text_go_out_like_native_ones() {
-    let tools = ToolSet::from_json(TOOLS).unwrap();
-    let mut random = Random(23);
-    let (mut n_begun, mut n_refused, mut n_given_up, mut n_alone) = (0, 0, 0, 0);
-    for n in 0..1_000 {
-        let mut text = String::from(*random.pick(&["", "I look.\n", "<think>Well.</think>"]));
-        for _ in 0..1 + random.below(2) {
-            let breaks = if n % 3 == 0 { 0 } else { random.below(3) };
-            let (name, arguments) = call(&mut random, breaks);
-            let (open, close) = random.pick(FRAMES);
-            text.extend([open.replace("NAME", name).as_str(), &arguments, close, "\n"]);
-        }
-        let (sent, outcome, quiet) = live_and_quiet(&tools, &mut random, &text);
-        for (n, name, sent) in &sent {
-            n_begun += 1;
-            n_alone += usize::from(sent.is_empty());
-            assert!(callwright_json::strict(sent).is_err(), "a call that could be run: {sent}");
-            match &outcome.verdicts[*n] {
-                Verdict::Accepted(call) => {
-                    assert_eq!(call.name, *name);
-                    assert!(call.arguments.starts_with(sent), "{text} → {} ≠ {sent}", call.arguments);
-                }
-                Verdict::Refused(_) => {
-                    n_refused += 1;
-                    let was_right = |v: &Verdict| matches!(v, Verdict::Accepted(call) if call.arguments.starts_with(sent));
-                    let is_other = quiet.verdicts.len() != outcome.verdicts.len();
-                    n_given_up += usize::from(is_other || was_right(&quiet.verdicts[*n]));
-                }
-            }
-        }
-    }
-    assert!(500 < n_begun && 50 < n_refused, "{n_begun} {n_refused}");
-    assert!(n_given_up * 50 < n_begun && n_alone * 2 < n_begun, "{n_given_up}, {n_alone} of {n_begun}");
-}
-
-#[test]
-fn a_name_goes_out_before_its_long_argument() {
-    let tools = ToolSet::from_json(TOOLS).unwrap();
-    for (open, close) in FRAMES {
-        let open = open.replace("NAME", "write_file");
-        let head = r#"{"path": "a.py", "content": "print('hello')\nprint('world')"#;
-        let (sent, _) = run_text(&tools, &[&format!("{open}{{\"path\": \"a.py\",")], true);
-        assert_eq!(sent, [(0, "write_file".to_owned(), r#"{"path": "a.py"#.to_owned())], "{open}");
-        let (sent, outcome) = run_text(&tools, &[&format!("{open}{head}\"}}{close}")], true);
-        assert_eq!(sent, [(0, "write_file".to_owned(), head.to_owned())], "{open}");
-        assert_eq!(outcome.calls().next().unwrap().arguments, format!("{head}\"}}"), "{open}");
-        assert_eq!(outcome.text, "", "{open}");
-        let (_, outcome) = run_text(&tools, &[&format!("{open}{head}")], true);
-        assert_eq!(outcome.refusals().count(), 1, "cut: {open}");
-    }
-    // Without a marker of its own, or as an example, a call waits for its verdict.
-    for text in
-        ["{\"name\": \"write_file\", \"arguments\": ", "```json\n{\"name\": \"write_file\", \"arguments\": "]
-    {
-        let text = format!("{text}{{\"path\": \"a.py\", \"content\": \"print('hello')");
-        assert!(run_text(&tools, &[&text], true).0.is_empty(), "{text}");
-    }
-}
-
 /// Two calls at once, and what upstreams do to names.
 #[test]
 fn calls_keep_their_index_and_their_name() {
@@ -373,8 +217,8 @@ fn calls_keep_their_index_and_their_name() {
         }
         events.extend(scanner.finish().0);
         let line = |event: &Event| match event {
-            Event::CallStarted { call: LiveCall::Native(n), name, .. } => format!("{n} {name}"),
-            Event::CallArguments { call: LiveCall::Native(n), piece } => format!("{n} +{}", piece.len()),
+            Event::CallStarted { call: n, name, .. } => format!("{n} {name}"),
+            Event::CallArguments { call: n, piece } => format!("{n} +{}", piece.len()),
             Event::Call(Verdict::Accepted(call)) => call.name.clone(),
             Event::Call(Verdict::Refused(refusal)) => format!("! {}", refusal.reason.code()),
             Event::Text(_) | Event::Reasoning(_) => "text".to_owned(),
@@ -408,106 +252,6 @@ fn a_cut_is_told_at_the_end() {
         let outcome = scanner.finish().1;
         assert_eq!(outcome.calls().count() == 1, is_accepted, "{finish_reason}");
         assert!(outcome.verdicts.iter().all(Verdict::is_native));
-    }
-}
-
-/// How dialects write a call with arguments in tags: what opens it, one argument, what closes it.
-const TAGS: &[(&str, &str, &str)] = &[
-    ("<tool_call>\n<function=NAME>\n", "<parameter=KEY>\nVALUE\n</parameter>\n", "</function>\n</tool_call>"),
-    ("<tool_call>NAME\n", "<arg_key>KEY</arg_key>\n<arg_value>VALUE</arg_value>\n", "</tool_call>"),
-    (
-        "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"NAME\">\n",
-        "<｜DSML｜parameter name=\"KEY\" string=\"true\">VALUE</｜DSML｜parameter>\n",
-        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
-    ),
-    (
-        "<minimax:tool_call>\n<invoke name=\"NAME\">\n",
-        "<parameter name=\"KEY\">VALUE</parameter>\n",
-        "</invoke>\n</minimax:tool_call>",
-    ),
-];
-/// What texts in tags are made of beside [`WORDS`].
-const MARKUP: &[&str] = &[
-    "\n",
-    "  ",
-    "<parameter=a>",
-    "</parameter>",
-    "</arg_value>",
-    "<arg_key>",
-    "</function>",
-    "<tool_call>",
-    "</tool_call>",
-    "<![CDATA[",
-    "]]>",
-    "<",
-    "</",
-    "</para",
-    "<｜",
-    "your_content",
-    "<div>",
-];
-
-/// A call in tags: its tool, the values, and the text.
-fn tagged(random: &mut Random, frame: usize, is_wild: bool) -> String {
-    let mut value = |most: usize| -> String {
-        let words = 1 + random.below(most);
-        let one = |random: &mut Random| match random.below(if is_wild { 5 } else { 1 }) {
-            4 => *random.pick(MARKUP),
-            _ => *random.pick(WORDS),
-        };
-        (0..words).map(|_| one(random)).collect()
-    };
-    let mut arguments = vec![("path", value(3)), ("content", value(30))];
-    match random.below(4) {
-        0 => arguments.insert(0, ("mode", "w".to_owned())),
-        1 => arguments.insert(random.below(3), ("mode", "x".to_owned())),
-        2 => arguments.swap(0, 1),
-        _ => {}
-    }
-    let (open, argument, close) = TAGS[frame];
-    let arguments: String =
-        arguments.iter().map(|(key, value)| argument.replace("KEY", key).replace("VALUE", value)).collect();
-    let text = format!("{}{arguments}{close}", open.replace("NAME", "write_file"));
-    match random.below(if is_wild { 4 } else { 1 }) {
-        3 => text.chars().take(random.below(text.len())).collect(),
-        _ => text,
-    }
-}
-
-#[test]
-fn arguments_in_tags_go_out_while_they_grow() {
-    let tools = ToolSet::from_json(TOOLS).unwrap();
-    let mut random = Random(29);
-    let mut n = Seen::default();
-    for number in 0..2_000 {
-        let text = tagged(&mut random, number % TAGS.len(), number % 3 != 0);
-        n.take(&tools, &mut random, &text);
-    }
-    assert!(750 < n.begun && 250 < n.long && 50 < n.refused, "{n:?}");
-    assert!(n.given_up * 50 < n.begun, "{n:?}");
-}
-
-#[test]
-fn of_a_long_text_in_tags_nothing_waits_but_the_end() {
-    let tools = ToolSet::from_json(TOOLS).unwrap();
-    let content = "fn main() {\n    println!(\"<b>\");\n}";
-    for (open, argument, close) in TAGS {
-        let argument = |key: &str, value: &str| argument.replace("KEY", key).replace("VALUE", value);
-        let head = format!("{}{}", open.replace("NAME", "write_file"), argument("path", "a.rs"));
-        let (sent, _) = run_text(&tools, &[&head], true);
-        assert_eq!(sent, [(0, "write_file".to_owned(), String::new())], "{head}");
-        let whole = format!("{head}{}{close}", argument("content", content));
-        let cut = whole.find("\n}").unwrap();
-        let expected = |content: &str| {
-            let quoted = callwright::value::Value::from(content).to_string();
-            format!("{{\"path\": \"a.rs\", \"content\": {}", quoted.trim_end_matches('"'))
-        };
-        let (sent, outcome) = run_text(&tools, &[&whole[..cut]], true);
-        assert_eq!(sent[0].2, expected("fn main() {\n    println!(\"<b>\");"), "{whole}");
-        assert_eq!(outcome.refusals().count(), 1, "cut: {whole}");
-        let (sent, outcome) = run_text(&tools, &[&whole], true);
-        assert_eq!(sent[0].2, expected(content), "{whole}");
-        assert_eq!(outcome.calls().count(), 1, "{whole}");
     }
 }
 

@@ -1,0 +1,60 @@
+//! How a dialect writes its calls: the templates of its record, and the marks that they put around a call.
+//!
+//! A template is data. Writing fills it in, reading looks for the texts between its slots, and a server is held to the same
+//! texts. This module knows no tool, no schema and no text of a model.
+
+pub(crate) mod fold;
+mod form;
+mod frame;
+pub(crate) mod template;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::form::{BLANKS, Form, GAP, NAME, Pieces, folded, marks};
+pub(crate) use self::frame::{Frame, Payload};
+use crate::syntax::Text;
+
+/// How the calls of an answer are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Calls {
+    /// What stands before the first one.
+    pub open: Text,
+    /// One call. `{name}` is the tool's name, `{json_name}` the same as a JSON string, `{arguments}` the arguments;
+    /// `{index}` counts the calls of the answer from 0, `{number}` from 1.
+    pub call: Text,
+    /// What stands between two.
+    pub between: Text,
+    /// What stands behind the last one.
+    pub close: Text,
+    /// What the arguments are written in.
+    pub arguments: Arguments,
+}
+
+impl Calls {
+    /// What a call has right in front of the tool's name, up to its dot: `functions.`; empty where that is nothing.
+    pub(crate) fn namespace(&self) -> &str {
+        let before = self.call.split_once("{name}").map_or("", |(before, _)| before);
+        let Some(word) = before.strip_suffix('.') else { return "" };
+        before.trim_start_matches(word.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_'))
+    }
+}
+
+/// What arguments are written in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Arguments {
+    /// A JSON object.
+    #[default]
+    Json,
+    /// Raw text between tags, by this template for one argument: `{key}` and `{value}`; `{type}` is its JSON type, and
+    /// `{is_text}` is `true` or `false`.
+    Tags(Text),
+    /// Elements that are named for the arguments, each tag behind this mark: `<a>x</a>`.
+    Elements(Text),
+    /// Keyword arguments of Python, with this quote around strings: `a="x", b=True`.
+    Python(char),
+    /// An object with bare keys, with this mark at both ends of a string: `{a:<|"|>x<|"|>,b:1}`.
+    Relaxed(Text),
+}
