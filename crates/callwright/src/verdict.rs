@@ -8,6 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::dialect::NATIVE;
 use crate::schema::{Coercion, Violation};
+use crate::tools::Tool;
+use crate::tools::names::Names;
+use crate::tools::nearest::nearest_tool;
 use crate::value::Value;
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
@@ -265,6 +268,21 @@ fn is_too_long(why: &[Diagnostic]) -> bool {
 const TOO_LONG: &str = "it is nested deeper than 128 levels, or can be read in more ways than are looked at";
 
 /// One lower-case sentence for people and logs. What to tell a model is [`Refusal::feedback`].
+impl Names<'_> {
+    /// Why a call that spells the name of the tool `name` in another way is refused, where that is not to be repaired.
+    pub(crate) fn spelt_otherwise(&self, name: &str) -> Reason {
+        let declared = self.tools().iter().map(|tool| tool.name().to_owned()).collect();
+        Reason::UnknownTool { nearest: vec![name.to_owned()], declared }
+    }
+
+    /// Why a call to `written` is refused.
+    pub(crate) fn unknown(&self, written: &str) -> Reason {
+        let declared = || self.tools().iter().map(Tool::name);
+        let nearest = nearest_tool(written, &mut declared()).into_iter().map(str::to_owned).collect();
+        Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

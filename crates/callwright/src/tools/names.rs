@@ -4,13 +4,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::nearest::{fold, folded_ends, nearest_tool};
+use super::nearest::{fold, folded_ends};
 use crate::syntax::tag;
+pub(crate) use crate::syntax::{MAX_NAME, is_name_byte};
 use crate::tools::{Declared, Tool, ToolSet};
-use crate::verdict::Reason;
-
-/// The longest text that is looked up as a name.
-pub(crate) const MAX_NAME: usize = 256;
 
 /// How much may stand before a name in prose, and how much longer a name may be with it: `functions.`, `default_api.`.
 const MAX_NAMESPACE: usize = 32;
@@ -187,30 +184,12 @@ impl<'a> Names<'a> {
         let tail = || names.tails.get(&key).filter(|_| 4 <= key.len());
         self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
     }
-
-    /// Why a call that spells the name of the tool `name` in another way is refused, where that is not to be repaired.
-    pub(crate) fn spelt_otherwise(&self, name: &str) -> Reason {
-        let declared = self.tools().iter().map(|tool| tool.name().to_owned()).collect();
-        Reason::UnknownTool { nearest: vec![name.to_owned()], declared }
-    }
-
-    /// Why a call to `written` is refused.
-    pub(crate) fn unknown(&self, written: &str) -> Reason {
-        let declared = || self.tools().iter().map(Tool::name);
-        let nearest = nearest_tool(written, &mut declared()).into_iter().map(str::to_owned).collect();
-        Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
-    }
 }
 
 /// The name that `text` begins with, `""` where none does.
 pub(crate) fn leading_name(text: &str) -> &str {
     let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
     text.get(..len).unwrap_or("")
-}
-
-/// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.
-pub(crate) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
 }
 
 /// `../f`, `/f`, `f/..`: the way to something, and no spelling of a name.
