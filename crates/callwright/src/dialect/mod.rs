@@ -13,7 +13,10 @@ mod set;
 pub(crate) mod speech;
 
 use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::check::{DialectError, DialectProblem};
@@ -232,18 +235,25 @@ pub enum Anchor {
     Distinct,
 }
 
-/// `"x"` as well as `["x", "y"]`.
+/// `"x"` as well as `["x", "y"]`. The reader of an untagged enum would take each text twice.
 fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a text or a list of texts")]
-    enum Texts {
-        One(Text),
-        Many(Vec<Text>),
+    struct Texts;
+    impl<'de> Visitor<'de> for Texts {
+        type Value = Vec<Text>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text or a list of texts")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Vec<Text>, E> {
+            Ok(vec![text.to_owned().into()])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, texts: A) -> Result<Vec<Text>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(texts))
+        }
     }
-    Ok(match Texts::deserialize(from)? {
-        Texts::One(text) => vec![text],
-        Texts::Many(texts) => texts,
-    })
+    from.deserialize_any(Texts)
 }
 
 /// Every mark by which anything is read: of calls, blocks and results.

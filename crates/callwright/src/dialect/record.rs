@@ -1,16 +1,17 @@
 //! A dialect as the scanner sees it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
-use serde::de::value::{Error, StrDeserializer};
+use serde::de::value::StrDeserializer;
 
 use super::own::Markup;
 use super::speech::marked;
 use super::{Anchor, Dialect, Grammar, NameAt, Trim};
+use crate::grammar::fold::solid;
 use crate::grammar::{Arguments, Calls, Form, Frame};
-use crate::marks::solid;
 use crate::syntax::Text;
 
 /// A dialect, compiled.
@@ -126,7 +127,25 @@ pub(crate) enum Known {
 impl Known {
     /// The one of this name.
     pub(super) fn named(name: &str) -> Option<Known> {
-        let name: StrDeserializer<'_, Error> = name.into_deserializer();
+        let name: StrDeserializer<'_, NoName> = name.into_deserializer();
         Known::deserialize(name).ok()
+    }
+}
+
+/// It is none of them. A message with all their names takes longer than to compile the record.
+#[derive(Debug)]
+struct NoName;
+
+impl fmt::Display for NoName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no known dialect")
+    }
+}
+
+impl std::error::Error for NoName {}
+
+impl serde::de::Error for NoName {
+    fn custom<T: fmt::Display>(_: T) -> NoName {
+        NoName
     }
 }

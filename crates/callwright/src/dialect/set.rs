@@ -9,11 +9,10 @@ use super::own::{Markup, Own};
 use super::record::{Known, Record};
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Anchor, Dialect, Grammar, family};
+use crate::grammar::fold::solid;
 use crate::grammar::{Form, Frame};
-use crate::marks;
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
-use crate::tools::ToolSet;
 
 /// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
 ///
@@ -131,9 +130,10 @@ impl Dialects {
         for record in &records {
             let own = record.form.iter().flat_map(Form::heads).chain(record.frames.iter().map(Frame::head));
             for head in own.map(|head| (head, record.id)) {
-                heads.insert(heads.partition_point(|other| *other <= head), head);
+                heads.push(head);
             }
         }
+        heads.sort();
         let frames = records.iter().flat_map(|record| &record.frames);
         let fronts = frames.filter(|frame| frame.has_argument_mark());
         let fronts = fronts.map(|frame| (frame.head(), frame.clone())).collect();
@@ -146,12 +146,7 @@ impl Dialects {
         }
         Dialects(Arc::new(Compiled {
             n_built_in,
-            longest_head: heads
-                .iter()
-                .map(|(head, _)| head.len())
-                .max()
-                .unwrap_or(0)
-                .max(marks::HEAD_LETTERS),
+            longest_head: heads.iter().map(|(head, _)| head.len()).max().unwrap_or(0),
             heads,
             fronts,
             known,
@@ -262,7 +257,7 @@ impl Dialects {
 
     /// The built-in dialect whose calls a tag like this one opens, `<invoke name="f">`: of several, the first one.
     pub(crate) fn of_call_tag(&self, tag: &str) -> Option<&Arc<Record>> {
-        let tag = marks::solid(tag);
+        let tag = solid(tag);
         let mut built_in = self.0.records.iter().filter(|record| record.markup.is_none());
         built_in.find(|record| record.call_tags.iter().any(|head| tag.starts_with(head)))
     }
@@ -273,67 +268,34 @@ impl Dialects {
         tag: &str,
         inside: Option<&'a Arc<Record>>,
     ) -> Option<&'a Arc<Record>> {
-        let tag = marks::solid(tag);
+        let tag = solid(tag);
         let mut records = inside.into_iter().chain(&self.0.records);
         records.find(|record| record.argument_tag.as_ref().is_some_and(|head| tag.starts_with(head)))
+    }
+
+    /// What calls in marks may begin with, in order, and whose it is.
+    pub(crate) fn heads(&self) -> &[(Vec<char>, u16)] {
+        &self.0.heads
+    }
+
+    /// How many letters the longest of them has.
+    pub(crate) fn longest_head(&self) -> usize {
+        self.0.longest_head
+    }
+
+    /// The heads in front of payloads with a mark between the name and the payload.
+    pub(crate) fn fronts(&self) -> &[(Vec<char>, Frame)] {
+        &self.0.fronts
+    }
+
+    /// All records.
+    pub(crate) fn records(&self) -> &[Arc<Record>] {
+        &self.0.records
     }
 
     /// The dialect whose calls are elements named for their tools.
     pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
         self.0.records.iter().find(|record| record.form.as_ref().is_some_and(|form| form.is_named()))
-    }
-
-    /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, what follows the sign of a
-    /// mark, or a word that is one?
-    pub(crate) fn may_break_at(&self, text: &str) -> bool {
-        let mut letters = text.chars();
-        let Some(first) = letters.next() else { return false };
-        let behind = letters.as_str();
-        let is_word = first.is_alphanumeric();
-        // In front of a word, these begin what has a reader of its own.
-        let is_odd = is_word || first.is_ascii_punctuation() && !matches!(first, '(' | '{' | '`' | '#');
-        let begun = Begun::of(text);
-        let may_be = |(head, _): &(Vec<char>, u16)| match head.first() {
-            Some(sign) if is_sign(*sign) => {
-                is_odd && (marks::is_headless(head, text) || marks::is_headless(head, behind))
-            }
-            _ => begun.is_near(head),
-        };
-        is_sign(first) || is_word && behind.starts_with(is_sign) || self.0.heads.iter().any(may_be)
-    }
-
-    /// The dialects of which the marks in front of a call may begin `text`, broken or not; each once.
-    pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
-        // A mark that is whole is not another one that is broken.
-        let letters = marks::beginning(text, self.0.longest_head);
-        let whole = self.0.heads.iter().filter(|(head, _)| marks::is_whole_at(head, &letters));
-        let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
-        let may_be = move |head: &Vec<char>, id: u16| {
-            whole.is_none_or(|whole| whole == head) || self.record(id).form.is_some()
-        };
-        let by_head = self.0.heads.iter();
-        let begun = Begun::of(text);
-        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && begun.is_near(head));
-        let is_named = move |record: &&Arc<Record>| {
-            let form = record.form.as_ref().filter(|form| form.is_named());
-            form.is_some_and(|form| {
-                tool_set.iter().any(|tool| marks::may_begin(&form.opener(tool.name()), &letters))
-            })
-        };
-        let all = by_head.map(|(_, id)| self.record(*id)).chain(self.0.records.iter().filter(is_named));
-        let mut known: Vec<u16> = Vec::new();
-        all.filter(move |record| {
-            let is_new = !known.contains(&record.id);
-            known.extend(is_new.then_some(record.id));
-            is_new
-        })
-    }
-
-    /// Is `text` all marks of a dialect in front of a payload, one of them between that and the name: `[TOOL_CALLS]f[ARGS]`?
-    pub(crate) fn is_front(&self, text: &str, tool_set: &ToolSet) -> bool {
-        let letters = marks::beginning(text, self.0.longest_head);
-        let fronts = self.0.fronts.iter().filter(|(head, _)| letters.starts_with(head));
-        marks::is_front(text, fronts.map(|(_, frame)| frame), tool_set)
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
@@ -385,47 +347,6 @@ impl Dialects {
     /// The markers of the caller's own, where there are any.
     pub(crate) fn markers(&self) -> Option<&Own> {
         self.0.own.as_ref()
-    }
-}
-
-/// Is it a sign with which most marks begin?
-fn is_sign(letter: char) -> bool {
-    matches!(letter, '<' | '[' | '|' | '｜')
-}
-
-/// What a text begins with, which is compared with many marks.
-struct Begun {
-    first: Option<char>,
-    /// The first letter, and that behind it, as they are compared with those of marks.
-    letter: Option<char>,
-    next: Option<char>,
-    letters: Vec<char>,
-}
-
-impl Begun {
-    fn of(text: &str) -> Begun {
-        let first = text.chars().next();
-        let behind = text.get(first.map_or(0, char::len_utf8)..).unwrap_or("");
-        Begun {
-            first,
-            letter: marks::first_letter(text),
-            next: marks::first_letter(behind),
-            letters: marks::beginning(text, marks::HEAD_LETTERS),
-        }
-    }
-
-    /// Is `head` what the text may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
-    /// of its letters.
-    fn is_near(&self, head: &[char]) -> bool {
-        let Some(first) = self.first else { return false };
-        // Nearly all words are told apart by one letter.
-        let begins =
-            |letter: Option<char>| letter.is_none_or(|letter| head.iter().take(2).any(|own| *own == letter));
-        let may_be = match head.first() {
-            Some(sign) if is_sign(*sign) => !first.is_whitespace(),
-            _ => begins(self.letter) || first.is_alphanumeric() && begins(self.next),
-        };
-        may_be && marks::may_begin(head, &self.letters)
     }
 }
 

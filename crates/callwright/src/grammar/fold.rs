@@ -91,3 +91,8 @@ pub(crate) fn fold(letter: char) -> char {
         _ => letter.to_ascii_lowercase(),
     }
 }
+
+/// The letters of `text`, as they are compared with those of marks, without its blanks.
+pub(crate) fn solid(text: &str) -> Vec<char> {
+    text.chars().filter(|letter| !letter.is_whitespace()).map(fold).collect()
+}

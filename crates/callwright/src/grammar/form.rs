@@ -95,14 +95,15 @@ impl Form {
             Arguments::Json | Arguments::Python(_) | Arguments::Relaxed(_) => return None,
         };
         let [mut before, mut between, behind_key] = [before, between, behind_key].map(|text| {
-            let mut marks = marks(&text);
+            let mut marks: Vec<String> = marks(&text).map(str::to_owned).collect();
             // `<call {name}>`: the blank is one of the mark's own.
             if let Some(last) = marks.last_mut().filter(|_| text.ends_with(' ')) {
                 last.push(' ');
             }
             marks
         });
-        let mut behind = marks(&behind).into_iter();
+        let behind: Vec<String> = marks(&behind).map(str::to_owned).collect();
+        let mut behind = behind.into_iter();
         let argument_head = between.pop().filter(|head| head.contains('<'))?;
         let argument_close = behind.next()?;
         let section = match 1 < before.len() && 1 < behind.len() {
@@ -202,21 +203,16 @@ pub(crate) fn folded(mark: &str) -> Vec<char> {
 }
 
 /// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`, and at `]<`.
-pub(crate) fn marks(text: &str) -> Vec<String> {
-    let mut marks = vec![String::new()];
-    let mut before = ' ';
-    for (at, c) in text.char_indices() {
-        let is_first = before.is_whitespace() || before == '>';
-        if c == '<' && is_first || c == ']' && text[at + 1..].starts_with('<') {
-            marks.push(String::new());
-        }
-        if let Some(last) = marks.last_mut() {
-            last.push(c);
-        }
-        before = c;
-    }
-    let marks = marks.into_iter().map(|mark| mark.trim().to_owned());
-    marks.filter(|mark| !mark.is_empty()).collect()
+pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let begins = |at: &usize| match &bytes[at - 1..] {
+        [before, b'<', ..] => before.is_ascii_whitespace() || *before == b'>',
+        [_, b']', b'<', ..] => true,
+        _ => false,
+    };
+    let ends = (1..bytes.len()).filter(move |at| begins(at)).chain([bytes.len()]);
+    let marks = ends.scan(0, move |from, end| text.get(std::mem::replace(from, end)..end));
+    marks.map(str::trim).filter(|mark| !mark.is_empty())
 }
 
 fn joined(marks: &[String]) -> Option<String> {

@@ -76,9 +76,9 @@ impl Frame {
         let behind = behind.trim_start_matches(is_bracket);
         let call = behind.strip_suffix(&*calls.close).unwrap_or("");
         let close = match call.chars().all(|c| is_bracket(c) || c.is_whitespace()) {
-            true => marks(behind),
+            true => marks(behind).map(str::to_owned).collect(),
             // `[[/call]][[/calls]]`
-            false => [call, &calls.close].into_iter().flat_map(marks).collect(),
+            false => [call, &calls.close].into_iter().flat_map(marks).map(str::to_owned).collect(),
         };
         // `functions.f({…})` is like any code.
         let is_code = between.as_deref().is_some_and(|between| between.contains('('));
@@ -88,9 +88,9 @@ impl Frame {
     /// The frames of the next call of an answer: without the first of several marks, which opens the section, `<calls><call>` →
     /// `<call>`, and behind what stands `between` two, `<|start|>assistant<|channel|>`.
     pub(crate) fn next(&self, between: &str) -> impl Iterator<Item = Frame> {
-        let marks = marks(&self.before);
-        let first = marks.first().filter(|_| 1 < marks.len());
-        let inner = first.and_then(|first| self.before.trim_start().strip_prefix(&**first));
+        let mut marks = marks(&self.before);
+        let first = marks.next().filter(|_| marks.next().is_some());
+        let inner = first.and_then(|first| self.before.trim_start().strip_prefix(first));
         let is_marked = |before: &String| before.contains(['<', '[']);
         let behind = between.contains('<').then(|| format!("{between}{}", self.before));
         let before = inner.map(str::to_owned).filter(is_marked).into_iter().chain(behind);
@@ -110,7 +110,7 @@ impl Frame {
 
     /// What it may begin with, folded, as far as that is the same for all tools.
     pub(crate) fn head(&self) -> Vec<char> {
-        marks(&self.before).first().map_or_else(Vec::new, |mark| folded(mark))
+        marks(&self.before).next().map_or_else(Vec::new, folded)
     }
 
     /// Does a mark of its own stand between the name and the payload, `[ARGS]`, not only the end of the one that names the tool?

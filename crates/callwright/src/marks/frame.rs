@@ -67,7 +67,7 @@ impl Frame {
         let between = self.between.as_deref().unwrap_or("");
         let mut at = 0;
         for mark in marks(&format!("{}{name}{between}", self.before)) {
-            let mark = folded(&mark);
+            let mark = folded(mark);
             at = if at == 0 { 0 } else { text.behind_blanks(at) };
             if !text.folded.get(at..).is_some_and(|rest| rest.starts_with(&mark)) {
                 return false;
@@ -84,7 +84,7 @@ pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize,
     let most = most_edits(whole.chars().count());
     let mut ends = vec![(from, 0)];
     for mark in marks(whole) {
-        let mark = folded(&mark);
+        let mark = folded(mark);
         // By their places, each with the fewest edits.
         let mut next: Vec<(usize, usize)> = Vec::new();
         for (at, spent) in ends {

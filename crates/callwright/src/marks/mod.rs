@@ -3,6 +3,7 @@
 //! What is whole is read elsewhere, exactly. Here the marks of one dialect are looked for with their slips, and the cheapest way
 //! through them counts if no other one is nearly as cheap. Otherwise the call is refused, and its readings are shown.
 
+mod begin;
 pub(crate) mod edit;
 mod elsewhere;
 mod frame;
@@ -273,11 +274,6 @@ pub(crate) fn is_whole_at(head: &[char], text: &[char]) -> bool {
 /// The first letters of `text`, at most so many, as they are compared with those of marks.
 pub(crate) fn beginning(text: &str, most: usize) -> Vec<char> {
     fold::folded_letters(text).take(most).collect()
-}
-
-/// The letters of `text`, as they are compared with those of marks, without its blanks.
-pub(crate) fn solid(text: &str) -> Vec<char> {
-    text.chars().filter(|letter| !letter.is_whitespace()).map(fold::fold).collect()
 }
 
 /// The first letter of `text`, as it is compared with those of marks.

@@ -1,9 +1,10 @@
 //! Limits that hold before a schema is compiled: nothing here does more work than the schema is long, times a
 //! constant, and nothing recurses.
 
+use std::fmt;
+
 use crate::value::Value;
 
-use super::SchemaError;
 use super::keywords::inside;
 use super::references::reached;
 use super::unchecked::{Unchecked, pointer_step};
@@ -14,6 +15,34 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_NESTING: usize = 128;
 /// The most JSON values in one schema.
 pub const MAX_NODES: usize = 10_000;
+
+/// Why a schema cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// It is neither an object nor a boolean.
+    NotASchema,
+    /// It is nested deeper than [`MAX_NESTING`].
+    TooDeep,
+    /// It has more than [`MAX_NODES`] values.
+    TooLarge,
+    /// What was given for it to refer to has no valid URI; what is said about it.
+    Resource(String),
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use SchemaError::{NotASchema, Resource, TooDeep, TooLarge};
+        match self {
+            NotASchema => f.write_str("the schema is neither an object nor a boolean"),
+            TooDeep => write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON"),
+            TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
+            Resource(why) => write!(f, "what the schema may refer to has no valid address: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SchemaError {}
 
 /// What a value takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,6 @@ mod unchecked;
 #[cfg(feature = "full-schemas")]
 mod validator;
 
-use std::fmt;
-
 use crate::value::Value;
 
 pub use check::{Checked, Violation};
@@ -27,7 +25,7 @@ pub(crate) use compile::{Document, compile as compile_documents};
 pub use guide::SchemaGuide;
 pub(crate) use keywords::{Draft, inside_mut, local_pointer, required, schemas};
 pub(crate) use limits::measure;
-pub use limits::{MAX_DEPTH, MAX_NESTING, MAX_NODES};
+pub use limits::{MAX_DEPTH, MAX_NESTING, MAX_NODES, SchemaError};
 pub(crate) use normal::standard_type;
 pub(crate) use references::has_inner_id;
 pub use unchecked::Unchecked;
@@ -182,31 +180,3 @@ impl Schema {
         &self.value
     }
 }
-
-/// Why a schema cannot be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SchemaError {
-    /// It is neither an object nor a boolean.
-    NotASchema,
-    /// It is nested deeper than [`MAX_NESTING`].
-    TooDeep,
-    /// It has more than [`MAX_NODES`] values.
-    TooLarge,
-    /// What was given for it to refer to has no valid URI; what is said about it.
-    Resource(String),
-}
-
-impl fmt::Display for SchemaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use SchemaError::{NotASchema, Resource, TooDeep, TooLarge};
-        match self {
-            NotASchema => f.write_str("the schema is neither an object nor a boolean"),
-            TooDeep => write!(f, "the schema is nested deeper than {MAX_NESTING} levels of JSON"),
-            TooLarge => write!(f, "the schema has more than {MAX_NODES} values"),
-            Resource(why) => write!(f, "what the schema may refer to has no valid address: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for SchemaError {}

@@ -80,15 +80,19 @@ pub(crate) struct Table<T> {
 
 #[derive(Debug)]
 struct Branch<T> {
-    /// What may follow, and where that goes on.
-    next: Vec<(u8, usize)>,
+    /// The byte that leads here.
+    byte: u8,
+    /// The first of those that may follow, and the next of those that may stand here; 0 where there is none.
+    first: usize,
+    sibling: usize,
     /// What the marker that ends here means.
     meaning: Option<T>,
 }
 
 impl<T: Copy> Table<T> {
     pub(crate) fn new(marks: impl Iterator<Item = (Text, T)>) -> Table<T> {
-        let mut table = Table { nodes: vec![Branch { next: Vec::new(), meaning: None }] };
+        let mut table = Table { nodes: Vec::new() };
+        table.nodes.push(Branch { byte: 0, first: 0, sibling: 0, meaning: None });
         for (mark, meaning) in marks {
             let (mut node, mut rest) = (0, mark.as_bytes());
             while let Some((byte, len)) = plain(rest) {
@@ -97,8 +101,8 @@ impl<T: Copy> Table<T> {
                     Some(next) => next,
                     None => {
                         let next = table.nodes.len();
-                        table.nodes[node].next.push((byte, next));
-                        table.nodes.push(Branch { next: Vec::new(), meaning: None });
+                        let sibling = std::mem::replace(&mut table.nodes[node].first, next);
+                        table.nodes.push(Branch { byte, first: 0, sibling, meaning: None });
                         next
                     }
                 };
@@ -127,11 +131,15 @@ impl<T: Copy> Table<T> {
             (node, at) = (next, at + len);
             found = self.nodes[node].meaning.map(|meaning| (at, meaning)).or(found);
         }
-        (found, !self.nodes[node].next.is_empty())
+        (found, self.nodes[node].first != 0)
     }
 
     fn behind(&self, node: usize, byte: u8) -> Option<usize> {
-        self.nodes[node].next.iter().find(|(next, _)| *next == byte).map(|(_, node)| *node)
+        let mut next = self.nodes[node].first;
+        while next != 0 && self.nodes[next].byte != byte {
+            next = self.nodes[next].sibling;
+        }
+        (next != 0).then_some(next)
     }
 }
 

@@ -59,6 +59,14 @@ pub enum Typing {
     Json,
 }
 
+/// The longest text that is looked up as a name.
+pub(crate) const MAX_NAME: usize = 256;
+
+/// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
+}
+
 /// Could `text[at..]`, all of which is there so far, still grow into one of `markers`?
 pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterator<Item = &'m str>) -> bool {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);

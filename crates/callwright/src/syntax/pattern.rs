@@ -8,8 +8,7 @@ use callwright_json::Span;
 use super::marks::fit;
 use crate::dialect::check::{DialectProblem, MAX_TEXT};
 use crate::grammar::template::pieces;
-use crate::syntax::{Incomplete, Seen};
-use crate::tools::names::{MAX_NAME, is_name_byte};
+use crate::syntax::{Incomplete, MAX_NAME, Seen, is_name_byte};
 
 /// The most white space that a blank stands for.
 const MAX_SPACE: usize = 64;

@@ -6,10 +6,8 @@ use std::collections::HashMap;
 
 use super::nearest::{fold, folded_ends};
 use crate::syntax::tag;
+pub(crate) use crate::syntax::{MAX_NAME, is_name_byte};
 use crate::tools::{Declared, Tool, ToolSet};
-
-/// The longest text that is looked up as a name.
-pub(crate) const MAX_NAME: usize = 256;
 
 /// How much may stand before a name in prose, and how much longer a name may be with it: `functions.`, `default_api.`.
 const MAX_NAMESPACE: usize = 32;
@@ -187,11 +185,6 @@ impl<'a> Names<'a> {
 pub(crate) fn leading_name(text: &str) -> &str {
     let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
     text.get(..len).unwrap_or("")
-}
-
-/// May this byte stand in a tool's name? Letters beyond ASCII may; a backslash is an escaped underscore's.
-pub(crate) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
 }
 
 /// `../f`, `/f`, `f/..`: the way to something, and no spelling of a name.

@@ -1,0 +1,101 @@
+//! Which dialects' marks may begin a text, broken or not, by its first letters.
+
+use std::sync::Arc;
+
+use super::{HEAD_LETTERS, beginning, first_letter, is_headless, is_whole_at, may_begin};
+use crate::dialect::{Dialects, Record};
+use crate::tools::ToolSet;
+
+impl Dialects {
+    /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, what follows the sign of a
+    /// mark, or a word that is one?
+    pub(crate) fn may_break_at(&self, text: &str) -> bool {
+        let mut letters = text.chars();
+        let Some(first) = letters.next() else { return false };
+        let behind = letters.as_str();
+        let is_word = first.is_alphanumeric();
+        // In front of a word, these begin what has a reader of its own.
+        let is_odd = is_word || first.is_ascii_punctuation() && !matches!(first, '(' | '{' | '`' | '#');
+        let begun = Begun::of(text);
+        let may_be = |(head, _): &(Vec<char>, u16)| match head.first() {
+            Some(sign) if is_sign(*sign) => is_odd && (is_headless(head, text) || is_headless(head, behind)),
+            _ => begun.is_near(head),
+        };
+        is_sign(first) || is_word && behind.starts_with(is_sign) || self.heads().iter().any(may_be)
+    }
+
+    /// The dialects of which the marks in front of a call may begin `text`, broken or not; each once.
+    pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
+        // A mark that is whole is not another one that is broken.
+        let letters = beginning(text, self.longest_head().max(HEAD_LETTERS));
+        let whole = self.heads().iter().filter(|(head, _)| is_whole_at(head, &letters));
+        let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
+        let may_be = move |head: &Vec<char>, id: u16| {
+            whole.is_none_or(|whole| whole == head) || self.record(id).form.is_some()
+        };
+        let by_head = self.heads().iter();
+        let begun = Begun::of(text);
+        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && begun.is_near(head));
+        let is_named = move |record: &&Arc<Record>| {
+            let form = record.form.as_ref().filter(|form| form.is_named());
+            form.is_some_and(|form| {
+                tool_set.iter().any(|tool| may_begin(&form.opener(tool.name()), &letters))
+            })
+        };
+        let all = by_head.map(|(_, id)| self.record(*id)).chain(self.records().iter().filter(is_named));
+        let mut known: Vec<u16> = Vec::new();
+        all.filter(move |record| {
+            let is_new = !known.contains(&record.id);
+            known.extend(is_new.then_some(record.id));
+            is_new
+        })
+    }
+
+    /// Is `text` all marks of a dialect in front of a payload, one of them between that and the name: `[TOOL_CALLS]f[ARGS]`?
+    pub(crate) fn is_front(&self, text: &str, tool_set: &ToolSet) -> bool {
+        let letters = beginning(text, self.longest_head().max(HEAD_LETTERS));
+        let fronts = self.fronts().iter().filter(|(head, _)| letters.starts_with(head));
+        super::is_front(text, fronts.map(|(_, frame)| frame), tool_set)
+    }
+}
+
+/// Is it a sign with which most marks begin?
+fn is_sign(letter: char) -> bool {
+    matches!(letter, '<' | '[' | '|' | '｜')
+}
+
+/// What a text begins with, which is compared with many marks.
+struct Begun {
+    first: Option<char>,
+    /// The first letter, and that behind it, as they are compared with those of marks.
+    letter: Option<char>,
+    next: Option<char>,
+    letters: Vec<char>,
+}
+
+impl Begun {
+    fn of(text: &str) -> Begun {
+        let first = text.chars().next();
+        let behind = text.get(first.map_or(0, char::len_utf8)..).unwrap_or("");
+        Begun {
+            first,
+            letter: first_letter(text),
+            next: first_letter(behind),
+            letters: beginning(text, HEAD_LETTERS),
+        }
+    }
+
+    /// Is `head` what the text may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
+    /// of its letters.
+    fn is_near(&self, head: &[char]) -> bool {
+        let Some(first) = self.first else { return false };
+        // Nearly all words are told apart by one letter.
+        let begins =
+            |letter: Option<char>| letter.is_none_or(|letter| head.iter().take(2).any(|own| *own == letter));
+        let may_be = match head.first() {
+            Some(sign) if is_sign(*sign) => !first.is_whitespace(),
+            _ => begins(self.letter) || first.is_alphanumeric() && begins(self.next),
+        };
+        may_be && may_begin(head, &self.letters)
+    }
+}
