@@ -15,10 +15,9 @@ use super::form::{BLANKS, Form, NAME, folded};
 use super::lexemes::{Kind, Lexeme, Make};
 use super::{lexemes, prices};
 use crate::check;
-use crate::dialect::Trim;
 use crate::payload::value;
 use crate::schema::required;
-use crate::syntax::Typing;
+use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
 
 /// The most steps that are taken for one text, and for each mark in it: of more marks than calls have, the ways between them
