@@ -28,6 +28,7 @@ pub(crate) use self::records::{
 pub use self::set::Dialects;
 use self::speech::{PromptFormat, marked};
 use crate::grammar::Calls;
+pub use crate::syntax::Trim;
 use crate::syntax::{Text, Typing};
 
 /// One way of writing calls.
@@ -206,20 +207,6 @@ impl Grammar {
             Grammar::Json | Grammar::Calls | Grammar::Relaxed => false,
         }
     }
-}
-
-/// Which white space at the ends of an argument is the markup's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Trim {
-    /// One line break at each end of a text that has one at both; one at a single end is the text's.
-    #[default]
-    OwnLines,
-    /// One line break at each end that has one.
-    LineBreak,
-    /// All of it.
-    All,
 }
 
 /// How sure an opener makes it that a call follows.

@@ -13,12 +13,11 @@ use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
 use super::{Extent, lexemes, prices};
 use crate::check;
-use crate::dialect::Trim;
 use crate::grammar::fold::Folded;
 use crate::grammar::{BLANKS, Form, NAME, folded};
 use crate::payload::value;
 use crate::schema::required;
-use crate::syntax::Typing;
+use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
 
 /// The most steps that are taken for one text, and for each mark in it: of more marks than calls have, the ways between them
@@ -399,8 +398,9 @@ impl<'a, 't> Parser<'a, 't> {
         let mut before: VecDeque<&Lexeme> = VecDeque::new();
         for (n, mark) in self.marks.iter().enumerate().skip(first) {
             // What overlaps the mark is another reading of it; of marks that overlap, the first one counts that is whole.
-            while let Some(held_mark) = before.pop_front_if(|held_mark| held_mark.to <= mark.from) {
+            while let Some(held_mark) = before.front().filter(|held_mark| held_mark.to <= mark.from) {
                 held.take(self, node, own, held_mark);
+                before.pop_front();
             }
             if prices::CEILING + prices::MARGIN < node.cost + held.least() && !self.takes_brackets(node, own)
             {

@@ -7,9 +7,8 @@ use std::collections::HashMap;
 use callwright_json::{Fuel, Guide, Kinds, Place};
 
 use super::value::{self, json_of as value_of, place_of};
-use crate::dialect::Trim;
-use crate::syntax::Typing;
 use crate::syntax::tag::tag_at;
+use crate::syntax::{Trim, Typing};
 
 /// The most levels.
 const MAX_LEVELS: usize = 64;

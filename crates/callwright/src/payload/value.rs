@@ -8,9 +8,8 @@ use callwright_json::{
 };
 
 use super::elements;
-use crate::dialect::Trim;
-use crate::syntax::Typing;
 use crate::syntax::tag::MINIMAX;
+use crate::syntax::{Trim, Typing};
 use crate::tools::Expected;
 
 /// What opens a section of text as it is.

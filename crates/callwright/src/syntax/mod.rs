@@ -67,6 +67,20 @@ pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'\\') || !byte.is_ascii()
 }
 
+/// The white space at the ends of an argument that is the markup's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Trim {
+    /// One line break at each end of a text that has one at both; one at a single end is the text's.
+    #[default]
+    OwnLines,
+    /// One line break at each end that has one.
+    LineBreak,
+    /// All of it.
+    All,
+}
+
 /// Could `text[at..]`, all of which is there so far, still grow into one of `markers`?
 pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterator<Item = &'m str>) -> bool {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
