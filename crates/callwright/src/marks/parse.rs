@@ -181,7 +181,7 @@ impl<'a, 't> Parser<'a, 't> {
         Some(Extent {
             next: whole.clone().find(is_opener).map(|mark| self.text.byte(mark.from)),
             own: behind(whole.clone().take_while(|mark| !is_opener(mark)).last()),
-            last: behind(whole.last()),
+            last: behind(whole.next_back()),
         })
     }
 

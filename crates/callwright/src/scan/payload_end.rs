@@ -146,12 +146,9 @@ impl<'a> Scanner<'a> {
                 false => body.advance(&self.text[..reach], &opener, &self.names, true).ok(),
             };
         }
-        match (&body, ended) {
-            // It was gone over up to the end, and may have ended before that.
-            (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) => {
-                self.work.bytes_skipped += reach - opener.item.at()
-            }
-            _ => {}
+        // It was gone over up to the end, and may have ended before that.
+        if let (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) = (&body, ended) {
+            self.work.bytes_skipped += reach - opener.item.at();
         }
         match ended {
             Some(ended) => self.judge_marks(opener, body, ended, end, out),
