@@ -13,6 +13,7 @@ pub(crate) mod pools;
 pub(crate) mod bench;
 pub(crate) mod composed;
 mod none;
+mod renamed;
 mod silence;
 mod slips;
 
