@@ -182,7 +182,14 @@ impl<'d> Renamed<'d> {
         own.arguments = dialect.arguments;
         own.trim = dialect.trim;
         own.typing = dialect.typing;
-        own.example = renamed(&dialect.example);
+        own.calls = dialect.calls.clone().map(|mut calls| {
+            let Calls { open, call, between, close, .. } = &mut calls;
+            [open, call, between, close].into_iter().for_each(|text| *text = renamed(text));
+            if let Arguments::Tags(template) | Arguments::Relaxed(template) = &mut calls.arguments {
+                *template = renamed(template);
+            }
+            calls
+        });
         match &mut speech.calls.arguments {
             Arguments::Tags(template) => {
                 let (open, close) = template.split_once("{value}").unwrap();
