@@ -16,6 +16,7 @@ use std::ops::Range;
 use self::pairs::Pair;
 use self::surroundings::Behind;
 pub(super) use self::surroundings::{Before, Surroundings};
+pub(super) use self::waiting::Beside;
 use super::opener::Delimiter;
 use super::repeat::Spot;
 use crate::verdict::{ShownBy, Verdict};

@@ -189,6 +189,23 @@ impl Scanner<'_> {
         }
     }
 
+    /// Hands out a verdict.
+    pub(in crate::scan) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
+        if !self.rules.is_quiet {
+            out.push(Event::Call(verdict.clone()));
+        }
+        self.outcome.verdicts.push(verdict);
+    }
+
+    /// The same call in another dialect, or again behind prose and without marks, is an explanation of it. A list may hold a
+    /// call twice, also one whose elements have less markup than its beginning.
+    fn is_repeat(&mut self, verdict: &Verdict, spot: &Spot) -> bool {
+        match verdict {
+            Verdict::Accepted(call) => self.made.has(call, spot, &self.outcome.verdicts),
+            Verdict::Refused(_) => false,
+        }
+    }
+
     /// Returns whether a run waits that has a call.
     pub(in crate::scan) fn has_waiting_call(&self) -> bool {
         self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
@@ -234,6 +251,37 @@ impl Scanner<'_> {
             } else if is_doubted && *stand == Stand::Made && run.told.is_none() {
                 *stand = Stand::Unsure;
             }
+        }
+    }
+}
+
+/// The calls of a text, and what had been said when each was made. Words are any letters and digits; their meaning decides nothing.
+#[derive(Debug, Default)]
+pub(in crate::scan) struct Beside {
+    calls: Vec<(usize, usize, Option<BesideProse>)>,
+}
+
+impl Beside {
+    /// Notes the verdict `number`, of a call behind `said` bytes of text, and how it stands to the words before it, those of an
+    /// unclosed thought among them.
+    fn note(&mut self, number: usize, said: usize, before: Option<BesideProse>) {
+        self.calls.push((number, said, before));
+    }
+
+    /// Says of each accepted call how it stands in `text`, which is all that the model said.
+    pub(in crate::scan) fn tell(&self, text: &str, verdicts: &mut [Verdict]) {
+        let first = text.find(char::is_alphanumeric);
+        let last = text.rfind(char::is_alphanumeric);
+        for &(number, said, before) in &self.calls {
+            let Some(Verdict::Accepted(call)) = verdicts.get_mut(number) else { continue };
+            let is_behind = first.is_some_and(|first| first < said);
+            let is_before = last.is_some_and(|last| said <= last);
+            call.beside_prose = match before.or(is_behind.then_some(BesideProse::Above)) {
+                Some(BesideProse::Sentence) => before,
+                _ if is_behind && is_before => Some(BesideProse::Between),
+                // What a thought says before it and the text behind it are not about one place.
+                before => before.max(is_before.then_some(BesideProse::Below)),
+            };
         }
     }
 }
