@@ -4,7 +4,7 @@
 //! nothing follows, it was never closed. What it says goes out as it comes, but from the first mark of a call on.
 
 use super::{Delta, Event, Scanner};
-use crate::dialect::FIELD;
+use crate::dialect::{Anchor, FIELD};
 use crate::policy::CallsInReasoning;
 use crate::verdict::{Acceptance, Refusal, Verdict};
 
@@ -56,7 +56,9 @@ impl Scanner<'_> {
                 Event::Call(Verdict::Accepted(call)) => {
                     self.remove();
                     let call = Acceptance { is_apart: true, ..call };
-                    let mut spot = self.last_spot(call.dialect.clone());
+                    let record = self.rules.dialects.record_of(&call.dialect);
+                    let is_marked = record.is_some_and(|record| record.anchor == Anchor::Distinct);
+                    let mut spot = self.last_spot(call.dialect.clone(), is_marked);
                     spot.block += usize::from(self.standing.prose_since_call);
                     self.made.add(&call, spot, self.outcome.verdicts.len());
                     self.judged(Verdict::Accepted(call), out);

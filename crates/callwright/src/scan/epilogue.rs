@@ -176,8 +176,9 @@ impl Scanner<'_> {
         if !verdicts.is_empty() && std::mem::take(&mut self.standing.prose_since_call) {
             self.standing.block += 1;
         }
+        let is_marked = self.markup.inside.as_ref().is_some_and(|record| record.anchor == Anchor::Distinct);
         let spotted = verdicts.into_iter().map(|verdict| {
-            let spot = self.last_spot(verdict.head().1.clone());
+            let spot = self.last_spot(verdict.head().1.clone(), is_marked);
             (verdict, spot)
         });
         let spotted = spotted.collect();
@@ -185,26 +186,8 @@ impl Scanner<'_> {
         self.end_run(spotted, out);
     }
 
-    /// Hands out a verdict.
-    pub(super) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
-        if !self.rules.is_quiet {
-            out.push(Event::Call(verdict.clone()));
-        }
-        self.outcome.verdicts.push(verdict);
-    }
-
-    /// The same call in another dialect, or again behind prose and without marks, is an explanation of it. A list may hold a
-    /// call twice, also one whose elements have less markup than its beginning.
-    pub(super) fn is_repeat(&mut self, verdict: &Verdict, spot: &Spot) -> bool {
-        match verdict {
-            Verdict::Accepted(call) => self.made.has(call, spot, &self.outcome.verdicts),
-            Verdict::Refused(_) => false,
-        }
-    }
-
-    /// The spot of the last call.
-    pub(super) fn last_spot(&self, dialect: Cow<'static, str>) -> Spot {
-        let is_marked = self.rules.dialects.get(&dialect).is_some_and(|own| own.anchor == Anchor::Distinct);
+    /// The spot of the last call, in a dialect whose marks stand for nothing else, if it `is_marked`.
+    pub(super) fn last_spot(&self, dialect: Cow<'static, str>, is_marked: bool) -> Spot {
         Spot { dialect, is_marked, block: self.standing.block, group: self.markup.group }
     }
 

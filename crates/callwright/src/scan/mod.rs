@@ -7,7 +7,6 @@
 mod event;
 mod apart;
 mod bare;
-mod beside;
 mod broken;
 mod framed;
 mod payload_end;

@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
             };
         }
         // It was gone over up to the end, and may have ended before that.
-        if let (Body::Relaxed(_), Some(End { ending: Ending::Cut, .. })) = (&body, ended) {
+        if let (Body::Relaxed(_) | Body::Tags(_), Some(End { ending: Ending::Cut, .. })) = (&body, ended) {
             self.work.bytes_skipped += reach - opener.item.at();
         }
         match ended {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use callwright_json::Fuel;
 
-use super::beside::Beside;
-use super::mention::{Before, Held, Run, Surroundings};
+use super::mention::{Before, Beside, Held, Run, Surroundings};
 use super::opener::Delimiter;
 use crate::context::{Context, Stop};
 use crate::dialect::{Dialects, Record};

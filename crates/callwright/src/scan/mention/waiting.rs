@@ -189,6 +189,23 @@ impl Scanner<'_> {
         }
     }
 
+    /// Hands out a verdict.
+    pub(in crate::scan) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
+        if !self.rules.is_quiet {
+            out.push(Event::Call(verdict.clone()));
+        }
+        self.outcome.verdicts.push(verdict);
+    }
+
+    /// The same call in another dialect, or again behind prose and without marks, is an explanation of it. A list may hold a
+    /// call twice, also one whose elements have less markup than its beginning.
+    fn is_repeat(&mut self, verdict: &Verdict, spot: &Spot) -> bool {
+        match verdict {
+            Verdict::Accepted(call) => self.made.has(call, spot, &self.outcome.verdicts),
+            Verdict::Refused(_) => false,
+        }
+    }
+
     /// Returns whether a run waits that has a call.
     pub(in crate::scan) fn has_waiting_call(&self) -> bool {
         self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
