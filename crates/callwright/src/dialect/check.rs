@@ -1,9 +1,10 @@
 //! Holds a record against its own rules, and against the set that it joins: what cannot be used says which member is wrong.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::speech::PromptFormat;
-use super::{Dialect, Grammar, NameAt};
+use super::{Dialect, Grammar, NameAt, Record};
 use crate::syntax::Text;
 
 /// The most dialects of a set besides those that are built in.
@@ -80,8 +81,7 @@ impl std::error::Error for DialectError {}
 /// Holds one of the caller's own against the `others` of the set, and says where its name stands.
 pub(super) fn check(
     dialect: &mut Dialect,
-    others: &[Dialect],
-    n_own: usize,
+    others: &[Arc<Record>],
 ) -> Result<(), (&'static str, DialectProblem)> {
     use DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
     let is_name = |name: &str| {
@@ -93,7 +93,7 @@ pub(super) fn check(
         if !is_name(name) {
             return Err((member, NotAName));
         }
-        if let Some(other) = others.iter().find(|other| other.is_called(name)) {
+        if let Some(other) = others.iter().find(|other| other.dialect.is_called(name)) {
             return Err((member, Taken(other.name.to_string())));
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn check(
             return Err((member, TooLarge));
         }
     }
-    if MAX_DIALECTS <= n_own {
+    if MAX_DIALECTS <= others.iter().filter(|other| other.markup.is_some()).count() {
         return Err(("name", TooLarge));
     }
     if let Some(kin) = &dialect.kin

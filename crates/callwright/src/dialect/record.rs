@@ -1,7 +1,7 @@
 //! A dialect as the scanner sees it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -36,14 +36,18 @@ pub(crate) struct Record {
     pub(crate) trim: Trim,
     /// The markers of one of the caller's own.
     pub(crate) markup: Option<Arc<Markup>>,
-    /// What stands in front of the name, in tags that open its calls; `<` alone tells nothing.
-    pub(crate) call_tags: Vec<Vec<char>>,
-    /// The same of arguments in tags.
-    pub(crate) argument_tag: Option<Vec<char>>,
-    /// How it writes calls whose arguments stand in marks.
-    pub(crate) form: Option<Form>,
-    /// What it writes around a payload of any other kind.
-    pub(crate) frames: Vec<Frame>,
+    /// The marks around its calls, compiled when a text first asks: an answer needs those of few dialects.
+    written: OnceLock<Written>,
+    pub(super) dialect: Dialect,
+}
+
+/// The marks that the templates of a dialect put around its calls.
+#[derive(Debug)]
+struct Written {
+    call_tags: Vec<Vec<char>>,
+    argument_tag: Option<Vec<char>>,
+    form: Option<Form>,
+    frames: Vec<Frame>,
 }
 
 /// Shorter beginnings of tags are those of too many.
@@ -51,30 +55,13 @@ const LEAST_TAG: usize = 5;
 
 impl Record {
     /// The record of `dialect`, which stands at `id` of its set.
-    pub(super) fn new(id: u16, kin: u16, dialect: &Dialect, markup: Option<Arc<Markup>>) -> Record {
+    pub(super) fn new(id: u16, kin: u16, dialect: Dialect, markup: Option<Arc<Markup>>) -> Record {
         // What has place holders in it ends nothing.
         let close = dialect.call.close.iter().chain(&dialect.section.close).cloned();
         let spoken = dialect.speech.as_ref().map(|speech| &speech.calls);
-        let is_tagged = dialect.arguments.is_tagged();
-        // Without marks of its own around an argument, one of the caller's own is read with those of all others.
-        let is_marked = markup.is_some() && (!is_tagged || dialect.argument.is_some());
-        let own = is_marked.then(|| marked(dialect));
-        let written = || dialect.calls.iter().chain(spoken).chain(&own);
-        let form = if is_tagged { written().find_map(Form::of) } else { None };
-        let framed = written().filter(|calls| !is_tagged || calls.arguments == Arguments::Json);
-        let mut frames: Vec<Frame> = framed.filter_map(Frame::of).collect();
-        // Words are marks where they are built in.
-        frames.retain(|frame| markup.is_none() || frame.before.contains(['<', '[']));
-        let between = spoken.map_or("", |calls| &*calls.between);
-        let next: Vec<Frame> = frames.iter().flat_map(|frame| frame.next(between)).collect();
-        frames.extend(next);
-        let argument_tag = form.as_ref().map(|form| solid(form.argument_tag()));
-        let call_tags = form.iter().map(Form::call_tag).chain(frames.iter().filter_map(Frame::call_tag));
         Record {
             id,
             kin,
-            argument_tag: argument_tag.filter(|tag| LEAST_TAG <= tag.len()),
-            call_tags: call_tags.map(solid).filter(|tag| LEAST_TAG <= tag.len()).collect(),
             name: dialect.name.clone(),
             close: close.collect(),
             name_at: dialect.name_at,
@@ -85,9 +72,61 @@ impl Record {
             grammar: dialect.arguments,
             string_mark: dialect.string_mark.as_deref().unwrap_or_default().into(),
             trim: dialect.trim,
+            markup,
+            written: OnceLock::new(),
+            dialect,
+        }
+    }
+
+    /// What stands in front of the name, in tags that open its calls; `<` alone tells nothing.
+    pub(super) fn call_tags(&self) -> &[Vec<char>] {
+        &self.written().call_tags
+    }
+
+    /// The same of arguments in tags.
+    pub(super) fn argument_tag(&self) -> Option<&[char]> {
+        self.written().argument_tag.as_deref()
+    }
+
+    /// How it writes calls whose arguments stand in marks.
+    pub(crate) fn form(&self) -> Option<&Form> {
+        self.written().form.as_ref()
+    }
+
+    /// What it writes around a payload of any other kind.
+    pub(crate) fn frames(&self) -> &[Frame] {
+        &self.written().frames
+    }
+
+    fn written(&self) -> &Written {
+        self.written.get_or_init(|| Written::of(&self.dialect, self.markup.is_some()))
+    }
+}
+
+impl Written {
+    /// Those of `dialect`, which is built in or the caller's own.
+    fn of(dialect: &Dialect, is_own: bool) -> Written {
+        let spoken = dialect.speech.as_ref().map(|speech| &speech.calls);
+        let is_tagged = dialect.arguments.is_tagged();
+        // Without marks of its own around an argument, one of the caller's own is read with those of all others.
+        let is_marked = is_own && (!is_tagged || dialect.argument.is_some());
+        let own = is_marked.then(|| marked(dialect));
+        let written = || dialect.calls.iter().chain(spoken).chain(&own);
+        let form = if is_tagged { written().find_map(Form::of) } else { None };
+        let framed = written().filter(|calls| !is_tagged || calls.arguments == Arguments::Json);
+        let mut frames: Vec<Frame> = framed.filter_map(Frame::of).collect();
+        // Words are marks where they are built in.
+        frames.retain(|frame| !is_own || frame.before.contains(['<', '[']));
+        let between = spoken.map_or("", |calls| &*calls.between);
+        let next: Vec<Frame> = frames.iter().flat_map(|frame| frame.next(between)).collect();
+        frames.extend(next);
+        let argument_tag = form.as_ref().map(|form| solid(form.argument_tag()));
+        let call_tags = form.iter().map(Form::call_tag).chain(frames.iter().filter_map(Frame::call_tag));
+        Written {
+            argument_tag: argument_tag.filter(|tag| LEAST_TAG <= tag.len()),
+            call_tags: call_tags.map(solid).filter(|tag| LEAST_TAG <= tag.len()).collect(),
             form,
             frames,
-            markup,
         }
     }
 }

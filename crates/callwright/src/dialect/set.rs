@@ -1,7 +1,7 @@
 //! A set of dialects, compiled once: the built-in ones and the caller's own.
 
 use std::iter;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::check::{DialectError, DialectProblem, check};
 use super::family::fits;
@@ -29,8 +29,6 @@ pub struct Dialects(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     /// The built-in ones come first.
-    dialects: Vec<Dialect>,
-    n_built_in: usize,
     records: Vec<Arc<Record>>,
     /// The places of those that are [`Known`], by their numbers.
     known: Vec<u16>,
@@ -42,23 +40,37 @@ struct Compiled {
     block_closers: Vec<Arc<str>>,
     /// The openers that are words, and so may stand in prose.
     words: Vec<Text>,
-    /// What calls in marks may begin with, as far as broken ones are told by it, and whose it is.
-    heads: Vec<(Vec<char>, u16)>,
-    /// Those in front of payloads with a mark between the name and the payload.
-    fronts: Vec<(Vec<char>, Frame)>,
-    /// How many letters the longest of them has.
-    longest_head: usize,
+    heads: OnceLock<Heads>,
     /// The markers of the caller's own; none where there are none.
     own: Option<Own>,
     /// The only one that counts.
     only: Option<u16>,
 }
 
+/// The beginnings of calls in marks, by which broken ones are told.
+#[derive(Debug)]
+struct Heads {
+    /// In order, each with the place of its dialect.
+    all: Vec<(Vec<char>, u16)>,
+    /// Those in front of payloads with a mark between the name and the payload.
+    fronts: Vec<(Vec<char>, Frame)>,
+    /// How many letters the longest of them has.
+    longest: usize,
+}
+
 /// The place of a dialect that is not there.
 const UNSET: u16 = u16::MAX;
 
 /// All that are built in.
-static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| Dialects::compile(records::all(), Vec::new(), None));
+static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| {
+    let dialects = records::all();
+    let place = |name: &str| (0..).zip(&dialects).find(|(_, dialect)| dialect.name == name).map(|(id, _)| id);
+    let kin = dialects.iter().map(|dialect| dialect.kin.as_deref().and_then(place));
+    let kin: Vec<Option<u16>> = kin.collect();
+    let all = (0..).zip(dialects).zip(kin);
+    let records = all.map(|((id, dialect), kin)| Arc::new(Record::new(id, kin.unwrap_or(id), dialect, None)));
+    Dialects::compile(records.collect(), None)
+});
 
 impl Default for Dialects {
     /// The built-in ones.
@@ -73,113 +85,90 @@ impl Dialects {
     /// # Errors
     /// A record that cannot be used: what it says is wrong, or its name is taken.
     pub fn new(own: impl IntoIterator<Item = Dialect>) -> Result<Dialects, DialectError> {
-        let mut dialects = BUILT_IN.0.dialects.clone();
-        let mut markups = Vec::new();
+        let mut records = BUILT_IN.0.records.clone();
         for mut dialect in own {
-            check(&mut dialect, &dialects, markups.len()).map_err(of(&dialect))?;
-            markups.push(Arc::new(Markup::new(&dialect).map_err(of(&dialect))?));
-            dialects.push(dialect);
+            check(&mut dialect, &records).map_err(of(&dialect))?;
+            let markup = Arc::new(Markup::new(&dialect).map_err(of(&dialect))?);
+            let kin = records.iter().find(|other| dialect.kin.as_ref() == Some(&other.name));
+            // INVARIANT: there are fewer than 2^16, see MAX_DIALECTS.
+            let id = u16::try_from(records.len()).unwrap_or(UNSET);
+            let kin = kin.map_or(id, |kin| kin.id);
+            records.push(Arc::new(Record::new(id, kin, dialect, Some(markup))));
         }
-        Ok(Dialects::compile(dialects, markups, None))
+        Ok(Dialects::compile(records, None))
     }
 
     /// This set, reading the markers of one dialect alone: the one with this name or alias. `None` if no dialect has it.
     pub fn only(&self, name: &str) -> Option<Dialects> {
-        let only = u16::try_from(self.find(name)?).ok();
-        let markups = self.0.records.iter().filter_map(|record| record.markup.clone());
-        Some(Dialects::compile(self.0.dialects.clone(), markups.collect(), only))
+        let only = self.record_of(name)?.id;
+        Some(Dialects::compile(self.0.records.clone(), Some(only)))
     }
 
-    /// The last of `dialects` are the caller's own, with these markups.
-    fn compile(dialects: Vec<Dialect>, markups: Vec<Arc<Markup>>, only: Option<u16>) -> Dialects {
-        let n_built_in = dialects.len() - markups.len();
-        // INVARIANT: there are fewer than 2^16, see MAX_DIALECTS.
-        let id_of = |name: &str| (0..).zip(&dialects).find(|(_, d)| d.name == name).map_or(0, |(id, _)| id);
+    fn compile(records: Vec<Arc<Record>>, only: Option<u16>) -> Dialects {
+        let built_in = || records.iter().filter(|record| record.markup.is_none());
+        let dialects = || records.iter().map(|record| &record.dialect);
         let mut known = Vec::new();
-        for (id, dialect) in (0..).zip(&dialects).take(n_built_in) {
-            if let Some(own) = Known::named(&dialect.name) {
+        for record in built_in() {
+            if let Some(own) = Known::named(&record.name) {
                 known.resize(known.len().max(own as usize + 1), UNSET);
-                known[own as usize] = id;
+                known[own as usize] = record.id;
             }
         }
-        let mut records: Vec<Arc<Record>> = Vec::with_capacity(dialects.len());
-        for (id, dialect) in (0..).zip(&dialects) {
-            let kin = dialect.kin.as_deref().map_or(id, id_of);
-            let markup = usize::from(id).checked_sub(n_built_in).and_then(|n| markups.get(n).cloned());
-            records.push(Arc::new(Record::new(id, kin, dialect, markup)));
-        }
         let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
-        let built_in = || dialects.iter().zip(&records).take(n_built_in);
-        let openers = built_in().filter(|(_, record)| kin.is_none_or(|kin| kin == record.kin));
-        let openers =
-            openers.flat_map(|(dialect, record)| dialect.openers().map(|open| (open.clone(), record.id)));
-        let closers = built_in().flat_map(|(_, record)| record.close.iter().map(|close| (close.clone(), ())));
+        let openers = built_in().filter(|record| kin.is_none_or(|kin| kin == record.kin));
+        let openers = openers.flat_map(|record| record.dialect.openers().map(|open| (&**open, record.id)));
+        let closers = built_in().flat_map(|record| &record.close).map(|close| &**close);
         let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
         let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
         let ends = ends.chain(TURN_ENDS.iter().chain(TURN_HEADS).copied());
-        let closers = closers.chain(ends.map(|end| (Text::from(end), ())));
-        let mut blocks: Vec<(Text, Held, Text)> = Vec::new();
-        blocks.extend(REASONING.iter().map(|(open, close)| ((*open).into(), Held::Thought, (*close).into())));
-        blocks.extend(SPEECH.iter().map(|(open, close)| ((*open).into(), Held::Speech, (*close).into())));
-        let own_blocks = dialects.iter().flat_map(|dialect| &dialect.reasoning);
-        blocks.extend(own_blocks.map(|block| (block.open.clone(), Held::Thought, block.close.clone())));
-        let words = dialects.iter().flat_map(Dialect::openers);
+        let reasoning = REASONING.iter().map(|(open, close)| (*open, Held::Thought, *close));
+        let speech = SPEECH.iter().map(|(open, close)| (*open, Held::Speech, *close));
+        let own_blocks = dialects().flat_map(|dialect| &dialect.reasoning);
+        let own_blocks = own_blocks.map(|block| (&*block.open, Held::Thought, &*block.close));
+        let blocks: Vec<(&str, Held, &str)> = reasoning.chain(speech).chain(own_blocks).collect();
+        let words = dialects().flat_map(Dialect::openers);
         let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
         let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
-        let mut heads: Vec<(Vec<char>, u16)> = Vec::new();
+        let mut own = None;
         for record in &records {
-            let own = record.form.iter().flat_map(Form::heads).chain(record.frames.iter().map(Frame::head));
-            for head in own.map(|head| (head, record.id)) {
-                heads.push(head);
-            }
-        }
-        heads.sort();
-        let frames = records.iter().flat_map(|record| &record.frames);
-        let fronts = frames.filter(|frame| frame.has_argument_mark());
-        let fronts = fronts.map(|frame| (frame.head(), frame.clone())).collect();
-        let mut own = Own::default();
-        for (dialect, record) in dialects.iter().zip(&records) {
-            let counts = only.is_none_or(|only| only == record.id);
-            if let Some(markup) = record.markup.as_ref().filter(|_| counts) {
-                own.add(record.id, dialect, markup);
+            let Some(markup) = &record.markup else { continue };
+            let own = own.get_or_insert_with(Own::default);
+            if only.is_none_or(|only| only == record.id) {
+                own.add(record.id, &record.dialect, markup);
             }
         }
         Dialects(Arc::new(Compiled {
-            n_built_in,
-            longest_head: heads.iter().map(|(head, _)| head.len()).max().unwrap_or(0),
-            heads,
-            fronts,
             known,
             openers: Table::new(openers),
-            closers: Table::new(closers),
-            block_closers: blocks.iter().map(|(_, _, close)| Arc::from(&**close)).collect(),
+            closers: Table::new(closers.chain(ends).map(|close| (close, ()))),
+            block_closers: blocks.iter().map(|(_, _, close)| Arc::from(*close)).collect(),
             blocks: Table::new((0..).zip(blocks).map(|(n, (open, held, _))| (open, (held, n)))),
             words: WORD_OPENERS.iter().map(|word| Text::from(*word)).chain(words).collect(),
-            own: (!markups.is_empty()).then_some(own),
+            heads: OnceLock::new(),
+            own,
             only,
             records,
-            dialects,
         }))
     }
 
     /// All of them, the caller's own last.
     pub fn iter(&self) -> impl Iterator<Item = &Dialect> {
-        self.0.dialects.iter()
+        self.0.records.iter().map(|record| &record.dialect)
     }
 
     /// The caller's own.
     pub fn own(&self) -> impl Iterator<Item = &Dialect> {
-        self.iter().skip(self.0.n_built_in)
+        self.iter().skip(BUILT_IN.0.records.len())
     }
 
     /// The one of this name or alias.
     pub fn get(&self, name: &str) -> Option<&Dialect> {
-        self.0.dialects.get(self.find(name)?)
+        self.record_of(name).map(|record| &record.dialect)
     }
 
     /// The record of this name.
     pub(crate) fn record_of(&self, name: &str) -> Option<&Arc<Record>> {
-        self.0.records.get(self.find(name)?)
+        self.0.records.iter().find(|record| record.dialect.is_called(name))
     }
 
     /// The one that the model of this name writes: of the caller's own, the one whose pattern for it is the longest;
@@ -190,10 +179,6 @@ impl Dialects {
         };
         let own = self.own().filter(|dialect| closeness(dialect).is_some()).max_by_key(closeness);
         own.or_else(|| self.get(family::dialect_of(model)?))
-    }
-
-    fn find(&self, name: &str) -> Option<usize> {
-        self.0.dialects.iter().position(|dialect| dialect.is_called(name))
     }
 }
 
@@ -239,9 +224,9 @@ impl Dialects {
 
     /// The first dialect with marks of its own whose opener begins with `start`.
     pub(crate) fn begun(&self, start: &str) -> Option<&Arc<Record>> {
-        let begins = |id: usize| self.0.dialects[id].openers().any(|open| open.starts_with(start));
+        let begins = |dialect: &Dialect| dialect.openers().any(|open| open.starts_with(start));
         let mut distinct = self.0.records.iter().filter(|record| record.anchor == Anchor::Distinct);
-        distinct.find(|record| begins(usize::from(record.id)))
+        distinct.find(|record| begins(&record.dialect))
     }
 
     /// The built-in dialects whose strings have a mark of their own.
@@ -259,7 +244,7 @@ impl Dialects {
     pub(crate) fn of_call_tag(&self, tag: &str) -> Option<&Arc<Record>> {
         let tag = solid(tag);
         let mut built_in = self.0.records.iter().filter(|record| record.markup.is_none());
-        built_in.find(|record| record.call_tags.iter().any(|head| tag.starts_with(head)))
+        built_in.find(|record| record.call_tags().iter().any(|head| tag.starts_with(head)))
     }
 
     /// The dialect whose arguments a tag like this one opens: `inside`, if that is one of them, else the first one.
@@ -270,22 +255,40 @@ impl Dialects {
     ) -> Option<&'a Arc<Record>> {
         let tag = solid(tag);
         let mut records = inside.into_iter().chain(&self.0.records);
-        records.find(|record| record.argument_tag.as_ref().is_some_and(|head| tag.starts_with(head)))
+        records.find(|record| record.argument_tag().is_some_and(|head| tag.starts_with(head)))
     }
 
     /// What calls in marks may begin with, in order, and whose it is.
     pub(crate) fn heads(&self) -> &[(Vec<char>, u16)] {
-        &self.0.heads
+        &self.marked().all
     }
 
     /// How many letters the longest of them has.
     pub(crate) fn longest_head(&self) -> usize {
-        self.0.longest_head
+        self.marked().longest
     }
 
     /// The heads in front of payloads with a mark between the name and the payload.
     pub(crate) fn fronts(&self) -> &[(Vec<char>, Frame)] {
-        &self.0.fronts
+        &self.marked().fronts
+    }
+
+    /// The beginnings of calls, compiled when a text first asks: a call in whole marks does not.
+    fn marked(&self) -> &Heads {
+        self.0.heads.get_or_init(|| {
+            let records = || self.0.records.iter();
+            let of = |record: &Arc<Record>| {
+                let forms = record.form().into_iter().flat_map(Form::heads);
+                let heads = forms.chain(record.frames().iter().map(Frame::head));
+                heads.map(|head| (head, record.id)).collect::<Vec<_>>()
+            };
+            let mut all: Vec<(Vec<char>, u16)> = records().flat_map(of).collect();
+            all.sort();
+            let fronts = records().flat_map(|record| record.frames());
+            let fronts = fronts.filter(|frame| frame.has_argument_mark());
+            let fronts = fronts.map(|frame| (frame.head(), frame.clone())).collect();
+            Heads { longest: all.iter().map(|(head, _)| head.len()).max().unwrap_or(0), all, fronts }
+        })
     }
 
     /// All records.
@@ -295,7 +298,7 @@ impl Dialects {
 
     /// The dialect whose calls are elements named for their tools.
     pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
-        self.0.records.iter().find(|record| record.form.as_ref().is_some_and(|form| form.is_named()))
+        self.0.records.iter().find(|record| record.form().is_some_and(|form| form.is_named()))
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
@@ -334,7 +337,7 @@ impl Dialects {
 
     /// What closes a block of reasoning that the prompt opened.
     pub(crate) fn reasoning_closer(&self) -> Arc<str> {
-        let only = self.0.only.and_then(|only| self.0.dialects.get(usize::from(only)));
+        let only = self.0.only.map(|only| &self.record(only).dialect);
         let own = only.and_then(|dialect| dialect.reasoning.first());
         own.map_or(ANY_CLOSER, |block| &block.close).into()
     }

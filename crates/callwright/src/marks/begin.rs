@@ -31,13 +31,13 @@ impl Dialects {
         let whole = self.heads().iter().filter(|(head, _)| is_whole_at(head, &letters));
         let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
         let may_be = move |head: &Vec<char>, id: u16| {
-            whole.is_none_or(|whole| whole == head) || self.record(id).form.is_some()
+            whole.is_none_or(|whole| whole == head) || self.record(id).form().is_some()
         };
         let by_head = self.heads().iter();
         let begun = Begun::of(text);
         let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && begun.is_near(head));
         let is_named = move |record: &&Arc<Record>| {
-            let form = record.form.as_ref().filter(|form| form.is_named());
+            let form = record.form().filter(|form| form.is_named());
             form.is_some_and(|form| {
                 tool_set.iter().any(|tool| may_begin(&form.opener(tool.name()), &letters))
             })

@@ -115,9 +115,8 @@ pub(crate) fn begins(
     end: bool,
     fuel: &Fuel,
 ) -> Seen<Nearness> {
-    let formed =
-        record.form.as_ref().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end, fuel))?;
-    record.frames.iter().try_fold(formed, |nearest, frame| {
+    let formed = record.form().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end, fuel))?;
+    record.frames().iter().try_fold(formed, |nearest, frame| {
         let framed = begins_framed(text, frame, tool_set, end, fuel)?;
         Ok(nearest.into_iter().chain(framed).min())
     })
@@ -210,8 +209,8 @@ pub(crate) fn torn_closer(
     fuel: &Fuel,
 ) -> Seen<usize> {
     let own = record.close.iter().map(|mark| mark.to_string());
-    let framed = record.frames.iter().flat_map(|frame| frame.closers(name));
-    let formed = record.form.iter().flat_map(|form| form.closers(name));
+    let framed = record.frames().iter().flat_map(|frame| frame.closers(name));
+    let formed = record.form().into_iter().flat_map(|form| form.closers(name));
     let closers: Vec<String> = own.chain(framed).chain(formed).collect();
     let longest = closers.iter().map(|mark| mark.chars().count()).max().unwrap_or(0) + edit::MOST;
     let blanks = all.len() - all.trim_start().len();
@@ -282,6 +281,7 @@ pub(crate) fn first_letter(text: &str) -> Option<char> {
 }
 
 /// Is `text` what follows the sign that `head` begins with, or the beginning of that?
+#[inline]
 pub(crate) fn is_headless(head: &[char], text: &str) -> bool {
     /// Shorter beginnings are those of too many words.
     const LETTERS: usize = 6;

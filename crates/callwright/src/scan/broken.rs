@@ -85,7 +85,7 @@ impl Scanner<'_> {
             self.text.get(from..to).filter(|call| !self.rules.stop.is_cut() && call.len() <= MAX_BROKEN);
         let Some(call) = call.filter(|_| self.may_repair()) else { return false };
         let tools = self.names.tools();
-        let mut forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form.as_ref());
+        let mut forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form());
         forms.any(|form| marks::holds_argument(call, form, tools, &self.work.fuel))
     }
 
@@ -127,7 +127,8 @@ impl Scanner<'_> {
             Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
             Judged::Unclear => false,
         };
-        let is_framed = |record: Option<Arc<Record>>| record.is_some_and(|record| !record.frames.is_empty());
+        let is_framed =
+            |record: Option<Arc<Record>>| record.is_some_and(|record| !record.frames().is_empty());
         if may_be_broken
             && self.begins_line(opener.start)
             && self.broken_record(opener.start, end).map_or(true, is_framed)
@@ -158,7 +159,7 @@ impl Scanner<'_> {
         if !self.may_repair() {
             return false;
         }
-        let Some(form) = record.iter().flatten().find_map(|record| record.form.as_ref()) else {
+        let Some(form) = record.iter().flatten().find_map(|record| record.form()) else {
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
             let is_call = matches!(judged, Judged::Calls(verdicts, _) if verdicts.iter().any(is_accepted));
             return !matches!(record, Ok(None)) && !self.rules.stop.is_cut() && !is_call;
@@ -234,7 +235,7 @@ impl Scanner<'_> {
             }
             if let Some(nearness) = begins(rest, record, tools, end, &self.work.fuel)?
                 // In front of a payload, whole ones need no repair.
-                && !(nearness.is_whole() && record.form.is_none())
+                && !(nearness.is_whole() && record.form().is_none())
             {
                 // The calls of one section are of one dialect.
                 let rank = (nearness, Some(record.id) != inside);
@@ -320,7 +321,7 @@ impl Scanner<'_> {
             false => self.broken_records(from, true),
         };
         let records = records.ok().filter(|_| is_within).unwrap_or_default();
-        let form = records.iter().find_map(|record| record.form.as_ref());
+        let form = records.iter().find_map(|record| record.form());
         let mut decision = NOTHING;
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
@@ -328,7 +329,7 @@ impl Scanner<'_> {
             if !matches!(decision, Decision::Nothing { .. }) || !self.may_repair() {
                 break;
             }
-            if !record.frames.is_empty()
+            if !record.frames().is_empty()
                 && !std::mem::replace(&mut is_framed, true)
                 && let Some((judged, record, delimiters)) = self.framed(&opener)
             {
@@ -337,7 +338,7 @@ impl Scanner<'_> {
                 self.commit(opener, judged, out);
                 return Flow::On;
             }
-            let Some(own) = &record.form else { continue };
+            let Some(own) = record.form() else { continue };
             let trim = if is_read { opener.record.trim } else { record.trim };
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, fuel) = (self.names.tools(), &self.work.fuel);

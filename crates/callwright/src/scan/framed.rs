@@ -77,7 +77,7 @@ impl Scanner<'_> {
         for record in
             self.rules.dialects.broken_at(text, tools).filter(|record| self.rules.dialects.admits(record))
         {
-            let found = record.frames.iter().flat_map(|frame| fronts(text, frame, tools));
+            let found = record.frames().iter().flat_map(|frame| fronts(text, frame, tools));
             ways.extend(found.map(|(end, front)| Way { record: Arc::clone(record), front, end: at + end }));
         }
         let least = ways.iter().map(|way| way.front.edits).min();

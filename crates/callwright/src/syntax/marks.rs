@@ -1,7 +1,6 @@
 //! How a marker is found in a text: whatever the case of its letters, with the bars and blanks of any tokenizer, and
 //! without trying every marker at every place.
 
-use super::Text;
 use super::{Incomplete, Seen, first_of};
 
 /// The length of `marker` with which `bytes` begin, in any case, with `｜` for `|` and `▁` for `_`.
@@ -90,7 +89,7 @@ struct Branch<T> {
 }
 
 impl<T: Copy> Table<T> {
-    pub(crate) fn new(marks: impl Iterator<Item = (Text, T)>) -> Table<T> {
+    pub(crate) fn new<'m>(marks: impl Iterator<Item = (&'m str, T)>) -> Table<T> {
         let mut table = Table { nodes: Vec::new() };
         table.nodes.push(Branch { byte: 0, first: 0, sibling: 0, meaning: None });
         for (mark, meaning) in marks {

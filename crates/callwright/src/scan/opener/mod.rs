@@ -64,7 +64,7 @@ impl Opener {
 
     /// The dialect whose marks its arguments may stand in.
     pub(super) fn formed(&self) -> Option<&Arc<Record>> {
-        [&self.dialect, &self.record].into_iter().find(|record| record.form.is_some())
+        [&self.dialect, &self.record].into_iter().find(|record| record.form().is_some())
     }
 
     /// Are its first argument's marks those that it begins with, as those of a call are not there?
