@@ -94,6 +94,7 @@ fn what_cannot_be_used_is_named_with_its_line() {
             "line 4: unknown key `timeout`",
         ),
         ("missing.toml", "[[upstreams]]\nname = 'a'\n", "missing key `base_url`"),
+        ("example.toml", "[[dialect]]\nname = 'a'\nexample = 'x'\n", "unknown key `example`"),
         ("type.toml", "[limits]\nbody = 'much'\n", "line 2: invalid type"),
         ("policy.toml", "policy = 'lax'\n", "line 1: a policy is one of auto, heal, feedback, strict"),
         ("syntax.toml", "listen = \n", "line 1: "),
