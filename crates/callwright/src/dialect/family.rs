@@ -2,7 +2,7 @@
 //!
 //! Names come as people write them: `Qwen/Qwen2.5-7B-Instruct`, `qwen2.5:7b`, `qwen/qwen-2.5-7b-instruct:free`,
 //! `Qwen2.5-7B-Instruct-Q4_K_M.gguf`. They are cut into words of letters and numbers first, so that all of these hold
-//! the words `*qwen*2.5`.
+//! the words `qwen 2.5`, which the pattern `*qwen*2.5*` asks for.
 
 use crate::syntax::Text;
 

@@ -42,7 +42,7 @@ enum Whole {
 }
 
 impl Scanner<'_> {
-    /// Judges a body that has ended. `None` where only the rest of the text tells.
+    /// Judges a body that has ended. Where only the rest of the text tells, it waits for that.
     pub(super) fn judge_marks(
         &mut self,
         opener: Opener,

@@ -3,7 +3,7 @@
 //!
 //! A [`Walk`] goes over the text of one call as it arrives and says where it ends and which piece of it is which
 //! argument. A raw value may hold anything: it ends at the first closing tag that is followed by what may follow an argument.
-//! Where a mark of the call stands in front of that, the walk says so, and the marks are read by their cost.
+//! Where an opener of its own kind stands in front of that, the walk says so, and the marks are read by their cost.
 
 mod end;
 mod json;
