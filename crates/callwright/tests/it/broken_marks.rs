@@ -257,8 +257,9 @@ fn one_wrong_sign_is_mended_or_refused() {
     for (seed, is_of_two) in [(1, false), (99, false), (1, true), (99, true)] {
         let shares = shares(seed, rounds(120), is_of_two);
         println!("seed {seed}, two calls {is_of_two}: {shares:?}");
-        // What is wrong with the second call may be in the list around both. A name without marks that no tool has is text.
-        let (exact, said, lost) = if is_of_two { (73.0, 0.7, 1.7) } else { (76.0, 0.4, 1.6) };
+        // The slip may be in the list around both calls. A misspelled name without marks is text, and so is a closer that
+        // has lost its shape behind a finished call (`{…}⏎``` with two backticks).
+        let (exact, said, lost) = if is_of_two { (73.0, 0.8, 1.7) } else { (76.0, 0.6, 1.6) };
         assert!(exact - slack(exact, shares.of) <= shares.exact, "{shares:?}");
         for (share, most) in [(shares.said, said), (shares.lost, lost), (shares.wrong, 1.3)] {
             assert!(share <= most + slack(most, shares.of), "{shares:?}");
