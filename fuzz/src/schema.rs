@@ -5,7 +5,7 @@ use callwright::value::Value;
 use callwright::{Schema, heal};
 use callwright_json::strict;
 
-#[path = "../../crates/callwright/tests/it/common/schemas.rs"]
+#[path = "../../crates/callwright-schema/tests/it/schemas.rs"]
 mod schemas;
 
 /// What is checked against each schema.

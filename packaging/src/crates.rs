@@ -10,9 +10,10 @@ use steps::built;
 use steps::step::{self, cargo};
 
 /// What is published; each needs some of those before it.
-const PUBLISHED: [&str; 12] = [
+const PUBLISHED: [&str; 13] = [
     "callwright-json",
     "callwright-value",
+    "callwright-schema",
     "callwright",
     "callwright-macros",
     "callwright-template",
@@ -26,7 +27,7 @@ const PUBLISHED: [&str; 12] = [
 ];
 
 /// What is built from its package as well; each needs those before it.
-const BUILT: [&str; 3] = ["callwright-json", "callwright-value", "callwright"];
+const BUILT: [&str; 4] = ["callwright-json", "callwright-value", "callwright-schema", "callwright"];
 
 /// Packs what is published, unpacks the engine outside of the workspace, and checks it there: against the packed crates
 /// that it needs, which no registry has yet.
@@ -62,12 +63,12 @@ fn builds(root: &Path, packed: &Path, unpacked: &Path) -> Result<bool> {
             return Ok(false);
         }
     }
-    let [reader, value, engine] = BUILT.map(|name| unpacked.join(name));
+    let [needed @ .., engine] = BUILT;
     let mut check = cargo(root);
-    check.args(["check", "--manifest-path"]).arg(engine.join("Cargo.toml"));
+    check.args(["check", "--manifest-path"]).arg(unpacked.join(engine).join("Cargo.toml"));
     check.arg("--target-dir").arg(built(root));
-    for (name, folder) in [("callwright-json", reader), ("callwright-value", value)] {
-        check.arg("--config").arg(format!("patch.crates-io.{name}.path={folder:?}"));
+    for name in needed {
+        check.arg("--config").arg(format!("patch.crates-io.{name}.path={:?}", unpacked.join(name)));
     }
     Ok(step::run(&mut check)?.ok)
 }

@@ -12,7 +12,7 @@ const TIMES: &str = "4";
 const MEMORY: u32 = 2 << 20;
 /// The generated tests: what is cut, quoted or torn, schemas, and what a command leaves behind.
 const TESTS: &str = "test(what_is_cut) or test(what_is_shown) or test(what_stands_within) or test(/^broken_marks::/) \
-                     or test(/^schema_laws::/) or test(/^smuggling::/) or test(nothing_outlives)";
+                     or package(callwright-schema) or test(/^smuggling::/) or test(nothing_outlives)";
 
 /// Runs them.
 ///

@@ -29,8 +29,12 @@ const TOO_LONG: usize = 1200;
 const DATA: [&str; 3] = ["corpus/", "fuzz/corpus/", "crates/callwright-cli/demo/"];
 
 /// The crates whose sources must be pure.
-const PURE: [&str; 3] =
-    ["crates/callwright/src/", "crates/callwright-json/src/", "crates/callwright-value/src/"];
+const PURE: [&str; 4] = [
+    "crates/callwright/src/",
+    "crates/callwright-json/src/",
+    "crates/callwright-schema/src/",
+    "crates/callwright-value/src/",
+];
 const WORLD: [&str; 6] = ["time", "env", "fs", "net", "process", "thread"];
 const PRINTERS: [&str; 5] = ["println!", "print!", "eprintln!", "eprint!", "dbg!"];
 

@@ -41,6 +41,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer { name: "callwright-gateway", never: &["callwright-agent", "callwright-replay"] },
     Layer { name: "callwright-value", never: &["callwright", "tokio"] },
+    Layer { name: "callwright-schema", never: &["callwright", "tokio"] },
     Layer {
         name: "callwright-replay",
         never: &["callwright", "callwright-relay", "callwright-gateway", "axum"],

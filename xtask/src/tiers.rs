@@ -21,7 +21,7 @@ use crate::{documented, runners, tidy};
 const ROUNDS: (&str, &str) = ("CALLWRIGHT_LAWS", "0.2");
 
 /// The tests whose rounds the variable scales: the second tier runs them in full.
-const GENERATED: &str = "test(/^(broken_marks|chunks|ladder|laws|schema_laws|truncation)::/)";
+const GENERATED: &str = "test(/^(broken_marks|chunks|ladder|laws|truncation)::/)";
 
 /// Runs what a clone can test with nothing but crates: the first tier.
 ///

@@ -231,7 +231,7 @@ impl Scorer {
 
     fn schema_suite(&self, table: &mut Table) -> Result<()> {
         let mut test = step::cargo(&self.root);
-        test.args(["test", "--quiet", "--package", "callwright", "--test", "it", "schema_suite::"]);
+        test.args(["test", "--quiet", "--package", "callwright-schema", "--test", "it", "suite::"]);
         test.env("CALLWRIGHT_SCHEMA_SUITE", self.dir.join("corpora/JSON-Schema-Test-Suite"));
         let tally = step::run(&mut test)?;
         ensure!(0 < tally.passed + tally.failed, "the schema suite's test counted nothing");

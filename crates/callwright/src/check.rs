@@ -1,10 +1,10 @@
 //! The last step before a verdict: do the arguments fit the tool's schema, as they are or coerced?
 
 use callwright_json::{Guide, Member, Tree, Value, quote, strict};
+use callwright_schema::names::fold;
+use callwright_schema::{Checked, Coercion, Violation};
 
-use crate::schema::{Checked, Coercion, Violation};
 use crate::tools::Tool;
-use crate::tools::nearest::fold;
 
 /// Arguments that fit.
 pub(crate) struct Fit {

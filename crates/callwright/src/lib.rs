@@ -6,7 +6,6 @@
 //! right or a refusal with its [`Reason`]. Spans are bytes of the text. The modules stand in reading order.
 
 mod tools;
-mod schema;
 mod syntax;
 mod grammar;
 mod dialect;
@@ -31,6 +30,10 @@ pub mod lint;
 pub mod prompt;
 pub mod constrain;
 
+pub use callwright_schema::{
+    Checked, Coerced, Coercion, MAX_DEPTH, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
+    Unchecked, Violation,
+};
 pub use callwright_value as value;
 pub use callwright_value::json;
 pub use candidates::{Candidate, candidates};
@@ -54,10 +57,6 @@ pub use report::{
     VERSION as REPORT_VERSION, ViolationReport, WhyReport,
 };
 pub use scan::{CallDelta, Delta, Event, Scanner};
-pub use schema::{
-    Checked, Coerced, Coercion, MAX_DEPTH, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
-    Unchecked, Violation,
-};
 pub use syntax::{Text, Typing};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolChoice, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{

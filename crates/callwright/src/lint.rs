@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::schema::{SchemaError, Unchecked, pointer_step, standard_type};
+use callwright_schema::keywords::{pointer_step, standard_type};
+use callwright_schema::{SchemaError, Unchecked};
+
 use crate::tools::{self, Tool, ToolProblem, ToolSet, ToolSetError, parameters};
 use crate::value::Value;
 

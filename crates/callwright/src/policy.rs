@@ -1,8 +1,8 @@
 //! What a caller allows: which rungs of the ladder (repair, request again, send the error to the model, refuse), and calls in reasoning.
 
 use callwright_json::{Class, RepairKind};
+use callwright_schema::{Coercion, Violation};
 
-use crate::schema::{Coercion, Violation};
 use crate::tools::names::Names;
 use crate::verdict::{Acceptance, Reason};
 
@@ -136,9 +136,15 @@ fn fault(call: &Acceptance, names: &Names<'_>) -> Reason {
             let declared = names.tools().iter().map(|tool| tool.name().to_owned()).collect();
             Reason::UnknownTool { nearest: vec![call.name.clone()], declared }
         }
-        None if call.coercions.is_empty() => Reason::Invalid(vec![Violation::unchecked()]),
+        None if call.coercions.is_empty() => Reason::Invalid(vec![unchecked()]),
         None => Reason::Invalid(call.coercions.iter().map(Coercion::violation).collect()),
     }
+}
+
+/// What is wrong with arguments of which nobody can say that they are right.
+fn unchecked() -> Violation {
+    let message = "the arguments take more work to hold against the schema than is done: write simpler ones";
+    Violation { pointer: String::new(), keyword: "schema", message: message.to_owned() }
 }
 
 fn is_well_formed(call: &Acceptance) -> bool {

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use callwright_json::{Diagnostic, Problem, Repair, Span, tally};
+use callwright_schema::{Coercion, Violation};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::engine::NativeCall;
 use crate::feedback::Position;
 use crate::heal::Healed;
-use crate::schema::{Coercion, Violation};
 use crate::verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, ShownCall, Verdict};
 
 /// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its

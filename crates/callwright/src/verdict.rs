@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use callwright_json::{Class, Diagnostic, Problem, Repair, Span, class_of};
+use callwright_schema::{Coercion, Violation};
 use serde::de::DeserializeOwned;
 
-use crate::schema::{Coercion, Violation};
 use crate::tools::nearest::nearest_tool;
 use crate::tools::{Tool, ToolSet};
 use crate::value::Value;

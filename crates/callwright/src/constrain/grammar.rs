@@ -14,6 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use callwright_json::quote;
+use callwright_schema::keywords::required;
 
 use crate::value::{Map, Value};
 
@@ -22,7 +23,6 @@ use super::schema::{MAX_CALLS, call_parts};
 use crate::grammar::Arguments;
 use crate::grammar::template::pieces;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
-use crate::schema::required;
 use crate::tools::{ToolChoice, ToolSet};
 
 /// The longest grammar, in bytes: servers compile it anew for each request.

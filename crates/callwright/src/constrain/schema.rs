@@ -5,11 +5,12 @@
 //! {"no_tool_helps": "…"}                                prose, where no call is demanded
 //! ```
 
+use callwright_schema::keywords::{Draft, has_inner_id, inside_mut, local_pointer, schemas};
+
 use crate::json;
 use crate::value::{Map, Value};
 
 use super::PROSE_KEY;
-use crate::schema::{Draft, has_inner_id, inside_mut, local_pointer, schemas};
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
 /// The most calls in one answer.

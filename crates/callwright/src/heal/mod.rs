@@ -3,10 +3,10 @@
 mod pairs;
 
 use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
+use callwright_schema::{Checked, Coerced, Coercion, Schema};
 
 use crate::context::is_cut;
 use crate::payload::holds_several;
-use crate::schema::{Checked, Coerced, Coercion, Schema};
 use crate::verdict::Reason;
 
 /// A repaired text: strict JSON that fits the schema, and what it took.

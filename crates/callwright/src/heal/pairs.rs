@@ -7,8 +7,7 @@ use callwright_json::{
     AnyValue, Guide, Kind, Kinds, Member, Options, Place, Reading, Repair, RepairKind, Span, apply, quote,
     read_with, strict,
 };
-
-use crate::schema::SchemaGuide;
+use callwright_schema::SchemaGuide;
 
 /// A text longer than this is not looked at: pairs are what a model writes in a line or two.
 const LONGEST: usize = 4096;

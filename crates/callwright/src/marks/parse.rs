@@ -8,6 +8,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use callwright_json::{Fuel, Guide as _, Kinds, strict};
+use callwright_schema::keywords::required;
 
 use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
@@ -16,7 +17,6 @@ use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{BLANKS, Form, NAME, folded};
 use crate::payload::value;
-use crate::schema::required;
 use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
 

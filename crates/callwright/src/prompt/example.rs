@@ -3,9 +3,9 @@
 use crate::json;
 use crate::value::Value;
 use callwright_json::strict;
+use callwright_schema::Violation;
 
 use super::definition::{members, referred};
-use crate::schema::Violation;
 use crate::tools::Tool;
 
 /// How deep the values of an example go.

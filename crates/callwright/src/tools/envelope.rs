@@ -1,13 +1,13 @@
 //! The shapes that a call in a text may have, as a schema: what the reader of a JSON call is guided by.
 
 use callwright_json::{Guide, Kinds, Member, Place};
+use callwright_schema::{Schema, SchemaGuide};
 use indexmap::IndexMap;
 
 use crate::json;
 use crate::value::{Map, Value};
 
 use super::{Tool, ToolSet};
-use crate::schema::{Document, SchemaGuide, compile_documents};
 use crate::shape::keys;
 
 /// The guide for a call of one of `tools`.
@@ -18,9 +18,8 @@ use crate::shape::keys;
 /// not known which is the `only` tool.
 pub(crate) fn guide(tools: &[&Tool], only: Option<&Tool>) -> SchemaGuide {
     let envelope = envelope(tools, only);
-    let mut documents = vec![Document::new(&envelope)];
-    documents.extend(tools.iter().map(|tool| Document::new(tool.schema().value())));
-    compile_documents(&documents).0
+    let schemas: Vec<&Schema> = tools.iter().map(|tool| tool.schema()).collect();
+    SchemaGuide::compile(&envelope, &schemas)
 }
 
 /// What a payload is expected to be, as a guide that is compiled when a reader first asks something: what is right as it is
@@ -81,7 +80,7 @@ impl Guide for Expected<'_> {
 }
 
 fn envelope(tools: &[&Tool], only: Option<&Tool>) -> Value {
-    let tool = |n: usize| json!({"$ref": format!("tool:{n}")});
+    let tool = |n: usize| json!({"$ref": format!("schema:{n}")});
     let tools_and = |other: &Value| (0..tools.len()).map(tool).chain([other.clone()]).collect::<Vec<Value>>();
     let [call, text, name, arguments] = ["#", "#/$defs/text", "#/$defs/name", "#/$defs/arguments"]
         .map(|reference| json!({"$ref": reference}));

@@ -15,12 +15,13 @@ use indexmap::map::Entry;
 use crate::json;
 use crate::value::Value;
 use callwright_json::{Guide, Member};
+use callwright_schema::keywords::standard_type;
+use callwright_schema::names::fold;
+use callwright_schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, Unchecked, measure};
 
 pub use self::choice::ToolChoice;
 pub(crate) use self::envelope::Expected;
 use self::names::NameIndex;
-use self::nearest::fold;
-use crate::schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, Unchecked, measure, standard_type};
 use crate::syntax::tag;
 
 /// The most tools in one set.

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::nearest::{fold, folded_ends};
+use callwright_schema::names::{fold, folded_ends};
+
 use crate::syntax::tag;
 pub(crate) use crate::syntax::{MAX_NAME, is_name_byte};
 use crate::tools::{Declared, Tool, ToolSet};

@@ -1,29 +1,9 @@
-//! How near two names are to each other: for the hint in a refusal, and to tell spellings of one name.
+//! The declared tool that an unknown name is a slip of: for the hint in a refusal.
 
-/// The longest name that is compared, in bytes.
-const MAX_COMPARED: usize = 64;
+use callwright_schema::names::{MAX_COMPARED, edits, is_separator};
 
 /// The shortest word in which a slip is told from another word: `stop` and `top`, `rest` and `reset` are one letter apart.
 const MIN_SLIPPED: usize = 5;
-
-/// Lower case, without separators: `getWeather`, `get_weather` and `Get-Weather` are one name.
-pub(crate) fn fold(name: &str) -> String {
-    name.chars()
-        .filter(|c| !c.is_ascii() || !is_separator(*c as u8))
-        .map(|c| c.to_ascii_lowercase())
-        .collect()
-}
-
-/// The last three bytes of [`fold`], the last one first.
-pub(crate) fn folded_ends(name: &str) -> [Option<u8>; 3] {
-    let folded = name.bytes().rev().filter(|byte| !is_separator(*byte));
-    let mut ends = folded.map(|byte| byte.to_ascii_lowercase());
-    [ends.next(), ends.next(), ends.next()]
-}
-
-fn is_separator(byte: u8) -> bool {
-    matches!(byte, b'_' | b'-' | b'.' | b' ' | b'\\' | b'/' | b':')
-}
 
 /// The tool among `declared` that the name `written` is a slip of: the same words in the same order, one of them spelt
 /// otherwise at most. What stands before a namespace's mark is not compared. `None` where there are two.
@@ -37,23 +17,6 @@ pub(crate) fn nearest_tool<'a>(
     let written = words(without_namespace(written));
     let mut near = declared.filter(|name| is_slip_of(&written, &words(without_namespace(name))));
     near.next().filter(|_| near.next().is_none())
-}
-
-/// Those keys among `declared` whose letters come close to `written`, nearest first, at most `most`.
-pub(crate) fn nearest_keys<'a>(
-    written: &str,
-    declared: &mut dyn Iterator<Item = &'a str>,
-    most: usize,
-) -> Vec<&'a str> {
-    let written = fold(written);
-    let mut near: Vec<(usize, &str)> = Vec::new();
-    for name in declared {
-        let Some(distance) = distance(&written, &fold(name)) else { continue };
-        let place = near.partition_point(|(nearer, _)| *nearer <= distance);
-        near.insert(place, (distance, name));
-        near.truncate(most);
-    }
-    near.into_iter().map(|(_, name)| name).collect()
 }
 
 /// The words of a name in lower case: `getWeather`, `get-weather` and `HTTPGet` have two. `[]` for a name that is not compared.
@@ -102,47 +65,9 @@ fn is_slip(a: &str, b: &str) -> bool {
     is_long && a.chars().next() == b.chars().next() && a.len().abs_diff(b.len()) == 1 && edits(a, b) == 1
 }
 
-/// How far `written` is from `name`, both folded; `None` where they have little in common.
-fn distance(written: &str, name: &str) -> Option<usize> {
-    let is_inside = 3 < written.len() && (name.contains(written) || written.contains(name));
-    if is_inside && !name.is_empty() {
-        return Some(1);
-    }
-    let bound = written.len().min(MAX_COMPARED) / 2 + 1;
-    if MAX_COMPARED < written.len().max(name.len()) || bound < written.len().abs_diff(name.len()) {
-        return None;
-    }
-    Some(edits(written, name)).filter(|edits| *edits <= bound)
-}
-
-/// The number of single-byte edits between two texts.
-fn edits(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_keys_come_first() {
-        let near =
-            |written| nearest_keys(written, &mut ["get_weather", "get_time", "write_file"].into_iter(), 2);
-        assert_eq!(near("get_wether"), ["get_weather", "get_time"]);
-        assert_eq!(near("Time"), ["get_time"]);
-        assert!(near("zzzzzzzzzzzzzz").is_empty());
-        assert_eq!(edits("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn names_are_told_apart_by_words() {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use callwright::value::Value;
 use callwright::{
-    CallDelta, Compiled, Context, Delta, NativeCall, Outcome, Policy, Scanner, ToolSet, parse, prompt,
-    prompt_tool_calls,
+    CallDelta, Compiled, Context, Delta, NativeCall, Outcome, Policy, Scanner, Schema, ToolSet, heal, json,
+    parse, prompt, prompt_tool_calls,
 };
 
 const FS_WRITE: &str = r#"[{"type": "function", "function": {"name": "fsWrite",
@@ -245,4 +246,76 @@ fn arguments_are_had_as_text_as_a_value_and_as_a_type() {
     }
     assert_eq!(call.arguments::<Own>().unwrap().a, 0.1);
     assert!(call.arguments::<Vec<u8>>().is_err());
+}
+
+fn healed(text: &str) -> Option<Value> {
+    let schema = Schema::compile(&json!({
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "integer"}},
+        "required": ["path", "content"],
+    }))
+    .unwrap();
+    let healed = heal(text, Some(&schema), None).ok()?;
+    Some(serde_json::from_str(&healed.text).unwrap())
+}
+
+/// S0-54: arguments are taken from loose text where there is one way to do it.
+#[test]
+fn takes_pairs_with_one_reading() {
+    let wanted = json!({"path": "test.py", "content": "hello"});
+    for text in [
+        "path=test.py content=hello",
+        "path: test.py\ncontent: hello\n",
+        "path='test.py', content=\"hello\"",
+        "path = test.py; content = hello",
+    ] {
+        assert_eq!(healed(text), Some(wanted.clone()), "{text}");
+    }
+    let spaced = healed("path = a b.txt content = x = 1 mode = 7");
+    assert_eq!(spaced, Some(json!({"path": "a b.txt", "content": "x = 1", "mode": 7})));
+}
+
+#[test]
+fn refuses_pairs_that_leave_a_doubt() {
+    assert_eq!(healed("path=a content=b path=c"), None, "a key twice");
+    assert_eq!(healed("path=a"), None, "a required key is missing");
+    assert_eq!(healed("see path=a content=b"), None, "prose before");
+    assert_eq!(healed("path=a content="), None, "no value");
+    assert_eq!(healed("path=a content=b mode=often"), None, "a value of the wrong type");
+}
+
+/// Arguments that would take too much work to check pass with a note, and never where all must be checked.
+#[test]
+#[cfg(feature = "full-schemas")]
+fn what_is_too_dear_to_check_is_told() {
+    let schema = json!({"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}});
+    let dear = format!("{}!", "a".repeat(64));
+    let tools = ToolSet::from_json(&format!(r#"[{{"name": "f", "parameters": {schema}}}]"#)).unwrap();
+    let arguments = format!("{{\"a\": \"{dear}\"}}");
+    let native = NativeCall { id: None, name: "f", arguments: &arguments };
+    let told = |policy| {
+        let outcome =
+            parse(&tools, "", std::slice::from_ref(&native), &Context { policy, ..Context::default() });
+        let call = outcome.calls().next().map(|call| call.unchecked);
+        let refusal =
+            outcome.refusals().next().map(|refusal| (refusal.reason.code(), refusal.reason.to_string()));
+        (call, refusal)
+    };
+    for policy in Policy::ALL {
+        let is_strict = policy == Policy::Strict;
+        let (call, refusal) = told(policy);
+        assert_eq!(
+            (call, refusal.is_some()),
+            (if is_strict { None } else { Some(true) }, is_strict),
+            "{policy:?}"
+        );
+    }
+    assert_eq!(
+        told(Policy::Strict).1.unwrap(),
+        (
+            "invalid",
+            "the arguments take more work to hold against the schema than is done: write simpler ones"
+                .to_owned()
+        )
+    );
 }

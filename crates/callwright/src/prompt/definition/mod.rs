@@ -8,6 +8,8 @@ mod xml;
 
 use std::borrow::Cow;
 
+use callwright_schema::keywords::required;
+
 use crate::dialect::speech::{Definition, Listing};
 use crate::json;
 use crate::value::Value;
@@ -15,7 +17,6 @@ use crate::value::Value;
 use super::marks::{in_json, neutralise, one_line, quoted, tag_name};
 use super::own_marks::OwnMarks;
 use crate::grammar::template::fill;
-use crate::schema::required;
 use crate::tools::Tool;
 
 /// How deep schemas are followed.

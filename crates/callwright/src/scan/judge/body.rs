@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKind, Span, strict};
+use callwright_schema::names::fold;
 
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool};
@@ -17,7 +18,6 @@ use crate::syntax::lexer::Lexer;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
 use crate::tools::names::{Names, leading_name};
-use crate::tools::nearest::fold;
 use crate::tools::{Expected, Tool};
 use crate::verdict::{Reason, ShapeError};
 

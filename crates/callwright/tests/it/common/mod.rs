@@ -2,7 +2,6 @@
 
 pub(crate) mod hash;
 pub(crate) mod question;
-pub(crate) mod schemas;
 
 use callwright::{Event, Outcome, ToolSet, Verdict};
 

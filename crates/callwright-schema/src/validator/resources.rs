@@ -4,11 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use super::super::keywords::{Draft, inside, local_pointer};
-use super::super::references::identity;
-use super::super::unchecked::pointer_key;
+use super::super::keywords::{Draft, identity, inside, local_pointer, pointer_key};
 use super::uri::Uri;
-use crate::value::Value;
+use callwright_value::Value;
 
 /// The number of a resource.
 pub(super) type ResourceId = usize;
@@ -237,9 +235,9 @@ impl<'s> Resources<'s> {
 fn languages() -> &'static [(Uri, Value)] {
     static LANGUAGES: OnceLock<Vec<(Uri, Value)>> = OnceLock::new();
     LANGUAGES.get_or_init(|| {
-        let all: Vec<Value> = serde_json::from_str(include_str!("languages.json")).unwrap_or_default();
-        let with_uri = |schema: Value| identity(&schema).and_then(Uri::new).map(|uri| (uri, schema.clone()));
-        all.into_iter().filter_map(with_uri).collect()
+        let all: Value = include_str!("languages.json").parse().unwrap_or_default();
+        let with_uri = |schema: &Value| identity(schema).and_then(Uri::new).map(|uri| (uri, schema.clone()));
+        all.as_array().into_iter().flatten().filter_map(with_uri).collect()
     })
 }
 

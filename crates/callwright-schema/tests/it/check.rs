@@ -1,8 +1,8 @@
 //! What arguments break of their schema, and the words for it.
 
-use callwright::value::Value;
-use callwright::{Schema, json};
 use callwright_json::strict;
+use callwright_schema::Schema;
+use callwright_value::{Value, json};
 
 fn check(schema: Value, text: &str) -> Vec<(String, &'static str, String)> {
     let tree = strict(text).unwrap();

@@ -21,7 +21,6 @@ use super::check::{Fault, Sort, has_type, walk};
 use super::guide::{Rule, SchemaGuide};
 use super::message::{Held, pointer_to, show, way};
 use super::{Checked, Schema, Violation, number};
-use crate::tools::Expected;
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;
@@ -41,7 +40,7 @@ pub struct Coercion {
 
 impl Coercion {
     /// What is wrong with the value, or with its key, where that is not to be repaired.
-    pub(crate) fn violation(&self) -> Violation {
+    pub fn violation(&self) -> Violation {
         let at = self.pointer.trim_start_matches('/');
         let message = format!("{at}: write {}, not {}", show(&self.to), show(&self.from));
         Violation { pointer: self.pointer.clone(), keyword: "type", message }
@@ -67,13 +66,14 @@ impl Schema {
     /// `text` is strict JSON and `tree` its values. To be asked only after [`Schema::check`] found violations.
     ///
     /// ```
-    /// use callwright::Schema;
+    /// use callwright_schema::{Schema, SchemaError};
+    /// use callwright_value::json;
     ///
-    /// let schema = Schema::compile(&callwright::json!({"properties": {"limit": {"type": "integer"}}}))?;
+    /// let schema = Schema::compile(&json!({"properties": {"limit": {"type": "integer"}}}))?;
     /// let text = r#"{"limit": "5"}"#;
     /// let coerced = schema.coerce(text, &callwright_json::strict(text).unwrap()).unwrap();
     /// assert_eq!(coerced.text, r#"{"limit": 5}"#);
-    /// # Ok::<(), callwright::SchemaError>(())
+    /// # Ok::<(), SchemaError>(())
     /// ```
     pub fn coerce(&self, text: &str, tree: &Tree) -> Option<Coerced> {
         let mut coercions = Vec::new();
@@ -192,7 +192,7 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
     if !text.starts_with(['[', '{']) {
         return None;
     }
-    let parse = read(text, &Expected::At(guide, place));
+    let parse = read(text, &guide.at(place));
     let is_lossless = |reading: &&Reading<'_>| reading.class() <= Class::Lossless && reading.is_whole(text);
     let reading = parse.settled().filter(is_lossless)?;
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())

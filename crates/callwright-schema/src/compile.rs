@@ -9,13 +9,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::value::{Map, Value};
 use callwright_json::{Kinds, MAX_SLOTS, strict};
+use callwright_value::{Map, Value};
 
 use super::guide::{ANY, Entry, LIMITS, NEVER, Rule, SchemaGuide};
-use super::keywords::{Draft, local_pointer, schemas};
+use super::keywords::{Draft, has_inner_id, local_pointer, schemas};
 use super::number::{compare, whole};
-use super::references::has_inner_id;
 
 /// The most places of one guide; whatever comes after them is left open.
 const MAX_PLACES: usize = 20_000;
@@ -27,11 +26,13 @@ const FREE_STEPS: usize = 2_000;
 const STEPS_FOR_EACH: usize = 48;
 /// A way with so many schemas on it takes two steps at once.
 const LONG_WAY: usize = 16;
+/// The most references, each to the next one, that are known to be the same place.
+const MAX_REFERENCES: usize = 64;
 /// The most schemas that one alternative may hold together.
 const MAX_TOGETHER: usize = 64;
 
 /// A schema document.
-pub(crate) struct Document<'s> {
+pub(super) struct Document<'s> {
     root: &'s Value,
     draft: Draft,
     /// A part of it has an identity of its own, so that `#/…` may mean something else there.
@@ -40,17 +41,15 @@ pub(crate) struct Document<'s> {
 }
 
 impl<'s> Document<'s> {
-    pub(crate) fn new(root: &'s Value) -> Document<'s> {
+    pub(super) fn new(root: &'s Value) -> Document<'s> {
         let n_schemas = schemas(root).count();
         Document { root, draft: Draft::of(root), has_inner_id: has_inner_id(root), n_schemas }
     }
 }
 
-/// Compiles the first of `documents`; in it, the reference `tool:3` means the root of `documents[4]`. Also says whether
+/// Compiles the first of `documents`; in it, the reference `schema:3` means the root of `documents[4]`. Also says whether
 /// the tables decide exactly what fits.
-///
-/// The documents are bounded and free of endless references: see the modules `limits` and `references`.
-pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
+pub(super) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
     let n_schemas: usize = documents.iter().map(|document| document.n_schemas).sum();
     let mut compiler = Compiler {
         documents,
@@ -70,7 +69,7 @@ pub(crate) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
     }
     // A place that is left open for want of room is not exact.
     let is_exact = compiler.is_within_bounds() && compiler.entries.iter().all(|entry| entry.is_exact);
-    (SchemaGuide { entries: compiler.entries, root }, is_exact)
+    (SchemaGuide { entries: compiler.entries.into(), root }, is_exact)
 }
 
 #[derive(Clone, Copy)]
@@ -167,13 +166,14 @@ impl<'s> Compiler<'s> {
 
     /// What `node` stands for, if it is a reference and nothing else.
     fn referred(&self, mut node: Node<'s>) -> Node<'s> {
-        // Endless references were refused before.
-        while let Value::Object(schema) = node.schema
-            && schema.len() == 1
-            && let Some(Value::String(reference)) = schema.get("$ref")
-            && let Some(target) = self.resolve(node, reference)
-        {
-            node = target;
+        // A reference may lead back to itself.
+        for _ in 0..MAX_REFERENCES {
+            let schema = node.schema.as_object().filter(|schema| schema.len() == 1);
+            let reference = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str);
+            match reference.and_then(|reference| self.resolve(node, reference)) {
+                Some(target) => node = target,
+                None => break,
+            }
         }
         node
     }
@@ -268,10 +268,10 @@ impl<'s> Compiler<'s> {
     }
 
     fn resolve(&self, node: Node<'s>, reference: &str) -> Option<Node<'s>> {
-        if let Some(tool) = reference.strip_prefix("tool:")
+        if let Some(number) = reference.strip_prefix("schema:")
             && self.documents.first().is_some_and(|first| std::ptr::eq(first, node.document))
         {
-            let document = self.documents.get(tool.parse::<usize>().ok()? + 1)?;
+            let document = self.documents.get(number.parse::<usize>().ok()?.checked_add(1)?)?;
             return Some(Node { document, schema: document.root });
         }
         let root = (!node.document.has_inner_id).then_some(node.document.root)?;

@@ -27,7 +27,7 @@ use self::resources::{Resources, shared_id};
 use super::references::with_pointers;
 use super::unchecked::Unchecked;
 use super::{SchemaError, Violation};
-use crate::value::Value;
+use callwright_value::Value;
 
 /// A compiled schema that decides on all that JSON Schema can say.
 #[derive(Debug)]

@@ -1,14 +1,12 @@
 //! What the value of a keyword may be: what its draft says of it, as far as it matters for a check.
 
-use super::super::keywords::{Draft, Holds, holds};
+use super::super::keywords::{Draft, Holds, holds, pointer_step};
 use super::super::number::{compare, whole};
-use crate::value::Value;
+use callwright_value::Value;
 
 /// The parts of `keyword` and its value `held` that the draft does not allow, as JSON pointers from the schema that they
 /// stand in: `/minLength`, `/allOf/1`. What the normal form repairs is not looked at.
 pub(super) fn misfits(keyword: &str, held: &Value, draft: Draft) -> Vec<String> {
-    use super::super::unchecked::pointer_step;
-
     let all = || vec![format!("/{}", pointer_step(keyword))];
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let is_name_list =

@@ -1,8 +1,8 @@
 //! Which values are given the type that their schema wants, and which are left.
 
-use callwright::value::Value;
-use callwright::{Coercion, Schema, heal, json};
 use callwright_json::strict;
+use callwright_schema::{Coercion, Schema};
+use callwright_value::{Value, json};
 use proptest::prelude::*;
 
 fn coerce(schema: &Value, text: &str) -> Option<String> {
@@ -132,40 +132,4 @@ proptest! {
             prop_assert_eq!(strict(&coerced.text).unwrap(), coerced.tree);
         }
     }
-}
-
-fn healed(text: &str) -> Option<Value> {
-    let schema = Schema::compile(&json!({
-        "type": "object",
-        "properties": {"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "integer"}},
-        "required": ["path", "content"],
-    }))
-    .unwrap();
-    let healed = heal(text, Some(&schema), None).ok()?;
-    Some(serde_json::from_str(&healed.text).unwrap())
-}
-
-/// S0-54: arguments are taken from loose text where there is one way to do it.
-#[test]
-fn takes_pairs_with_one_reading() {
-    let wanted = json!({"path": "test.py", "content": "hello"});
-    for text in [
-        "path=test.py content=hello",
-        "path: test.py\ncontent: hello\n",
-        "path='test.py', content=\"hello\"",
-        "path = test.py; content = hello",
-    ] {
-        assert_eq!(healed(text), Some(wanted.clone()), "{text}");
-    }
-    let spaced = healed("path = a b.txt content = x = 1 mode = 7");
-    assert_eq!(spaced, Some(json!({"path": "a b.txt", "content": "x = 1", "mode": 7})));
-}
-
-#[test]
-fn refuses_pairs_that_leave_a_doubt() {
-    assert_eq!(healed("path=a content=b path=c"), None, "a key twice");
-    assert_eq!(healed("path=a"), None, "a required key is missing");
-    assert_eq!(healed("see path=a content=b"), None, "prose before");
-    assert_eq!(healed("path=a content="), None, "no value");
-    assert_eq!(healed("path=a content=b mode=often"), None, "a value of the wrong type");
 }

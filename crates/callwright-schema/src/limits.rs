@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use crate::value::Value;
+use callwright_value::Value;
 
-use super::keywords::inside;
+use super::keywords::{inside, pointer_step};
 use super::references::reached;
-use super::unchecked::{Unchecked, pointer_step};
+use super::unchecked::Unchecked;
 
 /// The deepest nesting of a schema, in JSON values; what is nested deeper is not checked.
 pub const MAX_DEPTH: usize = 64;
@@ -44,20 +44,20 @@ impl fmt::Display for SchemaError {
 
 impl std::error::Error for SchemaError {}
 
-/// What a value takes up.
+/// The room that a value takes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Measure {
+pub struct Measure {
     /// The bytes of its strings and keys, plus one per value.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
     /// How many values stand in each other.
-    pub(crate) depth: usize,
+    pub depth: usize,
 }
 
-/// What `value` takes up.
+/// Returns the room that `value` takes up. Counting ends where there is too much.
 ///
 /// # Errors
 /// When `value` is nested too deeply or has too many values.
-pub(crate) fn measure(value: &Value, max_nodes: usize) -> Result<Measure, SchemaError> {
+pub fn measure(value: &Value, max_nodes: usize) -> Result<Measure, SchemaError> {
     let mut todo = vec![(value, 1)];
     let (mut nodes, mut bytes, mut deepest) = (0, 0, 0);
     while let Some((value, depth)) = todo.pop() {

@@ -7,12 +7,12 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::super::compile::{Ruling, kinds_named, rule};
 use super::super::guide::Rule;
-use super::super::keywords::Draft;
+use super::super::keywords::{Draft, pointer_step};
 use super::super::number::whole;
 use super::form::misfits;
 use super::pattern::Patterns;
 use super::resources::{Language, Missing, RECURSIVE, ResourceId, Resources};
-use crate::value::{Map, Value};
+use callwright_value::{Map, Value};
 
 /// The number of a node.
 pub(super) type NodeId = u32;
@@ -446,7 +446,7 @@ impl<'s> Scope<'_, 's> {
             named.filter_map(|(name, schema)| Some((name.as_str().into(), self.inner(schema)?))).collect();
         let patterns = patterns.into_iter().flatten();
         let patterns = patterns.filter_map(|(source, schema)| {
-            let pointer = || format!("/patternProperties/{}", super::super::unchecked::pointer_step(source));
+            let pointer = || format!("/patternProperties/{}", pointer_step(source));
             Some((self.pattern(source, pointer)?, self.inner(schema)?))
         });
         let patterns = patterns.collect();

@@ -24,11 +24,10 @@ use std::collections::HashSet;
 
 use indexmap::IndexSet;
 
-use crate::json;
-use crate::value::{Map, Value};
+use callwright_value::json;
+use callwright_value::{Map, Value};
 
-use super::keywords::{Draft, Holds, holds, inside, inside_mut, local_pointer};
-use super::unchecked::pointer_key;
+use super::keywords::{Draft, Holds, holds, inside, inside_mut, local_pointer, pointer_key, standard_type};
 
 /// The keywords whose schemas only references lead to.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
@@ -107,20 +106,6 @@ fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
 
 fn is_schema(value: &Value) -> bool {
     value.is_object() || value.is_boolean()
-}
-
-/// The standard word for the type that `word` names; `None` where it names none, and anything fits.
-pub(crate) fn standard_type(word: &str) -> Option<&'static str> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "object" | "dict" | "map" | "struct" => "object",
-        "number" | "float" | "double" | "decimal" => "number",
-        "integer" | "int" | "long" => "integer",
-        "string" | "str" | "text" => "string",
-        "boolean" | "bool" => "boolean",
-        "array" | "list" | "tuple" | "set" => "array",
-        "null" | "none" | "nil" => "null",
-        _ => return None,
-    })
 }
 
 fn repair_types(schema: &mut Map) {

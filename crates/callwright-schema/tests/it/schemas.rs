@@ -1,7 +1,6 @@
 //! Schemas and values made by choices: each applicator of JSON Schema, most of them leading back to themselves.
 
-use callwright::json;
-use callwright::value::{Map, Value};
+use callwright_value::{Map, Value, json};
 
 /// Chooses a number below the one it is given, which is not zero.
 pub(crate) type Choose<'c> = dyn FnMut(usize) -> usize + 'c;

@@ -1,8 +1,8 @@
 //! What a schema is compiled to: the guide that readers ask, and what of it nothing is held against.
 
-use callwright::value::Value;
-use callwright::{MAX_NESTING, MAX_NODES, Schema, SchemaError, json};
 use callwright_json::{Guide, Kinds, Member, Place, strict};
+use callwright_schema::{MAX_NESTING, MAX_NODES, Schema, SchemaError};
+use callwright_value::{Map, Value, json};
 
 fn schema(value: Value) -> Schema {
     Schema::compile(&value).unwrap()
@@ -84,7 +84,7 @@ fn choices_and_references_are_folded() {
 
 #[test]
 fn doubling_definitions_cost_little() {
-    let mut defs = callwright::value::Map::new();
+    let mut defs = Map::new();
     for n in 0..24 {
         let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
         defs.insert(format!("d{n}"), json!({"properties": {"a": next, "b": next}, "allOf": [next, next]}));
@@ -183,8 +183,7 @@ fn compiled_schemas_can_be_shared() {
 #[test]
 #[cfg(feature = "full-schemas")]
 fn what_one_part_lacks_the_others_do_not_lose() {
-    let strange: callwright::value::Map =
-        (0..100).map(|n| (format!("p{n}"), json!({"pattern": format!("(?>{n})")}))).collect();
+    let strange: Map = (0..100).map(|n| (format!("p{n}"), json!({"pattern": format!("(?>{n})")}))).collect();
     let mut schema = json!({"properties": strange, "required": ["y"], "not": {"required": ["z"]}});
     schema["properties"]["y"] = json!({"$dynamicRef": "#nowhere", "pattern": "^y"});
     schema["properties"]["u"] = json!({"$dynamicRef": "https://example.com/s.json#name"});

@@ -1,15 +1,20 @@
-//! JSON Schemas: bounded, brought into normal form, and compiled into the tables that reading and checking use.
+#![doc = include_str!("../README.md")]
 //!
-//! In goes a schema of draft 4 to 2020-12 (the newest where `$schema` does not say), or what tool lists carry in its
-//! place (see [`Schema::compile`]). Nothing is ever fetched. What cannot be compiled or resolved is left out, and told.
+//! ---
+//!
+//! In goes a schema, or what tool lists carry in its place: see [`Schema::compile`]. It is bounded, brought into normal form,
+//! and compiled into the tables of a [`SchemaGuide`], which answer a reader of JSON, [`Schema::check`] and [`Schema::coerce`].
+//! What tables cannot say, an evaluator decides. What cannot be compiled or resolved is left out, and
+//! [told](Schema::unchecked).
 
 mod check;
 mod coerce;
 mod compile;
 mod guide;
-mod keywords;
+pub mod keywords;
 mod limits;
 mod message;
+pub mod names;
 mod normal;
 mod number;
 mod references;
@@ -17,20 +22,16 @@ mod unchecked;
 #[cfg(feature = "full-schemas")]
 mod validator;
 
-use crate::value::Value;
+use callwright_value::Value;
 
 pub use check::{Checked, Violation};
 pub use coerce::{Coerced, Coercion};
-pub(crate) use compile::{Document, compile as compile_documents};
+use compile::Document;
 pub use guide::SchemaGuide;
-pub(crate) use keywords::{Draft, inside_mut, local_pointer, required, schemas};
-pub(crate) use limits::measure;
-pub use limits::{MAX_DEPTH, MAX_NESTING, MAX_NODES, SchemaError};
-pub(crate) use normal::standard_type;
-pub(crate) use references::has_inner_id;
+use keywords::Draft;
+pub use limits::{MAX_DEPTH, MAX_NESTING, MAX_NODES, Measure, SchemaError, measure};
 pub use unchecked::Unchecked;
 use unchecked::leave_out;
-pub(crate) use unchecked::pointer_step;
 #[cfg(feature = "full-schemas")]
 use validator::Validator;
 
@@ -109,7 +110,7 @@ impl Schema {
         // The tables know the vocabulary of the drafts only, not that of another language.
         let is_known = Draft::known(&value).is_some();
         let tables = |value: &Value| {
-            let (guide, is_exact) = compile_documents(&[Document::new(value)]);
+            let (guide, is_exact) = compile::compile(&[Document::new(value)]);
             (guide, is_exact && is_known)
         };
         #[cfg(feature = "full-schemas")]

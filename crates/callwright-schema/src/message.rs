@@ -5,8 +5,8 @@ use callwright_json::{Kind, Kinds, MAX_SLOTS, Value};
 use super::Violation;
 use super::check::{Fault, Sort};
 use super::guide::{NEVER, Rule};
-use super::unchecked::{pointer_key, pointer_step};
-use crate::tools::nearest::nearest_keys;
+use super::keywords::{pointer_key, pointer_step};
+use super::names::nearest_keys;
 
 /// The most names or values that one sentence lists.
 const MAX_LISTED: usize = 24;

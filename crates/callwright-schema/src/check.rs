@@ -29,15 +29,6 @@ pub struct Violation {
     pub message: String,
 }
 
-impl Violation {
-    /// What is wrong with arguments of which nobody can say that they are right.
-    pub(crate) fn unchecked() -> Violation {
-        let message =
-            "the arguments take more work to hold against the schema than is done: write simpler ones";
-        Violation { pointer: String::new(), keyword: "schema", message: message.to_owned() }
-    }
-}
-
 /// What a schema says of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -111,18 +102,18 @@ impl Schema {
 impl Schema {
     /// Is an object that fits known by its members alone: each fits its own place, and the required ones are there?
     /// Only then do the answers below stand whatever follows.
-    pub(crate) fn judges_members_alone(&self) -> bool {
+    pub fn judges_members_alone(&self) -> bool {
         let root = self.guide.entry(Place(self.guide.root));
         self.is_exact && root.rules.iter().all(|(about, _)| !about.meets(Kinds::OBJECT))
     }
 
     /// Does `value`, which stands at `place`, fit as it is?
-    pub(crate) fn fits_at(&self, place: Place, value: Value<'_>) -> bool {
+    pub fn fits_at(&self, place: Place, value: Value<'_>) -> bool {
         walk(&self.guide, place.0, value, &mut |_| ControlFlow::Break(())).is_continue()
     }
 
     /// May any string at all stand at `place`?
-    pub(crate) fn takes_any_string(&self, place: Place) -> bool {
+    pub fn takes_any_string(&self, place: Place) -> bool {
         let entry = self.guide.entry(place);
         let is_free = entry.rules.iter().all(|(about, _)| !about.meets(Kinds::STRING));
         entry.kinds.meets(Kinds::STRING) && entry.strings.is_none() && is_free

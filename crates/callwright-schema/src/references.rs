@@ -3,10 +3,12 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use crate::value::Value;
+use callwright_value::Value;
 
-use super::keywords::{inside, local_pointer, schemas, speaks_of_same};
-use super::unchecked::{Unchecked, pointer_step};
+#[cfg(not(feature = "full-schemas"))]
+use super::keywords::{identity, schemas};
+use super::keywords::{inside, local_pointer, pointer_step, speaks_of_same, with_own_id};
+use super::unchecked::Unchecked;
 
 /// The keywords that name another schema.
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -56,21 +58,6 @@ pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unche
 /// The schemas inside `schema` and the one that its `$ref` names by a pointer.
 pub(super) fn children<'s>(root: &'s Value, schema: &'s Value) -> impl Iterator<Item = &'s Value> {
     inside(schema).map(|(_, held)| held).chain(target(root, schema))
-}
-
-/// Does a part of the document, other than the whole, have an identity of its own?
-pub(crate) fn has_inner_id(root: &Value) -> bool {
-    with_own_id(root).next().is_some()
-}
-
-/// The parts of the document, other than the whole, that have an identity of their own.
-fn with_own_id(root: &Value) -> impl Iterator<Item = &Value> {
-    schemas(root).skip(1).filter(|schema| identity(schema).is_some())
-}
-
-/// The identity that `schema` gives itself.
-pub(super) fn identity(schema: &Value) -> Option<&str> {
-    schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)
 }
 
 fn target<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {

@@ -1,15 +1,19 @@
 //! What each JSON Schema keyword holds: the one table that all walks over a schema share.
 
-use super::unchecked::pointer_step;
-use crate::value::{Map, Value};
+use callwright_value::{Map, Value};
 
 /// The drafts of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Draft {
+pub enum Draft {
+    /// Draft 4.
     D4,
+    /// Draft 6.
     D6,
+    /// Draft 7.
     D7,
+    /// Draft 2019-09.
     D2019,
+    /// Draft 2020-12.
     D2020,
 }
 
@@ -34,7 +38,7 @@ impl Draft {
     }
 
     /// The draft by which a whole schema document is read.
-    pub(crate) fn of(schema: &Value) -> Draft {
+    pub fn of(schema: &Value) -> Draft {
         Draft::known(schema).unwrap_or(Draft::D2020)
     }
 }
@@ -94,7 +98,7 @@ pub(crate) fn inside(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// `root`, and all schemas inside it that are objects.
-pub(crate) fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
+pub fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
     let mut todo = vec![root];
     let all = std::iter::from_fn(move || {
         let schema = todo.pop()?;
@@ -105,7 +109,7 @@ pub(crate) fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// The schemas directly inside `schema`, to be changed, each with its place as a JSON pointer.
-pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
+pub fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
     schema.iter_mut().flat_map(|(keyword, held)| {
         let at = format!("/{}", pointer_step(keyword));
         match (holds(keyword), held) {
@@ -124,12 +128,12 @@ pub(crate) fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut
 }
 
 /// The names that the keyword `required` of `schema` lists.
-pub(crate) fn required(schema: &Map) -> impl Iterator<Item = &str> {
+pub fn required(schema: &Map) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The fragment of a reference into the same document: `#/$defs/a` → `/$defs/a`. `None` for other references.
-pub(crate) fn local_pointer(reference: &str) -> Option<String> {
+pub fn local_pointer(reference: &str) -> Option<String> {
     let pointer = reference.strip_prefix('#')?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
         return None;
@@ -144,4 +148,43 @@ pub(crate) fn local_pointer(reference: &str) -> Option<String> {
         rest = if decoded.is_some() { tail.get(2..).unwrap_or(&[]) } else { tail };
     }
     String::from_utf8(bytes).ok()
+}
+
+/// Does a part of the document, other than the whole, have an identity of its own?
+pub fn has_inner_id(root: &Value) -> bool {
+    with_own_id(root).next().is_some()
+}
+
+/// The parts of the document, other than the whole, that have an identity of their own.
+pub(crate) fn with_own_id(root: &Value) -> impl Iterator<Item = &Value> {
+    schemas(root).skip(1).filter(|schema| identity(schema).is_some())
+}
+
+/// The identity that `schema` gives itself.
+pub(crate) fn identity(schema: &Value) -> Option<&str> {
+    schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)
+}
+
+/// The standard word for the type that `word` names; `None` where it names none, and anything fits.
+pub fn standard_type(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "object" | "dict" | "map" | "struct" => "object",
+        "number" | "float" | "double" | "decimal" => "number",
+        "integer" | "int" | "long" => "integer",
+        "string" | "str" | "text" => "string",
+        "boolean" | "bool" => "boolean",
+        "array" | "list" | "tuple" | "set" => "array",
+        "null" | "none" | "nil" => "null",
+        _ => return None,
+    })
+}
+
+/// A key as it stands in a JSON pointer.
+pub fn pointer_step(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// The key that a step of a JSON pointer names.
+pub(crate) fn pointer_key(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
 }

@@ -3,9 +3,9 @@
 //! What fits the schema as it was given also fits what is left of it. To leave out a part of what a value must *not* be
 //! would forbid more, so all of that goes with it.
 
-use super::keywords::{Holds, holds, inside_mut};
+use super::keywords::{Holds, holds, inside_mut, pointer_key, pointer_step};
 use super::references::{REFERENCES, within};
-use crate::value::{Map, Value};
+use callwright_value::{Map, Value};
 
 /// A part of a schema that nothing is held against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,16 +67,6 @@ fn cut(schema: &mut Value, steps: &[String]) -> bool {
 
 fn pointer_of(steps: &[String]) -> String {
     steps.iter().map(|step| format!("/{}", pointer_step(step))).collect()
-}
-
-/// A key as it stands in a JSON pointer.
-pub(crate) fn pointer_step(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
-/// The key that a step of a JSON pointer names.
-pub(crate) fn pointer_key(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// Leaves out what would forbid more now that `parts` are gone, and says what that is.

@@ -8,10 +8,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use callwright::json;
-use callwright::value::Value as Json;
-use callwright::{Schema, SchemaError};
 use callwright_json::{Guide, Kind, Kinds, Member, Value, strict};
+use callwright_schema::{Schema, SchemaError};
+use callwright_value::{Value as Json, json};
 
 const DRAFTS: [(&str, &str); 5] = [
     ("draft4", "http://json-schema.org/draft-04/schema#"),
