@@ -100,19 +100,19 @@ impl Schema {
 
 /// What can be said of one member of an object before the rest of the object is there.
 impl Schema {
-    /// Is an object that fits known by its members alone: each fits its own place, and the required ones are there?
-    /// Only then do the answers below stand whatever follows.
+    /// Returns whether the members of an object decide alone: each fits its own place, and the required ones are there. Only
+    /// then do [`Schema::fits_at`] and [`Schema::takes_any_string`] hold whatever follows.
     pub fn judges_members_alone(&self) -> bool {
         let root = self.guide.entry(Place(self.guide.root));
         self.is_exact && root.rules.iter().all(|(about, _)| !about.meets(Kinds::OBJECT))
     }
 
-    /// Does `value`, which stands at `place`, fit as it is?
+    /// Returns whether `value` fits `place`, a place of [`Schema::guide`], as far as the tables say.
     pub fn fits_at(&self, place: Place, value: Value<'_>) -> bool {
         walk(&self.guide, place.0, value, &mut |_| ControlFlow::Break(())).is_continue()
     }
 
-    /// May any string at all stand at `place`?
+    /// Returns whether any string at all may stand at `place`.
     pub fn takes_any_string(&self, place: Place) -> bool {
         let entry = self.guide.entry(place);
         let is_free = entry.rules.iter().all(|(about, _)| !about.meets(Kinds::STRING));

@@ -39,7 +39,7 @@ pub struct Coercion {
 }
 
 impl Coercion {
-    /// What is wrong with the value, or with its key, where that is not to be repaired.
+    /// Returns the violation that takes the place of this coercion where nothing may be coerced.
     pub fn violation(&self) -> Violation {
         let at = self.pointer.trim_start_matches('/');
         let message = format!("{at}: write {}, not {}", show(&self.to), show(&self.from));

@@ -1,4 +1,5 @@
-//! What each JSON Schema keyword holds: the one table that all walks over a schema share.
+//! What each JSON Schema keyword holds: the one table that all walks over a schema share. It is public for programs that
+//! write one schema from others.
 
 use callwright_value::{Map, Value};
 
@@ -97,7 +98,7 @@ pub(crate) fn inside(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     })
 }
 
-/// `root`, and all schemas inside it that are objects.
+/// Walks over `root` and all schemas inside it that are objects.
 pub fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
     let mut todo = vec![root];
     let all = std::iter::from_fn(move || {
@@ -150,7 +151,7 @@ pub fn local_pointer(reference: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Does a part of the document, other than the whole, have an identity of its own?
+/// Returns whether a part of the document, other than the whole, has an identity of its own: `$id`.
 pub fn has_inner_id(root: &Value) -> bool {
     with_own_id(root).next().is_some()
 }
@@ -179,7 +180,7 @@ pub fn standard_type(word: &str) -> Option<&'static str> {
     })
 }
 
-/// A key as it stands in a JSON pointer.
+/// A key as it stands in a JSON pointer: `a/b` → `a~1b`.
 pub fn pointer_step(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
