@@ -11,14 +11,6 @@ pub fn fold(name: &str) -> String {
         .collect()
 }
 
-/// The last three bytes of [`fold`], the last one first.
-#[inline]
-pub fn folded_ends(name: &str) -> [Option<u8>; 3] {
-    let folded = name.bytes().rev().filter(|byte| !is_separator(*byte));
-    let mut ends = folded.map(|byte| byte.to_ascii_lowercase());
-    [ends.next(), ends.next(), ends.next()]
-}
-
 /// Returns whether `byte` stands between the words of a name, or between it and a namespace.
 #[inline]
 pub fn is_separator(byte: u8) -> bool {

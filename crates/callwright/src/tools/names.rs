@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use callwright_schema::names::{fold, folded_ends};
+use callwright_schema::names::{fold, is_separator};
 
 use crate::syntax::tag;
 pub(crate) use crate::syntax::{MAX_NAME, is_name_byte};
@@ -212,4 +212,11 @@ fn index(tools: &ToolSet, part: impl Fn(&str) -> Option<&str>) -> HashMap<String
         }
     }
     map
+}
+
+/// The last three bytes of [`fold`], the last one first.
+fn folded_ends(name: &str) -> [Option<u8>; 3] {
+    let folded = name.bytes().rev().filter(|byte| !is_separator(*byte));
+    let mut ends = folded.map(|byte| byte.to_ascii_lowercase());
+    [ends.next(), ends.next(), ends.next()]
 }
