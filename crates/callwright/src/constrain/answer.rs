@@ -4,7 +4,8 @@
 use crate::context::Context;
 use crate::scan::{Delta, Event, Scanner};
 use crate::syntax::escape::{Escape, escape};
-use crate::syntax::{Incomplete, Seen, first_of};
+use crate::syntax::marks::first_of;
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Declared, ToolSet};
 use crate::verdict::Outcome;
 

@@ -3,6 +3,7 @@
 //! It is read as a block of reasoning in the text is, by a scanner of its own. Text or a native call behind it closes it; where
 //! nothing follows, it was never closed. What it says goes out as it comes, but from the first mark of a call on.
 
+use super::drafts::Drafts;
 use super::{Delta, Event, Scanner};
 use crate::dialect::{Anchor, FIELD};
 use crate::policy::CallsInReasoning;
@@ -20,7 +21,7 @@ impl Scanner<'_> {
         let mut apart = self.apart.take().unwrap_or_else(|| {
             let mut rules = self.rules.clone();
             rules.is_quiet = false;
-            let mut apart = Scanner::of(self.names.clone(), rules);
+            let mut apart = Scanner::of(self.names.clone(), rules, Drafts::default());
             apart.think(0, FIELD.into(), &mut Vec::new());
             Box::new(apart)
         });

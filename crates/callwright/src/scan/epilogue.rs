@@ -65,9 +65,7 @@ impl Scanner<'_> {
     /// behind that. Which one is meant nobody can say.
     fn object_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
         let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
-        let Some((record, tool)) = self.markup.inside.as_ref().zip(self.names.resolve(&call.name)) else {
-            return Ok(None);
-        };
+        let Some(record) = &self.markup.inside else { return Ok(None) };
         let begin = at + blanks(&self.text, at, usize::MAX);
         let rest = self.text.get(begin..).unwrap_or("");
         if rest == "/" && !end {
@@ -81,6 +79,7 @@ impl Scanner<'_> {
             return Ok(None);
         }
         let Some(key) = first_key(remark.unwrap_or(rest), end)? else { return Ok(None) };
+        let Some(tool) = self.names.resolve(&call.name) else { return Ok(None) };
         let is_of_call = || remark.is_some() && keys::all_of_call().any(|of_call| of_call == key);
         if !tool.declares(key) && !is_of_call() {
             return Ok(None);

@@ -155,17 +155,16 @@ impl<'a> Scanner<'a> {
     /// For an answer to a request that declares `tools`, which are borrowed or shared: of `Arc<ToolSet>`, it is a
     /// `Scanner<'static>`, and may go to another thread or into a stream.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
-        let mut scanner = Scanner::of(Names::new(tools), Rules::of(context));
-        scanner.native = Drafts::new(context.live);
+        let mut scanner = Scanner::of(Names::new(tools), Rules::of(context), Drafts::new(context.live));
         if context.starts_in_reasoning {
             scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
         }
         scanner
     }
 
-    fn of(names: Names<'a>, rules: Rules) -> Scanner<'a> {
+    fn of(names: Names<'a>, rules: Rules, native: Drafts) -> Scanner<'a> {
         Scanner {
-            native: Drafts::default(),
+            native,
             names,
             rules,
             text: Cow::Borrowed(""),

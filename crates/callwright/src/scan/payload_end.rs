@@ -260,6 +260,7 @@ impl<'a> Scanner<'a> {
         let is_at_end = limit == self.text.len() || self.markup.ends_in_list;
         let open = opener.delimiters.iter().chain(&self.markup.delimiters);
         let alone = self.outcome.text.is_empty() && !self.has_calls();
+        let begins_line = self.begins_line(opener.start);
         let around = open.filter(|own| matches!(own, Delimiter::Bracket | Delimiter::Paren)).count();
         Case {
             names: &self.names,
@@ -272,8 +273,8 @@ impl<'a> Scanner<'a> {
             stop: self.rules.stop,
             at_end: is_at_end,
             last: false,
-            set_off: self.begins_line(opener.start) || !opener.delimiters.is_empty() || self.has_calls(),
-            own_line: self.begins_line(opener.start)
+            set_off: begins_line || !opener.delimiters.is_empty() || self.has_calls(),
+            own_line: begins_line
                 || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),
             alone,
             is_constrained: self.rules.is_constrained && alone,

@@ -37,7 +37,7 @@ pub(crate) enum Shaped<'v, 't> {
 /// Where a call's arguments are.
 #[derive(Clone, Debug)]
 pub(crate) enum Arguments<'v> {
-    /// An object.
+    /// An object, without what wraps it.
     Object(Value<'v>),
     /// An object, in a call some of whose own keys have a slip: these.
     Mended(Value<'v>, Vec<Value<'v>>),
@@ -47,6 +47,13 @@ pub(crate) enum Arguments<'v> {
     Flat(Vec<(Value<'v>, Value<'v>)>),
     /// There are none.
     None,
+}
+
+impl<'v> Arguments<'v> {
+    /// The object of `arguments` for `tool`, [without what wraps it](without_wrapper).
+    fn object(arguments: Value<'v>, tool: &Tool) -> Arguments<'v> {
+        Arguments::Object(without_wrapper(arguments, tool))
+    }
 }
 
 /// What is known of a value besides what it holds.
@@ -306,7 +313,7 @@ fn beside<'v>(
 fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Object<'v, 't> {
     let unfit = |written, kind| wrong(Some(written), ShapeError::ArgumentsNotObject(kind));
     let arguments = match arguments.kind() {
-        Kind::Object => Arguments::Object(arguments),
+        Kind::Object => Arguments::object(arguments, tool),
         Kind::Null => Arguments::None,
         Kind::String => {
             let text = arguments.as_str().unwrap_or_default();
@@ -321,7 +328,7 @@ fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Valu
             match (elements.next(), elements.next()) {
                 (None, _) => Arguments::None,
                 // `"arguments": [{"a": 1}]`
-                (Some(only), None) if only.kind() == Kind::Object => Arguments::Object(only),
+                (Some(only), None) if only.kind() == Kind::Object => Arguments::object(only, tool),
                 _ => return unfit(written, "array"),
             }
         }
@@ -341,7 +348,7 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
                 // `{"f": {"arguments": {…}}}`
                 let inner = only_member(arguments, keys::ARGUMENTS).filter(|v| v.kind() == Kind::Object);
                 let arguments = inner.unwrap_or(arguments);
-                calls.push(Shaped::Call { tool, written, arguments: Arguments::Object(arguments) });
+                calls.push(Shaped::Call { tool, written, arguments: Arguments::object(arguments, tool) });
             }
             Kind::Array if are_pairs(arguments, tool) => {
                 let error = ShapeError::ArgumentsNotObject("array");
@@ -369,8 +376,11 @@ fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>
 }
 
 fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
-    let call =
-        |arguments| Shaped::Call { tool, written: written.clone(), arguments: Arguments::Object(arguments) };
+    let call = |arguments| Shaped::Call {
+        tool,
+        written: written.clone(),
+        arguments: Arguments::object(arguments, tool),
+    };
     list.elements().take(MAX_CALLS).map(call).collect()
 }
 
@@ -380,7 +390,7 @@ fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>
     let written = elements.next()?.as_str()?;
     let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
     let tool = names.resolve(&written)?;
-    let arguments = Arguments::Object(arguments);
+    let arguments = Arguments::object(arguments, tool);
     elements.next().is_none().then_some(Shaped::Call { tool, written, arguments })
 }
 

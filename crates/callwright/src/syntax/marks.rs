@@ -1,7 +1,7 @@
 //! How a marker is found in a text: whatever the case of its letters, with the bars and blanks of any tokenizer, and
 //! without trying every marker at every place.
 
-use super::{Incomplete, Seen, first_of};
+use super::{Incomplete, Seen};
 
 /// The length of `marker` with which `bytes` begin, in any case, with `｜` for `|` and `▁` for `_`.
 pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
@@ -24,6 +24,19 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
 /// The length of the first of `markers` with which `bytes` begin, as [`fit`] compares them.
 pub(crate) fn fit_any<'m>(bytes: &[u8], markers: impl Iterator<Item = &'m str>) -> Seen<usize> {
     first_of(markers.map(|marker| fit(bytes, marker)))
+}
+
+/// The first that is there of what was `seen`, else what may yet come.
+pub(crate) fn first_of<T>(seen: impl Iterator<Item = Seen<T>>) -> Seen<T> {
+    let mut rest = Ok(None);
+    for seen in seen {
+        match seen {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(Incomplete) => rest = Err(Incomplete),
+        }
+    }
+    rest
 }
 
 /// The other spelling of a byte of a marker.

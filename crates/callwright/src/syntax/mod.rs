@@ -23,19 +23,6 @@ pub(crate) fn at_end<T>(seen: Seen<T>, end: bool) -> Seen<T> {
     if end { Ok(seen.unwrap_or(None)) } else { seen }
 }
 
-/// The first that is there of what was `seen`, else what may yet come.
-pub(crate) fn first_of<T>(seen: impl Iterator<Item = Seen<T>>) -> Seen<T> {
-    let mut rest = Ok(None);
-    for seen in seen {
-        match seen {
-            Ok(None) => {}
-            Ok(found) => return Ok(found),
-            Err(Incomplete) => rest = Err(Incomplete),
-        }
-    }
-    rest
-}
-
 /// As much of the beginning of `text` as `most` bytes hold.
 pub(crate) fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
@@ -87,7 +74,8 @@ pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterato
     markers.any(|marker| rest.len() < marker.len() && starts_with_any_case(marker.as_bytes(), rest))
 }
 
-/// How many bytes of blanks stand at `at`, visible or not, of any script's, in at most `most` characters.
+/// The bytes of blanks at `at`, visible or not, of any script, in at most `most` characters.
+#[inline]
 pub(crate) fn blanks(text: &str, at: usize, most: usize) -> usize {
     let rest = text.get(at..).unwrap_or("").chars().take(most);
     rest.take_while(|c| callwright_json::is_blank(*c)).map(char::len_utf8).sum()

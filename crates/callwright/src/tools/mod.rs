@@ -170,6 +170,7 @@ impl ToolSet {
     }
 
     /// The tool that is called exactly `name`.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
     }

@@ -336,10 +336,7 @@ impl<'a, 't> Case<'a, 't> {
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
-            Arguments::Object(value) => {
-                let value = shape::without_wrapper(value, tool);
-                return self.verdict_on(tool, written, value, repairs, at);
-            }
+            Arguments::Object(value) => return self.verdict_on(tool, written, value, repairs, at),
             Arguments::Mended(value, keys) => {
                 let from = at.start as usize;
                 repairs.extend(keys.into_iter().map(|key| {

@@ -165,6 +165,7 @@ impl Surroundings {
             push(&mut self.pairs, pair);
         }
         let head = text.get(self.line.start..at).unwrap_or("");
+        let is_in_data = text.get(..at).is_some_and(begins_string);
         let shows = match self.fence {
             Some(Fence { is_run: true, .. }) => Some(Stand::InCode),
             Some(_) => Some(Stand::Shown(ShownBy::Fence)),
@@ -179,7 +180,7 @@ impl Surroundings {
             shows,
             words_before_element: self.elements.last().is_some_and(|element| element.words_before),
             pairs: self.pairs.len() + own,
-            is_in_data: text.get(..at).is_some_and(begins_string),
+            is_in_data,
             elements: self.elements.len(),
         }
     }

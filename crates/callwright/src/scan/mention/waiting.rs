@@ -143,6 +143,11 @@ impl Scanner<'_> {
     }
 
     fn let_run_out(&mut self, run: Run, stand: Stand, text: &str, out: &mut Vec<Event>) {
+        let beside = match run.before.line {
+            line if line.is_sentence() => BesideProse::Sentence,
+            line if line.is_taken() => BesideProse::Line,
+            _ => BesideProse::Above,
+        };
         // An explanation that says the calls again stays text; marks of two dialects around one call do not.
         let is_again = !run.verdicts.is_empty()
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
@@ -161,11 +166,6 @@ impl Scanner<'_> {
             return self.release_piece(text.get(run.at).unwrap_or(""), out);
         }
         self.remove();
-        let beside = match run.before.line {
-            line if line.is_sentence() => BesideProse::Sentence,
-            line if line.is_taken() => BesideProse::Line,
-            _ => BesideProse::Above,
-        };
         let is_behind = run.before.words || beside != BesideProse::Above;
         for (verdict, spot) in run.verdicts {
             if self.is_repeat(&verdict, &spot) {

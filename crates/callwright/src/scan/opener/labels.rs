@@ -7,9 +7,10 @@ use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step, tick_run};
 use crate::dialect::Known;
 use crate::scan::segment::skip::markup_len;
+use crate::syntax::marks::first_of;
 use crate::syntax::marks::fit;
 use crate::syntax::tag::{is_foreign, tag_at};
-use crate::syntax::{Incomplete, Seen, first_of};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::is_name_byte;
 
 /// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.

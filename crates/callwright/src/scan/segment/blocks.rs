@@ -15,9 +15,10 @@ use crate::scan::mention::Surroundings;
 use crate::scan::opener::{MAX_TICKS, tick_run};
 use crate::scan::state::Space;
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
+use crate::syntax::marks::first_of;
 use crate::syntax::marks::{Held, fit, fit_any};
 use crate::syntax::tag::{Role, is_foreign, tag_at};
-use crate::syntax::{Incomplete, Seen, at_end, first_of};
+use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::is_name_byte;
 use crate::verdict::{ShownBy, ShownCall};
 

@@ -2,5 +2,6 @@
 
 pub(super) mod blocks;
 pub(super) mod emit;
+mod line;
 mod prose;
 pub(super) mod skip;

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Span, is_blank};
+use callwright_json::Span;
 
 use super::blocks::{thought_ends, turn};
-use super::skip::{
-    Candidate, FOREIGN, THOUGHT, behind_blanks, blank_len, ends_in_word, is_line_start, is_mere_word,
-    may_be_label, next_candidate, rest_of_word,
-};
+use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
+use super::skip::{Candidate, FOREIGN, THOUGHT, is_mere_word, may_be_label, next_candidate};
 use crate::dialect::{Anchor, FRAMES, Known, Record};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
@@ -454,14 +452,6 @@ impl<'a> Scanner<'a> {
         self.text.get(at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
     }
 
-    /// Where the first sign of the answer stands, as long as nothing of it has gone out.
-    fn first_sign(&self) -> Option<usize> {
-        let rest = self.text.get(self.at..).filter(|_| self.is_first(self.at))?;
-        let sign = rest.trim_start();
-        let at = self.at + rest.len() - sign.len();
-        sign.chars().next().filter(|first| !is_blank(*first)).map(|_| at)
-    }
-
     /// The edge of a block at `at`, whose first byte is `byte`.
     fn edge(&self, at: usize, byte: u8, line_start: bool, end: bool) -> Seen<Found> {
         let rest = &self.text.as_bytes()[at..];
@@ -563,22 +553,6 @@ impl<'a> Scanner<'a> {
         rest.first().is_some_and(|&byte| is_name_byte(byte) && !is_mark(byte))
             && !self.rules.dialects.words().any(|word| syntax::starts_with_any_case(rest, word))
             && !syntax::may_grow_into(&self.text, at, self.rules.dialects.words())
-    }
-
-    /// Does what stands at `at` begin a line, or what the model says behind its reasoning?
-    pub(in crate::scan) fn begins_line(&self, at: usize) -> bool {
-        let is_behind_block = || {
-            let before = self.text.get(self.at..at).unwrap_or("");
-            self.space.removed && !self.has_calls() && before.trim().is_empty()
-        };
-        // `f{…}f{…}`, whose tokens were taken out.
-        let is_behind_call = || self.has_calls() && at == self.markup.last_call_end;
-        self.is_line_start(at) || is_behind_block() || is_behind_call()
-    }
-
-    /// Is there nothing but blanks before `at` on its line?
-    pub(super) fn is_line_start(&self, at: usize) -> bool {
-        is_line_start(self.text.as_bytes(), at)
     }
 }
 

@@ -5,12 +5,11 @@
 //! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
 //! word may be the name of one.
 
-use callwright_json::is_blank;
-
+use super::line::{behind_blanks, ends_in_word, is_line_start};
 use crate::syntax;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
-/// How much white space may stand between a name and its brace, a recipient and its token, or before a line's first word.
+/// The longest white space between a name and its brace, or a recipient and its token.
 const MAX_SPACE: usize = 64;
 /// A marker with a blank between two words, as far as no byte of interest stands in it.
 const TWO_WORDS: (&str, &str) = ("function", "call");
@@ -124,79 +123,6 @@ fn may_hold_code(bytes: &[u8], at: usize) -> bool {
     is_in_run || is_line_start(bytes, at) || !(goes_on(rest) && is_last() || is_whole())
 }
 
-/// Is there nothing but blanks before `at` on its line?
-pub(super) fn is_line_start(bytes: &[u8], at: usize) -> bool {
-    let mut before = bytes.get(..at).unwrap_or(&[]);
-    for _ in 0..MAX_SPACE {
-        match last_blank(before) {
-            0 => break,
-            len => before = &before[..before.len() - len],
-        }
-    }
-    matches!(before.last(), None | Some(b'\n'))
-}
-
-/// Do `bytes` end in a word?
-pub(super) fn ends_in_word(bytes: &[u8]) -> bool {
-    match bytes.last() {
-        Some(last) if last.is_ascii() => is_name_byte(*last),
-        // Within a letter, a word goes on.
-        Some(_) => {
-            last_char(bytes).utf8_chunks().all(|chunk| chunk.valid().chars().all(char::is_alphanumeric))
-        }
-        None => false,
-    }
-}
-
-/// The length of the blank that `bytes` end with, visible or not: a byte order mark is one. A line break is none.
-fn last_blank(bytes: &[u8]) -> usize {
-    blank_len(last_char(bytes))
-}
-
-/// The last character of `bytes`, or what is there of it.
-fn last_char(bytes: &[u8]) -> &[u8] {
-    let begins = |byte: &u8| byte & 0xc0 != 0x80;
-    let len = bytes.iter().rev().take(4).position(begins).map_or(0, |behind| behind + 1);
-    bytes.get(bytes.len() - len..).unwrap_or(&[])
-}
-
-/// How many bytes of the word that `bytes` lie within follow: the rest of a letter, or letters.
-pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
-    let rest = bytes.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
-    if 0 < rest {
-        return rest;
-    }
-    let mut len = 0;
-    loop {
-        len += match bytes.get(len..).unwrap_or(&[]) {
-            [byte @ 0..=0x7f, ..] if is_name_byte(*byte) => 1,
-            // A letter has no more than four bytes, and the rest of the text is not looked at for each word in it.
-            rest @ [0x80..=0xff, ..] => {
-                let text = rest.get(..rest.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
-                let first = text.and_then(|chunk| chunk.valid().chars().next());
-                match first.filter(|c| c.is_alphanumeric()) {
-                    Some(letter) => letter.len_utf8(),
-                    None => return len,
-                }
-            }
-            _ => return len,
-        };
-    }
-}
-
-/// The length of the blank that `bytes` begin with.
-pub(super) fn blank_len(bytes: &[u8]) -> usize {
-    match bytes {
-        [b' ' | b'\t' | b'\r', ..] => 1,
-        [0x80..=0xff, ..] => {
-            let text = bytes.get(..bytes.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
-            let first = text.and_then(|chunk| chunk.valid().chars().next());
-            first.filter(|c| is_blank(*c)).map_or(0, char::len_utf8)
-        }
-        _ => 0,
-    }
-}
-
 /// What stands behind the name that begins at `from`; `None` where that is longer than names are.
 fn behind_name(bytes: &[u8], from: usize) -> Option<&[u8]> {
     let rest = bytes.get(from..).unwrap_or(&[]);
@@ -284,17 +210,6 @@ fn beginnings(word: &[u8]) -> &'static [&'static str] {
         Some(b't') => &["tool"],
         Some(b'v') => &["var"],
         _ => &[],
-    }
-}
-
-/// The place of the first sign that is not a blank, at `from` or behind it.
-pub(super) fn behind_blanks(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
-    loop {
-        match blank_len(bytes.get(at..).unwrap_or(&[])) {
-            0 => return at,
-            len => at += len,
-        }
     }
 }
 
