@@ -52,8 +52,6 @@ struct Compiled {
 struct Heads {
     /// In order, each with the place of its dialect.
     all: Vec<(Vec<char>, u16)>,
-    /// Those in front of payloads with a mark between the name and the payload.
-    fronts: Vec<(Vec<char>, Frame)>,
     /// How many letters the longest of them has.
     longest: usize,
 }
@@ -268,26 +266,17 @@ impl Dialects {
         self.marked().longest
     }
 
-    /// The heads in front of payloads with a mark between the name and the payload.
-    pub(crate) fn fronts(&self) -> &[(Vec<char>, Frame)] {
-        &self.marked().fronts
-    }
-
     /// The beginnings of calls, compiled when a text first asks: a call in whole marks does not.
     fn marked(&self) -> &Heads {
         self.0.heads.get_or_init(|| {
-            let records = || self.0.records.iter();
             let of = |record: &Arc<Record>| {
                 let forms = record.form().into_iter().flat_map(Form::heads);
                 let heads = forms.chain(record.frames().iter().map(Frame::head));
                 heads.map(|head| (head, record.id)).collect::<Vec<_>>()
             };
-            let mut all: Vec<(Vec<char>, u16)> = records().flat_map(of).collect();
+            let mut all: Vec<(Vec<char>, u16)> = self.0.records.iter().flat_map(of).collect();
             all.sort();
-            let fronts = records().flat_map(|record| record.frames());
-            let fronts = fronts.filter(|frame| frame.has_argument_mark());
-            let fronts = fronts.map(|frame| (frame.head(), frame.clone())).collect();
-            Heads { longest: all.iter().map(|(head, _)| head.len()).max().unwrap_or(0), all, fronts }
+            Heads { longest: all.iter().map(|(head, _)| head.len()).max().unwrap_or(0), all }
         })
     }
 

@@ -113,11 +113,6 @@ impl Frame {
         marks(&self.before).next().map_or_else(Vec::new, folded)
     }
 
-    /// Does a mark of its own stand between the name and the payload, `[ARGS]`, not only the end of the one that names the tool?
-    pub(crate) fn has_argument_mark(&self) -> bool {
-        self.between.as_deref().is_some_and(|between| between.contains(['<', '[']))
-    }
-
     /// The most letters in front of a payload, without a name.
     pub(crate) fn longest(&self) -> usize {
         self.before.chars().count() + self.between.as_ref().map_or(0, |mark| mark.chars().count()) + ROOM

@@ -174,22 +174,6 @@ pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usiz
     frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
 }
 
-/// Is `text` the marks of one of `frames` in front of the payload of a declared tool, one of them behind the name, all as they
-/// should be?
-pub(crate) fn is_front<'f>(text: &str, frames: impl Iterator<Item = &'f Frame>, tool_set: &ToolSet) -> bool {
-    let text = text.trim_end();
-    // A marker that is said over and over is looked at as often.
-    let longest_name = tool_set.iter().map(|tool| tool.name().len()).max().unwrap_or(0);
-    let fits = |frame: &&Frame| text.len() <= 4 * frame.longest() + longest_name && frame.ends_like(text);
-    let mut frames = frames.filter(fits).peekable();
-    if frames.peek().is_none() {
-        return false;
-    }
-    let letters = Folded::of(text, 0);
-    let names: Vec<&str> = tool_set.iter().map(Tool::name).filter(|name| text.contains(name)).collect();
-    frames.any(|frame| names.iter().any(|name| frame.is_front_of(&letters, name)))
-}
-
 /// The names of the tools, the most letters that marks of so many have with one of them, and as many of `text`.
 fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();

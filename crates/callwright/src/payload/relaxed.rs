@@ -22,8 +22,6 @@ pub(crate) struct Braces {
     from: usize,
     at: usize,
     levels: usize,
-    /// It stands between parentheses.
-    is_list: bool,
     inside: Inside,
     /// Where what stands outside of strings goes on: behind the last mark.
     piece: usize,
@@ -47,8 +45,8 @@ impl Braces {
     /// and ends with one of `close`.
     pub(crate) fn new(from: usize, mark: Arc<str>, open: &str, close: Vec<Text>) -> Braces {
         let (open, at, piece, inside) = (open.into(), from, from, Inside::Nothing);
-        let (levels, is_list, holds_marks, torn) = (0, false, false, None);
-        Braces { mark, close, open, from, at, levels, is_list, inside, piece, holds_marks, torn }
+        let (levels, holds_marks, torn) = (0, false, None);
+        Braces { mark, close, open, from, at, levels, inside, piece, holds_marks, torn }
     }
 
     /// Goes on from where the last call stopped: where the object ends, behind its last brace or at a mark of a call, or where
@@ -98,15 +96,9 @@ impl Braces {
             }
             match (self.inside, byte) {
                 (Inside::Nothing, b'{' | b'[') => self.levels += 1,
-                // `f(a:<|"|>x<|"|>)`
-                (Inside::Nothing, b'(') if self.levels == 0 => {
-                    self.levels += 1;
-                    self.is_list = true;
-                }
-                (Inside::Nothing, b')') if self.levels != 1 || !self.is_list => {}
                 // `{a:[1]],b:2}`: the object is not over.
                 (Inside::Nothing, b']') if self.levels == 1 => {}
-                (Inside::Nothing, b'}' | b']' | b')') => {
+                (Inside::Nothing, b'}' | b']') => {
                     self.levels = self.levels.saturating_sub(1);
                     if self.levels == 0 {
                         return Some(End { at: self.at + 1, ending: Ending::Closed });
@@ -155,10 +147,9 @@ pub(crate) struct Spelt {
 
 /// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
 /// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one; so
-/// may the first mark of a text, `{a:x, y<|"|>}`, where only one place is left for it.
+/// may the first mark of a text that has quotes of its own, `{a:'x'<|"|>}`.
 pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
     let mut json = String::with_capacity(text.len());
-    let mut open = Vec::new();
     let mut pieces = pieces(text, mark).peekable();
     let (mut is_first, mut lacks_mark, mut has_quotes) = (true, false, false);
     while let Some(piece) = pieces.next() {
@@ -167,7 +158,6 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
             json.push(',');
         }
         has_quotes |= piece.contains('"');
-        let innermost = enter(&mut open, piece);
         if may_open(piece) {
             push_with_quoted_keys(&mut json, piece, !is_first);
             let string = pieces.next();
@@ -175,20 +165,20 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
         } else {
             // Behind the last mark no string begins.
             pieces.peek()?;
-            let bare = bare_text(piece, innermost, open.last() == Some(&b'['), is_key)?;
-            let text = piece.get(bare..).filter(|text| !is_torn(text, mark))?;
-            push_with_quoted_keys(&mut json, &piece[..bare], !is_first);
-            // `'x'<|"|>`: quotes of its own are the edges of a text without marks.
-            match is_quoted(text) {
-                true => json.push_str(text),
-                false => json.push_str(&callwright_json::quote(text)),
+            // `'x'<|"|>`: quotes of its own are the edges of a text without its first mark.
+            let (before, text) = piece.split_at(piece.find('\'')?);
+            if !may_open(before)
+                || !is_quoted(text)
+                || text.contains(['"', '{', '}', '[', ']', '(', ')', '<'])
+            {
+                return None;
             }
+            push_with_quoted_keys(&mut json, before, !is_first);
+            json.push_str(text);
             lacks_mark = true;
         }
         is_first = false;
     }
-    let inner = json.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    let json = inner.map(|inner| format!("{{{inner}}}")).unwrap_or(json);
     Some(Spelt { json, lacks_mark, has_quotes })
 }
 
@@ -204,74 +194,10 @@ fn may_open(piece: &str) -> bool {
     matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='))
 }
 
-/// Where in `piece`, behind which stands the last mark of a text without a first one, that text begins, as an element of a
-/// list or as the value of a member. The innermost container that is open at its end goes on at `innermost`.
-fn bare_text(piece: &str, innermost: usize, is_list: bool, is_key: &dyn Fn(&str) -> bool) -> Option<usize> {
-    let mut from = innermost;
-    let mut found = None;
-    let mut is_over = true;
-    for part in piece.get(from..)?.split(',') {
-        let key = part.split_once(':').map(|(key, _)| key).filter(|key| is_bare_key(key.trim()));
-        let value = if is_list { Some(from) } else { key.map(|key| from + key.len() + 1) };
-        // `{a:x, b:y<|"|>}`: a text with a comma in it, or another member?
-        let is_new = is_over || !is_list && key.is_some_and(|key| is_key(key.trim()));
-        if value.is_some() && !is_new {
-            return None;
-        }
-        found = value.or(found);
-        from += part.len() + 1;
-        is_over = ends_value(part);
-    }
-    let text = piece.get(found?..)?.trim_start();
-    let is_plain = !text.is_empty() && !text.contains(['"', '{', '}', '[', ']', '(', ')', '<']);
-    is_plain.then(|| piece.len() - text.len())
-}
-
 /// `'x'`
 fn is_quoted(text: &str) -> bool {
     let inner = text.trim_end().strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     inner.is_some_and(|inner| !inner.contains('\''))
-}
-
-/// `escape>x`: does `text` begin with a part of the mark that is missing in front of it?
-fn is_torn(text: &str, mark: &str) -> bool {
-    mark.char_indices().skip(1).any(|(at, _)| text.starts_with(&mark[at..]))
-}
-
-/// Is `part`, in front of a comma, over with it: nothing, behind a string's mark, or no text that could hold the comma?
-fn ends_value(part: &str) -> bool {
-    let value = part.rsplit(':').next().unwrap_or(part).trim();
-    matches!(value, "" | "true" | "false" | "null")
-        || value.ends_with(['}', ']', '"'])
-        || value.parse::<f64>().is_ok()
-}
-
-fn is_bare_key(key: &str) -> bool {
-    key.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && key.chars().all(|c| c.is_alphanumeric() || "_-.$ ".contains(c))
-}
-
-/// Goes over `piece`, in which no marked string stands, and keeps the brackets that are `open` behind it; where the container
-/// that is the innermost one at its end was opened, or 0.
-fn enter(open: &mut Vec<u8>, piece: &str) -> usize {
-    let mut opened = Vec::new();
-    let mut is_quoted = false;
-    for (at, byte) in piece.bytes().enumerate() {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            _ if is_quoted => {}
-            b'{' | b'[' | b'(' => {
-                open.push(byte);
-                opened.push(at + 1);
-            }
-            b'}' | b']' | b')' => {
-                open.pop();
-                opened.pop();
-            }
-            _ => {}
-        }
-    }
-    opened.last().copied().unwrap_or(0)
 }
 
 /// What stands between the marks, whatever their bars and the case of their letters: `<｜"｜>`, `<ESCAPE>`.

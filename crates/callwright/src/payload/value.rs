@@ -72,11 +72,7 @@ pub(crate) fn json_of(
         if kinds.meets(Kinds::NULL) && ["none", "nil"].contains(&plain) {
             return "null".to_owned();
         }
-        let number = Some(plain).filter(|_| kinds.meets(Kinds::INTEGER.or(Kinds::FRACTION)));
-        return nested()
-            .or_else(|| without_zeros(number?))
-            .or_else(|| json(plain, guide, place, fuel))
-            .unwrap_or_else(|| quote(plain));
+        return nested().or_else(|| json(plain, guide, place, fuel)).unwrap_or_else(|| quote(plain));
     }
     // Tags with a mark of their own are no text.
     if plain.starts_with(MINIMAX)
@@ -129,18 +125,6 @@ pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<s
 pub(crate) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
     let elements: Vec<String> = elements.map(|json| json.as_ref().to_owned()).collect();
     format!("[{}]", elements.join(", "))
-}
-
-/// `-007` → `-7`
-fn without_zeros(text: &str) -> Option<String> {
-    let digits = text.trim_start_matches(['-', '+']);
-    let sign = text.strip_suffix(digits).filter(|sign| matches!(*sign, "" | "+" | "-"))?;
-    let is_padded = digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
-    let number = digits.trim_start_matches('0');
-    is_padded.then(|| match number {
-        "" => "0".to_owned(),
-        _ => format!("{}{number}", sign.trim_start_matches('+')),
-    })
 }
 
 /// The JSON of what Python writes where anything may stand: `True`, `None`, `{'a': 1}`.

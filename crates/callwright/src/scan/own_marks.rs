@@ -1,14 +1,10 @@
 //! The marks of one call's own: those that end it, and those that begin another one like it.
 //!
-//! A payload whose brackets nobody closed ends at them, `{"city": "Paris"[TOOL_CALLS]f[ARGS]{…}`, and no repaired text
-//! continues over them.
-
-use callwright_json::strict_end;
+//! No repaired text continues over them.
 
 use super::opener::Opener;
 use crate::syntax::Incomplete;
 use crate::syntax::marks;
-use crate::syntax::tag::{Role, Tag, last_tag, tag_at};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
@@ -16,29 +12,6 @@ impl Opener {
     pub(super) fn closers(&self) -> impl Iterator<Item = &str> + Clone {
         let marks = self.record.close.iter().chain(&self.dialect.close).map(|mark| &**mark);
         marks.chain(self.is_fenced().then_some("\n```"))
-    }
-
-    /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.
-    pub(super) fn behind_closer(&self, text: &str, at: usize) -> Option<usize> {
-        let rest = text.get(at..)?;
-        let mut marks = self.record.close.iter().chain(&self.dialect.close);
-        let marked = marks.find_map(|mark| match marks::fit(rest.as_bytes(), mark) {
-            Ok(Some(len)) => Some(at + len),
-            Err(Incomplete) | Ok(None) => None,
-        });
-        let tagged = || {
-            let Ok(Some(tag)) = tag_at(text, at) else { return None };
-            let before = text.get(self.start..self.item.at())?;
-            let is_own = |opener: Tag| opener.word.of(before).eq_ignore_ascii_case(tag.word.of(text));
-            let behind = text.get(tag.at.end as usize..)?.trim_start();
-            let is_last = || behind.is_empty() || behind.starts_with('<');
-            let is_closer = match tag.role {
-                Role::Token => is_last(),
-                _ => tag.closing && last_tag(before).is_some_and(is_own),
-            };
-            is_closer.then_some(tag.at.end as usize)
-        };
-        marked.or_else(tagged)
     }
 
     /// The mark in `text` that its call begins with, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty where that may stand in any text.
@@ -63,15 +36,5 @@ impl Opener {
                 Ok(Some(len)) => rest.as_bytes().get(len).is_some_and(is_next),
                 Err(Incomplete) | Ok(None) => false,
             }
-    }
-
-    /// Where its payload ends if that is JSON with brackets missing: behind a value in it such a mark follows.
-    pub(super) fn unclosed_end(&self, text: &str) -> Option<usize> {
-        let at = strict_end(text, self.item.at()).err()?;
-        let before = text.get(..at)?.trim_end();
-        if before.ends_with(['{', '[', ',', ':']) {
-            return None;
-        }
-        (self.behind_closer(text, at).is_some() || self.is_begun_again(text, at)).then_some(at)
     }
 }

@@ -181,9 +181,7 @@ impl<'a> Scanner<'a> {
         let close = marks::find(&self.text[from..reach], opener.closers()).map(|n| from + n);
         self.work.bytes_skipped += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
-        let unclosed = opener.unclosed_end(&self.text[..reach]);
-        let close_too = close.filter(|_| close != unclosed);
-        let limits = unclosed.into_iter().chain(close_too).chain(is_far.then_some(reach));
+        let limits = close.into_iter().chain(is_far.then_some(reach));
         // `[{"a": "x}]`: with the bracket of the list behind it, nothing would say where the string ends.
         let is_listed = opener
             .delimiters
@@ -208,7 +206,7 @@ impl<'a> Scanner<'a> {
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
-        let all = unclosed.or(close).unwrap_or(reach);
+        let all = close.unwrap_or(reach);
         if limit < all && opener.is_distinct() {
             let judged = self.judge(&opener, all, Some(all), true);
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));

@@ -1,6 +1,6 @@
 //! Shapes: how any readable value is a call, given the declared tools.
 //!
-//! `{"name": "f", "arguments": {…}}`, `{"type": "function", "function": {…}}`, `{"f": {…}}`, `["f", {…}]`,
+//! `{"name": "f", "arguments": {…}}`, `{"type": "function", "function": {…}}`, `{"f": {…}}`,
 //! `{"name": "f", "a": 1}`, arguments alone, a list of any of these, any of these as text inside a string.
 //! A value of no such shape is data.
 
@@ -80,14 +80,11 @@ pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Tol
                 Object::Wrapper(inside) => open.push((inside, level + 1)),
                 Object::Data => {}
             },
-            Kind::Array => match pair(value, names) {
-                Some(shaped) => found.push(shaped),
-                None => {
-                    let from = open.len();
-                    open.extend(value.elements().take(MAX_CALLS).map(|element| (element, level + 1)));
-                    open[from..].reverse();
-                }
-            },
+            Kind::Array => {
+                let from = open.len();
+                open.extend(value.elements().take(MAX_CALLS).map(|element| (element, level + 1)));
+                open[from..].reverse();
+            }
             Kind::String if level != 0 => found.push(Shaped::Source(value)),
             Kind::String | Kind::Null | Kind::Bool | Kind::Number => {}
         }
@@ -161,14 +158,6 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
                     && let Some(result) = answered(value).filter(|key| !tool.declares(key))
                 {
                     return record(Some(written), result, told);
-                }
-                if are_pairs(arguments, tool) {
-                    return wrong(Some(written), ShapeError::ArgumentsNotObject("array"));
-                }
-                // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
-                let objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
-                if 1 < arguments.elements().take(2).count() && objects() {
-                    return Object::Keyed(calls_of(tool, &written, arguments));
                 }
                 return with_arguments(tool, written, arguments);
             }
@@ -323,21 +312,14 @@ fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Valu
                 Some(_) => return unfit(written, "string"),
             }
         }
-        Kind::Array => {
-            let mut elements = arguments.elements();
-            match (elements.next(), elements.next()) {
-                (None, _) => Arguments::None,
-                // `"arguments": [{"a": 1}]`
-                (Some(only), None) if only.kind() == Kind::Object => Arguments::object(only, tool),
-                _ => return unfit(written, "array"),
-            }
-        }
+        Kind::Array if arguments.elements().next().is_none() => Arguments::None,
+        Kind::Array => return unfit(written, "array"),
         kind @ (Kind::Bool | Kind::Number) => return unfit(written, kind.name()),
     };
     Object::Call(Shaped::Call { tool, written, arguments })
 }
 
-/// `{"f": {…}}`: every key names a tool, every value is an object (or a list of them).
+/// `{"f": {…}}`: every key names a tool, every value is an object.
 fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v, 't>>> {
     let mut calls = Vec::new();
     for (key, arguments) in value.members().take(MAX_CALLS) {
@@ -350,12 +332,9 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
                 let arguments = inner.unwrap_or(arguments);
                 calls.push(Shaped::Call { tool, written, arguments: Arguments::object(arguments, tool) });
             }
-            Kind::Array if are_pairs(arguments, tool) => {
+            Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
                 let error = ShapeError::ArgumentsNotObject("array");
                 calls.push(Shaped::Wrong { written: Some(written), error });
-            }
-            Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
-                calls.extend(calls_of(tool, &written, arguments));
             }
             // `{"f": "{\"a\": 1}"}`
             Kind::String => {
@@ -373,25 +352,6 @@ fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>
     let (written, arguments) = only(value)?;
     let is_taken = names.tools().iter().any(|tool| takes_any(tool, arguments));
     written.as_str().filter(|written| is_taken && !keys::is_of_call(written))
-}
-
-fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
-    let call = |arguments| Shaped::Call {
-        tool,
-        written: written.clone(),
-        arguments: Arguments::object(arguments, tool),
-    };
-    list.elements().take(MAX_CALLS).map(call).collect()
-}
-
-/// `["f", {…}]`
-fn pair<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>> {
-    let mut elements = value.elements();
-    let written = elements.next()?.as_str()?;
-    let arguments = elements.next().filter(|v| v.kind() == Kind::Object)?;
-    let tool = names.resolve(&written)?;
-    let arguments = Arguments::object(arguments, tool);
-    elements.next().is_none().then_some(Shaped::Call { tool, written, arguments })
 }
 
 /// `{"params": {…}}` and `{"name": "f", "arguments": {…}}` in the arguments of `f` → `{…}`, where the tool has no parameter
@@ -415,15 +375,6 @@ fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'v>> {
     let (arguments_key, arguments) = member(value, keys::ARGUMENTS, |_| true)?;
     let is_part = |key: &str| key == name_key || key == arguments_key || is_companion(key);
     value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(arguments)
-}
-
-/// The object that `arguments` in tags have around them, `<parameter name="input">{…}</parameter>`, where it may be text.
-pub(crate) fn in_text_wrapper(arguments: Value<'_>, tool: &Tool) -> Option<String> {
-    let inner = only_member(arguments, keys::ARGUMENTS).filter(|_| !takes_any(tool, arguments))?;
-    match inner.kind() {
-        Kind::Object => Some(inner.raw().to_owned()),
-        _ => inner.as_str().filter(|text| is_object(text)).map(|text| text.trim().to_owned()),
-    }
 }
 
 /// All arguments in one text, `"{\"city\": \"Paris\"}"`, also where it stands as the only one without a name,
@@ -458,23 +409,6 @@ fn answered(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_empty = |v: Value<'_>| v.kind() == Kind::Null || v.as_str().is_some_and(|text| text.is_empty());
     let is_result = |key: &str, v: Value<'_>| keys::RESULTS.contains(&key) && !is_empty(v);
     members(value).find_map(|(key, v)| is_result(&key, v).then_some(key))
-}
-
-/// Are `arguments` a list of pairs of a parameter and its value, `[{"name": "city", "value": "Paris"}]`, rather than of
-/// arguments? The same member of each is the name of a parameter.
-fn are_pairs(arguments: Value<'_>, tool: &Tool) -> bool {
-    let mut pairs = arguments.elements().peekable();
-    let Some(first) = pairs.peek().copied().filter(|first| first.members().count() == 2) else {
-        return false;
-    };
-    let keys = first.members().filter_map(|(key, _)| key.as_str());
-    let names_all = |key: &str| {
-        pairs.clone().all(|pair| {
-            let named = pair.get(key).and_then(Value::as_str);
-            pair.members().count() == 2 && named.is_some_and(|name| tool.declares(&name))
-        })
-    };
-    keys.into_iter().any(|key| names_all(&key))
 }
 
 /// The definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object", …}}`.

@@ -226,12 +226,8 @@ impl Case<'_, '_> {
         match read {
             Ok(arguments) => {
                 let Ok(tree) = strict(&arguments) else { return refused(Reason::Unreadable(Vec::new())) };
-                let swap = |put: &str| anew(RepairKind::SwapSyntax, all, put, inferred.iter().copied());
-                let root = tree.root(&arguments);
-                let verdict = match shape::in_text_wrapper(root, tool) {
-                    Some(inner) => self.verdict(tool, written, &inner, swap(&inner), all),
-                    None => self.verdict_on(tool, written, root, swap(&arguments), all),
-                };
+                let repairs = anew(RepairKind::SwapSyntax, all, &arguments, inferred.iter().copied());
+                let verdict = self.verdict_on(tool, written, tree.root(&arguments), repairs, all);
                 self.one(verdict, end.at)
             }
             Err(reason) => refused(reason),
@@ -328,53 +324,16 @@ impl Case<'_, '_> {
             match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
                 Some((_, known)) if *known == json => {}
-                Some(_) if self.is_list(tool, walk, key) => {}
                 Some(_) => doubtful = true,
                 None => members.push((key, json)),
             }
             before = Some(param);
-        }
-        for (key, json) in &mut members {
-            if self.is_list(tool, walk, key) {
-                *json = self.list_of(tool, walk, key);
-            }
         }
         let arguments = object_of(&members);
         if doubtful {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
-    }
-
-    /// Does `key`, which stands several times, take a list, and is none of its values one: each is an element?
-    fn is_list(&self, tool: &Tool, walk: &Walk, key: &str) -> bool {
-        let guide = tool.schema().guide();
-        let kinds = value::place_of(guide, guide.root(), key).map(|place| guide.kinds(place));
-        let mut values = self.values_of(tool, walk, key);
-        kinds.is_some_and(|kinds| kinds.has(Kinds::ARRAY) && !kinds.meets(Kinds::STRING))
-            && 1 < self.values_of(tool, walk, key).count()
-            && values.all(|value| !value.trim_start().starts_with('['))
-    }
-
-    fn list_of(&self, tool: &Tool, walk: &Walk, key: &str) -> String {
-        let guide = tool.schema().guide();
-        let place = value::place_of(guide, guide.root(), key);
-        let elements = self.values_of(tool, walk, key).enumerate().map(|(n, value)| {
-            let place = place.map(|place| guide.element(place, n));
-            value::json_of(value.trim(), Typing::Schema, guide, place, Some(self.fuel))
-        });
-        value::list_of(elements)
-    }
-
-    /// The raw texts that stand under `key`.
-    fn values_of<'w>(
-        &'w self,
-        tool: &'w Tool,
-        walk: &'w Walk,
-        key: &'w str,
-    ) -> impl Iterator<Item = &'w str> {
-        let own = move |param: &&Param| self.meant_key(tool, walk, param.key.of(self.text)) == key;
-        walk.params.iter().filter(own).map(|param| param.value.of(self.text))
     }
 
     /// Could what looks like an argument `key`, `param`, be a piece of the text `before` it? Where the schema says nothing of

@@ -1,8 +1,7 @@
 //! Calls whose special tokens were taken out on the way: `functions.f:0{…}`, `commentary to=functions.f json{…}`,
 //! `f[ARGS]{…}`, ``functionf⏎```json``, `f⏎<arg_key>…`.
 //!
-//! Only for a declared name, and with more than a name in front of the arguments. Behind a sentence, on its line, only
-//! what no sentence holds counts: `f<arg_key>`, `f</tool_call>`, `call:f{a:<|"|>`.
+//! Only for a declared name at the beginning of a line, and with more than a name in front of the arguments.
 
 use callwright_json::Span;
 
@@ -46,24 +45,6 @@ fn is_between(word: &str) -> bool {
 }
 
 impl OpenerParser<'_, '_> {
-    /// A header without its tokens in the middle of a line.
-    pub(super) fn stripped_in_line(&mut self) -> Seen<Step> {
-        let end = self.name_end(self.at);
-        let is_possible = match self.bytes.get(end) {
-            None => false,
-            Some(b'<') => self.resolves(self.at, end),
-            Some(b':') => self.text.get(self.at..end) == Some("call"),
-            Some(_) => false,
-        };
-        if !is_possible {
-            return Ok(None);
-        }
-        Ok(self.stripped()?.map(|step| match step {
-            step @ Step::Item(Item::Tagged { .. } | Item::Relaxed { .. }) => step,
-            Step::Item(_) | Step::Over | Step::Nothing => Step::Nothing,
-        }))
-    }
-
     /// A header without its tokens, if one begins here.
     pub(super) fn stripped(&mut self) -> Seen<Step> {
         let mut from = self.at;

@@ -5,7 +5,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Delimiter, Item, OpenerParser, Step};
+use super::{Delimiter, OpenerParser, Step};
 use crate::dialect::Known;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::tag::{Tag, names_call, tag_at};
@@ -94,24 +94,6 @@ impl OpenerParser<'_, '_> {
         let Some(behind) = self.behind(tag, name)? else { return Ok(None) };
         let is_around = |tag: &Tag| !tag.closing && is_one_of(keys::ARGUMENTS, tag.word.of(self.text));
         Ok(self.tag_behind(behind)?.filter(is_around))
-    }
-
-    /// `<use_tool name="f" arguments='{"a": "x"}'/>`
-    pub(super) fn attributed(&mut self, tag: &Tag) -> Option<Step> {
-        let name =
-            tag.key.filter(|name| !tag.closing && self.resolves(name.start as usize, name.end as usize))?;
-        let inside = tag.at.of(self.text);
-        let keys = keys::ARGUMENTS.iter().filter_map(|key| inside.find(key).map(|at| at + key.len()));
-        let value =
-            keys.filter(|end| inside.get(*end..).is_some_and(|rest| rest.starts_with('='))).min()? + 1;
-        let quote = inside.as_bytes().get(value).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;
-        let at = tag.at.start as usize + value + 1;
-        if self.bytes.get(at) != Some(&b'{') {
-            return None;
-        }
-        self.delimiters.extend([Delimiter::Tag, Delimiter::Quote(quote)]);
-        self.record = Some(self.known(Known::XmlNames));
-        Some(Step::Item(Item::Named { name, at }))
     }
 
     /// The name that the element which `tag` opens holds, and the place behind it.

@@ -21,7 +21,7 @@ impl OpenerParser<'_, '_> {
         let at = self.at;
         match (self.header, byte) {
             (Header::No, _) => Ok(None),
-            (Header::Named(name, _), b'(' | b'{') if self.is_relaxed() => {
+            (Header::Named(name, _), b'{') if self.is_relaxed() => {
                 Ok(Some(Step::Item(Item::Relaxed { name, at })))
             }
             (Header::Named(name, _), b'{') => self.braced(name, at).map(Some),
@@ -177,7 +177,6 @@ impl OpenerParser<'_, '_> {
             b'<' | b'\\' => true,
             b'[' => self.bytes.get(at + 1).is_none_or(u8::is_ascii_uppercase),
             b'{' => is_header(),
-            b'(' => self.is_relaxed(),
             b'`' => is_new_line && is_header(),
             _ => false,
         })

@@ -280,13 +280,6 @@ impl<'a, 't> OpenerParser<'a, 't> {
             if MAX_OPENER < self.at - from {
                 break;
             }
-            // `[TOOL_CALLS]f[ARGS]Result: {…}`
-            if self.peek(self.at).is_ok_and(is_name_byte)
-                && let Some(name) = self.name()
-                && self.is_behind_front()
-            {
-                return self.found(Item::Named { name, at: self.at });
-            }
             match self.step() {
                 Ok(Step::Over) => {
                     // `<tool_call>>`
@@ -340,16 +333,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
         let name = self.name().unwrap_or_else(|| Span::new(self.at, self.name_end(self.at)));
         let is_declared = self.resolves(name.start as usize, name.end as usize);
-        let (name, at) = (name, self.at);
-        is_declared
-            .then(|| if self.is_behind_front() { Item::Named { name, at } } else { Item::Words { name, at } })
-    }
-
-    /// Do all marks of a dialect in front of a payload stand before this place, `[TOOL_CALLS]f[ARGS]`? Then arguments follow,
-    /// whatever they begin with.
-    fn is_behind_front(&self) -> bool {
-        let text = self.text.get(self.from..self.at).unwrap_or("");
-        self.place.dialects.is_front(text, self.place.names.tools())
+        is_declared.then_some(Item::Words { name, at: self.at })
     }
 
     /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:

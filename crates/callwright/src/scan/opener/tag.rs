@@ -40,11 +40,6 @@ impl<'a> OpenerParser<'a, '_> {
             return Ok(Step::Nothing);
         }
         let lexed = self.opener_at(self.at);
-        if let Ok(Some(tag)) = &lexed
-            && let Some(step) = self.attributed(tag)
-        {
-            return Ok(step);
-        }
         if let Some(name) = self.name()
             && let Some(tag) = lexed?
             && let Some(step) = self.argument(name, &tag)
@@ -80,7 +75,7 @@ impl<'a> OpenerParser<'a, '_> {
         if self.growing() {
             return Err(Incomplete);
         }
-        let Some(tag) = lexed? else { return self.declaration() };
+        let Some(tag) = lexed? else { return Ok(Step::Nothing) };
         let end = tag.at.end as usize;
         match tag.role {
             // `<tool_call:x7>`, `<ns:tool_call>`: a group with something of its own around the word.
@@ -181,20 +176,6 @@ impl<'a> OpenerParser<'a, '_> {
                 if self.place.end { Ok(next == Ok(b'{')) } else { next.map(|byte| byte == b'{') }
             }
             _ => Ok(false),
-        }
-    }
-
-    /// `<?xml version="1.0"?>`
-    fn declaration(&mut self) -> Result<Step, Incomplete> {
-        const LONGEST: usize = 80;
-        let inner = self.at + 1;
-        if self.peek(inner)? != b'?' || self.label(inner, "?xml ")?.is_none() {
-            return Ok(Step::Nothing);
-        }
-        match self.bytes[inner..].iter().take(LONGEST).position(|&b| b == b'>') {
-            Some(n) => Ok(self.over(inner + n + 1, Delimiter::Tag)),
-            None if self.bytes.len() < inner + LONGEST => Err(Incomplete),
-            None => Ok(Step::Nothing),
         }
     }
 

@@ -117,12 +117,12 @@ impl OpenerParser<'_, '_> {
         if let Some(step) = self.worded()? {
             return Ok(step);
         }
-        if self.at == self.from {
-            let stripped = if self.place.line_start { self.stripped() } else { self.stripped_in_line() };
-            // At the end, what would be waited for is not there.
-            if let Some(step) = at_end(stripped, self.place.end)? {
-                return Ok(step);
-            }
+        // At the end, what would be waited for is not there.
+        if self.at == self.from
+            && self.place.line_start
+            && let Some(step) = at_end(self.stripped(), self.place.end)?
+        {
+            return Ok(step);
         }
         // A blank of another script is no part of it.
         let is_blank = self.bytes.get(self.at).is_some_and(|byte| !byte.is_ascii());
