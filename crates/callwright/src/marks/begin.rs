@@ -50,13 +50,6 @@ impl Dialects {
             is_new
         })
     }
-
-    /// Is `text` all marks of a dialect in front of a payload, one of them between that and the name: `[TOOL_CALLS]f[ARGS]`?
-    pub(crate) fn is_front(&self, text: &str, tool_set: &ToolSet) -> bool {
-        let letters = beginning(text, self.longest_head().max(HEAD_LETTERS));
-        let fronts = self.fronts().iter().filter(|(head, _)| letters.starts_with(head));
-        super::is_front(text, fronts.map(|(_, frame)| frame), tool_set)
-    }
 }
 
 /// Is it a sign with which most marks begin?

@@ -2,7 +2,7 @@
 
 use super::edit::{MOST, ends_within};
 use super::lexemes::most_edits;
-use crate::grammar::fold::{Folded, fold, is_foreign};
+use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
 
 /// Marks that stand before a payload, whole or broken.
@@ -53,28 +53,6 @@ impl Frame {
             !ends_within(&text, &whole, MOST).is_empty()
                 || ends_within(&whole, &text, MOST).iter().any(|(end, _)| *end == text.len())
         })
-    }
-
-    /// May `text` be all marks in front of a payload, by its last sign, where one stands behind the name?
-    pub(super) fn ends_like(&self, text: &str) -> bool {
-        let between = self.between.as_deref().filter(|_| self.has_argument_mark()).map(str::trim_end);
-        let last = |text: &str| text.chars().next_back().map(fold);
-        between.is_some_and(|between| last(between) == last(text))
-    }
-
-    /// Is `text` these marks, as they should be, with this name?
-    pub(super) fn is_front_of(&self, text: &Folded, name: &str) -> bool {
-        let between = self.between.as_deref().unwrap_or("");
-        let mut at = 0;
-        for mark in marks(&format!("{}{name}{between}", self.before)) {
-            let mark = folded(mark);
-            at = if at == 0 { 0 } else { text.behind_blanks(at) };
-            if !text.folded.get(at..).is_some_and(|rest| rest.starts_with(&mark)) {
-                return false;
-            }
-            at += mark.len();
-        }
-        at == text.len()
     }
 }
 

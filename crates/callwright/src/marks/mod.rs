@@ -157,11 +157,12 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &
 fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     fuel.spend(FRAME_FUEL * (1 + tool_set.len()));
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
-    let cost = |front: &Front| prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT);
-    match frame.fronts(&text, &names).first() {
-        Some(front) => {
-            Ok(Some(Nearness { cost: cost(front), letters: Reverse(front.whole.chars().count()) }))
-        }
+    let nearness = |front: &Front| Nearness {
+        cost: prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT),
+        letters: Reverse(front.whole.chars().count()),
+    };
+    match frame.fronts(&text, &names).iter().map(nearness).min() {
+        Some(nearest) => Ok(Some(nearest)),
         None if !end && text.len() < longest && frame.may_grow(&text, &names) => Err(Incomplete),
         None => Ok(None),
     }
@@ -174,20 +175,13 @@ pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usiz
     frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
 }
 
-/// Is `text` the marks of one of `frames` in front of the payload of a declared tool, one of them behind the name, all as they
-/// should be?
-pub(crate) fn is_front<'f>(text: &str, frames: impl Iterator<Item = &'f Frame>, tool_set: &ToolSet) -> bool {
-    let text = text.trim_end();
-    // A marker that is said over and over is looked at as often.
-    let longest_name = tool_set.iter().map(|tool| tool.name().len()).max().unwrap_or(0);
-    let fits = |frame: &&Frame| text.len() <= 4 * frame.longest() + longest_name && frame.ends_like(text);
-    let mut frames = frames.filter(fits).peekable();
-    if frames.peek().is_none() {
-        return false;
-    }
-    let letters = Folded::of(text, 0);
+/// Is `text` all marks of `record` in front of the payload of a declared tool, one of them behind the name: `[TOOL_CALLS]f[ARGS]`?
+pub(crate) fn is_front(text: &str, record: &Record, tool_set: &ToolSet) -> bool {
+    let letters = Folded::of(text.trim_end(), 0);
     let names: Vec<&str> = tool_set.iter().map(Tool::name).filter(|name| text.contains(name)).collect();
-    frames.any(|frame| names.iter().any(|name| frame.is_front_of(&letters, name)))
+    let frames = record.frames().iter().filter(|frame| frame.has_argument_mark());
+    let mut fronts = frames.flat_map(|frame| frame.openers(&names));
+    fronts.any(|front| frame::spelt_ends(&front, &letters, 0).contains(&(letters.len(), 0)))
 }
 
 /// The names of the tools, the most letters that marks of so many have with one of them, and as many of `text`.
@@ -208,7 +202,7 @@ pub(crate) fn torn_closer(
     is_last: bool,
     fuel: &Fuel,
 ) -> Seen<usize> {
-    let own = record.close.iter().map(|mark| mark.to_string());
+    let own = record.closers().map(|mark| mark.to_string());
     let framed = record.frames().iter().flat_map(|frame| frame.closers(name));
     let formed = record.form().into_iter().flat_map(|form| form.closers(name));
     let closers: Vec<String> = own.chain(framed).chain(formed).collect();

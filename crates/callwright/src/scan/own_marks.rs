@@ -6,22 +6,26 @@
 use callwright_json::strict_end;
 
 use super::opener::Opener;
-use crate::syntax::Incomplete;
 use crate::syntax::marks;
 use crate::syntax::tag::{Role, Tag, last_tag, tag_at};
+use crate::syntax::{Incomplete, Text};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
+    /// The marks that end a call of its dialect, and those of the list that it stands in.
+    pub(super) fn dialect_closers(&self) -> impl Iterator<Item = &Text> + Clone {
+        self.record.closers().chain(self.dialect.closers())
+    }
+
     /// The marks that end what it begins, its own and those of the list that it stands in, and its fence.
     pub(super) fn closers(&self) -> impl Iterator<Item = &str> + Clone {
-        let marks = self.record.close.iter().chain(&self.dialect.close).map(|mark| &**mark);
-        marks.chain(self.is_fenced().then_some("\n```"))
+        self.dialect_closers().map(|mark| &**mark).chain(self.is_fenced().then_some("\n```"))
     }
 
     /// The place behind the mark at `at`, if that ends its call: `</tool_call>`, `</invoke>`, `</f>`.
     pub(super) fn behind_closer(&self, text: &str, at: usize) -> Option<usize> {
         let rest = text.get(at..)?;
-        let mut marks = self.record.close.iter().chain(&self.dialect.close);
+        let mut marks = self.dialect_closers();
         let marked = marks.find_map(|mark| match marks::fit(rest.as_bytes(), mark) {
             Ok(Some(len)) => Some(at + len),
             Err(Incomplete) | Ok(None) => None,

@@ -20,6 +20,7 @@ use callwright_json::{Fuel, Span};
 
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Grammar, Record};
+use crate::marks::is_front;
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
@@ -317,7 +318,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         let record = self.told(item)?;
         // `main() starts it.` behind a call in JSON is none of that dialect's.
         let is_expression = matches!(item, Item::Call { .. });
-        let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.grammar == Grammar::Calls;
+        let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.arguments == Grammar::Calls;
         let inside = self.place.inside.filter(|_| self.record.is_none()).filter(may_be_its);
         let dialect = inside.unwrap_or(record);
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
@@ -349,7 +350,8 @@ impl<'a, 't> OpenerParser<'a, 't> {
     /// whatever they begin with.
     fn is_behind_front(&self) -> bool {
         let text = self.text.get(self.from..self.at).unwrap_or("");
-        self.place.dialects.is_front(text, self.place.names.tools())
+        let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
+        kin.any(|record| is_front(text, record, self.place.names.tools()))
     }
 
     /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:
