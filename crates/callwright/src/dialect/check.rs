@@ -158,6 +158,9 @@ pub(super) fn check(
     if let Some(speech) = &dialect.speech {
         speech.check()?;
     }
+    if dialect.sign.is_some() {
+        return Err(("sign", NotWith("only what is built in has one")));
+    }
     for block in &dialect.reasoning {
         let is_short = |mark: &Text| mark.len() < 2 || MAX_TEXT < mark.len();
         if is_short(&block.open) || is_short(&block.close) {

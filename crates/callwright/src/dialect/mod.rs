@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::check::{DialectError, DialectProblem};
 pub use self::family::fits;
-pub(crate) use self::record::{Known, Record};
+pub(crate) use self::record::Record;
 pub(crate) use self::records::{
     ANSWER_HEADS, ANY_CLOSER, FIELD, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
@@ -99,6 +99,9 @@ pub struct Dialect {
     /// How it is spoken; [`PromptFormat::of`] where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speech: Option<PromptFormat>,
+    /// What tells it where no marker does; only what is built in has one.
+    #[serde(skip_serializing)]
+    pub(crate) sign: Option<Sign>,
 }
 
 impl Dialect {
@@ -117,9 +120,14 @@ impl Dialect {
         serde_json::from_str(text)
     }
 
+    /// How its calls are spoken, where its record says that.
+    fn spoken(&self) -> Option<&Calls> {
+        self.speech.as_ref().map(|speech| &speech.calls)
+    }
+
     /// How its calls are written, by its record.
     pub(crate) fn written(&self) -> Cow<'_, Calls> {
-        let spoken = self.speech.as_ref().map(|speech| &speech.calls).filter(|calls| !calls.call.is_empty());
+        let spoken = self.spoken().filter(|calls| !calls.call.is_empty());
         self.calls.as_ref().or(spoken).map_or_else(|| Cow::Owned(marked(self)), Cow::Borrowed)
     }
 }
@@ -220,6 +228,52 @@ pub enum Anchor {
     /// Only calls begin like this: what cannot be read is a refusal, not prose.
     #[default]
     Distinct,
+}
+
+/// What tells a built-in dialect where no marker of its own does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sign {
+    /// `{"name": "f", …}`
+    Value,
+    /// ```` ```json ````, and such a value.
+    FencedValue,
+    /// `f⏎{…}`
+    Name,
+    /// `f(a=1)`
+    Call,
+    /// `f({…})`
+    CallOfValue,
+    /// ```` ```tool_code ````, and such calls.
+    FencedCall,
+    /// `functools[{…}]`
+    ListWord,
+    /// `Action: [{…}]`
+    ListLabel,
+    /// `Action: f⏎Action Input: …`
+    Labels,
+    /// `to=f<|channel|>`
+    Recipient,
+    /// `f:0<|tool_call_argument_begin|>`
+    ArgumentToken,
+    /// `<ns:tool_call>`
+    Group,
+    /// `<ns:invoke name="f">`
+    CallTag,
+    /// `<function=f><parameter=a>`
+    ArgumentTag,
+    /// `<f>{…}`
+    ToolTag,
+    /// `<f><a>`
+    ToolElement,
+    /// `<tool_name>f</tool_name>`
+    NameElement,
+    /// `f⏎<arg_key>`
+    KeyTag,
+    /// `f<arg_key>`
+    NearKeyTag,
+    /// `f<tool_sep>`
+    Separator,
 }
 
 /// `"x"` as well as `["x", "y"]`. The reader of an untagged enum would take each text twice.

@@ -6,9 +6,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use super::check::{DialectError, DialectProblem, check};
 use super::family::fits;
 use super::own::{Markup, Own};
-use super::record::{Known, Record};
+use super::record::Record;
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
-use super::{Anchor, Dialect, Grammar, family};
+use super::{Anchor, Dialect, Grammar, Sign, family};
 use crate::grammar::fold::solid;
 use crate::grammar::{Form, Frame};
 use crate::syntax::marks::{Held, Table};
@@ -30,8 +30,8 @@ pub struct Dialects(Arc<Compiled>);
 struct Compiled {
     /// The built-in ones come first.
     records: Vec<Arc<Record>>,
-    /// The places of those that are [`Known`], by their numbers.
-    known: Vec<u16>,
+    /// The places of those that have a [`Sign`], by its number.
+    signed: Vec<u16>,
     /// The openers of the built-in ones.
     openers: Table<u16>,
     closers: Table<()>,
@@ -105,17 +105,15 @@ impl Dialects {
     fn compile(records: Vec<Arc<Record>>, only: Option<u16>) -> Dialects {
         let built_in = || records.iter().filter(|record| record.markup.is_none());
         let dialects = || records.iter().map(|record| &record.dialect);
-        let mut known = Vec::new();
-        for record in built_in() {
-            if let Some(own) = Known::named(&record.name) {
-                known.resize(known.len().max(own as usize + 1), UNSET);
-                known[own as usize] = record.id;
-            }
+        let mut signed = Vec::new();
+        for (record, sign) in built_in().filter_map(|record| Some((record, record.sign? as usize))) {
+            signed.resize(signed.len().max(sign + 1), UNSET);
+            signed[sign] = record.id;
         }
         let kin = only.and_then(|only| records.get(usize::from(only))).map(|record| record.kin);
         let openers = built_in().filter(|record| kin.is_none_or(|kin| kin == record.kin));
         let openers = openers.flat_map(|record| record.dialect.openers().map(|open| (&**open, record.id)));
-        let closers = built_in().flat_map(|record| &record.close).map(|close| &**close);
+        let closers = built_in().flat_map(|record| record.closers()).map(|close| &**close);
         let is_token = |close: &&str| close.starts_with("<|") || close.ends_with("|>");
         let ends = REASONING.iter().chain(SPEECH).map(|(_, close)| *close).filter(is_token);
         let ends = ends.chain(TURN_ENDS.iter().chain(TURN_HEADS).copied());
@@ -136,7 +134,7 @@ impl Dialects {
             }
         }
         Dialects(Arc::new(Compiled {
-            known,
+            signed,
             openers: Table::new(openers),
             closers: Table::new(closers.chain(ends).map(|close| (close, ()))),
             block_closers: blocks.iter().map(|(_, _, close)| Arc::from(*close)).collect(),
@@ -182,25 +180,14 @@ impl Dialects {
 
 /// What the scanner asks.
 impl Dialects {
-    /// The record of a built-in dialect.
-    pub(crate) fn known(&self, known: Known) -> &Arc<Record> {
-        self.record(self.0.known[known as usize])
+    /// The built-in dialect that has this sign.
+    pub(crate) fn of_sign(&self, sign: Sign) -> &Arc<Record> {
+        self.record(self.0.signed[sign as usize])
     }
 
     /// The record at a place.
     pub(crate) fn record(&self, id: u16) -> &Arc<Record> {
         &self.0.records[usize::from(id)]
-    }
-
-    /// Is it `known`?
-    pub(crate) fn is(&self, record: &Record, known: Known) -> bool {
-        record.id == self.0.known[known as usize]
-    }
-
-    /// Whether its calls begin with a word or a label that nothing else begins with, though it is no mark: `functools[`, `Action: f`.
-    pub(crate) fn has_label(&self, record: &Record) -> bool {
-        const LABELLED: [Known; 3] = [Known::Phi4mini, Known::React, Known::ToolCode];
-        LABELLED.iter().any(|known| self.is(record, *known))
     }
 
     /// Does only one dialect count?
@@ -229,7 +216,7 @@ impl Dialects {
 
     /// The built-in dialects whose strings have a mark of their own.
     pub(crate) fn relaxed(&self) -> impl Iterator<Item = &Arc<Record>> {
-        self.0.records.iter().filter(|record| record.grammar == Grammar::Relaxed && record.markup.is_none())
+        self.0.records.iter().filter(|record| record.arguments == Grammar::Relaxed && record.markup.is_none())
     }
 
     /// The record, and behind it those of the dialects that share its markers.
@@ -271,7 +258,7 @@ impl Dialects {
         self.0.heads.get_or_init(|| {
             let of = |record: &Arc<Record>| {
                 let forms = record.form().into_iter().flat_map(Form::heads);
-                let heads = forms.chain(record.frames().iter().map(Frame::head));
+                let heads = forms.chain(record.frames().iter().flat_map(Frame::heads));
                 heads.map(|head| (head, record.id)).collect::<Vec<_>>()
             };
             let mut all: Vec<(Vec<char>, u16)> = self.0.records.iter().flat_map(of).collect();
@@ -283,11 +270,6 @@ impl Dialects {
     /// All records.
     pub(crate) fn records(&self) -> &[Arc<Record>] {
         &self.0.records
-    }
-
-    /// The dialect whose calls are elements named for their tools.
-    pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
-        self.0.records.iter().find(|record| record.form().is_some_and(|form| form.is_named()))
     }
 
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
@@ -381,11 +363,8 @@ mod tests {
     }
 
     #[test]
-    fn every_dialect_that_the_scanner_tells_is_there() {
-        let dialects = Dialects::default();
-        assert!(!dialects.0.known.contains(&UNSET));
-        let last = Known::XmlNames;
-        assert_eq!(dialects.known(last).name, "xml_names");
-        assert!(dialects.is(dialects.known(last), last));
+    fn every_sign_is_a_dialect_s() {
+        let Dialects(compiled) = Dialects::default();
+        assert!(!compiled.signed.contains(&UNSET) && compiled.signed.len() == 1 + Sign::Separator as usize);
     }
 }

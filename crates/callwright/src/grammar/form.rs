@@ -3,7 +3,7 @@
 use super::template::pieces;
 use super::{Arguments, Calls, fold};
 
-/// The marks of a dialect. `{}` stands for the name of the tool or the key, `⏎` for blanks or none.
+/// The marks of a dialect. `{}` stands for the name of the tool or the key; between two of [`marks`] stands any blank, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     /// What stands around all calls.
@@ -22,10 +22,6 @@ pub(crate) struct Pieces {
     pub(crate) tails: Vec<String>,
 }
 
-/// Between two marks, whatever blanks stand there.
-pub(crate) const BLANKS: char = '⏎';
-/// The same as a text.
-pub(crate) const GAP: &str = "⏎";
 /// Where a name stands in a closer.
 pub(crate) const NAME: &str = "{}";
 
@@ -36,10 +32,11 @@ impl Pieces {
     }
 }
 
-/// The texts of a call with one argument: before the name, between name and key, between key and value, and behind that.
+/// The texts of a call with one argument: before the name, between that and the key, between key and value, behind the value, and
+/// behind all calls.
 #[derive(Default)]
-struct Stretches {
-    texts: [String; 4],
+pub(super) struct Texts {
+    pub(super) texts: [String; 5],
     /// How many of them have ended.
     n: usize,
     /// The values that an attribute of an argument's opener has, its own first.
@@ -49,14 +46,15 @@ struct Stretches {
 /// The words for the types of JSON, a text's first.
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
 
-impl Stretches {
-    /// Of a call and its argument; `None` where a slot may hold anything, or a name, a key or a value is missing.
-    fn of(calls: &Calls, argument: &str) -> Option<Stretches> {
-        let mut all = Stretches::default();
-        for template in [&calls.open, &calls.call, &calls.close] {
-            all.add(template, argument)?;
-        }
-        (all.n == 3).then_some(all)
+impl Texts {
+    /// Of a call and its argument, whose template may be empty; `None` where a slot may hold anything, or one is missing.
+    pub(super) fn of(calls: &Calls, argument: &str) -> Option<Texts> {
+        let mut all = Texts::default();
+        all.add(&calls.open, argument)?;
+        all.add(&calls.call, argument)?;
+        all.n = if all.n == 3 { 4 } else { return None };
+        all.add(&calls.close, argument)?;
+        Some(all)
     }
 
     fn add(&mut self, template: &str, argument: &str) -> Option<()> {
@@ -64,9 +62,15 @@ impl Stretches {
             let n = self.n;
             self.texts[n].push_str(text);
             match (slot, n) {
+                ("arguments", _) if argument.is_empty() => self.n = 3,
                 ("arguments", _) => self.add(argument, "")?,
                 ("name", 0) | ("key", 1) | ("value", 2) => self.n += 1,
-                ("name" | "key", _) => self.texts[n].push_str(NAME),
+                ("json_name", 0) => {
+                    self.texts[0].push('"');
+                    self.texts[1].push('"');
+                    self.n += 1;
+                }
+                ("name" | "json_name" | "key", _) => self.texts[n].push_str(NAME),
                 ("index", _) => self.texts[n].push('0'),
                 ("number", _) => self.texts[n].push('1'),
                 ("type", 2) => self.add_values(TYPES),
@@ -87,41 +91,40 @@ impl Stretches {
 impl Form {
     /// The form of `calls`; `None` where their arguments do not stand in tags.
     pub(crate) fn of(calls: &Calls) -> Option<Form> {
-        let Stretches { texts: [before, between, behind_key, behind], values, .. } = match &calls.arguments {
-            Arguments::Tags(argument) => Stretches::of(calls, argument)?,
+        let Texts { texts: [before, between, behind_key, behind, last], values, .. } = match &calls.arguments
+        {
+            Arguments::Tags(argument) => Texts::of(calls, argument)?,
             Arguments::Elements(mark) => {
-                Stretches::of(calls, &format!("{mark}<{{key}}>{{value}}{mark}</{{key}}>"))?
+                Texts::of(calls, &format!("{mark}<{{key}}>{{value}}{mark}</{{key}}>"))?
             }
             Arguments::Json | Arguments::Python(_) | Arguments::Relaxed(_) => return None,
         };
-        let [mut before, mut between, behind_key] = [before, between, behind_key].map(|text| {
-            let mut marks: Vec<String> = marks(&text).map(str::to_owned).collect();
-            // `<call {name}>`: the blank is one of the mark's own.
-            if let Some(last) = marks.last_mut().filter(|_| text.ends_with(' ')) {
-                last.push(' ');
-            }
-            marks
-        });
-        let behind: Vec<String> = marks(&behind).map(str::to_owned).collect();
-        let mut behind = behind.into_iter();
-        let argument_head = between.pop().filter(|head| head.contains('<'))?;
-        let argument_close = behind.next()?;
-        let section = match 1 < before.len() && 1 < behind.len() {
-            true => Some((before.remove(0), behind.next_back()?)),
-            false => None,
+        let behind = behind + &last;
+        let mut behind: Vec<&str> = marks(&behind).collect();
+        let argument_close = (!behind.is_empty()).then(|| behind.remove(0).to_owned())?;
+        let (section, head) = match split_first(&before).filter(|_| 1 < behind.len()) {
+            Some((open, head)) => (Some((open.to_owned(), behind.pop()?.to_owned())), head),
+            None => (None, &*before),
         };
-        Some(Form {
+        let argument = between.rfind(marks(&between).last().filter(|head| head.contains('<'))?)?;
+        let (tail, argument) = between.split_at(argument);
+        // `<call {name}>`: the blank is one of the mark's own.
+        let edged = |text: &str| text.trim_start().trim_end_matches('\n').to_owned();
+        let (call, argument) = (edged(head), edged(argument));
+        let (call_close, tails) = (behind.join("\n"), tails(edged(&behind_key), values));
+        let is_whole = [&call, &call_close, &tails[0]].iter().all(|text| !text.is_empty());
+        is_whole.then(|| Form {
             section,
-            call: Pieces { head: joined(&before)?, tails: vec![joined(&between).unwrap_or_default()] },
-            call_close: joined(behind.as_slice())?,
-            argument: Pieces { head: argument_head, tails: tails(joined(&behind_key)?, values) },
+            call: Pieces { head: call, tails: vec![tail.trim().to_owned()] },
+            call_close,
+            argument: Pieces { head: argument, tails },
             argument_close,
         })
     }
 
     /// What stands in the tag of a call in front of its name.
     pub(crate) fn call_tag(&self) -> &str {
-        self.call.head.rsplit(BLANKS).next().unwrap_or("")
+        marks(&self.call.head).last().unwrap_or("")
     }
 
     /// What stands in the tag of an argument in front of its key.
@@ -179,7 +182,7 @@ impl Form {
 
     /// The marks behind a call of `name`, and behind all calls.
     pub(crate) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
-        let call = self.call_close.split(BLANKS).map(move |mark| mark.replace(NAME, name));
+        let call = marks(&self.call_close).map(move |mark| mark.replace(NAME, name));
         call.chain(self.section.iter().map(|(_, close)| close.clone()))
     }
 
@@ -196,10 +199,9 @@ impl Form {
     }
 }
 
-/// A mark without blanks, as it is compared.
-pub(crate) fn folded(mark: &str) -> Vec<char> {
-    let solid: String = mark.chars().filter(|c| *c != BLANKS).collect();
-    fold::folded(&solid)
+/// A text of marks without the blanks between them, as it is compared.
+pub(crate) fn folded(text: &str) -> Vec<char> {
+    marks(text).flat_map(fold::folded_letters).collect()
 }
 
 /// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`, and at `]<`.
@@ -215,8 +217,11 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
     marks.map(str::trim).filter(|mark| !mark.is_empty())
 }
 
-fn joined(marks: &[String]) -> Option<String> {
-    (!marks.is_empty()).then(|| marks.join(GAP))
+/// The first of several marks, and all that stands behind it.
+pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
+    let mut marks = marks(text);
+    let first = marks.next().filter(|_| marks.next().is_some())?;
+    Some((first, text.trim_start().strip_prefix(first)?))
 }
 
 /// `" string="true">`, and also `" string="false">` and `">`: an attribute has another of its `values`, or is left out.
@@ -259,7 +264,7 @@ mod tests {
                 "<tool_call>{name}\n{arguments}</tool_call>",
                 tags("<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n")
             ),
-            ["", "<tool_call>{}", "<arg_key>{}</arg_key>⏎<arg_value>", "</arg_value>", "</tool_call>", ""]
+            ["", "<tool_call>{}", "<arg_key>{}</arg_key>\n<arg_value>", "</arg_value>", "</tool_call>", ""]
         );
         assert_eq!(
             form(
@@ -268,10 +273,10 @@ mod tests {
             ),
             [
                 "<b>",
-                "<c>t<s>⏎<i name=\"{}\">",
+                "<c>t<s><i name=\"{}\">",
                 "<p name=\"{}\" string=\"true\"> or \" string=\"false\"> or \">",
                 "</p>",
-                "</i>⏎<e>",
+                "</i>\n<e>",
                 "</b>"
             ]
         );

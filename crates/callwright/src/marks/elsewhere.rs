@@ -5,19 +5,18 @@ use memchr::memmem;
 use super::edit::ends_within;
 use super::lexemes::{most_edits, parts};
 use crate::grammar::fold::{fold, folded};
-use crate::grammar::{BLANKS, Form, NAME};
+use crate::grammar::{Form, NAME, marks};
 use crate::tools::Tool;
 
 /// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter
 /// wrong, or begins with the end of its opener: `<parameter=a>>x`.
 pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
     let value = if value.is_ascii() { value.to_ascii_lowercase() } else { value.chars().map(fold).collect() };
-    let begins_with =
-        |tail: &str| tail.split(BLANKS).next_back().is_some_and(|last| begins(&value, &folded(last)));
+    let begins_with = |tail: &str| marks(tail).last().is_some_and(|last| begins(&value, &folded(last)));
     if form.argument.tails.iter().any(|tail| begins_with(tail)) {
         return true;
     }
-    let holds = |mark: &str| mark.split(BLANKS).any(|mark| holds(&value, &folded(mark)));
+    let holds = |mark: &str| marks(mark).any(|mark| holds(&value, &folded(mark)));
     let is_closed_by_key = form.closes_by_key();
     let section = form.section.iter().flat_map(|(open, close)| [open, close]);
     let fixed = section.chain((!is_closed_by_key).then_some(&form.argument_close));

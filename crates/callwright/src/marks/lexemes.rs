@@ -9,7 +9,7 @@ use memchr::memmem;
 use super::edit::{Distance, MOST};
 use super::prices;
 use crate::grammar::fold::{Folded, folded, is_foreign};
-use crate::grammar::{BLANKS, Form, GAP, NAME, Pieces};
+use crate::grammar::{Form, NAME, Pieces, marks, split_first};
 use crate::tools::Tool;
 
 /// A mark at a place. Places are counted in letters.
@@ -234,8 +234,8 @@ impl Patterns {
         if !form.call_close.contains(NAME) {
             all.closer(&form.call_close, Kind::CallClose(None));
             // `</invoke></parameter><|tool_call_end|>`: the first of several changed places with that before it.
-            if let Some((first, rest)) = form.call_close.split_once(BLANKS) {
-                let parts = [first, GAP, &form.argument_close, GAP, rest];
+            if let Some((first, rest)) = split_first(&form.call_close) {
+                let parts = [first, "\n", &form.argument_close, "\n", rest];
                 all.add(Kind::CallClose(None), Make::Half, prices::EDIT, 0, &parts, false);
             }
         }
@@ -286,8 +286,8 @@ impl Patterns {
             let ends_in_name = tail.is_empty();
             self.add(kind, Make::Whole, 0, n, &[head, name, tail], ends_in_name);
             if let Some(whole) = self.0.last_mut() {
-                let gaps = head.matches(BLANKS).count();
-                whole.head = (folded(head).len() - gaps, gaps);
+                let head = segments(&[head]);
+                whole.head = (head.iter().map(Vec::len).sum(), head.len().saturating_sub(1));
             }
             if !is_there {
                 continue;
@@ -295,12 +295,12 @@ impl Patterns {
             let mut half =
                 |price, parts: &[&str], ends_word| self.add(kind, Make::Half, price, n, parts, ends_word);
             // `<arg_key>a</arg_key>`
-            let ends: Vec<&str> = tail.split(BLANKS).collect();
+            let ends: Vec<&str> = marks(tail).collect();
             for left in (0..ends.len()).filter(|_| 1 < ends.len()) {
                 let with = |n_left: usize| {
                     let n_times = |n: usize| if n == left { n_left } else { 1 };
                     let ends = ends.iter().enumerate().flat_map(|(n, end)| vec![*end; n_times(n)]);
-                    ends.collect::<Vec<_>>().join(GAP)
+                    ends.collect::<Vec<_>>().join("\n")
                 };
                 half(prices::HALF, &[head, name, &with(0)], false);
                 half(prices::DOUBLED, &[head, name, &with(2)], false);
@@ -329,9 +329,7 @@ impl Patterns {
 }
 
 fn segments(parts: &[&str]) -> Vec<Vec<char>> {
-    let mark = parts.concat();
-    let segments = mark.split(BLANKS).filter(|segment| !segment.is_empty());
-    segments.map(folded).collect()
+    marks(&parts.concat()).map(folded).collect()
 }
 
 /// Where in `mark` the number stands that counts the calls, and may be any: `index="1"`.

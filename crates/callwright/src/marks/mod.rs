@@ -157,11 +157,12 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &
 fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     fuel.spend(FRAME_FUEL * (1 + tool_set.len()));
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
-    let cost = |front: &Front| prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT);
-    match frame.fronts(&text, &names).first() {
-        Some(front) => {
-            Ok(Some(Nearness { cost: cost(front), letters: Reverse(front.whole.chars().count()) }))
-        }
+    let nearness = |front: &Front| Nearness {
+        cost: prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT),
+        letters: Reverse(front.whole.chars().count()),
+    };
+    match frame.fronts(&text, &names).iter().map(nearness).min() {
+        Some(nearest) => Ok(Some(nearest)),
         None if !end && text.len() < longest && frame.may_grow(&text, &names) => Err(Incomplete),
         None => Ok(None),
     }
@@ -192,7 +193,7 @@ pub(crate) fn torn_closer(
     is_last: bool,
     fuel: &Fuel,
 ) -> Seen<usize> {
-    let own = record.close.iter().map(|mark| mark.to_string());
+    let own = record.closers().map(|mark| mark.to_string());
     let framed = record.frames().iter().flat_map(|frame| frame.closers(name));
     let formed = record.form().into_iter().flat_map(|form| form.closers(name));
     let closers: Vec<String> = own.chain(framed).chain(formed).collect();

@@ -15,7 +15,7 @@ use super::lexemes::{Kind, Lexeme, Make};
 use super::{Extent, lexemes, prices};
 use crate::check;
 use crate::grammar::fold::Folded;
-use crate::grammar::{BLANKS, Form, NAME, folded};
+use crate::grammar::{Form, NAME, folded, marks};
 use crate::payload::value;
 use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
@@ -266,7 +266,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// Is the last mark of an opener of several missing: `<arg_key>a</arg_key>⏎x`? The break is that before it.
     fn lacks_end(&self, opener: &Lexeme) -> bool {
         let tail = self.form.argument.tails.get(opener.tail).map_or("", String::as_str);
-        let Some((_, last)) = tail.rsplit_once(BLANKS) else { return false };
+        let Some(last) = marks(tail).skip(1).last() else { return false };
         let before = self.text.folded.get(..opener.to).unwrap_or(&[]);
         opener.make == Make::Half && !before.ends_with(&folded(last))
     }
@@ -605,7 +605,7 @@ impl<'a, 't> Parser<'a, 't> {
         let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
         let rest = self.text.folded.get(from..).unwrap_or(&[]);
         // A part of its end: `<arg_key>a</arg_key>` and a value.
-        let marks = self.form.argument.tails.iter().flat_map(|tail| tail.split(BLANKS)).map(folded);
+        let marks = self.form.argument.tails.iter().flat_map(|tail| marks(tail)).map(folded);
         let solid = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
         let starts_with_part = |mark: Vec<char>| mark.len() < tail.len() && solid.starts_with(&mark);
         if opener.make != Make::Whole && marks.filter(|mark| !mark.is_empty()).any(starts_with_part) {

@@ -8,7 +8,7 @@ use super::judge::body::Body;
 use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
-use crate::dialect::Record;
+use crate::dialect::{Record, Sign};
 use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Param, Style};
@@ -260,11 +260,12 @@ impl Scanner<'_> {
         if is_opened || !tool.declares(key) {
             return None;
         }
-        let record = Arc::clone(
-            self.rules.dialects.named_by_tags().filter(|record| self.rules.dialects.admits(record))?,
-        );
+        let record = self.rules.dialects.of_sign(Sign::ToolElement);
+        if !self.rules.dialects.admits(record) {
+            return None;
+        }
         let item = Item::Words { name: tag.word, at };
-        Some((Opener::bare(at, item, record), tag.at.end as usize))
+        Some((Opener::bare(at, item, Arc::clone(record)), tag.at.end as usize))
     }
 
     /// Refuses the call whose closer ends at `end`.

@@ -3,15 +3,18 @@
 //! No repaired text continues over them.
 
 use super::opener::Opener;
-use crate::syntax::Incomplete;
-use crate::syntax::marks;
+use crate::syntax::{Incomplete, Text, marks};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
+    /// The marks that end a call of its dialect, and those of the list that it stands in.
+    pub(super) fn dialect_closers(&self) -> impl Iterator<Item = &Text> + Clone {
+        self.record.closers().chain(self.dialect.closers())
+    }
+
     /// The marks that end what it begins, its own and those of the list that it stands in, and its fence.
     pub(super) fn closers(&self) -> impl Iterator<Item = &str> + Clone {
-        let marks = self.record.close.iter().chain(&self.dialect.close).map(|mark| &**mark);
-        marks.chain(self.is_fenced().then_some("\n```"))
+        self.dialect_closers().map(|mark| &**mark).chain(self.is_fenced().then_some("\n```"))
     }
 
     /// The mark in `text` that its call begins with, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty where that may stand in any text.

@@ -159,7 +159,7 @@ fn printed(text: &str, at: usize, place: Place<'_, '_>) -> Seen<usize> {
     const PRINT: &str = "print(";
     /// A longer line prints more than that.
     const MAX_LINE: usize = 128;
-    let writes = place.inside.is_some_and(|record| record.grammar == Grammar::Calls);
+    let writes = place.inside.is_some_and(|record| record.arguments == Grammar::Calls);
     let rest = text.get(at..).filter(|_| writes).unwrap_or("");
     let len = rest.bytes().take(MAX_LINE).take_while(|byte| *byte != b'\n').count();
     let line = rest.get(..len).unwrap_or("");

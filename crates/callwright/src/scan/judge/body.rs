@@ -1,8 +1,6 @@
 //! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
 //! they are judged once.
 
-use std::sync::Arc;
-
 use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKind, Span, strict};
 use callwright_schema::names::fold;
 
@@ -62,8 +60,8 @@ impl Body {
                 Some(Body::Tags(Box::new(Walk::new(at, style, lexer))))
             }
             Item::Relaxed { at, .. } => {
-                let close = opener.record.close.iter().chain(&opener.dialect.close).cloned().collect();
-                let mark = Arc::clone(&opener.record.string_mark);
+                let close = opener.dialect_closers().cloned().collect();
+                let mark = opener.record.string_mark().into();
                 // `call:` without a token before it stands in any text.
                 let open = Some(opener.opener(text)).filter(|open| open.starts_with('<')).unwrap_or("");
                 Some(Body::Relaxed(Braces::new(at, mark, open, close)))
@@ -144,7 +142,7 @@ impl Words {
                 };
             }
             let behind = text.get(self.looked..).unwrap_or("");
-            let closers = opener.record.close.iter().chain(&opener.dialect.close);
+            let closers = opener.dialect_closers();
             let closer = syntax::marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
             let closed = Ok(End { at: self.looked, ending: Ending::Closed });
             let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
@@ -413,7 +411,7 @@ impl Case<'_, '_> {
 
     /// The arguments in the relaxed object from `at` to `end`, and what was inferred to read them.
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<(String, Vec<RepairKind>), Reason> {
-        let mark = &self.opener.record.string_mark;
+        let mark = self.opener.record.string_mark();
         let text = self.text.get(at..end).unwrap_or("");
         let unreadable = || Reason::Unreadable(Vec::new());
         let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;

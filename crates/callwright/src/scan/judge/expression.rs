@@ -6,7 +6,7 @@ use callwright_json::{
 
 use super::{Case, Judged, listed};
 use crate::check;
-use crate::dialect::Known;
+use crate::dialect::Sign;
 use crate::payload::{self, Payload};
 use crate::scan::bare;
 use crate::scan::opener::Delimiter;
@@ -78,7 +78,7 @@ impl<'a> Case<'a, '_> {
 
     /// Is the whole answer, or what stands in a fence for calls, a call that a declared tool takes, but for its name?
     fn is_misnamed(&self, at: usize) -> bool {
-        let is_fence = self.dialects.is(&self.opener.record, Known::ToolCode);
+        let is_fence = self.opener.record.sign == Some(Sign::FencedCall);
         let read = || payload::read_arguments_at(self.text, at, &AnyValue, self.options(false));
         (self.alone || is_fence)
             && payload::settled_object(&read().parse).is_some_and(|reading| self.are_taken(reading.value()))

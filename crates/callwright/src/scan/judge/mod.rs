@@ -482,7 +482,7 @@ impl<'a, 't> Case<'a, 't> {
                     let reason = open_end::cut(at.len());
                     return Some(self.refuse(Some(tool.name().to_owned()), reason, at));
                 }
-                let own_name = written.strip_prefix(&*self.opener.dialect.namespace).unwrap_or(written);
+                let own_name = written.strip_prefix(self.opener.dialect.namespace()).unwrap_or(written);
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),

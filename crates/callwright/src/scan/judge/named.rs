@@ -74,7 +74,7 @@ impl Case<'_, '_> {
     /// `<|message_model|>g<|content_invoke_tool_json|>{"name": "f", "args": {}}`: where a dialect writes the name twice, the one
     /// beside the arguments counts if the other one is of no tool. In any other, `f` is an argument of `g`.
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
-        let reading = payload.parse.settled().filter(|_| self.opener.record.is_named_twice)?;
+        let reading = payload.parse.settled().filter(|_| self.opener.record.is_named_twice())?;
         let calls = shape::calls_in(reading.value(), self.names, shape::Told::default());
         let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())

@@ -72,7 +72,7 @@ impl Scanner<'_> {
             is_marked,
             is_expression: is_expression(opener),
             is_of_tokens: TOKENS.iter().any(|token| head.starts_with(token)),
-            is_labelled: self.rules.dialects.has_label(&opener.record),
+            is_labelled: opener.record.has_label(),
             is_asked: self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin),
             fence,
             is_listed: false,

@@ -41,7 +41,7 @@ impl OpenerParser<'_, '_> {
         let Some(record) = self.record else { return Ok(None) };
         let Some(markup) = &record.markup else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);
-        let style = match record.grammar {
+        let style = match record.arguments {
             Grammar::Elements => Style::of(false, false),
             Grammar::Json | Grammar::Calls | Grammar::Tags | Grammar::Relaxed => Style::Words,
         };
@@ -50,7 +50,7 @@ impl OpenerParser<'_, '_> {
             _ if self.name().is_none() => false,
             Role::Call | Role::Group => tag.closing,
             Role::Separator => !tag.closing,
-            Role::Other => !tag.closing && record.grammar == Grammar::Elements,
+            Role::Other => !tag.closing && record.arguments == Grammar::Elements,
             Role::Type | Role::Value | Role::Token => false,
         };
         let tag = at_end(markup.tag_at(self.text, at, end), end)?.filter(begins);

@@ -7,7 +7,6 @@ use callwright_json::Span;
 
 use super::tag::Header;
 use super::{Item, OpenerParser, Step};
-use crate::dialect::Known;
 use crate::payload::tagged::Style;
 use crate::syntax::tag::{Role, is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen};
@@ -107,18 +106,18 @@ impl OpenerParser<'_, '_> {
             Some(b'<') if marks <= 2 && is_foreign(self.text, at) => Ok(None),
             Some(b'<') => {
                 let Some(tag) = tag_at(self.text, at)? else { return Ok(None) };
-                let record = match tag.role {
+                match tag.role {
                     // `to=fanalysis xml<rfl:parameter name="a">`
-                    Role::Param if 2 < marks && !tag.closing => Known::Beam,
+                    Role::Param if 2 < marks && !tag.closing => {}
                     _ if 2 < marks => return Ok(None),
-                    Role::Key if !tag.closing => self.glm(at),
-                    Role::Group if tag.closing => self.glm(at),
+                    Role::Key if !tag.closing => {}
+                    Role::Group if tag.closing => {}
                     Role::Token if is_between(tag.word.of(self.text)) => {
                         return Ok(Some(self.goes_on(name, at)));
                     }
                     _ => return Ok(None),
-                };
-                self.record = Some(self.known(record));
+                }
+                self.record = Some(self.tagged_record(&tag));
                 Ok(Some(Step::Item(Item::Tagged { name, at, style: Style::Words })))
             }
             _ => Ok(None),
@@ -146,7 +145,7 @@ impl OpenerParser<'_, '_> {
                 break;
             }
             for record in self.place.dialects.relaxed() {
-                if self.literal(from, &record.string_mark)? {
+                if self.literal(from, record.string_mark())? {
                     self.record = Some(record);
                     return Ok(Step::Item(Item::Relaxed { name, at }));
                 }

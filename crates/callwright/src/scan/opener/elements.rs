@@ -6,7 +6,7 @@ use callwright_json::Span;
 
 use super::tag::Header;
 use super::{Delimiter, OpenerParser, Step};
-use crate::dialect::Known;
+use crate::dialect::Sign;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::tag::{Tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end};
@@ -55,7 +55,7 @@ impl OpenerParser<'_, '_> {
     /// Goes on behind an element that holds the `name`.
     fn behind_name(&mut self, name: Span, behind: usize) -> Step {
         self.header = Header::Named(name, true);
-        self.record = Some(self.known(Known::XmlNames));
+        self.record = Some(self.of_sign(Sign::NameElement));
         self.past(behind)
     }
 

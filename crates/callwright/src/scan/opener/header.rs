@@ -4,7 +4,7 @@ use callwright_json::Span;
 
 use super::tag::{Header, is_argument_token};
 use super::{Item, OpenerParser, Step};
-use crate::dialect::{Grammar, Known, NameAt};
+use crate::dialect::{Grammar, NameAt, Sign};
 use crate::syntax::tag::tag_at;
 use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::{MAX_NAME, is_name_byte};
@@ -68,7 +68,7 @@ impl OpenerParser<'_, '_> {
 
     /// `weird@id<|tool_call_argument_begin|>`: all that stands in front of that token is the name, whatever it is made of.
     fn id(&mut self) -> Seen<Step> {
-        let is_kimi = self.header == Header::Begun && self.is(Known::KimiK2) && self.from < self.at;
+        let is_kimi = self.header == Header::Begun && self.is(Sign::ArgumentToken) && self.from < self.at;
         let rest = self.text.get(self.at..).filter(|_| is_kimi).unwrap_or("");
         let found = rest.bytes().take(MAX_NAME).position(|byte| byte == b'<');
         let len = found.unwrap_or(rest.len());
@@ -105,8 +105,10 @@ impl OpenerParser<'_, '_> {
             end = self.name_end(from);
             self.peek(end)?;
         } else if NO_NAMES.contains(&word) && (self.is_named() || !self.resolves(from, end)) {
+            // What follows is no JSON: of a family, it is the dialect with tags.
             if word == "xml" {
-                self.record = Some(self.known(Known::Beam));
+                let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
+                self.record = kin.find(|record| record.arguments.is_tagged()).or(self.record);
             }
             return Ok(Some(self.past(end)));
         } else if word == "function" && next == b'\n' && !self.resolves(from, end) {
@@ -183,6 +185,6 @@ impl OpenerParser<'_, '_> {
     }
 
     fn is_relaxed(&self) -> bool {
-        self.record.is_some_and(|record| record.grammar == Grammar::Relaxed)
+        self.record.is_some_and(|record| record.arguments == Grammar::Relaxed)
     }
 }

@@ -5,7 +5,7 @@ use callwright_json::Span;
 
 use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
-use crate::dialect::Known;
+use crate::dialect::Sign;
 use crate::scan::segment::skip::markup_len;
 use crate::syntax::marks::first_of;
 use crate::syntax::marks::fit;
@@ -84,7 +84,7 @@ impl OpenerParser<'_, '_> {
             token => token?.filter(|tag| self.is_header_token(tag)),
         };
         Ok(token.map(|_| {
-            self.record = Some(self.known(Known::Harmony));
+            self.record = Some(self.of_sign(Sign::Recipient));
             self.header = Header::Named(Span::new(from, end), true);
             self.over(at, Delimiter::Tag)
         }))
@@ -102,7 +102,7 @@ impl OpenerParser<'_, '_> {
         let behind = self.skip_space(self.at + len);
         match self.peek(behind)? {
             b'`' | b'[' | b'{' if is_set_off && !self.is_quoted_name(behind) => {
-                self.record = Some(self.known(Known::CommandRPlus));
+                self.record = Some(self.of_sign(Sign::ListLabel));
                 Ok(Some(self.past(behind)))
             }
             _ => self.two_labels(behind),
@@ -138,7 +138,7 @@ impl OpenerParser<'_, '_> {
             _ if is_action => Step::Item(Item::Plain { name, at: value }),
             _ => return Ok(None),
         };
-        self.record = Some(self.known(Known::React));
+        self.record = Some(self.of_sign(Sign::Labels));
         Ok(Some(step))
     }
 

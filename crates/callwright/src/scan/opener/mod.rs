@@ -310,7 +310,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         let record = self.told(item)?;
         // `main() starts it.` behind a call in JSON is none of that dialect's.
         let is_expression = matches!(item, Item::Call { .. });
-        let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.grammar == Grammar::Calls;
+        let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.arguments == Grammar::Calls;
         let inside = self.place.inside.filter(|_| self.record.is_none()).filter(may_be_its);
         let dialect = inside.unwrap_or(record);
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));

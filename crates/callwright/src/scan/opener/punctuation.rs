@@ -2,7 +2,7 @@
 
 use super::tag::Header;
 use super::{Delimiter, Item, MAX_TICKS, OpenerParser, Step, tick_run};
-use crate::dialect::{self, Anchor, Known};
+use crate::dialect::{self, Anchor, Sign};
 use crate::shape::keys;
 use crate::syntax::Incomplete;
 use crate::syntax::comment::comment;
@@ -193,7 +193,7 @@ impl OpenerParser<'_, '_> {
             _ => {}
         }
         match self.text.get(label..end) {
-            Some("tool_code") => self.record = Some(self.known(Known::ToolCode)),
+            Some("tool_code") => self.record = Some(self.of_sign(Sign::FencedCall)),
             Some(dialect::RESULT_LABEL) => return Ok(Step::Nothing),
             _ => {}
         }

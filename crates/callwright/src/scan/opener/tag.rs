@@ -4,7 +4,7 @@
 use callwright_json::Span;
 
 use super::{Delimiter, Item, OpenerParser, Step};
-use crate::dialect::{Grammar, Known, NameAt};
+use crate::dialect::{Grammar, NameAt, Sign};
 use crate::payload::tagged::Style;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::marks::fit;
@@ -67,7 +67,7 @@ impl<'a> OpenerParser<'a, '_> {
                 self.header = if self.name().is_some() { self.header } else { Header::Begun };
             }
             // `<function=f`, not closed
-            if record.name_at == NameAt::Opener && record.grammar == Grammar::Json {
+            if record.name_at == NameAt::Opener && record.arguments == Grammar::Json {
                 return lexed.map(|_| Step::Nothing);
             }
             return Ok(self.over(self.at + len, Delimiter::Tag));
@@ -84,7 +84,7 @@ impl<'a> OpenerParser<'a, '_> {
                     self.header = Header::Begun;
                 }
                 // Of another dialect than the one that counts it says nothing.
-                let hermes = self.known(Known::Hermes);
+                let hermes = self.of_sign(Sign::Group);
                 self.record = self.record.or((!self.place.dialects.is_pinned()).then_some(hermes));
                 Ok(self.over(end, Delimiter::Tag))
             }
@@ -92,7 +92,7 @@ impl<'a> OpenerParser<'a, '_> {
             Role::Token => {
                 // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
                 if is_argument_token(tag.word.of(self.text)) {
-                    self.record = Some(self.known(Known::KimiK2));
+                    self.record = Some(self.of_sign(Sign::ArgumentToken));
                 }
                 Ok(self.over(end, Delimiter::Tag))
             }
@@ -119,12 +119,12 @@ impl<'a> OpenerParser<'a, '_> {
         let is_end = tag.closing && (is_around || matches!(tag.role, Role::Call | Role::Group));
         let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
         let is_closing_token = tag.role == Role::Token
-            && self.record.is_some_and(|record| record.grammar.is_tagged())
+            && self.record.is_some_and(|record| record.arguments.is_tagged())
             && self.is_closer();
         let is_element = tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, tag));
         // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
         let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
-        if is_json && !tag.closing && self.is(Known::KimiK3) {
+        if is_json && !tag.closing {
             return Some(self.over(tag.at.end as usize, Delimiter::Tag));
         }
         // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
@@ -189,7 +189,7 @@ impl<'a> OpenerParser<'a, '_> {
         if self.bytes.get(self.at) != Some(&b'<') || !self.resolves_tag(from, end) {
             return Ok(Step::Nothing);
         }
-        self.record = Some(self.known(Known::ToolnameTag));
+        self.record = Some(self.of_sign(Sign::ToolTag));
         self.delimiters.push(Delimiter::Tag);
         let name = Span::new(from, end);
         let at = self.behind_comment(behind, b"<!")?;
@@ -209,7 +209,7 @@ impl<'a> OpenerParser<'a, '_> {
                     inner.closing == self.is_own(name, inner) && (inner.closing || self.takes(name, inner))
                 })
                 .map(|_| {
-                    self.record = Some(self.known(Known::MorphXml));
+                    self.record = Some(self.of_sign(Sign::ToolElement));
                     Step::Item(Item::Tagged { name, at, style: Style::Elements { marked: false } })
                 }),
             _ => None,
@@ -245,7 +245,7 @@ impl<'a> OpenerParser<'a, '_> {
             None | Some(b'\n' | b'\r' | b'<') => {}
             Some(_) => return Ok(Step::Nothing),
         }
-        self.record = Some(self.known(Known::MorphXml));
+        self.record = Some(self.of_sign(Sign::ToolElement));
         self.delimiters.push(Delimiter::Tag);
         Ok(Step::Item(Item::Tagged { name, at, style: Style::Over }))
     }
@@ -291,7 +291,7 @@ impl<'a> OpenerParser<'a, '_> {
     /// Stands a mark here that closes a call of its dialect?
     fn is_closer(&self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        let mut marks = self.record.into_iter().flat_map(|record| &record.close);
+        let mut marks = self.record.into_iter().flat_map(|record| record.closers());
         marks.any(|mark| matches!(fit(rest, mark), Ok(Some(_))))
     }
 

@@ -3,7 +3,7 @@
 use callwright_json::Span;
 
 use super::{Delimiter, Item, OpenerParser, Step};
-use crate::dialect::Known;
+use crate::dialect::Sign;
 use crate::scan::judge::listed;
 use crate::shape::keys;
 use crate::syntax::{Incomplete, at_end, blanks};
@@ -153,7 +153,7 @@ impl OpenerParser<'_, '_> {
             }
             b':' if word == "call" && self.is_begun() => return Ok(self.past(end + 1)),
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
-                self.record = Some(self.known(Known::Phi4mini));
+                self.record = Some(self.of_sign(Sign::ListWord));
                 return Ok(self.past(end));
             }
             // A name that no tool has, where those beside it say that it is meant as one.

@@ -7,7 +7,7 @@ use callwright_json::Span;
 use super::blocks::{thought_ends, turn};
 use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
 use super::skip::{Candidate, FOREIGN, THOUGHT, is_mere_word, may_be_label, next_candidate};
-use crate::dialect::{Anchor, FRAMES, Known, Record};
+use crate::dialect::{Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
@@ -402,10 +402,10 @@ impl<'a> Scanner<'a> {
                 if !is_yaml && !encoded::is_begun(rest.get(label..).unwrap_or(""), end)? {
                     return Ok(None);
                 }
-                (self.rules.dialects.known(Known::JsonFence), label, Some(Delimiter::Fence(run)))
+                (self.rules.dialects.of_sign(Sign::FencedValue), label, Some(Delimiter::Fence(run)))
             }
             None if self.first_sign() == Some(at) && encoded::is_begun(rest, end)? => {
-                (self.rules.dialects.known(Known::JsonBare), 0, None)
+                (self.rules.dialects.of_sign(Sign::Value), 0, None)
             }
             None => return Ok(None),
         };
