@@ -11,7 +11,7 @@ use crate::grammar::template::pieces;
 use crate::syntax::marks::wide;
 use crate::syntax::pattern::{Found, Pattern, Slot};
 use crate::syntax::tag::{self, Role, Tag};
-use crate::syntax::{Incomplete, Seen, Text, Typing};
+use crate::syntax::{Incomplete, Seen, Typing};
 
 /// The openers and closers of all the caller's own dialects.
 #[derive(Debug, Default)]
@@ -173,30 +173,25 @@ impl Markup {
         rest.iter().position(begins).map(|found| from + found)
     }
 
+    /// What the marks of its `dialect` begin with, up to their first place holder or blank, and what stands around its results: texts
+    /// by which a result or a description would be taken for something else.
+    pub(crate) fn heads(&self, dialect: &Dialect) -> Vec<String> {
+        let marks = self.marks.iter().map(|(pattern, ..)| pattern.prefix().to_owned());
+        let thoughts = dialect.reasoning.iter().flat_map(|block| [&block.open, &block.close]);
+        let texts = thoughts.chain(&dialect.string_mark).filter_map(|mark| mark.split_whitespace().next());
+        let results = dialect.speech.iter().flat_map(|speech| {
+            let Results { open, result, between, close, .. } = &speech.results;
+            [open, result, between, close].into_iter().flat_map(|text| fixed(text))
+        });
+        let heads = marks.chain(texts.map(str::to_owned)).chain(results);
+        heads.filter(|head| !head.is_empty()).collect()
+    }
+
     /// Does a closing tag begin at `at`, where the text ends inside one?
     pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
         let mut closers = self.marks.iter().filter(|(.., closing)| *closing);
         at < text.len() && closers.any(|(pattern, ..)| pattern.at(text, at) == Err(Incomplete))
     }
-}
-
-/// What the marks of `dialect` begin with, up to their first place holder or blank, and what stands around its results:
-/// texts by which a result or a description would be taken for something else.
-pub(crate) fn heads(dialect: &Dialect) -> Vec<String> {
-    let (section, call) = (&dialect.section, &dialect.call);
-    let calls = section.open.iter().chain(&section.close).chain(&call.open).chain(&call.close);
-    let arguments = dialect.argument.iter().flat_map(|argument| [&argument.open, &argument.close]);
-    let thoughts = dialect.reasoning.iter().flat_map(|block| [&block.open, &block.close]);
-    let patterns = calls.chain(arguments).chain(&dialect.string_mark).chain(thoughts);
-    let prefix = |mark: &Text| {
-        let pattern = Pattern::new(mark, &[Slot::Name, Slot::Id, Slot::Key, Slot::Type]);
-        pattern.map_or_else(|_| mark.to_string(), |pattern| pattern.prefix().to_owned())
-    };
-    let results = dialect.speech.iter().flat_map(|speech| {
-        let Results { open, result, between, close, .. } = &speech.results;
-        [open, result, between, close].into_iter().flat_map(|text| fixed(text))
-    });
-    patterns.map(prefix).chain(results).filter(|head| !head.is_empty()).collect()
 }
 
 /// The pieces between the slots of a text that are more than words and white space.

@@ -119,7 +119,7 @@ impl Written {
         let mut frames: Vec<Frame> = framed.filter_map(Frame::of).collect();
         // Words are marks where they are built in.
         frames.retain(|frame| !is_own || frame.before.iter().any(|before| before.contains(['<', '['])));
-        let argument_tag = form.as_ref().map(|form| solid(form.argument_tag()));
+        let argument_tag = form.as_ref().map(|form| solid(&form.argument.head));
         let call_tags = form.iter().map(Form::call_tag).chain(frames.iter().filter_map(Frame::call_tag));
         Written {
             argument_tag: argument_tag.filter(|tag| LEAST_TAG <= tag.len()),

@@ -18,7 +18,7 @@ pub(crate) struct Form {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pieces {
     pub(crate) head: String,
-    /// The first one is the dialect's own; others leave attributes out or give them another value.
+    /// The first one is the dialect's own; others give an attribute another value.
     pub(crate) tails: Vec<String>,
 }
 
@@ -127,21 +127,12 @@ impl Form {
         marks(&self.call.head).last().unwrap_or("")
     }
 
-    /// What stands in the tag of an argument in front of its key.
-    pub(crate) fn argument_tag(&self) -> &str {
-        &self.argument.head
-    }
-
     /// The most letters in front of a call, without its name.
     pub(crate) fn longest_opener(&self) -> usize {
         /// Blanks between the marks, and what is twice.
         const ROOM: usize = 32;
-        let letters = |mark: &str| mark.chars().count();
-        let section = self.section.as_ref().map_or(0, |(open, _)| letters(open));
-        section
-            + letters(&self.call.head)
-            + self.call.tails.iter().map(|tail| letters(tail)).sum::<usize>()
-            + ROOM
+        let section = self.section.as_ref().map_or(0, |(open, _)| open.chars().count());
+        section + self.opener_of("").chars().count() + ROOM
     }
 
     /// The folded opener of a call of `name`.
@@ -224,18 +215,12 @@ pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
     Some((first, text.trim_start().strip_prefix(first)?))
 }
 
-/// `" string="true">`, and also `" string="false">` and `">`: an attribute has another of its `values`, or is left out.
+/// `" string="true">`, and also `" string="false">`: an attribute has another of its `values`.
 fn tails(tail: String, values: &[&str]) -> Vec<String> {
-    let mut tails: Vec<String> = values.iter().map(|value| tail.replace(NAME, value)).collect();
-    if let (Some(attribute), Some(end)) = (tail.find("\" "), tail.rfind('"'))
-        && attribute < end
-    {
-        tails.push(format!("{}{}", &tail[..attribute], &tail[end..]));
+    match values {
+        [] => vec![tail],
+        _ => values.iter().map(|value| tail.replace(NAME, value)).collect(),
     }
-    if values.is_empty() {
-        tails.insert(0, tail);
-    }
-    tails
 }
 
 #[cfg(test)]
@@ -274,7 +259,7 @@ mod tests {
             [
                 "<b>",
                 "<c>t<s><i name=\"{}\">",
-                "<p name=\"{}\" string=\"true\"> or \" string=\"false\"> or \">",
+                "<p name=\"{}\" string=\"true\"> or \" string=\"false\">",
                 "</p>",
                 "</i>\n<e>",
                 "</b>"

@@ -96,27 +96,10 @@ fn column(row: usize, cell: usize, text: &[char]) -> Option<usize> {
     (row + cell).checked_sub(MOST).filter(|at| *at <= text.len())
 }
 
-/// Is `text` `mark` but for one letter added, left out, changed, or exchanged with its neighbour?
-///
-/// Behind the first letter that differs all others are as they should be, in one of four ways.
+/// Returns whether `text` is `mark` but for one letter added, left out, changed, or exchanged with its neighbour.
 pub(crate) fn is_one_slip(mark: &str, text: &str) -> bool {
-    let same: usize = mark
-        .chars()
-        .zip(text.chars())
-        .take_while(|(own, other)| own == other)
-        .map(|(own, _)| own.len_utf8())
-        .sum();
-    let (own, other) = (&mark[same..], &text[same..]);
-    let behind = |text: &str, n: usize| text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(n);
-    let is_exchanged = own.chars().take(2).eq(other.chars().take(2).collect::<Vec<_>>().into_iter().rev());
-    mark != text
-        && [(1, 1), (0, 1), (1, 0), (2, 2)].into_iter().filter(|(n, _)| *n < 2 || is_exchanged).any(
-            |(n, of_other)| {
-                let (own, other) =
-                    (behind(own, n).map(|at| &own[at..]), behind(other, of_other).map(|at| &other[at..]));
-                own.is_some() && own == other
-            },
-        )
+    let [mark, text] = [mark, text].map(|text| text.chars().collect::<Vec<char>>());
+    ends_within(&mark, &text, 1).contains(&(text.len(), 1))
 }
 
 #[cfg(test)]

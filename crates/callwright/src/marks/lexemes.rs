@@ -197,9 +197,6 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
         return true;
     }
     match (torn.kind, whole.kind) {
-        // A closer without its slash is an opener.
-        (Kind::ArgumentClose(_), Kind::Argument(_)) => torn.from <= whole.from,
-        (_, Kind::Token) => true,
         (own, piece) if piece.is_piece() => {
             torn.from == whole.from || own.is_named_opener() || matches!(own, Kind::ArgumentClose(_))
         }

@@ -235,16 +235,6 @@ pub(crate) fn may_begin(head: &[char], text: &[char]) -> bool {
         _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
     };
     let text = text.get(..HEAD_LETTERS).unwrap_or(text);
-    let is_in_word = |letter: &&char| letter.is_alphanumeric();
-    // `A text` is no `action:`: where a word is over, all of it tells. A sign in it may be one of its letters.
-    let word = text.iter().take_while(is_in_word).count();
-    let own = head.iter().take_while(is_in_word).count();
-    let is_other = 0 < own
-        && text.get(word).is_some_and(|c| c.is_whitespace())
-        && !edit::ends_within(&head[..own], &text[..word], most).iter().any(|(end, _)| *end == word);
-    if is_other {
-        return false;
-    }
     // With letters too many in it, all of a longer text may be its beginning.
     edit::is_within(head, text, most) || text.len() < HEAD + most && edit::is_within(text, head, most)
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::marks::{Backslash, escaped, neutralise, rewrite};
-use crate::dialect::{Dialects, own};
+use crate::dialect::Dialects;
 use crate::syntax::marks::fit;
 
 /// What the marks of the caller's own dialects begin with: the first character, and the rest.
@@ -18,7 +18,8 @@ impl OwnMarks {
     /// Those of all own dialects of the set, and what stands around their results.
     pub(super) fn of(dialects: &Dialects) -> OwnMarks {
         let is_own = |head: &String| matches!(neutralise(head), Cow::Borrowed(_));
-        let heads = dialects.own().flat_map(own::heads).filter(is_own).filter_map(|head| {
+        let own = dialects.records().iter().filter_map(|record| Some(record.markup.as_ref()?.heads(record)));
+        let heads = own.flatten().filter(is_own).filter_map(|head| {
             let head = head.replace('\\', "");
             let (first, rest) = head.split_at(head.chars().next()?.len_utf8());
             Some((first.into(), rest.into()))
