@@ -296,11 +296,6 @@ impl Dialects {
         &self.0.records
     }
 
-    /// The dialect whose calls are elements named for their tools.
-    pub(crate) fn named_by_tags(&self) -> Option<&Arc<Record>> {
-        self.0.records.iter().find(|record| record.form().is_some_and(|form| form.is_named()))
-    }
-
     /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
     /// is?
     pub(crate) fn may_grow_into_opener(&self, text: &str, at: usize) -> bool {
