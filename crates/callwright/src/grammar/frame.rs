@@ -10,7 +10,7 @@ pub(crate) struct Frame {
     /// answer, and of the next ones.
     pub(crate) before: Vec<String>,
     /// What stands between the name and the payload; `None` where the payload holds the name.
-    between: Option<String>,
+    pub(crate) between: Option<String>,
     /// What closes the call.
     close: Vec<String>,
     pub(crate) payload: Payload,

@@ -11,6 +11,9 @@ use crate::tools::Tool;
 /// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter
 /// wrong, or begins with the end of its opener: `<parameter=a>>x`.
 pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
+    if !value.contains(['<', '>', '＜', '＞', '&']) {
+        return false;
+    }
     let value = if value.is_ascii() { value.to_ascii_lowercase() } else { value.chars().map(fold).collect() };
     let begins_with = |tail: &str| marks(tail).last().is_some_and(|last| begins(&value, &folded(last)));
     if form.argument.tails.iter().any(|tail| begins_with(tail)) {

@@ -14,6 +14,8 @@ pub(crate) struct Front {
     pub(crate) end: usize,
     /// As they should be.
     pub(crate) whole: String,
+    /// The number of the tool that they name.
+    pub(crate) tool: Option<usize>,
 }
 
 impl Frame {
@@ -30,14 +32,16 @@ impl Frame {
                 }
         };
         let mut fronts = Vec::new();
-        for whole in self.openers(names) {
+        for (n, whole) in self.openers(names).enumerate() {
+            // Each beginning comes with all names, one after the other.
+            let tool = self.between.is_some().then(|| n % names.len());
             let mark = folded(&whole);
             let holds_foreign =
                 |end: usize| text.folded.iter().take(end).any(|letter| is_foreign(*letter, &mark));
             let ends = spelt_ends(&whole, text, 0).into_iter();
             let ends = ends.filter(|(end, _)| begins_payload(*end) && !holds_foreign(*end));
             let least = ends.min_by_key(|(_, edits)| *edits);
-            fronts.extend(least.map(|(end, edits)| Front { edits, end, whole }));
+            fronts.extend(least.map(|(end, edits)| Front { edits, end, whole, tool }));
         }
         let least = fronts.iter().map(|front| front.edits).min();
         fronts.retain(|front| Some(front.edits) == least);

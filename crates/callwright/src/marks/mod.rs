@@ -17,7 +17,7 @@ use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
 pub(crate) use self::frame::Front;
-use self::lexemes::{Kind, Lexeme, Make};
+use self::lexemes::{Kind, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::{Record, Trim};
 use crate::grammar::fold::{self, Folded};
@@ -37,12 +37,7 @@ pub(crate) enum Decision<'t> {
         repaired: Vec<(usize, usize)>,
     },
     /// More than one reading: the tool of the last call, and its arguments in each of them.
-    Ambiguous {
-        name: Option<String>,
-        readings: Vec<String>,
-        /// In the cheapest of them all marks are whole, though a value holds some.
-        is_whole_first: bool,
-    },
+    Ambiguous { name: Option<String>, readings: Vec<String> },
     /// None.
     Nothing {
         /// Where a call opens as the dialect writes it, so that its marks are those that are known.
@@ -87,8 +82,7 @@ pub(crate) fn read<'t>(
     let last = |reading: &Reading| reading.calls.last().cloned();
     let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
     let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
-    let is_whole_first = best.repaired.is_empty();
-    Decision::Ambiguous { name, readings: arguments.collect(), is_whole_first }
+    Decision::Ambiguous { name, readings: arguments.collect() }
 }
 
 /// How nearly marks in front of a call are what stands in a text: the nearest is the least.
@@ -125,7 +119,7 @@ pub(crate) fn begins(
 /// What it takes to compare one closer with what stands behind a call, in units of fuel.
 const TORN_FUEL: usize = 64;
 /// What it takes to look for the marks in front of one tool's payload, in units of fuel.
-const FRAME_FUEL: usize = 256;
+pub(crate) const FRAME_FUEL: usize = 256;
 
 fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
@@ -269,18 +263,10 @@ const HEAD: usize = 8;
 /// And so many of a text.
 pub(crate) const HEAD_LETTERS: usize = HEAD + edit::MOST;
 
-/// Does a mark of `form` stand in `text` that is broken?
-pub(crate) fn is_broken(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> bool {
-    marks_in(text, form, tool_set, fuel).iter().any(|mark| mark.make != Make::Whole)
-}
-
 /// Does a whole mark of `form` stand in `text` that opens or closes an argument?
 pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> bool {
     let is_argument = |kind: Kind| matches!(kind, Kind::Argument(_) | Kind::ArgumentClose(_));
-    marks_in(text, form, tool_set, fuel).iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
-}
-
-fn marks_in(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> Vec<Lexeme> {
     let tools: Vec<&Tool> = tool_set.iter().collect();
-    lexemes::find(&Folded::of(text, 0), form, &tools, fuel).0
+    let (marks, _) = lexemes::find(&Folded::of(text, 0), form, &tools, fuel);
+    marks.iter().any(|mark| mark.make == Make::Whole && is_argument(mark.kind))
 }

@@ -8,11 +8,11 @@ use super::judge::body::Body;
 use super::judge::{Case, Judged};
 use super::opener::{Delimiter, Item, Opener};
 use super::{Context, Event, Flow, Mode, Scanner};
-use crate::dialect::{Record, Sign};
+use crate::dialect::Record;
+use crate::grammar::Form;
 use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
-use crate::payload::tagged::{Param, Style};
-use crate::syntax::tag::tag_at;
+use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, Seen};
 use crate::verdict::{Acceptance, Outcome, Reason, Refusal, Verdict};
 
@@ -21,9 +21,6 @@ const MAX_BROKEN: usize = 1 << 16;
 
 /// No reading, which says nothing against that of whole marks.
 const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
-
-/// So many letters are compared with a mark for a unit of fuel.
-const LETTERS_PER_UNIT: usize = 16;
 
 /// A call that waits for the end of the text, which tells how its marks are meant.
 #[derive(Debug)]
@@ -37,8 +34,6 @@ pub(super) struct Broken {
 enum Whole {
     Nothing,
     Body(Body, End),
-    /// What a payload that is no marks came to.
-    Payload(Judged),
 }
 
 impl Scanner<'_> {
@@ -64,13 +59,7 @@ impl Scanner<'_> {
             self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
             return if end { Flow::On } else { Flow::Wait };
         }
-        if let Judged::Text(_) = judged
-            && opener.is_distinct()
-            && self.holds_argument(opener.start, ended.at)
-        {
-            let at = Span::new(opener.start, ended.at);
-            judged = self.case(&opener, self.text.len()).refused(None, Reason::Unreadable(Vec::new()), at);
-        }
+        let judged = self.never_said(&opener, judged, ended.at, None);
         // It is gone over once more, as text.
         if let Judged::Text(_) = judged {
             self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at());
@@ -79,14 +68,23 @@ impl Scanner<'_> {
         Flow::On
     }
 
-    /// Do marks of an argument stand between `from` and `to`, of a dialect whose calls begin like what stands there?
-    fn holds_argument(&self, from: usize, to: usize) -> bool {
-        let call =
-            self.text.get(from..to).filter(|call| !self.rules.stop.is_cut() && call.len() <= MAX_BROKEN);
-        let Some(call) = call.filter(|_| self.may_repair()) else { return false };
-        let tools = self.names.tools();
-        let mut forms = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form());
-        forms.any(|form| marks::holds_argument(call, form, tools, &self.work.fuel))
+    /// What a call's own marks open is refused where it has no reading, and never said: `judged`, or the refusal of all up to `to`,
+    /// where marks of an argument stand. They are of `form`, or of one whose calls begin like it.
+    fn never_said(&self, opener: &Opener, judged: Judged, to: usize, form: Option<&Form>) -> Judged {
+        let call = self.text.get(opener.start..to).filter(|call| call.len() <= MAX_BROKEN);
+        let is_read = !matches!(judged, Judged::Text(_)) || self.rules.stop.is_cut();
+        let Some(call) = call.filter(|_| !is_read && opener.is_distinct() && self.may_repair()) else {
+            return judged;
+        };
+        let (tools, fuel) = (self.names.tools(), &self.work.fuel);
+        let holds_argument = |form: &Form| marks::holds_argument(call, form, tools, fuel);
+        let mut alike = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form());
+        if !form.map_or_else(|| alike.any(holds_argument), holds_argument) {
+            return judged;
+        }
+        let name = opener.name(&self.text).filter(|name| !name.is_empty());
+        let at = Span::new(opener.start, to);
+        self.case(opener, self.text.len()).refused(name, Reason::Unreadable(Vec::new()), at)
     }
 
     /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
@@ -121,19 +119,19 @@ impl Scanner<'_> {
 
     /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of
     /// it.
-    pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, end: bool, out: &mut Vec<Event>) {
+    pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, out: &mut Vec<Event>) {
         let may_be_broken = match &judged {
             Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
             Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
             Judged::Unclear => false,
         };
-        let is_framed =
-            |record: Option<Arc<Record>>| record.is_some_and(|record| !record.frames().is_empty());
         if may_be_broken
+            && opener.mended.is_none()
             && self.begins_line(opener.start)
-            && self.broken_record(opener.start, end).map_or(true, is_framed)
+            && let Ok(Some(mut mended)) = self.mended(opener.start, opener.item.at() + 1, true)
         {
-            self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Payload(judged) }));
+            mended.instead = Some(Box::new((opener, judged)));
+            self.mode = self.mode_of(mended);
             return;
         }
         self.commit(opener, judged, out);
@@ -153,49 +151,27 @@ impl Scanner<'_> {
         self.names.tools().iter().any(|tool| holds(tool.name()))
     }
 
-    /// May broken marks have kept a call from being read, or stand in a value that was?
+    /// Returns whether the marks of a call that `judged` is no right one may be broken, or a value of a right one may end elsewhere.
     fn is_suspect(&self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
-        let record = self.records_of(opener, end).map(|records| records.into_iter().next());
-        if !self.may_repair() {
-            return false;
-        }
-        let Some(form) = record.iter().flatten().find_map(|record| record.form()) else {
-            let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
-            let is_call = matches!(judged, Judged::Calls(verdicts, _) if verdicts.iter().any(is_accepted));
-            return !matches!(record, Ok(None)) && !self.rules.stop.is_cut() && !is_call;
-        };
-        let call = self.text.get(self.call_start(opener)..ended.at).filter(|call| call.len() <= MAX_BROKEN);
-        let Some(call) = call else { return false };
-        let (tools, fuel) = (self.names.tools(), &self.work.fuel);
-        let holds_sign = |span: Span| span.of(&self.text).contains(['<', '>', '＜', '＞', '&']);
-        let is_odd = |param: &&Param| holds_sign(param.key) || holds_sign(param.value);
-        let (params, goes_on) = match body {
-            Body::Tags(walk) => (walk.params.as_slice(), walk.goes_on),
-            _ => (&[][..], false),
-        };
-        let mut odd = params.iter().filter(is_odd);
-        match judged {
-            Judged::Calls(..) if goes_on => true,
-            Judged::Calls(verdicts, _) => match verdicts.as_slice() {
-                [Verdict::Accepted(accepted)] => {
-                    let tool = tools.get(&accepted.name);
-                    let may_end_elsewhere = |param: &Param| {
-                        let value = param.value.of(&self.text);
-                        holds_sign(param.key)
-                            || tool.is_none_or(|tool| marks::may_end_elsewhere(value, form, tool))
-                    };
-                    odd.any(may_end_elsewhere)
-                }
-                [Verdict::Refused(refusal)] => match refusal.reason {
-                    Reason::UnknownTool { .. } | Reason::Invalid(_) => {
-                        odd.next().is_some() || marks::is_broken(call, form, tools, fuel)
-                    }
-                    // Of what was cut, the marks are not there.
-                    _ => !self.rules.stop.is_cut(),
-                },
-                _ => false,
-            },
-            Judged::Text(_) | Judged::Unclear => opener.is_distinct() && !self.rules.stop.is_cut(),
+        let is_within = ended.at - opener.start <= MAX_BROKEN;
+        match (judged, body) {
+            _ if !is_within || !self.may_repair() => false,
+            (Judged::Calls(verdicts, _), Body::Tags(walk))
+                if let [Verdict::Accepted(call)] = verdicts.as_slice() =>
+            {
+                let form = opener.formed().and_then(|record| record.form());
+                let may_end_elsewhere = |form: &Form| {
+                    let tool = self.names.tools().get(&call.name);
+                    let mut values = walk.params.iter().map(|param| param.value.of(&self.text));
+                    values.any(|value| tool.is_some_and(|tool| marks::may_end_elsewhere(value, form, tool)))
+                };
+                form.is_some_and(|form| walk.goes_on || may_end_elsewhere(form))
+            }
+            _ if judged.has_call() => false,
+            // Of what was cut, the marks are not there.
+            _ if self.rules.stop.is_cut() => false,
+            (Judged::Text(_) | Judged::Unclear, _) if !opener.is_distinct() => false,
+            _ => self.records_of(opener, end).map_or(true, |records| !records.is_empty()),
         }
     }
 
@@ -246,38 +222,6 @@ impl Scanner<'_> {
         Ok(near.into_iter().map(|(_, record)| Arc::clone(record)).collect())
     }
 
-    /// The tag at `at` that closes a call which nothing opened, right behind one of its arguments:
-    /// `<path>a.txt</path>⏎</read_file>`. What stood before it may have gone out as text.
-    pub(super) fn closes_nothing(&self, at: usize) -> Option<(Opener, usize)> {
-        let tag = tag_at(&self.text, at).ok()??;
-        let name = tag.word.of(&self.text);
-        let tool = self.names.tools().get(name).filter(|_| tag.closing)?;
-        let before = self.text.get(..at).filter(|_| self.may_repair())?;
-        let key = before.trim_end().strip_suffix('>')?.rsplit_once("</")?.1;
-        self.work.fuel.spend(MAX_BROKEN.min(at) / LETTERS_PER_UNIT);
-        let from = before.char_indices().rev().map(|(from, _)| from).find(|from| MAX_BROKEN <= at - from);
-        let is_opened = before.get(from.unwrap_or(0)..)?.contains(&format!("<{name}"));
-        if is_opened || !tool.declares(key) {
-            return None;
-        }
-        let record = self.rules.dialects.of_sign(Sign::ToolElement);
-        if !self.rules.dialects.admits(record) {
-            return None;
-        }
-        let item = Item::Words { name: tag.word, at };
-        Some((Opener::bare(at, item, Arc::clone(record)), tag.at.end as usize))
-    }
-
-    /// Refuses the call whose closer ends at `end`.
-    pub(super) fn refuse_headless(&mut self, opener: Opener, end: usize, out: &mut Vec<Event>) {
-        self.look_around(&opener);
-        let name = opener.item.name().map(|name| name.of(&self.text).to_owned());
-        let case = self.case(&opener, self.text.len());
-        let at = Span::new(opener.start, end);
-        let refused = case.refused(name.as_deref(), Reason::Unreadable(Vec::new()), at);
-        self.commit(opener, refused, out);
-    }
-
     /// Where the marks of the call begin, behind those of the section.
     fn call_start(&self, opener: &Opener) -> usize {
         let name = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
@@ -304,7 +248,6 @@ impl Scanner<'_> {
         let own = match read {
             Whole::Nothing => None,
             Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
-            Whole::Payload(judged) => Some(judged),
         };
         let accepted = match &own {
             Some(Judged::Calls(verdicts, _)) => match verdicts.as_slice() {
@@ -322,7 +265,6 @@ impl Scanner<'_> {
             false => self.broken_records(from, true),
         };
         let records = records.ok().filter(|_| is_within).unwrap_or_default();
-        let form = records.iter().find_map(|record| record.form());
         let mut decision = NOTHING;
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.
@@ -332,11 +274,10 @@ impl Scanner<'_> {
             }
             if !record.frames().is_empty()
                 && !std::mem::replace(&mut is_framed, true)
-                && let Some((judged, record, delimiters)) = self.framed(&opener)
+                && let Ok(Some(mut mended)) = self.mended(from, self.text.len(), true)
             {
-                opener.delimiters = delimiters;
-                (opener.record, opener.dialect) = (Arc::clone(&record), record);
-                self.commit(opener, judged, out);
+                mended.instead = own.map(|own| Box::new((opener, own)));
+                self.mode = self.mode_of(mended);
                 return Flow::On;
             }
             let Some(own) = record.form() else { continue };
@@ -364,7 +305,6 @@ impl Scanner<'_> {
             {
                 NOTHING
             }
-            (Decision::Ambiguous { is_whole_first: true, .. }, Some(_)) => NOTHING,
             (decision, _) => decision,
         };
         let own = match (&decision, own) {
@@ -375,22 +315,11 @@ impl Scanner<'_> {
         };
         let is_repaired = !matches!(decision, Decision::Nothing { .. });
         let judged = self.case(&opener, self.text.len()).repaired(decision);
-        let mut judged = judged.or(own).unwrap_or(Judged::Text(None));
-        // What a call's own marks open is refused where it has no reading, and never said.
-        if let (Judged::Text(_), Some(form)) = (&judged, form)
-            && opener.is_distinct()
-            && marks::holds_argument(
-                self.text.get(from..).unwrap_or(""),
-                form,
-                self.names.tools(),
-                &self.work.fuel,
-            )
-        {
-            let end = self.text.len();
-            let name = opener.item.name().map(|name| name.of(&self.text)).filter(|name| !name.is_empty());
-            let reason = Reason::Unreadable(Vec::new());
-            judged = self.case(&opener, end).refused(name, reason, Span::new(from, end));
-        }
+        let judged = judged.or(own).unwrap_or(Judged::Text(None));
+        let judged = match records.iter().find_map(|record| record.form()) {
+            Some(form) => self.never_said(&opener, judged, self.text.len(), Some(form)),
+            None => judged,
+        };
         if is_repaired {
             // Its own marks were read to their end.
             opener.delimiters.retain(|delimiter| *delimiter != Delimiter::Tag);

@@ -8,7 +8,7 @@ mod event;
 mod apart;
 mod bare;
 mod broken;
-mod framed;
+mod mended;
 mod payload_end;
 mod brackets;
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl<'a> Scanner<'a> {
                 }
                 Ok(None) => self.mode = Mode::Undecided(opener, None),
                 Ok(Some((Judged::Unclear, limit))) => self.mode = Mode::Undecided(opener, Some(limit)),
-                Ok(Some((judged, _))) => self.commit_payload(opener, judged, end, out),
+                Ok(Some((judged, _))) => self.commit_payload(opener, judged, out),
             },
         }
         Flow::On
@@ -202,7 +202,7 @@ impl<'a> Scanner<'a> {
             match judged {
                 Judged::Unclear => {}
                 Judged::Calls(_, end) if close.is_some_and(|close| self.is_left(&opener, end, close)) => {}
-                judged => return self.commit_payload(opener, judged, true, out),
+                judged => return self.commit_payload(opener, judged, out),
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
@@ -211,11 +211,11 @@ impl<'a> Scanner<'a> {
             let judged = self.judge(&opener, all, Some(all), true);
             let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
             if matches!(&judged, Judged::Calls(verdicts, _) if verdicts.iter().all(is_accepted)) {
-                return self.commit_payload(opener, judged, true, out);
+                return self.commit_payload(opener, judged, out);
             }
         }
         let judged = self.judge(&opener, limit, Some(limit), true);
-        self.commit_payload(opener, judged, true, out);
+        self.commit_payload(opener, judged, out);
     }
 
     /// Does more of what its own marks hold stand behind arguments that end at `end`, in front of the mark that ends them?
@@ -284,7 +284,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    pub(super) fn commit(&mut self, mut opener: Opener, judged: Judged, out: &mut Vec<Event>) {
+    pub(super) fn commit(&mut self, mut opener: Opener, mut judged: Judged, out: &mut Vec<Event>) {
+        if let Some(instead) = opener.instead.take()
+            && !matches!(judged, Judged::Calls(..))
+        {
+            (opener, judged) = *instead;
+        }
         match judged {
             Judged::Calls(verdicts, end) => {
                 if self.standing.run.is_none() {

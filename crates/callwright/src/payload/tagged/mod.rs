@@ -259,8 +259,6 @@ impl Walk {
         let (at, next) = self.next(view, self.at)?;
         let tag = match next {
             Next::Tag(tag) => tag,
-            // What is left of the last closing tag, or of an argument.
-            Next::Begun if self.lexer.is_closer_begun(text, at) => return ends(text.len(), over),
             Next::Begun => return ends(text.len(), Ending::Cut),
             Next::End => return ends(at, over),
             Next::Other => return ends(at, Ending::Broken),

@@ -90,7 +90,7 @@ impl Body {
         let closed = |at: usize| Ok(End { at, ending: Ending::Closed });
         match self {
             Body::Tags(walk) => {
-                let tool = opener.item.name().and_then(|name| names.resolve(name.of(text)));
+                let tool = opener.name(text).and_then(|name| names.resolve(name));
                 walk.advance(View { text, tool, end })
             }
             Body::Relaxed(braces) => match braces.advance(text) {
@@ -169,10 +169,9 @@ impl Case<'_, '_> {
         if let Item::Block { at } = self.opener.item {
             return self.block(at, end);
         }
-        let (Some(name), at) = (self.opener.item.name(), self.opener.item.at()) else {
+        let (Some(written), at) = (self.opener.name(self.text), self.opener.item.at()) else {
             return Judged::Text(None);
         };
-        let written = name.of(self.text);
         let called = Some(written).filter(|written| !written.is_empty());
         let all = Span::new(at, end.at);
         let refused = |reason| self.refused(called, reason, all);
@@ -304,25 +303,17 @@ impl Case<'_, '_> {
         let mut doubtful = walk.is_doubtful && self.opener.formed().is_some();
         let mut before: Option<&Param> = None;
         for param in &walk.params {
-            let written = param.key.of(self.text);
-            let key = self.meant_key(tool, walk, written);
-            // `<arg_key>key="a" type="string</arg_key>`
-            doubtful |= key.contains('"') && !tool.declares(key);
+            let key = self.meant_key(tool, param);
+            doubtful |= is_odd(tool, key);
             let place = value::place_of(guide, guide.root(), key);
             let raw = param.value.of(self.text);
             let indent = value::indent_at(self.text, param.key.start as usize);
-            let json = value::json_of(
-                &value::content(raw, trim, indent),
-                param.typing,
-                guide,
-                place,
-                Some(self.fuel),
-            );
+            let content = value::content(raw, trim, indent);
+            let json = value::json_of(&content, param.typing, guide, place, Some(self.fuel));
             doubtful |= self.may_be_text(tool, key, param, before);
             match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
-                Some((_, known)) if *known == json => {}
-                Some(_) => doubtful = true,
+                Some((_, known)) => doubtful |= *known != json,
                 None => members.push((key, json)),
             }
             before = Some(param);
@@ -332,6 +323,16 @@ impl Case<'_, '_> {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
+    }
+
+    /// The key of `param`, which may be the escaped text of a declared one: `key="a&amp;b"`.
+    fn meant_key<'k>(&'k self, tool: &'k Tool, param: &Param) -> &'k str {
+        let written = param.key.of(self.text);
+        if !written.contains('&') || tool.declares(written) {
+            return written;
+        }
+        let meant = tag::unescaped(written);
+        tool.parameters().find(|name| *name == meant).unwrap_or(written)
     }
 
     /// Could what looks like an argument `key`, `param`, be a piece of the text `before` it? Where the schema says nothing of
@@ -350,24 +351,6 @@ impl Case<'_, '_> {
         let is_alike = || guide.names(guide.root()).any(|name| fold(name) == fold(key));
         let written = before.key.of(self.text);
         is_odd && !param.is_of_tokens && is_named(written) && takes_text(written) && !is_alike()
-    }
-
-    /// The declared key that is `written` in other letters, or with a sign too many, `"path`, and has no value of its own.
-    fn meant_key<'k>(&self, tool: &'k Tool, walk: &Walk, written: &'k str) -> &'k str {
-        let guide = tool.schema().guide();
-        if tool.declares(written) {
-            return written;
-        }
-        // `key="a&amp;b"`
-        if written.contains('&') {
-            let meant = tag::unescaped(written);
-            return guide.names(guide.root()).find(|name| *name == meant).unwrap_or(written);
-        }
-        let word = written.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-        let is_given = |key: &str| walk.params.iter().any(|param| param.key.of(self.text) == key);
-        let alike = |key: &&str| key.eq_ignore_ascii_case(word) && !is_given(key);
-        let mut alike = guide.names(guide.root()).filter(alike);
-        alike.next().filter(|_| alike.next().is_none()).unwrap_or(written)
     }
 
     /// One text is the value of the one argument that the tool cannot do without.
@@ -459,6 +442,12 @@ fn tool_in_lines<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
         }
         _ => None,
     }
+}
+
+/// Returns whether `key` is that of a parameter in other letters, or with signs beside it: `"path`.
+fn is_odd(tool: &Tool, key: &str) -> bool {
+    let word = key.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    !tool.declares(key) && tool.parameters().any(|name| name.eq_ignore_ascii_case(word))
 }
 
 /// `{"a": 1}`

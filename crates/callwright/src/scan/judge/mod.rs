@@ -39,6 +39,14 @@ pub(crate) enum Judged {
     Unclear,
 }
 
+impl Judged {
+    /// Returns whether a right call is among them.
+    pub(crate) fn has_call(&self) -> bool {
+        let is_call = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
+        matches!(self, Judged::Calls(verdicts, _) if verdicts.iter().any(is_call))
+    }
+}
+
 /// What is known about a payload besides its text.
 pub(crate) struct Case<'a, 't> {
     pub(crate) names: &'a Names<'t>,
@@ -84,7 +92,7 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         Item::Value { at } => case.value(at),
         Item::Call { name, at } => case.call(name, at),
         Item::Listed { name, at } => case.listed(name, at),
-        Item::Named { name, at } => case.named(name, at),
+        Item::Named { at, .. } => case.named(at),
         // These are judged as bodies.
         Item::Tagged { .. }
         | Item::Relaxed { .. }
@@ -464,6 +472,7 @@ impl<'a, 't> Case<'a, 't> {
                 || self.refuse(Some(tool.name().to_owned()), Reason::Shape(ShapeError::Definition), at);
             return self.opener.is_distinct().then(refusal);
         }
+        repairs.splice(..0, self.mended_marks());
         repairs.extend(self.doubled_signs());
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions, is_whole }) => {
@@ -514,10 +523,21 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
+    /// The marks in front of the call, where they are not as they should be.
+    fn mended_marks(&self) -> impl Iterator<Item = Repair> {
+        let mended = self.opener.mended.iter();
+        mended.map(|mended| Repair {
+            kind: RepairKind::MendMark,
+            at: mended.at,
+            put: mended.whole.clone().into(),
+        })
+    }
+
     /// The signs of the marks in front of the call that stand twice: `<<tool_call>`, `<tool_call>>`.
     fn doubled_signs(&self) -> impl Iterator<Item = Repair> {
         let from = self.opener.start;
-        let head = self.text.as_bytes().get(from..self.opener.item.at()).unwrap_or(&[]);
+        let head = self.text.as_bytes().get(from..self.opener.item.at());
+        let head = head.filter(|_| self.opener.mended.is_none()).unwrap_or(&[]);
         // `>>>f⏎{…}` begins with its own.
         let is_own = head.starts_with(b">>");
         let is_doubled = move |pair: &[u8]| pair == b"<<" || pair == b">>" && !is_own;

@@ -11,8 +11,8 @@ use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Case<'_, '_> {
     /// The arguments of a call whose name stands in its markup.
-    pub(super) fn named(&self, name: Span, at: usize) -> Judged {
-        let written = name.of(self.text);
+    pub(super) fn named(&self, at: usize) -> Judged {
+        let written = self.opener.name(self.text).unwrap_or_default();
         let tool = match self.opener.server {
             Some(server) => self.names.resolve_of(server.of(self.text), written),
             None => self.names.resolve(written),

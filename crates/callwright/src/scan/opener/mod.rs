@@ -21,6 +21,7 @@ use callwright_json::{Fuel, Span};
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Grammar, Record};
 use crate::payload::tagged::Style;
+use crate::scan::judge::Judged;
 use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
@@ -48,13 +49,45 @@ pub(crate) struct Opener {
     /// The dialect that reports name. A call without marks of its own, such as JSON in a list between marks, has the
     /// dialect of the marks around it.
     pub(crate) dialect: Arc<Record>,
+    /// The marks that are not as they should be.
+    pub(crate) mended: Option<Mended>,
+    /// What its text came to with its marks as they are; that counts if repaired ones make no call of it.
+    pub(crate) instead: Option<Box<(Opener, Judged)>>,
+}
+
+/// Marks in front of a payload that are not as they should be.
+#[derive(Clone, Debug)]
+pub(crate) struct Mended {
+    /// Where they stand.
+    pub(crate) at: Span,
+    /// As they should be.
+    pub(crate) whole: String,
+    /// So many letters are wrong.
+    pub(crate) edits: usize,
+    /// The name of the tool in them, where they name one.
+    pub(crate) name: Option<String>,
 }
 
 impl Opener {
     /// `item`, which begins at `start` in the marks of `record`, with nothing open before it.
     pub(super) fn bare(start: usize, item: Item, record: Arc<Record>) -> Opener {
         let dialect = Arc::clone(&record);
-        Opener { start, item, server: None, delimiters: Vec::new(), record, dialect }
+        Opener {
+            start,
+            item,
+            server: None,
+            delimiters: Vec::new(),
+            record,
+            dialect,
+            mended: None,
+            instead: None,
+        }
+    }
+
+    /// The name of the tool, as it is meant, where it stands outside of the payload.
+    pub(super) fn name<'o>(&'o self, text: &'o str) -> Option<&'o str> {
+        let mended = self.mended.as_ref().and_then(|mended| mended.name.as_deref());
+        mended.or_else(|| self.item.name().map(|name| name.of(text)))
     }
 
     /// Do its own marks, or those of the list that it stands in, say that this is a call?
@@ -230,6 +263,21 @@ pub(crate) struct Place<'a, 't> {
 pub(crate) fn parse_opener(text: &str, from: usize, place: Place<'_, '_>) -> Result<Look, Incomplete> {
     OpenerParser::new(text, from, place).look()
 }
+
+/// What call begins behind the marks at `marks`, which are read as those of `record` and opened `delimiters`?
+pub(crate) fn parse_mended<'a>(
+    text: &'a str,
+    marks: Span,
+    record: &'a Arc<Record>,
+    delimiters: Vec<Delimiter>,
+    place: Place<'a, '_>,
+) -> Result<Look, Incomplete> {
+    let mut parser = OpenerParser::new(text, marks.start as usize, place);
+    (parser.at, parser.delimiters) = (marks.end as usize, delimiters);
+    parser.begin(record, true);
+    parser.look()
+}
+
 pub(super) struct OpenerParser<'a, 't> {
     text: &'a str,
     bytes: &'a [u8],
@@ -315,7 +363,8 @@ impl<'a, 't> OpenerParser<'a, 't> {
         let dialect = inside.unwrap_or(record);
         let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
         let delimiters = std::mem::take(&mut self.delimiters);
-        Ok(Look::Found(Opener { start: self.from, item, server: self.server, delimiters, record, dialect }))
+        let (start, server, mended, instead) = (self.from, self.server, None, None);
+        Ok(Look::Found(Opener { start, item, server, delimiters, record, dialect, mended, instead }))
     }
 
     /// The call whose tag has closed itself, where nothing of it follows.

@@ -1,10 +1,12 @@
 //! Markup that holds the tool's name, or stands around it: `<invoke name="f">`, `<f>`,
 //! `<|channel|>commentary to=functions.f <|constrain|>json<|message|>`.
 
+use std::sync::Arc;
+
 use callwright_json::Span;
 
 use super::{Delimiter, Item, OpenerParser, Step};
-use crate::dialect::{Grammar, NameAt, Sign};
+use crate::dialect::{Grammar, NameAt, Record, Sign};
 use crate::payload::tagged::Style;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::marks::fit;
@@ -60,12 +62,7 @@ impl<'a> OpenerParser<'a, '_> {
         if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
             // What calls stand in names the dialect: `<|tool_call_begin|>` inside it is many dialects'.
             let is_inside = self.record.is_some_and(|outer| outer.name_at == NameAt::Header);
-            if !is_inside || record.name_at != NameAt::Header {
-                self.record = Some(record);
-            }
-            if matches!(record.name_at, NameAt::Header | NameAt::Payload | NameAt::Opener) {
-                self.header = if self.name().is_some() { self.header } else { Header::Begun };
-            }
+            self.begin(record, !is_inside || record.name_at != NameAt::Header);
             // `<function=f`, not closed
             if record.name_at == NameAt::Opener && record.arguments == Grammar::Json {
                 return lexed.map(|_| Step::Nothing);
@@ -101,6 +98,17 @@ impl<'a> OpenerParser<'a, '_> {
                 None => self.name_tag(&tag),
             },
             _ => Ok(Step::Nothing),
+        }
+    }
+
+    /// Takes note that marks of `record` opened a call, and where a name may follow them. They are its own if that `is_told`.
+    pub(super) fn begin(&mut self, record: &'a Arc<Record>, is_told: bool) {
+        if is_told {
+            self.record = Some(record);
+        }
+        let has_header = matches!(record.name_at, NameAt::Header | NameAt::Payload | NameAt::Opener);
+        if has_header && self.name().is_none() {
+            self.header = Header::Begun;
         }
     }
 

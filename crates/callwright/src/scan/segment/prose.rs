@@ -151,19 +151,12 @@ impl<'a> Scanner<'a> {
                     Mode::Prose
                 } else {
                     self.look_around(&opener);
-                    match Body::of(&opener, &self.text) {
-                        Some(body) => Mode::Body(opener, body),
-                        None => Mode::Payload(opener, BracketMatcher::new(from)),
-                    }
+                    self.mode_of(opener)
                 };
                 Flow::On
             }
             Found::Broken(record) => {
                 self.begin_broken(at, record);
-                Flow::On
-            }
-            Found::Headless(opener, end) => {
-                self.refuse_headless(opener, end, out);
                 Flow::On
             }
             Found::Think(open, close) => {
@@ -208,6 +201,15 @@ impl<'a> Scanner<'a> {
                 }
                 Flow::On
             }
+        }
+    }
+
+    /// How the payload of `opener` is read.
+    pub(in crate::scan) fn mode_of(&self, opener: Opener) -> Mode {
+        let from = opener.item.at();
+        match Body::of(&opener, &self.text) {
+            Some(body) => Mode::Body(opener, body),
+            None => Mode::Payload(opener, BracketMatcher::new(from)),
         }
     }
 
@@ -495,10 +497,10 @@ impl<'a> Scanner<'a> {
         if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
             return Ok(None);
         }
-        if let Some((opener, end)) = self.closes_nothing(at) {
-            return Ok(Some(Found::Headless(opener, end)));
-        }
-        Ok(self.broken_record(at, end)?.map(Found::Broken))
+        let Some(record) = self.broken_record(at, end)? else { return Ok(None) };
+        let is_framed = !record.frames().is_empty();
+        let mended = if is_framed { self.mended(at, self.text.len(), end)? } else { None };
+        Ok(Some(mended.map_or(Found::Broken(record), Found::Opener)))
     }
 
     /// Whether `opener` begins with a token that begins a block, such as `<|channel|>`.
@@ -561,8 +563,6 @@ pub(super) enum Found {
     Opener(Opener),
     /// A call whose marks are broken.
     Broken(Arc<Record>),
-    /// The closer of a call that nothing opened, and its end.
-    Headless(Opener, usize),
     /// Marks that are text, up to here.
     TooMany(usize),
     /// A reasoning block: the length of its opener, and its closer.
