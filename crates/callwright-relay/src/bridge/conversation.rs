@@ -146,7 +146,7 @@ fn returned(id: String, content: Option<Value<'_>>) -> Returned {
 }
 
 /// The texts of a content that is a text, or a list of parts.
-fn text(content: Option<Value<'_>>) -> String {
+pub(crate) fn text(content: Option<Value<'_>>) -> String {
     let texts = parts(content).into_iter().filter_map(|part| match part {
         Part::Text(text) => Some(text),
         Part::Other(other) => refused_text(&other),

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 
 use self::answer::{Answer, ErrorAnswer, Framing};
+pub(crate) use self::conversation::text;
 use self::ollama::Ollama;
 use crate::config::Limits;
 use crate::lane::wire::{self, Reader};

@@ -7,6 +7,14 @@ use callwright_json::quote;
 
 use crate::wire::{array, object};
 
+/// The result of an old call that has none.
+pub(crate) const NO_RESULT: &str = "no result was recorded";
+
+/// The words in which a result is told that no call stands before.
+pub(crate) fn earlier_result(id: &str, text: &str) -> String {
+    format!("Result of an earlier call {id}: {text}")
+}
+
 /// A part of what a user says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -218,13 +226,13 @@ impl Between {
                     text
                 }
                 None if are_open => continue,
-                None => String::from("no result was recorded"),
+                None => NO_RESULT.to_owned(),
             };
             entries.push(Entry::Result { id: call.id.clone(), text });
         }
         // No call stands before them.
         for Returned { id, text, others } in self.results {
-            parts.push(Part::Text(format!("Result of an earlier call {id}: {text}")));
+            parts.push(Part::Text(earlier_result(&id, &text)));
             parts.extend(others);
         }
         parts.extend(self.said);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict};
+use callwright_json::{Repair, RepairKind, strict};
 
 use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
 use crate::config::{Constrain, Mode};
@@ -175,30 +176,41 @@ impl Turn {
         self.ask.max_tokens.is_some() && choice.finish_reason.as_deref() == Some("length")
     }
 
-    /// Takes the text that stands where arguments should for the input of a tool that takes plain text. What looks like JSON
-    /// is none.
+    /// Takes the only text of a call for the input of a tool that takes plain text, where that is not the member it should be:
+    /// the bare text, `"…"`, `{"patch": "…"}`, `{"command": ["apply_patch", "…"]}`. What looks like JSON and is none stays refused.
     fn read_bare_inputs(&self, choice: &mut Choice) {
         for verdict in &mut choice.outcome.verdicts {
             let Verdict::Refused(refusal) = verdict else { continue };
-            let name = refusal.name.clone().filter(|name| self.ask.bare_inputs.contains(name));
-            let is_json = refusal.block.trim_start().starts_with(['{', '`']);
-            let is_text = matches!(refusal.reason, Reason::Unreadable(_)) && !is_json;
-            if let Some(name) = name.filter(|_| is_text) {
-                *verdict = Verdict::Accepted(Acceptance {
-                    id: refusal.id.take(),
-                    name,
-                    arguments: json!({"input": refusal.block}).to_string(),
-                    dialect: refusal.dialect.clone(),
-                    span: refusal.span,
-                    repairs: Vec::new(),
-                    renamed_from: None,
-                    coercions: Vec::new(),
-                    beside_prose: None,
-                    open_end: false,
-                    unchecked: false,
-                    unsure: false,
-                    is_apart: false,
-                });
+            let Some(name) = refusal.name.clone().filter(|name| self.ask.bare_inputs.contains(name)) else {
+                continue;
+            };
+            let input = match &refusal.reason {
+                Reason::Unreadable(_) if !refusal.block.trim_start().starts_with(['{', '`']) => {
+                    Some(refusal.block.clone())
+                }
+                Reason::Invalid(_) | Reason::Shape(_) => only_text(&refusal.block, &name),
+                _ => None,
+            };
+            let Some(input) = input else { continue };
+            let arguments = json!({"input": input}).to_string();
+            let repair = Repair { kind: RepairKind::AddKey, at: refusal.span, put: arguments.clone().into() };
+            let call = Acceptance {
+                id: refusal.id.clone(),
+                name,
+                arguments,
+                dialect: refusal.dialect.clone(),
+                span: refusal.span,
+                repairs: vec![repair],
+                renamed_from: None,
+                coercions: Vec::new(),
+                beside_prose: None,
+                open_end: false,
+                unchecked: false,
+                unsure: false,
+                is_apart: false,
+            };
+            if self.policy.admits(&call) {
+                *verdict = Verdict::Accepted(call);
             }
         }
     }
@@ -274,6 +286,21 @@ impl Turn {
         self.log.read(spent, read.iter());
         read
     }
+}
+
+/// The only text in `json` besides the `name` of the tool; none where there are several, or `json` is none.
+fn only_text(json: &str, name: &str) -> Option<String> {
+    let tree = strict(json).ok()?;
+    let (mut open, mut found) = (vec![tree.root(json)], None);
+    while let Some(value) = open.pop() {
+        match value.as_str() {
+            Some(text) if text == name => {}
+            Some(text) if found.is_none() => found = Some(text.into_owned()),
+            Some(_) => return None,
+            None => open.extend(value.elements().chain(value.members().map(|(_, member)| member))),
+        }
+    }
+    found
 }
 
 /// What a later answer says instead of a call. What stands beside a call belongs to its attempt, and the client has
