@@ -16,6 +16,7 @@ use tokio::time::{timeout, timeout_at};
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
 use super::settle::{End, choice, settled};
+use super::text::Texts;
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
 use crate::deliver::{Came, Events, Json};
@@ -27,6 +28,7 @@ use crate::report;
 use crate::sse::Event;
 use crate::surface::Failure;
 use crate::turn::Target;
+use crate::turn::outcome::worse;
 use crate::upstream::ResponseBody;
 
 /// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
@@ -49,6 +51,8 @@ struct Streamed {
     target: Target,
     to: BodySender,
     wire: Box<dyn Wire>,
+    /// Reads what the upstream says before anything else does.
+    texts: Texts,
     told: Told,
     calls: Vec<Call>,
     /// How many calls nobody reads.
@@ -77,6 +81,7 @@ impl Streamed {
             wire: wire::of(lane.surface),
             hold: lane.relay.holds_calls_for(&target.candidate, lane.stream_arguments),
             live: None,
+            texts: Texts::new(&lane, &target),
             lane,
             target,
             to,
@@ -96,8 +101,10 @@ impl Streamed {
         let limits = self.lane.relay.config.limits;
         let secrets = Arc::clone(self.target.candidate.upstream.secrets());
         let mut upstream = Events::new(body, secrets, limits.event);
+        let mut read = Vec::new();
         loop {
-            let beat = (!self.held.is_empty()).then(|| self.wire.beat());
+            let holds = !self.held.is_empty() || 0 < self.texts.held();
+            let beat = holds.then(|| self.wire.beat());
             let due = self.live.as_ref().and_then(LiveCall::due);
             let next = in_silence(&self.to, beat, upstream.next());
             let came = match due {
@@ -110,13 +117,41 @@ impl Streamed {
                     }
                 },
             };
-            let Some(came) = came else { break };
-            if let Err(why) = self.take(came).await {
+            match came {
+                Some(came) => {
+                    if let Json::Is(document) = &came.json
+                        && let Some(why) = self.lane.fault(document.root())
+                    {
+                        upstream.ending.cut_by(&why);
+                        self.is_broken = true;
+                        break;
+                    }
+                    self.texts.take(&mut self.lane, &self.target, came, &mut read).await;
+                }
+                None => {
+                    self.texts.breaks(&mut read).await;
+                    for came in read.drain(..) {
+                        if self.take(came).await.is_err() {
+                            break;
+                        }
+                    }
+                    break;
+                }
+            }
+            let mut fault = None;
+            for came in read.drain(..) {
+                if let Err(why) = self.take(came).await {
+                    fault = Some(why);
+                    break;
+                }
+            }
+            if let Some(why) = fault {
                 upstream.ending.cut_by(&why);
                 self.is_broken = true;
                 break;
             }
-            if limits.answer < self.held_bytes + self.told.text.len() + self.told.thought.len() {
+            let held = self.held_bytes + self.texts.held();
+            if limits.answer < held + self.told.text.len() + self.told.thought.len() {
                 upstream.ending.cut_by("the upstream's answer is longer than is allowed");
                 break;
             }
@@ -152,9 +187,6 @@ impl Streamed {
                 return Ok(());
             }
         };
-        if let Some(why) = self.lane.fault(document.root()) {
-            return Err(why);
-        }
         let mut certain = None;
         let seen = self.wire.see(document.root(), &mut self.told);
         if self.is_settled && !matches!(seen, Seen::Beat | Seen::Beside | Seen::Fails) {
@@ -173,7 +205,7 @@ impl Streamed {
             Seen::CallBegins(at, _) if self.calls.iter().any(|call| call.at == at) => {
                 return Err(String::from("the upstream's stream begins two calls in one place"));
             }
-            Seen::CallBegins(at, head) => match self.lane.begun(at, head) {
+            Seen::CallBegins(at, head) => match self.lane.begun(at, head, &self.texts.found) {
                 Some(call) => {
                     certain = self.goes_live(&call).then_some(0);
                     self.calls.push(call);
@@ -243,7 +275,7 @@ impl Streamed {
     fn goes_live(&mut self, call: &Call) -> bool {
         let name = call.flat(&self.lane.tools);
         let is_empty = matches!(call.head.arguments.as_str(), "" | "{}") && !call.head.is_misspelt;
-        let may_be = is_empty && !self.waits() && self.lane.tools.may_stream(&name);
+        let may_be = is_empty && !call.is_found && !self.waits() && self.lane.tools.may_stream(&name);
         let Some(hold) = self.hold.filter(|_| may_be) else { return false };
         self.live = Some(LiveCall::new(call.at, name, &self.lane.tools.tool_set, hold));
         true
@@ -288,7 +320,7 @@ impl Streamed {
     }
 
     async fn judge(&mut self, at: u64) {
-        let Some(n) = self.calls.iter().position(|call| call.at == at) else { return };
+        let Some(n) = self.calls.iter().position(|call| call.at == at && !call.is_found) else { return };
         let verdict = self.lane.verdict(&self.calls[n], &self.target, &self.told).await;
         self.calls[n].verdict = Some(verdict);
     }
@@ -305,7 +337,7 @@ impl Streamed {
         if let Some(call) = self.calls.iter_mut().find(is_it) {
             return call.said_again(head);
         }
-        match self.lane.begun(at, head) {
+        match self.lane.begun(at, head, &self.texts.found) {
             Some(call) => {
                 self.calls.push(Call { is_whole: true, ..call });
                 self.judge(at).await;
@@ -320,9 +352,11 @@ impl Streamed {
         if let Some(why) = self.torn().await {
             return self.tear(&why);
         }
+        self.told.raw.clone_from(&self.texts.found.raw);
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let End { end, more } = in_silence(&self.to, beat, settling).await;
+        let end = if self.texts.is_asked { worse(end, TurnEnd::Retried) } else { end };
         let settled = settled(&self.calls, self.n_unread, more);
         if self.calls.iter().all(|call| call.put.is_none()) {
             self.release();
