@@ -125,7 +125,9 @@ impl Lane {
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
         let begun = heads.into_iter().filter_map(|(at, head)| self.begun(at, head, &found));
         let mut calls: Vec<Call> = begun.collect();
-        told.raw = found.raw;
+        if !found.is_empty() {
+            told.raw = found.raw;
+        }
         for call in calls.iter_mut().filter(|call| !call.is_found) {
             call.verdict = Some(self.verdict(call, target, &told).await);
         }
@@ -201,7 +203,7 @@ pub(super) fn choice(calls: &[Call], told: &Told) -> Choice {
     };
     let native = calls.iter().filter(|call| !call.is_found);
     Choice {
-        raw: if native.clone().count() < calls.len() { told.raw.clone() } else { told.text.clone() },
+        raw: if told.raw.is_empty() { told.text.clone() } else { told.raw.clone() },
         native: native.map(|call| (call.head.name.clone(), call.text().to_owned())).collect(),
         reasoning: told.thought.clone(),
         finish_reason: told.reason.clone(),

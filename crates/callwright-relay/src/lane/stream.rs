@@ -53,6 +53,8 @@ struct Streamed {
     wire: Box<dyn Wire>,
     /// Reads what the upstream says before anything else does.
     texts: Texts,
+    /// The events that it lets out.
+    came: Vec<Came>,
     told: Told,
     calls: Vec<Call>,
     /// How many calls nobody reads.
@@ -81,7 +83,8 @@ impl Streamed {
             wire: wire::of(lane.surface),
             hold: lane.relay.holds_calls_for(&target.candidate, lane.stream_arguments),
             live: None,
-            texts: Texts::new(&lane, &target),
+            texts: Texts::new(&lane, &target, to.clone()),
+            came: Vec::new(),
             lane,
             target,
             to,
@@ -101,7 +104,6 @@ impl Streamed {
         let limits = self.lane.relay.config.limits;
         let secrets = Arc::clone(self.target.candidate.upstream.secrets());
         let mut upstream = Events::new(body, secrets, limits.event);
-        let mut read = Vec::new();
         loop {
             let holds = !self.held.is_empty() || 0 < self.texts.held();
             let beat = holds.then(|| self.wire.beat());
@@ -117,35 +119,8 @@ impl Streamed {
                     }
                 },
             };
-            match came {
-                Some(came) => {
-                    if let Json::Is(document) = &came.json
-                        && let Some(why) = self.lane.fault(document.root())
-                    {
-                        upstream.ending.cut_by(&why);
-                        self.is_broken = true;
-                        break;
-                    }
-                    self.texts.take(&mut self.lane, &self.target, came, &mut read).await;
-                }
-                None => {
-                    self.texts.breaks(&mut read).await;
-                    for came in read.drain(..) {
-                        if self.take(came).await.is_err() {
-                            break;
-                        }
-                    }
-                    break;
-                }
-            }
-            let mut fault = None;
-            for came in read.drain(..) {
-                if let Err(why) = self.take(came).await {
-                    fault = Some(why);
-                    break;
-                }
-            }
-            if let Some(why) = fault {
+            let Some(came) = came else { break };
+            if let Err(why) = self.read(came).await {
                 upstream.ending.cut_by(&why);
                 self.is_broken = true;
                 break;
@@ -156,6 +131,10 @@ impl Streamed {
                 break;
             }
             self.to.room().await;
+        }
+        self.texts.breaks(&mut self.came).await;
+        if let Err(why) = self.take_all().await {
+            upstream.ending.cut_by(&why);
         }
         if upstream.ending.is_done
             && !self.is_broken
@@ -169,6 +148,29 @@ impl Streamed {
             let why = upstream.ending.why_cut().unwrap_or("the upstream's answer broke off").to_owned();
             self.break_off(&why);
         }
+    }
+
+    /// Reads the next event of the upstream for its text, and takes what goes on.
+    ///
+    /// # Errors
+    /// Why it is none of an answer to this request.
+    async fn read(&mut self, came: Came) -> Result<(), String> {
+        if let Json::Is(document) = &came.json
+            && let Some(why) = self.lane.fault(document.root())
+        {
+            return Err(why);
+        }
+        self.texts.take(&mut self.lane, &self.target, came, &mut self.came).await;
+        self.take_all().await
+    }
+
+    async fn take_all(&mut self) -> Result<(), String> {
+        let mut came = std::mem::take(&mut self.came);
+        for came in came.drain(..) {
+            self.take(came).await?;
+        }
+        self.came = came;
+        Ok(())
     }
 
     /// Takes the next event.
@@ -352,7 +354,9 @@ impl Streamed {
         if let Some(why) = self.torn().await {
             return self.tear(&why);
         }
-        self.told.raw.clone_from(&self.texts.found.raw);
+        if !self.texts.found.is_empty() {
+            self.told.raw.clone_from(&self.texts.found.raw);
+        }
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let End { end, more } = in_silence(&self.to, beat, settling).await;
@@ -442,7 +446,11 @@ fn read(event: &Event) -> Option<(String, Tree)> {
 }
 
 /// Waits for `work`; meanwhile the client hears of it by `beat`, where there is one.
-async fn in_silence<T>(to: &BodySender, beat: Option<&'static str>, work: impl Future<Output = T>) -> T {
+pub(super) async fn in_silence<T>(
+    to: &BodySender,
+    beat: Option<&'static str>,
+    work: impl Future<Output = T>,
+) -> T {
     let mut work = pin!(work);
     loop {
         match (timeout(SILENCE, &mut work).await, beat) {

@@ -67,7 +67,8 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
         }
         false => lane.read_texts(document, &target).await,
     };
-    let mut told = Told { raw: found.raw.clone(), ..Told::default() };
+    let raw = if found.is_empty() { String::new() } else { found.raw.clone() };
+    let mut told = Told { raw, ..Told::default() };
     let heads = wire.calls(document.root(), &mut told);
     let n_calls = heads.len();
     let begun = heads.into_iter().filter_map(|(at, head)| lane.begun(at, head, &found));

@@ -65,6 +65,11 @@ pub(super) trait Form: Send {
     /// An event of the upstream goes on, under the numbers that it now has.
     fn pass(&mut self, came: Came, out: &mut Vec<Came>);
 
+    /// The same, for an event that begins and ends nothing.
+    fn pass_within(&mut self, came: Came, out: &mut Vec<Came>) {
+        self.pass(came, out);
+    }
+
     /// Says more, in a block of its own where none is open.
     fn say(&mut self, text: &str, out: &mut Vec<Came>);
 

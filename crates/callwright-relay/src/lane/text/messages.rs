@@ -86,6 +86,13 @@ impl Form for Blocks {
         }
     }
 
+    fn pass_within(&mut self, came: Came, out: &mut Vec<Came>) {
+        match self.is_changed {
+            true => self.pass(came, out),
+            false => out.push(came),
+        }
+    }
+
     fn say(&mut self, text: &str, out: &mut Vec<Came>) {
         if !self.is_open {
             if text.trim().is_empty() {

@@ -20,13 +20,21 @@ use self::part::{Part, Role};
 pub(super) use self::whole::Whole;
 use super::Lane;
 use super::call::Put;
+use super::stream::in_silence;
 use super::wire::{self, Told};
 use crate::calls::new_id;
 use crate::deliver::{Came, Json};
 use crate::readers::Readers;
 use crate::reading::{Budget, ReadOptions, Reading};
+use crate::reply::BodySender;
 use crate::surface::Surface;
 use crate::turn::Target;
+
+/// Nobody says how a text ends behind which the answer goes on.
+const UNSAID: End<'static> = (None, Budget::Unknown);
+
+/// Why an answer ended, and what was left of its tokens.
+type End<'a> = (Option<&'a str>, Budget);
 
 /// The texts of a stream, as they are read.
 pub(super) struct Texts {
@@ -42,6 +50,7 @@ pub(super) struct Texts {
     pub(super) found: Found,
     /// The answer said nothing, and was asked for once more.
     pub(super) is_asked: bool,
+    to: BodySender,
 }
 
 /// How texts are read.
@@ -108,7 +117,7 @@ impl Reads {
     }
 
     /// The calls in reasoning that something `follows`, or nothing.
-    async fn thought(&self, thought: &str, follows: bool, end: (Option<&str>, Budget)) -> Vec<Verdict> {
+    async fn thought(&self, thought: &str, follows: bool, end: End<'_>) -> Vec<Verdict> {
         let is_read = match self.options.calls_in_reasoning {
             CallsInReasoning::Ignore => false,
             CallsInReasoning::Unclosed => !follows,
@@ -126,11 +135,7 @@ impl Reads {
 }
 
 /// Ends a reading, for this reason and with so much left.
-async fn end_of(
-    mut reading: Reading,
-    (reason, budget): (Option<&str>, Budget),
-    events: &mut Vec<callwright::Event>,
-) {
+async fn end_of(mut reading: Reading, (reason, budget): End<'_>, events: &mut Vec<callwright::Event>) {
     if let Some(reason) = reason {
         reading.stopped(reason);
     }
@@ -138,7 +143,7 @@ async fn end_of(
 }
 
 impl Texts {
-    pub(super) fn new(lane: &Lane, target: &Target) -> Texts {
+    pub(super) fn new(lane: &Lane, target: &Target, to: BodySender) -> Texts {
         Texts {
             form: form::of(lane.surface),
             reads: Reads::of(lane, target),
@@ -147,6 +152,7 @@ impl Texts {
             says: false,
             found: Found::default(),
             is_asked: false,
+            to,
         }
     }
 
@@ -197,7 +203,7 @@ impl Texts {
                 (Role::Closes, len)
             }
             Place::Thought(text) => {
-                self.end_part(lane, (None, Budget::Unknown), out).await;
+                self.end_part(lane, UNSAID, out).await;
                 if self.reads.is_some() {
                     self.thought.push_str(text);
                 }
@@ -238,7 +244,7 @@ impl Texts {
             && let Some(reading) = part.reading.take()
         {
             let mut events = Vec::new();
-            end_of(reading, (None, Budget::Unknown), &mut events).await;
+            end_of(reading, UNSAID, &mut events).await;
             if !part.is_made && !events.into_iter().any(|event| part::call_of(event).is_some()) {
                 part.pass_all(&mut *self.form, out);
             }
@@ -267,11 +273,11 @@ impl Texts {
 
     /// Another block begins.
     async fn follows(&mut self, lane: &Lane, says: bool, out: &mut Vec<Came>) {
-        self.end_part(lane, (None, Budget::Unknown), out).await;
+        self.end_part(lane, UNSAID, out).await;
         self.thinks_no_more(lane, says, out).await;
     }
 
-    async fn end_part(&mut self, lane: &Lane, end: (Option<&str>, Budget), out: &mut Vec<Came>) {
+    async fn end_part(&mut self, lane: &Lane, end: End<'_>, out: &mut Vec<Came>) {
         let Some(mut part) = self.part.take() else { return };
         let Some(reading) = part.reading.take() else { return };
         end_of(reading, end, &mut part.events).await;
@@ -282,17 +288,11 @@ impl Texts {
     /// Something follows the reasoning, if it says anything.
     async fn thinks_no_more(&mut self, lane: &Lane, says: bool, out: &mut Vec<Came>) {
         if says && !self.thought.is_empty() {
-            self.thought_ends(lane, true, (None, Budget::Unknown), out).await;
+            self.thought_ends(lane, true, UNSAID, out).await;
         }
     }
 
-    async fn thought_ends(
-        &mut self,
-        lane: &Lane,
-        follows: bool,
-        end: (Option<&str>, Budget),
-        out: &mut Vec<Came>,
-    ) {
+    async fn thought_ends(&mut self, lane: &Lane, follows: bool, end: End<'_>, out: &mut Vec<Came>) {
         let thought = std::mem::take(&mut self.thought);
         let Some(reads) = &self.reads else { return };
         for verdict in reads.thought(&thought, follows, end).await {
@@ -313,7 +313,8 @@ impl Texts {
             lane.surface == Surface::Messages && !self.says && told.reason.as_deref() == Some("tool_calls");
         if is_phantom && self.found.is_empty() {
             self.is_asked = true;
-            let again = lane.once_more(target, &told).await;
+            let beat = Some(wire::of(lane.surface).beat());
+            let again = in_silence(&self.to, beat, lane.once_more(target, &told)).await;
             let more = again.as_ref().map_or(0, |again| again.usage.completion);
             let reason = self.form.say_again(again.as_ref().map(|again| again.document.root()), out);
             if let Some(again) = again {

@@ -157,10 +157,13 @@ impl Part {
             if !may_go {
                 return;
             }
-            let Some(Queued { came, len, .. }) = self.queue.pop_front() else { return };
+            let Some(Queued { came, len, role }) = self.queue.pop_front() else { return };
             self.held -= came.event.raw.len();
             self.text.goes(len);
-            form.pass(came, out);
+            match role {
+                Role::Opens | Role::Closes => form.pass(came, out),
+                Role::Text | Role::Within | Role::Aside => form.pass_within(came, out),
+            }
         }
     }
 
@@ -188,6 +191,8 @@ pub(super) struct Waiting {
     /// So much may.
     ready: usize,
     has_any: bool,
+    /// What the engine said behind the first piece that stands nowhere in the text: nobody knows any more how far it is.
+    lost: Option<String>,
 }
 
 impl Waiting {
@@ -201,10 +206,13 @@ impl Waiting {
     /// The engine says this. Marks that are no call may be left out before it: the first place that fits lets go of no more than the
     /// engine did.
     pub(super) fn release(&mut self, said: &str) {
+        if let Some(lost) = &mut self.lost {
+            return lost.push_str(said);
+        }
         let rest = self.text.get(self.ready..).unwrap_or("");
-        let skipped = if rest.starts_with(said) { Some(0) } else { rest.find(said) };
-        if let Some(skipped) = skipped {
-            self.ready += skipped + said.len();
+        match if rest.starts_with(said) { Some(0) } else { rest.find(said) } {
+            Some(skipped) => self.ready += skipped + said.len(),
+            None => self.lost = Some(said.to_owned()),
         }
     }
 
@@ -222,7 +230,8 @@ impl Waiting {
 
     /// What may go out and did not; the rest is written anew.
     pub(super) fn take(&mut self) -> String {
-        let ready = self.text.get(self.gone..self.ready).unwrap_or("").to_owned();
+        let mut ready = self.text.get(self.gone..self.ready).unwrap_or("").to_owned();
+        ready.extend(self.lost.take());
         self.text.clear();
         (self.gone, self.ready) = (0, 0);
         ready
@@ -231,5 +240,29 @@ impl Waiting {
     /// For a text that is whole.
     pub(super) fn of(text: &str) -> Waiting {
         Waiting { text: text.to_owned(), ..Waiting::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_goes_out_than_the_engine_let_go() {
+        let mut waiting = Waiting::of("Well <s>a</s> and a.");
+        for (said, ready) in [("Well ", 5), ("a", 9), (" and", 17), ("b", 17), (" a.", 17)] {
+            waiting.release(said);
+            assert_eq!(waiting.ready(), ready, "{said}");
+        }
+        waiting.goes(9);
+        assert_eq!(waiting.take(), "</s> andb a.");
+    }
+
+    #[test]
+    fn what_went_out_is_not_kept() {
+        let mut waiting = Waiting::of("ab");
+        waiting.release("ab");
+        waiting.goes(2);
+        assert_eq!((waiting.ready(), waiting.text.len()), (0, 0));
     }
 }

@@ -114,7 +114,9 @@ impl Form for Items {
         if self.open.as_ref().is_some_and(|open| open.part.is_none()) {
             self.is_changed = true;
             self.part("response.content_part.added", [("part", text_part(""))], out);
-            self.open.as_mut().map(|open| open.part = Some(String::new()));
+            if let Some(open) = &mut self.open {
+                open.part = Some(String::new());
+            }
         }
         self.part(
             "response.output_text.delta",
@@ -137,7 +139,9 @@ impl Form for Items {
                 out,
             );
             self.part("response.content_part.done", [("part", part.clone())], out);
-            self.open.as_mut().map(|open| open.parts.push(part));
+            if let Some(open) = &mut self.open {
+                open.parts.push(part);
+            }
         }
         let Some(Item { id, parts, .. }) = self.open.take() else { return };
         let item = self.message(&id, "completed", &parts);

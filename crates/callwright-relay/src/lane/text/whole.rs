@@ -9,13 +9,13 @@ use super::form::Made;
 use super::messages::{is_end, is_thought};
 use super::part::{Waiting, call_of};
 use super::responses::{is_message, text_of};
-use super::{Found, Reads, end_of};
+use super::{Found, Reads, UNSAID, end_of};
 use crate::reading::Budget;
 use crate::surface::Surface;
 use crate::surface::responses::new_id;
 use crate::turn::Target;
 use crate::turn::outcome::SILENCE;
-use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
+use crate::wire::{self as json, Document, array, object, rewritten, spliced, string_of};
 
 /// An answer whose texts are read.
 pub(in crate::lane) struct Whole {
@@ -27,6 +27,23 @@ pub(in crate::lane) struct Whole {
 enum Piece {
     Text(String),
     Call(Verdict),
+}
+
+/// A block or an item that is changed.
+struct Change {
+    at: usize,
+    /// It stays as it came, and the pieces stand behind it.
+    is_kept: bool,
+    pieces: Vec<Piece>,
+}
+
+impl Change {
+    /// Calls of reasoning, in front of the block that stands here.
+    fn behind(at: usize, calls: Vec<Verdict>) -> Option<Change> {
+        let pieces: Vec<Piece> = calls.into_iter().map(Piece::Call).collect();
+        let at = at.checked_sub(1)?;
+        (!pieces.is_empty()).then_some(Change { at, is_kept: true, pieces })
+    }
 }
 
 /// What an item or block is, for its text.
@@ -45,52 +62,47 @@ impl Lane {
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
         let end = (told.reason.as_deref(), Budget::of(self.most_tokens, told.usage));
-        let blocks: Vec<Block> = listed(self.surface, document.root())
-            .into_iter()
-            .flat_map(Value::elements)
-            .map(|block| Block::of(self.surface, block))
-            .collect();
-        let mut pieces: Vec<(usize, Vec<Piece>)> = Vec::new();
+        let blocks: Vec<Block> =
+            listed(self.surface, document.root()).map(|block| Block::of(self.surface, block)).collect();
+        let mut changed = Vec::new();
+        let mut thought = String::new();
         for (at, block) in blocks.iter().enumerate() {
-            let rest = blocks.get(at + 1..).unwrap_or_default();
-            let end = if rest.is_empty() { end } else { (None, Budget::Unknown) };
+            if block.says() {
+                let calls = reads.thought(&std::mem::take(&mut thought), true, UNSAID).await;
+                changed.extend(Change::behind(at, calls));
+            }
             match block {
                 Block::Call => break,
                 Block::Other => {}
+                Block::Thought(text) => thought.push_str(text),
                 Block::Text(text) => {
                     found.raw.push_str(text);
                     let mut events = Vec::new();
                     let mut reading = reads.reading();
                     reading.text(text, &mut events).await;
-                    end_of(reading, end, &mut events).await;
-                    let read = self::pieces(text, events);
-                    if read.iter().any(|piece| matches!(piece, Piece::Call(_))) {
-                        pieces.push((at, read));
-                    }
-                }
-                Block::Thought(thought) => {
-                    let follows = rest.iter().any(Block::says);
-                    let calls = reads.thought(thought, follows, end).await;
-                    if !calls.is_empty() {
-                        pieces.push((at, calls.into_iter().map(Piece::Call).collect()));
+                    let is_last = at + 1 == blocks.len();
+                    end_of(reading, if is_last { end } else { UNSAID }, &mut events).await;
+                    let pieces = self::pieces(text, events);
+                    if pieces.iter().any(|piece| matches!(piece, Piece::Call(_))) {
+                        changed.push(Change { at, is_kept: false, pieces });
                     }
                 }
             }
         }
-        if pieces.is_empty() {
+        let calls = reads.thought(&thought, false, end).await;
+        changed.extend(Change::behind(blocks.len(), calls));
+        if changed.is_empty() {
             return Whole { document, found };
         }
         let mut edits = Vec::new();
-        let listed = listed(self.surface, document.root());
-        for (at, block) in listed.into_iter().flat_map(Value::elements).enumerate() {
-            let Some(place) = pieces.iter().position(|(own, _)| *own == at) else { continue };
-            let (_, read) = pieces.swap_remove(place);
-            let is_kept = matches!(blocks.get(at), Some(Block::Thought(_)));
+        let blocks: Vec<Value<'_>> = listed(self.surface, document.root()).collect();
+        for Change { at, is_kept, pieces } in changed {
+            let Some(block) = blocks.get(at) else { continue };
             let mut written = if is_kept { vec![block.raw().to_owned()] } else { Vec::new() };
-            for piece in read {
+            for piece in pieces {
                 written.push(match piece {
                     Piece::Call(verdict) => call(self.surface, &found.take(self, verdict)),
-                    Piece::Text(text) => self::text(self.surface, &text, block, written.is_empty()),
+                    Piece::Text(text) => self::text(self.surface, &text, *block, written.is_empty()),
                 });
             }
             edits.push((block.span(), written.join(",")));
@@ -105,7 +117,7 @@ impl Lane {
     /// Does an answer stop for calls, and have none, nor anything else?
     pub(in crate::lane) fn is_phantom(&self, answer: Value<'_>) -> bool {
         let stops_for_calls = string_of(answer, "stop_reason").is_some_and(|reason| reason == "tool_use");
-        let blocks = listed(self.surface, answer).into_iter().flat_map(Value::elements);
+        let blocks = listed(self.surface, answer);
         self.surface == Surface::Messages
             && stops_for_calls
             && blocks.map(|block| string_of(block, "type").unwrap_or_default()).all(|kind| is_thought(&kind))
@@ -115,10 +127,11 @@ impl Lane {
     pub(in crate::lane) fn told_of_silence(&self, document: Document) -> Document {
         let root = document.root();
         let said = object([("type", quote("text")), ("text", quote(SILENCE))]);
-        let listed = listed(self.surface, root);
-        let blocks = listed.into_iter().flat_map(Value::elements).map(|block| block.raw().to_owned());
+        let blocks = listed(self.surface, root).map(|block| block.raw().to_owned());
         let all = array(blocks.chain([said]));
-        let mut edits: Vec<(Span, String)> = listed.map(|listed| (listed.span(), all)).into_iter().collect();
+        let content = root.get(list_of(self.surface));
+        let mut edits: Vec<(Span, String)> =
+            content.map(|content| (content.span(), all)).into_iter().collect();
         edits.extend(root.get("stop_reason").map(|reason| (reason.span(), quote("end_turn"))));
         with(document, edits)
     }
@@ -130,11 +143,16 @@ fn with(document: Document, mut edits: Vec<(Span, String)>) -> Document {
 }
 
 /// The blocks or items of an answer.
-fn listed(surface: Surface, answer: Value<'_>) -> Option<Value<'_>> {
-    answer.get(match surface {
+fn listed(surface: Surface, answer: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    answer.get(list_of(surface)).into_iter().flat_map(Value::elements)
+}
+
+/// The member that holds them.
+fn list_of(surface: Surface) -> &'static str {
+    match surface {
         Surface::Responses => "output",
         Surface::Messages | Surface::Chat => "content",
-    })
+    }
 }
 
 impl Block {
@@ -193,11 +211,11 @@ fn pieces(text: &str, events: Vec<Event>) -> Vec<Piece> {
 
 fn text(surface: Surface, text: &str, block: Value<'_>, is_first: bool) -> String {
     let mut changes = match surface {
-        Surface::Responses => vec![("content", Change::Set(array([text_part(text)])))],
-        Surface::Messages | Surface::Chat => vec![("text", Change::Set(quote(text)))],
+        Surface::Responses => vec![("content", json::Change::Set(array([text_part(text)])))],
+        Surface::Messages | Surface::Chat => vec![("text", json::Change::Set(quote(text)))],
     };
     if surface == Surface::Responses && !is_first {
-        changes.push(("id", Change::Set(quote(&new_id("msg_")))));
+        changes.push(("id", json::Change::Set(quote(&new_id("msg_")))));
     }
     rewritten(block, &changes)
 }
