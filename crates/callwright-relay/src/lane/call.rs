@@ -70,6 +70,11 @@ impl Tools {
         self.tool_set.get(name).is_some() && self.allowed.allows(name)
     }
 
+    /// Does a call that stands in a text stay there? What tools take whose schema nobody here knows is for nobody to say.
+    pub(super) fn leaves(&self, refusal: &Refusal) -> bool {
+        refusal.name.as_deref().is_some_and(|name| !self.reads(name))
+    }
+
     /// Is a call of this name held against a schema?
     pub(super) fn reads(&self, name: &str) -> bool {
         !self.is_empty() && !self.unread.iter().any(|unread| unread == name)

@@ -254,7 +254,7 @@ impl Texts {
     fn begin(&mut self, at: u64) {
         if let Some(reads) = &self.reads {
             self.form.begins(at);
-            self.part = Some(Part::new(reads.reading()));
+            self.part = Some(Part::new(reads.reading(), self.found.raw.len()));
         }
     }
 
@@ -296,6 +296,9 @@ impl Texts {
         let thought = std::mem::take(&mut self.thought);
         let Some(reads) = &self.reads else { return };
         for verdict in reads.thought(&thought, follows, end).await {
+            if matches!(&verdict, Verdict::Refused(refusal) if lane.tools.leaves(refusal)) {
+                continue;
+            }
             let made = self.found.take(lane, verdict);
             self.form.call(&made, out);
         }

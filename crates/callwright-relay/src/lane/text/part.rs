@@ -16,6 +16,8 @@ pub(super) struct Part {
     pub(super) reading: Option<Reading>,
     /// What the engine made of it and nobody has written yet.
     pub(super) events: Vec<Event>,
+    /// Where it begins in all that was read.
+    from: usize,
     queue: VecDeque<Queued>,
     /// The text of the events that wait.
     text: Waiting,
@@ -55,10 +57,11 @@ pub(super) fn call_of(event: Event) -> Option<Verdict> {
 }
 
 impl Part {
-    pub(super) fn new(reading: Reading) -> Part {
+    pub(super) fn new(reading: Reading, from: usize) -> Part {
         Part {
             reading: Some(reading),
             events: Vec::new(),
+            from,
             queue: VecDeque::new(),
             text: Waiting::default(),
             is_made: false,
@@ -116,6 +119,12 @@ impl Part {
                     true => form.say(&said, out),
                     false => self.text.release(&said),
                 },
+                Event::Call(Verdict::Refused(refusal)) if lane.tools.leaves(&refusal) => {
+                    let read = found.raw.get(self.from..).unwrap_or("");
+                    if self.is_made {
+                        form.say(refusal.span.of(read), out);
+                    }
+                }
                 Event::Call(verdict) => {
                     self.split(form, out);
                     let made = found.take(lane, verdict);

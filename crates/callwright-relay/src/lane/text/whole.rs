@@ -4,6 +4,7 @@ use callwright::{Event, Verdict};
 use callwright_json::{Span, Value, quote};
 
 use super::super::Lane;
+use super::super::call::Tools;
 use super::super::wire::{self, Told, text_part};
 use super::form::Made;
 use super::messages::{is_end, is_thought};
@@ -39,8 +40,11 @@ struct Change {
 
 impl Change {
     /// Calls of reasoning, in front of the block that stands here.
-    fn behind(at: usize, calls: Vec<Verdict>) -> Option<Change> {
-        let pieces: Vec<Piece> = calls.into_iter().map(Piece::Call).collect();
+    fn behind(tools: &Tools, at: usize, calls: Vec<Verdict>) -> Option<Change> {
+        let is_left =
+            |verdict: &Verdict| matches!(verdict, Verdict::Refused(refusal) if tools.leaves(refusal));
+        let calls = calls.into_iter().filter(|verdict| !is_left(verdict));
+        let pieces: Vec<Piece> = calls.map(Piece::Call).collect();
         let at = at.checked_sub(1)?;
         (!pieces.is_empty()).then_some(Change { at, is_kept: true, pieces })
     }
@@ -69,7 +73,7 @@ impl Lane {
         for (at, block) in blocks.iter().enumerate() {
             if block.says() {
                 let calls = reads.thought(&std::mem::take(&mut thought), true, UNSAID).await;
-                changed.extend(Change::behind(at, calls));
+                changed.extend(Change::behind(&self.tools, at, calls));
             }
             match block {
                 Block::Call => break,
@@ -82,7 +86,7 @@ impl Lane {
                     reading.text(text, &mut events).await;
                     let is_last = at + 1 == blocks.len();
                     end_of(reading, if is_last { end } else { UNSAID }, &mut events).await;
-                    let pieces = self::pieces(text, events);
+                    let pieces = self::pieces(&self.tools, text, events);
                     if pieces.iter().any(|piece| matches!(piece, Piece::Call(_))) {
                         changed.push(Change { at, is_kept: false, pieces });
                     }
@@ -90,7 +94,7 @@ impl Lane {
             }
         }
         let calls = reads.thought(&thought, false, end).await;
-        changed.extend(Change::behind(blocks.len(), calls));
+        changed.extend(Change::behind(&self.tools, blocks.len(), calls));
         if changed.is_empty() {
             return Whole { document, found };
         }
@@ -183,11 +187,19 @@ impl Block {
 }
 
 /// What a text comes to: its words as they stand before the first call, and as the engine says them from there on.
-fn pieces(text: &str, events: Vec<Event>) -> Vec<Piece> {
+fn pieces(tools: &Tools, text: &str, events: Vec<Event>) -> Vec<Piece> {
     let mut before = Waiting::of(text);
     let mut pieces: Vec<Piece> = Vec::new();
     for event in events {
         match event {
+            Event::Call(Verdict::Refused(refusal)) if tools.leaves(&refusal) => {
+                let said = refusal.span.of(text);
+                match pieces.last_mut() {
+                    None => {}
+                    Some(Piece::Text(text)) => text.push_str(said),
+                    Some(Piece::Call(_)) => pieces.push(Piece::Text(said.to_owned())),
+                }
+            }
             Event::Text(said) | Event::Reasoning(said) => match pieces.last_mut() {
                 None => before.release(&said),
                 Some(Piece::Text(text)) => text.push_str(&said),
