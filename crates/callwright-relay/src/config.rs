@@ -88,6 +88,9 @@ pub struct UpstreamConfig {
     /// What becomes of calls in the reasoning of its models.
     #[serde(default, deserialize_with = "some_calls_in_reasoning")]
     pub calls_in_reasoning: Option<CallsInReasoning>,
+    /// Are calls read that stand in text, where it speaks the client's own API? They are where it is not set.
+    #[serde(default)]
+    pub heal_text: Option<bool>,
 }
 
 impl UpstreamConfig {
@@ -106,6 +109,7 @@ impl UpstreamConfig {
             retries: retries(),
             constrain: None,
             calls_in_reasoning: None,
+            heal_text: None,
         }
     }
 }
@@ -216,6 +220,10 @@ pub struct ModelConfig {
     /// What becomes of calls in its reasoning; the upstream's where it is not set.
     #[serde(default, deserialize_with = "some_calls_in_reasoning")]
     pub calls_in_reasoning: Option<CallsInReasoning>,
+    /// Are calls read that stand in its text, where its upstream speaks the client's own API? As for the upstream where it is
+    /// not set.
+    #[serde(default)]
+    pub heal_text: Option<bool>,
     /// Which rungs of the ladder are allowed.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
@@ -243,6 +251,7 @@ impl ModelConfig {
             num_ctx: None,
             reasoning_effort: false,
             calls_in_reasoning: None,
+            heal_text: None,
             policy: None,
             fallback_model: None,
         }

@@ -4,7 +4,7 @@ use callwright::json;
 use callwright::value::Value;
 use callwright_gateway::{ClientKey, GatewayConfig, ServerConfig};
 use callwright_relay::UpstreamKind;
-use callwright_relay::config::RelayConfig;
+use callwright_relay::config::{ModelConfig, RelayConfig};
 
 use crate::running::{Running, relay_to, replay};
 
@@ -133,6 +133,31 @@ fn a_call_that_was_repaired_on_the_way_is_counted() {
             .all(|part| line.contains(part))
     };
     assert!(metrics.lines().any(is_it), "{metrics}");
+}
+
+#[test]
+fn calls_in_text_stay_there_where_that_is_wanted() {
+    let replay = replay(
+        r#"[[answer]]
+        text = '<invoke name="f"><parameter name="a">1</parameter></invoke>'
+        repeat = true"#,
+    );
+    for (upstream, model, reason) in [
+        (None, None, "tool_use"),
+        (Some(false), None, "end_turn"),
+        (Some(false), Some(true), "tool_use"),
+        (None, Some(false), "end_turn"),
+    ] {
+        let mut relay = relay_of_messages(&replay);
+        relay.upstreams[0].heal_text = upstream;
+        relay.models = vec![ModelConfig { heal_text: model, ..ModelConfig::new("*") }];
+        let running = Running::start(GatewayConfig::default(), relay);
+        let mut body = hello();
+        let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+        body["tools"] = json!([{"name": "f", "input_schema": schema}]);
+        let answer = running.ask("POST /v1/messages", &body.to_string()).json();
+        assert_eq!(answer["stop_reason"].as_str(), Some(reason), "{answer}");
+    }
 }
 
 #[test]

@@ -42,6 +42,17 @@ pub(crate) enum Json {
 }
 
 impl Came {
+    /// An event of this name, which holds this JSON.
+    pub(crate) fn written(name: &str, data: &str) -> Came {
+        let raw = ["event: ", name, "\ndata: ", data, "\n\n"].concat();
+        Came::of(sse::Event::of(raw.into()))
+    }
+
+    /// An event with other data.
+    pub(crate) fn with_data(event: &sse::Event, data: &str) -> Came {
+        Came::of(event.with_data(data))
+    }
+
     fn of(event: sse::Event) -> Came {
         let json = event.data.clone().map_or(Json::None, |data| match Document::parse(data) {
             Ok(document) => match doubled(document.root()) {

@@ -13,7 +13,7 @@ use crate::relay::Relay;
 use crate::surface::responses::{Declared, Table};
 use crate::surface::{Surface, messages};
 use crate::turn::Target;
-use crate::wire::{WireError, array};
+use crate::wire::{WireError, array, string_of};
 
 use super::Lane;
 use super::wire::Told;
@@ -26,6 +26,8 @@ pub(super) struct Tools {
     /// Tools whose schema only the upstream and the client know: their calls pass.
     unread: Vec<String>,
     allowed: ToolChoice,
+    /// The request wants no call.
+    pub(super) are_barred: bool,
 }
 
 impl Tools {
@@ -53,7 +55,10 @@ impl Tools {
             true => Arc::new(ToolSet::empty()),
             false => relay.tool_sets.of(&array(&functions)).await?,
         };
-        Ok(Tools { tool_set, table, unread, allowed })
+        let chosen = root.get("tool_choice");
+        let kind = chosen.and_then(|chosen| chosen.as_str().or_else(|| string_of(chosen, "type")));
+        let are_barred = kind.is_some_and(|kind| kind == "none");
+        Ok(Tools { tool_set, table, unread, allowed, are_barred })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -63,6 +68,11 @@ impl Tools {
     /// May a call of this name go out before its verdict?
     pub(super) fn may_stream(&self, name: &str) -> bool {
         self.tool_set.get(name).is_some() && self.allowed.allows(name)
+    }
+
+    /// Does a call that stands in a text stay there? What tools take whose schema nobody here knows is for nobody to say.
+    pub(super) fn leaves(&self, refusal: &Refusal) -> bool {
+        refusal.name.as_deref().is_some_and(|name| !self.reads(name))
     }
 
     /// Is a call of this name held against a schema?
@@ -80,6 +90,8 @@ pub(crate) struct Call {
     /// Its arguments, as the model wrote them.
     pub(super) arguments: String,
     pub(super) is_whole: bool,
+    /// It stood in a text, and has its verdict.
+    pub(super) is_found: bool,
     /// What of them went out before its verdict.
     pub(super) sent: String,
     /// What it came to; none as long as it is not whole.
@@ -116,6 +128,7 @@ impl Call {
             head,
             arguments: String::new(),
             is_whole: false,
+            is_found: false,
             sent: String::new(),
             verdict: None,
             put: None,
@@ -146,10 +159,9 @@ impl Call {
 }
 
 impl Lane {
-    /// What the engine makes of a call, in an answer that said and spent this.
-    pub(super) async fn verdict(&self, call: &Call, target: &Target, told: &Told) -> Verdict {
-        let name = call.flat(&self.tools);
-        let options = ReadOptions {
+    /// How the answers of `target` are read.
+    pub(super) fn read_options(&self, target: &Target) -> ReadOptions {
+        ReadOptions {
             mode: Mode::Native,
             constrain: Constrain::None,
             policy: self.policy,
@@ -160,7 +172,13 @@ impl Lane {
             asked: None,
             unsure_is_text: false,
             shown: None,
-        };
+        }
+    }
+
+    /// What the engine makes of a call, in an answer that said and spent this.
+    pub(super) async fn verdict(&self, call: &Call, target: &Target, told: &Told) -> Verdict {
+        let name = call.flat(&self.tools);
+        let options = self.read_options(target);
         let mut events = Vec::new();
         let mut reading = Reading::new(&self.relay.readers, &self.tools.tool_set, &options);
         let (id, arguments) = (Some(call.head.id.as_str()), Some(call.text()));

@@ -3,8 +3,8 @@
 //!
 //! In goes the client's request; it goes on as it is, but for what is ours, the model's other name, and old calls that are
 //! broken. Of the answer only calls are read. One that is right passes; one that has one reading gets its arguments put in their
-//! place; one that is refused is asked for again, and at last told of in words. Nothing else of an answer is changed: thoughts,
-//! signatures and whatever nobody here knows stay as they came.
+//! place; one that is refused is asked for again, and at last told of in words. One that stands in a text becomes a native one. Nothing else
+//! of an answer is changed: thoughts, signatures and whatever nobody here knows stay as they came.
 
 mod call;
 mod live;
@@ -12,6 +12,7 @@ mod question;
 mod settle;
 mod sound;
 mod stream;
+mod text;
 mod whole;
 pub(crate) mod wire;
 

@@ -3,6 +3,7 @@
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
 
 use super::call::{Call, CallHead, Put};
+use super::text::{Found, Whole};
 use super::wire::{self, Settled, Told};
 use super::{Lane, question};
 use crate::followup;
@@ -20,15 +21,16 @@ pub(super) struct End {
 
 impl Lane {
     /// A call of this head, if its tool is one whose calls are read.
-    pub(super) fn begun(&self, at: u64, head: CallHead) -> Option<Call> {
-        let call = Call::new(at, head);
-        self.tools.reads(&call.flat(&self.tools)).then_some(call)
+    pub(super) fn begun(&self, at: u64, head: CallHead, found: &Found) -> Option<Call> {
+        let verdict = found.verdict(&head.id).cloned();
+        let call = Call { is_found: verdict.is_some(), verdict, ..Call::new(at, head) };
+        (call.is_found || self.tools.reads(&call.flat(&self.tools))).then_some(call)
     }
 
     /// Decides about the calls of an answer that has ended, and says in each what stands in its place.
     pub(super) async fn settle(&mut self, calls: &mut [Call], told: &Told, target: &Target) -> End {
         let reason = told.reason.as_deref();
-        for call in calls.iter_mut().filter(|call| !call.is_right(&self.tools)) {
+        for call in calls.iter_mut().filter(|call| !call.is_found && !call.is_right(&self.tools)) {
             call.verdict = Some(self.verdict(call, target, told).await);
         }
         self.note(calls, told, target);
@@ -84,7 +86,7 @@ impl Lane {
 
     fn delivered(&self, verdicts: &[Verdict], asked: bool) -> TurnEnd {
         let is_repaired = |verdict: &Verdict| match verdict {
-            Verdict::Accepted(call) => !Policy::Strict.admits(call),
+            Verdict::Accepted(call) => !verdict.is_native() || !Policy::Strict.admits(call),
             Verdict::Refused(_) => false,
         };
         match asked {
@@ -118,14 +120,49 @@ impl Lane {
         if self.fault(document.root()).is_some() {
             return None;
         }
+        let Whole { document, found } = self.read_texts(document, target).await;
         let mut told = Told::default();
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
-        let mut calls: Vec<Call> = heads.into_iter().filter_map(|(at, head)| self.begun(at, head)).collect();
-        for call in &mut calls {
+        let begun = heads.into_iter().filter_map(|(at, head)| self.begun(at, head, &found));
+        let mut calls: Vec<Call> = begun.collect();
+        if !found.is_empty() {
+            told.raw = found.raw;
+        }
+        for call in calls.iter_mut().filter(|call| !call.is_found) {
             call.verdict = Some(self.verdict(call, target, &told).await);
         }
         self.log.read(told.usage, std::iter::once(&choice(&calls, &told)));
         Some((calls.into_iter().filter_map(|call| call.verdict).collect(), told.usage))
+    }
+}
+
+/// An answer that was asked for in the place of an empty one.
+pub(super) struct Again {
+    pub(super) document: Document,
+    pub(super) found: Found,
+    pub(super) usage: Usage,
+}
+
+impl Lane {
+    /// Asks the same once more, where an answer stops for calls and has none; nothing where that says no more.
+    pub(super) async fn once_more(&mut self, target: &Target, told: &Told) -> Option<Again> {
+        tracing::info!(
+            model = target.candidate.model,
+            "[relay] an answer stops for calls and has none: asking again"
+        );
+        self.log.read(told.usage, std::iter::once(&choice(&[], told)));
+        let body = question::body(self, &target.candidate.model, &[], false);
+        let open = self.ask(target.clone(), body, AttemptReason::Reask).await.ok()?;
+        let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
+        let document = Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()?;
+        let root = document.root();
+        if self.fault(root).is_some() || wire::is_failed(root) || self.is_phantom(root) {
+            return None;
+        }
+        let Whole { document, found } = self.read_texts(document, target).await;
+        let mut told = Told::default();
+        wire::of(self.surface).calls(document.root(), &mut told);
+        Some(Again { document, found, usage: told.usage })
     }
 }
 
@@ -164,9 +201,10 @@ pub(super) fn choice(calls: &[Call], told: &Told) -> Choice {
         verdicts: calls.iter().filter_map(|call| call.verdict.clone()).collect(),
         ..Outcome::default()
     };
+    let native = calls.iter().filter(|call| !call.is_found);
     Choice {
-        raw: told.text.clone(),
-        native: calls.iter().map(|call| (call.head.name.clone(), call.text().to_owned())).collect(),
+        raw: if told.raw.is_empty() { told.text.clone() } else { told.raw.clone() },
+        native: native.map(|call| (call.head.name.clone(), call.text().to_owned())).collect(),
         reasoning: told.thought.clone(),
         finish_reason: told.reason.clone(),
         outcome,

@@ -16,6 +16,7 @@ use tokio::time::{timeout, timeout_at};
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
 use super::settle::{End, choice, settled};
+use super::text::Texts;
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
 use crate::deliver::{Came, Events, Json};
@@ -27,6 +28,7 @@ use crate::report;
 use crate::sse::Event;
 use crate::surface::Failure;
 use crate::turn::Target;
+use crate::turn::outcome::worse;
 use crate::upstream::ResponseBody;
 
 /// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
@@ -49,6 +51,10 @@ struct Streamed {
     target: Target,
     to: BodySender,
     wire: Box<dyn Wire>,
+    /// Reads what the upstream says before anything else does.
+    texts: Texts,
+    /// The events that it lets out.
+    came: Vec<Came>,
     told: Told,
     calls: Vec<Call>,
     /// How many calls nobody reads.
@@ -77,6 +83,8 @@ impl Streamed {
             wire: wire::of(lane.surface),
             hold: lane.relay.holds_calls_for(&target.candidate, lane.stream_arguments),
             live: None,
+            texts: Texts::new(&lane, &target, to.clone()),
+            came: Vec::new(),
             lane,
             target,
             to,
@@ -97,7 +105,8 @@ impl Streamed {
         let secrets = Arc::clone(self.target.candidate.upstream.secrets());
         let mut upstream = Events::new(body, secrets, limits.event);
         loop {
-            let beat = (!self.held.is_empty()).then(|| self.wire.beat());
+            let holds = !self.held.is_empty() || 0 < self.texts.held();
+            let beat = holds.then(|| self.wire.beat());
             let due = self.live.as_ref().and_then(LiveCall::due);
             let next = in_silence(&self.to, beat, upstream.next());
             let came = match due {
@@ -111,16 +120,21 @@ impl Streamed {
                 },
             };
             let Some(came) = came else { break };
-            if let Err(why) = self.take(came).await {
+            if let Err(why) = self.read(came).await {
                 upstream.ending.cut_by(&why);
                 self.is_broken = true;
                 break;
             }
-            if limits.answer < self.held_bytes + self.told.text.len() + self.told.thought.len() {
+            let held = self.held_bytes + self.texts.held();
+            if limits.answer < held + self.told.text.len() + self.told.thought.len() {
                 upstream.ending.cut_by("the upstream's answer is longer than is allowed");
                 break;
             }
             self.to.room().await;
+        }
+        self.texts.breaks(&mut self.came).await;
+        if let Err(why) = self.take_all().await {
+            upstream.ending.cut_by(&why);
         }
         if upstream.ending.is_done
             && !self.is_broken
@@ -134,6 +148,29 @@ impl Streamed {
             let why = upstream.ending.why_cut().unwrap_or("the upstream's answer broke off").to_owned();
             self.break_off(&why);
         }
+    }
+
+    /// Reads the next event of the upstream for its text, and takes what goes on.
+    ///
+    /// # Errors
+    /// Why it is none of an answer to this request.
+    async fn read(&mut self, came: Came) -> Result<(), String> {
+        if let Json::Is(document) = &came.json
+            && let Some(why) = self.lane.fault(document.root())
+        {
+            return Err(why);
+        }
+        self.texts.take(&mut self.lane, &self.target, came, &mut self.came).await;
+        self.take_all().await
+    }
+
+    async fn take_all(&mut self) -> Result<(), String> {
+        let mut came = std::mem::take(&mut self.came);
+        for came in came.drain(..) {
+            self.take(came).await?;
+        }
+        self.came = came;
+        Ok(())
     }
 
     /// Takes the next event.
@@ -152,9 +189,6 @@ impl Streamed {
                 return Ok(());
             }
         };
-        if let Some(why) = self.lane.fault(document.root()) {
-            return Err(why);
-        }
         let mut certain = None;
         let seen = self.wire.see(document.root(), &mut self.told);
         if self.is_settled && !matches!(seen, Seen::Beat | Seen::Beside | Seen::Fails) {
@@ -173,7 +207,7 @@ impl Streamed {
             Seen::CallBegins(at, _) if self.calls.iter().any(|call| call.at == at) => {
                 return Err(String::from("the upstream's stream begins two calls in one place"));
             }
-            Seen::CallBegins(at, head) => match self.lane.begun(at, head) {
+            Seen::CallBegins(at, head) => match self.lane.begun(at, head, &self.texts.found) {
                 Some(call) => {
                     certain = self.goes_live(&call).then_some(0);
                     self.calls.push(call);
@@ -243,7 +277,7 @@ impl Streamed {
     fn goes_live(&mut self, call: &Call) -> bool {
         let name = call.flat(&self.lane.tools);
         let is_empty = matches!(call.head.arguments.as_str(), "" | "{}") && !call.head.is_misspelt;
-        let may_be = is_empty && !self.waits() && self.lane.tools.may_stream(&name);
+        let may_be = is_empty && !call.is_found && !self.waits() && self.lane.tools.may_stream(&name);
         let Some(hold) = self.hold.filter(|_| may_be) else { return false };
         self.live = Some(LiveCall::new(call.at, name, &self.lane.tools.tool_set, hold));
         true
@@ -288,7 +322,7 @@ impl Streamed {
     }
 
     async fn judge(&mut self, at: u64) {
-        let Some(n) = self.calls.iter().position(|call| call.at == at) else { return };
+        let Some(n) = self.calls.iter().position(|call| call.at == at && !call.is_found) else { return };
         let verdict = self.lane.verdict(&self.calls[n], &self.target, &self.told).await;
         self.calls[n].verdict = Some(verdict);
     }
@@ -305,7 +339,7 @@ impl Streamed {
         if let Some(call) = self.calls.iter_mut().find(is_it) {
             return call.said_again(head);
         }
-        match self.lane.begun(at, head) {
+        match self.lane.begun(at, head, &self.texts.found) {
             Some(call) => {
                 self.calls.push(Call { is_whole: true, ..call });
                 self.judge(at).await;
@@ -320,9 +354,13 @@ impl Streamed {
         if let Some(why) = self.torn().await {
             return self.tear(&why);
         }
+        if !self.texts.found.is_empty() {
+            self.told.raw.clone_from(&self.texts.found.raw);
+        }
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let End { end, more } = in_silence(&self.to, beat, settling).await;
+        let end = if self.texts.is_asked { worse(end, TurnEnd::Retried) } else { end };
         let settled = settled(&self.calls, self.n_unread, more);
         if self.calls.iter().all(|call| call.put.is_none()) {
             self.release();
@@ -408,7 +446,11 @@ fn read(event: &Event) -> Option<(String, Tree)> {
 }
 
 /// Waits for `work`; meanwhile the client hears of it by `beat`, where there is one.
-async fn in_silence<T>(to: &BodySender, beat: Option<&'static str>, work: impl Future<Output = T>) -> T {
+pub(super) async fn in_silence<T>(
+    to: &BodySender,
+    beat: Option<&'static str>,
+    work: impl Future<Output = T>,
+) -> T {
     let mut work = pin!(work);
     loop {
         match (timeout(SILENCE, &mut work).await, beat) {

@@ -4,13 +4,15 @@ use bytes::Bytes;
 use http::{StatusCode, header};
 
 use super::call::Call;
-use super::settle::{End, resolution, settled};
+use super::settle::{Again, End, resolution, settled};
+use super::text::{Found, Whole};
 use super::wire::{self, Told};
 use super::{Lane, Open, request_id};
-use crate::record::TurnEnd;
+use crate::record::{TurnEnd, Usage};
 use crate::relay::{REQUEST_ID, SMALL};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
+use crate::turn::outcome::worse;
 use crate::wire::{Document, WireError, spliced};
 
 /// The answer to a request, from an upstream that answers in one piece.
@@ -49,13 +51,32 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
         return Reply { status, headers, body: ReplyBody::whole(document.to_bytes()) };
     }
     let mut wire = wire::of(lane.surface);
-    let mut told = Told::default();
+    let is_phantom = lane.is_phantom(document.root());
+    let mut before = Usage::default();
+    let Whole { document, found } = match is_phantom {
+        true => {
+            let mut told = Told::default();
+            wire.calls(document.root(), &mut told);
+            match lane.once_more(&target, &told).await {
+                Some(Again { document, found, .. }) => {
+                    before = told.usage;
+                    Whole { document, found }
+                }
+                None => Whole { document: lane.told_of_silence(document), found: Found::default() },
+            }
+        }
+        false => lane.read_texts(document, &target).await,
+    };
+    let raw = if found.is_empty() { String::new() } else { found.raw.clone() };
+    let mut told = Told { raw, ..Told::default() };
     let heads = wire.calls(document.root(), &mut told);
     let n_calls = heads.len();
-    let begun = heads.into_iter().filter_map(|(at, head)| lane.begun(at, head));
+    let begun = heads.into_iter().filter_map(|(at, head)| lane.begun(at, head, &found));
     let mut calls: Vec<Call> = begun.map(|call| Call { is_whole: true, ..call }).collect();
     let n_unread = n_calls - calls.len();
     let End { end, more } = lane.settle(&mut calls, &told, &target).await;
+    let end = if is_phantom { worse(end, TurnEnd::Retried) } else { end };
+    let more = [before, more].into_iter().sum();
     let mut edits = wire.edits(document.root(), &settled(&calls, n_unread, more));
     edits.sort_by_key(|(span, _)| *span);
     let body = match edits.is_empty() {

@@ -41,6 +41,12 @@ impl Route {
 }
 
 impl Candidate {
+    /// Are calls looked for in its texts, where it speaks the client's own API? As it is set for the model, else for the upstream.
+    pub(crate) fn heals_text(&self) -> bool {
+        let set = self.config.as_ref().and_then(|config| config.heal_text);
+        set.or(self.upstream.config().heal_text).unwrap_or(true)
+    }
+
     /// What becomes of calls in the model's reasoning: as it is set for the model, else for the upstream.
     pub(crate) fn calls_in_reasoning(&self) -> CallsInReasoning {
         let set = self.config.as_ref().and_then(|config| config.calls_in_reasoning);

@@ -156,6 +156,36 @@ const WAYS: [(Surface, Option<&str>); 5] = [
 /// Of a call that waits for its verdict.
 const HELD: [(u64, &str); 4] = [(9, "write_file"), (9, "one"), (9, "two"), (9, "three")];
 
+/// Words that begin no call go out as they come, and to the byte, where the upstream speaks the client's API.
+#[tokio::test(start_paused = true)]
+async fn words_of_a_lane_do_not_wait() {
+    let event = |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
+    let piece = |text: &str| {
+        let delta = json!({"type": "text_delta", "text": text});
+        event(json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+    };
+    let begin = event(
+        json!({"type": "message_start", "message": {"id": "msg_1", "usage": {"input_tokens": 1}}}),
+    ) + &event(
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+    );
+    let end = event(json!({"type": "content_block_stop", "index": 0}))
+        + &event(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}))
+        + &event(json!({"type": "message_stop"}));
+    let pieces = [begin + &piece("So, one"), piece(" two"), piece(" < three"), end];
+    let sent = pieces.concat();
+    let (_server, relay) = relay(Mode::Native, Some("messages"), move |_, _| {
+        let mut paced: Vec<_> =
+            [0, 3, 5, 1].map(Duration::from_secs).into_iter().zip(pieces.clone()).collect();
+        paced[0].1.insert_str(0, HEAD);
+        Reply::Paced(paced)
+    })
+    .await;
+    let heard = heard(&relay, Surface::Messages, None).await;
+    assert_eq!(of_call(&heard), [(0, "one"), (3, "two"), (8, "three")]);
+    assert_eq!(all(&heard), sent);
+}
+
 /// A model that has proved itself writes a call that takes long: it goes out when it has been held for five seconds, and the
 /// rest as it comes. Of any other model it goes out when it is right.
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@ mod responses;
 
 use callwright_json::{Span, Value};
 
+pub(crate) use self::responses::text_part;
 pub(crate) use super::call::CallHead;
 use super::call::{Call, Put};
 use crate::record::Usage;
@@ -16,6 +17,8 @@ use crate::wire::{spliced, string_of};
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) text: String,
+    /// The text as the model wrote it, where calls stand in it.
+    pub(crate) raw: String,
     pub(crate) thought: String,
     /// In which words it refused.
     pub(crate) refusal: String,

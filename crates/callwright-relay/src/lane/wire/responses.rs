@@ -224,7 +224,8 @@ fn part_of(at: u64, id: &str) -> Vec<(&'static str, String)> {
     vec![("item_id", quote(id)), ("output_index", at.to_string()), ("content_index", String::from("0"))]
 }
 
-fn text_part(words: &str) -> String {
+/// A part of a message that says this.
+pub(crate) fn text_part(words: &str) -> String {
     let none = String::from("[]");
     object([
         ("type", quote("output_text")),

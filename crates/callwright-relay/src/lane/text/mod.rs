@@ -1,0 +1,330 @@
+//! Calls in the text of an answer: they become native ones, in the order in which they stand there.
+//!
+//! Events of a stream go in. Those of a text in which nothing may begin a call come out as they came, as soon as the engine lets
+//! go of the text. From a call on, the words behind it are a block of their own, and what the upstream says further gets other
+//! numbers. Reasoning passes at once; calls in it stand behind it. Whoever reads the native calls of the answer reads these as
+//! well, with the verdicts that they have already.
+
+mod form;
+mod messages;
+mod part;
+mod responses;
+mod whole;
+
+use std::sync::Arc;
+
+use callwright::{CallsInReasoning, ToolSet, Verdict};
+
+use self::form::{Form, Made, Place};
+use self::part::{Part, Role};
+pub(super) use self::whole::Whole;
+use super::Lane;
+use super::call::Put;
+use super::stream::in_silence;
+use super::wire::{self, Told};
+use crate::calls::new_id;
+use crate::deliver::{Came, Json};
+use crate::readers::Readers;
+use crate::reading::{Budget, ReadOptions, Reading};
+use crate::reply::BodySender;
+use crate::surface::Surface;
+use crate::turn::Target;
+
+/// Nobody says how a text ends behind which the answer goes on.
+const UNSAID: End<'static> = (None, Budget::Unknown);
+
+/// Why an answer ended, and what was left of its tokens.
+type End<'a> = (Option<&'a str>, Budget);
+
+/// The texts of a stream, as they are read.
+pub(super) struct Texts {
+    form: Box<dyn Form>,
+    /// How they are read; none where they are not.
+    reads: Option<Reads>,
+    /// The text that is open.
+    part: Option<Part>,
+    /// Reasoning that nothing follows so far.
+    thought: String,
+    /// Has anything begun besides reasoning?
+    says: bool,
+    pub(super) found: Found,
+    /// The answer said nothing, and was asked for once more.
+    pub(super) is_asked: bool,
+    to: BodySender,
+}
+
+/// How texts are read.
+pub(super) struct Reads {
+    readers: Arc<Readers>,
+    tool_set: Arc<ToolSet>,
+    options: ReadOptions,
+}
+
+/// The calls that stand in texts, and the texts as the model wrote them.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    calls: Vec<(String, Verdict)>,
+    pub(super) raw: String,
+}
+
+impl Found {
+    /// What the call of this id came to, where it stands in a text.
+    pub(super) fn verdict(&self, id: &str) -> Option<&Verdict> {
+        self.calls.iter().find(|(own, _)| own == id).map(|(_, verdict)| verdict)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes a call, and says how it is written.
+    fn take(&mut self, lane: &Lane, verdict: Verdict) -> Made {
+        let id = match lane.surface {
+            Surface::Responses => new_id("call_"),
+            Surface::Messages | Surface::Chat => new_id("toolu_"),
+        };
+        let made = match &verdict {
+            Verdict::Accepted(accepted) => {
+                let (namespace, name, arguments) = match lane.put(accepted) {
+                    Put::Call { namespace, name, arguments } => (namespace, name, arguments),
+                    Put::Words(_) => (None, accepted.name.clone(), accepted.arguments.clone()),
+                };
+                Made { id: id.clone(), namespace, name, arguments: Some(arguments) }
+            }
+            Verdict::Refused(refusal) => {
+                let name = refusal.name.clone().unwrap_or_default();
+                Made { id: id.clone(), namespace: None, name, arguments: None }
+            }
+        };
+        self.calls.push((id, verdict));
+        made
+    }
+}
+
+impl Reads {
+    /// How the texts of the answers of `target` are read; none where no call can stand in them.
+    pub(super) fn of(lane: &Lane, target: &Target) -> Option<Reads> {
+        let may_call = !lane.tools.is_empty() && !lane.tools.are_barred && target.candidate.heals_text();
+        may_call.then(|| Reads {
+            readers: Arc::clone(&lane.relay.readers),
+            tool_set: Arc::clone(&lane.tools.tool_set),
+            options: lane.read_options(target),
+        })
+    }
+
+    fn reading(&self) -> Reading {
+        Reading::new(&self.readers, &self.tool_set, &self.options)
+    }
+
+    /// The calls in reasoning that something `follows`, or nothing.
+    async fn thought(&self, thought: &str, follows: bool, end: End<'_>) -> Vec<Verdict> {
+        let is_read = match self.options.calls_in_reasoning {
+            CallsInReasoning::Ignore => false,
+            CallsInReasoning::Unclosed => !follows,
+            _ => true,
+        };
+        if !is_read || thought.trim().is_empty() {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        let mut reading = self.reading();
+        reading.thought(thought, &mut events).await;
+        end_of(reading, end, &mut events).await;
+        events.into_iter().filter_map(part::call_of).collect()
+    }
+}
+
+/// Ends a reading, for this reason and with so much left.
+async fn end_of(mut reading: Reading, (reason, budget): End<'_>, events: &mut Vec<callwright::Event>) {
+    if let Some(reason) = reason {
+        reading.stopped(reason);
+    }
+    reading.finish(budget, events).await;
+}
+
+impl Texts {
+    pub(super) fn new(lane: &Lane, target: &Target, to: BodySender) -> Texts {
+        Texts {
+            form: form::of(lane.surface),
+            reads: Reads::of(lane, target),
+            part: None,
+            thought: String::new(),
+            says: false,
+            found: Found::default(),
+            is_asked: false,
+            to,
+        }
+    }
+
+    /// The bytes of the events that wait.
+    pub(super) fn held(&self) -> usize {
+        self.part.as_ref().map_or(0, |part| part.held)
+    }
+
+    /// Takes the next event, and gives out those that can go on.
+    pub(super) async fn take(&mut self, lane: &mut Lane, target: &Target, came: Came, out: &mut Vec<Came>) {
+        let Json::Is(document) = &came.json else { return out.push(came) };
+        let place = self.form.place(document.root());
+        let role = match &place {
+            Place::Beside => {
+                drop(place);
+                return self.form.pass(came, out);
+            }
+            Place::Opens { at, text } => {
+                self.follows(lane, !text.trim().is_empty(), out).await;
+                self.says = true;
+                self.begin(*at);
+                self.read(lane, text, out).await;
+                (Role::Opens, text.len())
+            }
+            Place::Opening(text) => {
+                self.read(lane, text, out).await;
+                (Role::Opens, text.len())
+            }
+            Place::Text { at, text } => {
+                self.says = true;
+                self.thinks_no_more(lane, !text.trim().is_empty(), out).await;
+                self.begin_if_none(*at);
+                self.read(lane, text, out).await;
+                (Role::Text, text.len())
+            }
+            Place::Within => (Role::Within, 0),
+            Place::Aside => (Role::Aside, 0),
+            Place::Closes { at, text } => {
+                if self.part.is_none() && !text.is_empty() {
+                    self.begin_if_none(*at);
+                }
+                let is_new = self.part.as_ref().is_some_and(|part| !part.has_text());
+                let len = if is_new { text.len() } else { 0 };
+                if is_new {
+                    self.thinks_no_more(lane, !text.trim().is_empty(), out).await;
+                    self.read(lane, text, out).await;
+                }
+                (Role::Closes, len)
+            }
+            Place::Thought(text) => {
+                self.end_part(lane, UNSAID, out).await;
+                if self.reads.is_some() {
+                    self.thought.push_str(text);
+                }
+                drop(place);
+                return self.form.pass(came, out);
+            }
+            Place::Block { is_call, is_thought } => {
+                let (is_call, is_thought) = (*is_call, *is_thought);
+                drop(place);
+                self.follows(lane, is_call, out).await;
+                self.says |= !is_thought;
+                if is_call {
+                    // Where an answer has native calls, its text holds none from there on.
+                    self.reads = None;
+                }
+                return self.form.pass(came, out);
+            }
+            Place::Ends => {
+                drop(place);
+                return self.ends(lane, target, came, out).await;
+            }
+            Place::Fails => {
+                drop(place);
+                self.breaks(out).await;
+                return self.form.pass(came, out);
+            }
+        };
+        drop(place);
+        match &mut self.part {
+            Some(part) => part.push(role, came, &mut *self.form, out),
+            None => self.form.pass(came, out),
+        }
+    }
+
+    /// The stream ends before the answer does: what waits goes out where no call is in it.
+    pub(super) async fn breaks(&mut self, out: &mut Vec<Came>) {
+        if let Some(mut part) = self.part.take()
+            && let Some(reading) = part.reading.take()
+        {
+            let mut events = Vec::new();
+            end_of(reading, UNSAID, &mut events).await;
+            if !part.is_made && !events.into_iter().any(|event| part::call_of(event).is_some()) {
+                part.pass_all(&mut *self.form, out);
+            }
+        }
+    }
+
+    fn begin(&mut self, at: u64) {
+        if let Some(reads) = &self.reads {
+            self.form.begins(at);
+            self.part = Some(Part::new(reads.reading(), self.found.raw.len()));
+        }
+    }
+
+    fn begin_if_none(&mut self, at: u64) {
+        if self.part.is_none() {
+            self.begin(at);
+        }
+    }
+
+    async fn read(&mut self, lane: &Lane, text: &str, out: &mut Vec<Came>) {
+        let Some(part) = &mut self.part else { return };
+        self.found.raw.push_str(text);
+        part.read(text).await;
+        part.write((lane, &mut self.found), &mut *self.form, out);
+    }
+
+    /// Another block begins.
+    async fn follows(&mut self, lane: &Lane, says: bool, out: &mut Vec<Came>) {
+        self.end_part(lane, UNSAID, out).await;
+        self.thinks_no_more(lane, says, out).await;
+    }
+
+    async fn end_part(&mut self, lane: &Lane, end: End<'_>, out: &mut Vec<Came>) {
+        let Some(mut part) = self.part.take() else { return };
+        let Some(reading) = part.reading.take() else { return };
+        end_of(reading, end, &mut part.events).await;
+        part.write((lane, &mut self.found), &mut *self.form, out);
+        part.ends(&mut *self.form, out);
+    }
+
+    /// Something follows the reasoning, if it says anything.
+    async fn thinks_no_more(&mut self, lane: &Lane, says: bool, out: &mut Vec<Came>) {
+        if says && !self.thought.is_empty() {
+            self.thought_ends(lane, true, UNSAID, out).await;
+        }
+    }
+
+    async fn thought_ends(&mut self, lane: &Lane, follows: bool, end: End<'_>, out: &mut Vec<Came>) {
+        let thought = std::mem::take(&mut self.thought);
+        let Some(reads) = &self.reads else { return };
+        for verdict in reads.thought(&thought, follows, end).await {
+            if matches!(&verdict, Verdict::Refused(refusal) if lane.tools.leaves(refusal)) {
+                continue;
+            }
+            let made = self.found.take(lane, verdict);
+            self.form.call(&made, out);
+        }
+    }
+
+    /// The answer says why it ends.
+    async fn ends(&mut self, lane: &mut Lane, target: &Target, came: Came, out: &mut Vec<Came>) {
+        let Json::Is(document) = &came.json else { return };
+        let mut told = Told::default();
+        wire::of(lane.surface).see(document.root(), &mut told);
+        let end = (told.reason.as_deref(), Budget::of(lane.most_tokens, told.usage));
+        self.end_part(lane, end, out).await;
+        self.thought_ends(lane, false, end, out).await;
+        let is_phantom =
+            lane.surface == Surface::Messages && !self.says && told.reason.as_deref() == Some("tool_calls");
+        if is_phantom && self.found.is_empty() {
+            self.is_asked = true;
+            let beat = Some(wire::of(lane.surface).beat());
+            let again = in_silence(&self.to, beat, lane.once_more(target, &told)).await;
+            let more = again.as_ref().map_or(0, |again| again.usage.completion);
+            let reason = self.form.say_again(again.as_ref().map(|again| again.document.root()), out);
+            if let Some(again) = again {
+                self.found = again.found;
+            }
+            return self.form.ends(came, (Some(&reason), more), out);
+        }
+        self.form.ends(came, (None, 0), out);
+    }
+}
