@@ -29,6 +29,8 @@ pub(crate) struct Ladder {
     tokens: u64,
     time: Duration,
     give_up_after: u32,
+    /// The same request may go out once more.
+    may_repeat: bool,
     /// The last error, and how often it came in a row.
     last: Option<(String, u32)>,
 }
@@ -42,6 +44,7 @@ impl Ladder {
             tokens: bounds.max_tokens,
             time: Duration::try_from_secs_f64(bounds.max_seconds).unwrap_or(Duration::MAX),
             give_up_after: bounds.give_up_after.max(1),
+            may_repeat: true,
             last: None,
         }
     }
@@ -73,7 +76,13 @@ impl Ladder {
         Step::Refuse(TurnEnd::Refused)
     }
 
-    /// May a call that the request demands, and that did not come, be asked for?
+    /// May the same request go out once more, because what came is no answer? It teaches nothing, and takes no rung.
+    pub(crate) fn may_repeat(&mut self, elapsed: Duration) -> bool {
+        let may_ask = self.policy.feeds_back() && 0 < self.reasks + self.turns;
+        may_ask && 0 < self.tokens && elapsed < self.time && std::mem::take(&mut self.may_repeat)
+    }
+
+    /// May what the request demands, and what did not come, be asked for?
     pub(crate) fn may_demand(&mut self, elapsed: Duration) -> bool {
         self.policy.feeds_back() && self.takes_reask(elapsed)
     }

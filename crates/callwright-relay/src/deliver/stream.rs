@@ -11,9 +11,9 @@ use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
 use super::voice::Voice;
 use crate::followup;
-use crate::question::Question;
 use crate::reading::{Budget, ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
+use crate::recover::LostCall;
 use crate::reply::BodySender;
 use crate::report;
 use crate::turn::outcome::worse;
@@ -56,13 +56,12 @@ pub(super) async fn heal(
         let finished = read.finish(&mut turn, voice).await;
         finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
-        let disproved = turn.is_disproved(&target, &said, finished.tokens, sent);
-        if pulse.during(Some(0), voice, disproved).await
-            && let question = Question::first(&turn.ask)
-            && let Ok(again) = pulse.during(Some(0), voice, turn.in_prompt_mode(&target, &question)).await
+        let once_more = turn.once_more(&target, &said, finished.tokens, sent);
+        if let Some(again) = pulse.during(Some(0), voice, once_more).await
             && again.is_stream()
         {
-            (open_answer, has_role) = (again, true);
+            has_role |= finished.choices.iter().any(|(sink, _)| sink.has_role());
+            open_answer = again;
             continue;
         }
         return finished.resolve(&mut turn, &target, voice, &mut pulse).await;
@@ -257,7 +256,7 @@ impl FinishedStream {
                     pulse.during(Some(sink.index()), voice, turn.resolve(choice, Sent::Words, target)).await
                 }
             };
-            turn.settle_content(&mut resolution, target, sink.says_else()).await;
+            turn.settle_content(&mut resolution, target).await;
             end = worse(end, sink.resolve(turn, &resolution, voice));
             let is_cut = resolution.finish_reason.as_deref() == Some("length");
             if sink.is_torn() && !(is_cut && sink.is_torn_at_its_end()) {
@@ -344,8 +343,8 @@ impl StreamedChoice {
             && delta.finish_reason.is_none()
             && !self.repeats_role
             && !is_repaired;
-        if delta.has_more {
-            self.sink.has_more();
+        if delta.says_else {
+            self.reading.says_else();
         }
         if let Some(thought) = &delta.reasoning {
             self.thought += thought.len();
@@ -374,6 +373,9 @@ impl StreamedChoice {
         self.stream_first(events);
         if let Some(reason) = &delta.finish_reason {
             self.reading.stopped(reason);
+            if let Some(lost) = LostCall::at_end(delta.choice) {
+                self.reading.lost(lost);
+            }
             self.sink.stopped();
         }
         if is_whole {

@@ -1,5 +1,6 @@
 //! Asks upstreams, until one of them answers in a way that can be read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::{StatusCode, header};
@@ -8,10 +9,11 @@ use super::{NoAnswer, Target, Turn, explained};
 use crate::bridge::{self, Unasked};
 use crate::capability::{Evidence, Refused, refusal};
 use crate::config::{Constrain, Mode};
+use crate::followup;
 use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
-use crate::recover::recover_from_error;
+use crate::recover::LostCall;
 use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
 use crate::wire::{Document, WireError};
@@ -118,6 +120,7 @@ impl Turn {
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
         let (mut reason, mut is_renamed, mut is_lowered) = (reason, false, false);
+        let mut question = Cow::Borrowed(question);
         loop {
             let UpstreamRequest { body, shown, constrain } =
                 question.upstream_request(&self.ask, &self.tool_set, target.request_options());
@@ -166,6 +169,22 @@ impl Turn {
                 reason = AttemptReason::NoUsage;
                 continue;
             }
+            if self.is_read()
+                && let Some(lost) = LostCall::in_error(&text)
+            {
+                if let Some(document) = lost.answer(&self.ask.model) {
+                    return Ok(OpenAnswer {
+                        source: AnswerSource::Recovered(document),
+                        target: asked,
+                        shown: Arc::new(shown),
+                    });
+                }
+                if self.ladder.may_repeat(self.log.elapsed()) {
+                    question = Cow::Owned(followup::lost(&question, "", &lost.why));
+                    reason = AttemptReason::Reask;
+                    continue;
+                }
+            }
             let refusal = refusal(status, &body);
             let refused = refusal.as_ref().map(|refusal| refusal.what);
             let words = refusal.as_ref().map_or("", |refusal| &refusal.words);
@@ -207,13 +226,6 @@ impl Turn {
                     reason = AttemptReason::NoTools;
                     continue;
                 }
-                if let Some(document) = recover_from_error(&self.ask.model, &text) {
-                    return Ok(OpenAnswer {
-                        source: AnswerSource::Recovered(document),
-                        target: asked,
-                        shown: Arc::new(shown),
-                    });
-                }
             }
             if asked.constrain != Constrain::None
                 && let Some(Refused::Constraint | Refused::Schema) = refused
@@ -235,7 +247,7 @@ impl Turn {
     }
 
     /// Asks the same candidate the same in prompt mode.
-    pub(crate) async fn in_prompt_mode(
+    pub(super) async fn in_prompt_mode(
         &mut self,
         target: &Target,
         question: &Question,

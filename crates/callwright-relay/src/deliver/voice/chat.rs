@@ -12,7 +12,7 @@ use crate::record::Usage;
 use crate::reply::BodySender;
 use crate::sse;
 use crate::turn::Turn;
-use crate::wire::{Change, Delta, Foreign, Template, rewritten};
+use crate::wire::{Change, Delta, Document, Foreign, Template, rewritten};
 
 /// Says an answer as the chunks of chat completions.
 pub(in crate::deliver) struct ChatVoice {
@@ -72,6 +72,15 @@ impl ChatVoice {
         }
     }
 
+    /// The upstream's chunk that counts tokens with what its chunks lack; none where they lack nothing.
+    fn completed(&self, event: &sse::Event) -> Option<Bytes> {
+        let template = self.template.as_ref().filter(|template| template.is_filled)?;
+        let document = Document::parse(event.data.clone()?).ok()?;
+        let mut out = String::new();
+        template.usage(document.root().get("usage")?.raw(), &mut out);
+        Some(out.into())
+    }
+
     /// What a chunk looks like, and where it is written to.
     fn frame(&mut self) -> (&Template, &mut String) {
         let (id, model) = &self.own;
@@ -87,7 +96,9 @@ impl ChatVoice {
 
 impl Voice for ChatVoice {
     fn meets(&mut self, chunk: Value<'_>) -> bool {
-        self.template.get_or_insert_with(|| Template::of(chunk)).is_of(chunk)
+        let (id, model) = &self.own;
+        let template = || Template::filled(chunk, (id, model), unix_seconds());
+        self.template.get_or_insert_with(template).is_of(chunk)
     }
 
     fn pass(&mut self, event: &sse::Event) {
@@ -202,7 +213,7 @@ impl Voice for ChatVoice {
     fn counted(&mut self, event: &sse::Event) {
         // Strict clients look for a choice in each chunk that they did not ask for.
         if self.wants_usage {
-            self.usage = Some(event.raw.clone());
+            self.usage = Some(self.completed(event).unwrap_or_else(|| event.raw.clone()));
         }
     }
 
