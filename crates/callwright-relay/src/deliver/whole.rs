@@ -6,7 +6,7 @@ use callwright::{Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use super::events::is_error;
+use super::events::{error_status, is_error};
 use super::sse;
 use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
@@ -340,14 +340,7 @@ fn failure(root: Value<'_>) -> Option<StatusCode> {
     if !is_error(root) || root.get("choices").is_some_and(|choices| choices.elements().next().is_some()) {
         return None;
     }
-    let error = root.get("error")?;
-    let named = ["code", "status"].into_iter().find_map(|key| {
-        let raw = error.get(key)?;
-        raw.as_str().as_deref().unwrap_or(raw.raw()).parse::<u16>().ok()
-    });
-    let status = named.and_then(|status| StatusCode::from_u16(status).ok());
-    let is_failure = |status: &StatusCode| status.is_client_error() || status.is_server_error();
-    Some(status.filter(is_failure).unwrap_or(StatusCode::BAD_GATEWAY))
+    Some(error_status(root))
 }
 
 /// An answer's `usage` with the tokens of all answers that it took.

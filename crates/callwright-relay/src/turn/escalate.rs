@@ -34,6 +34,7 @@ impl Turn {
         let mut more_text = String::new();
         let mut question = Question::first(&self.ask);
         let mut spent = self.log.usage().completion;
+        let n_asked = self.log.attempts();
         let is_lost = match first.lost.clone() {
             Some(lost) if verdicts.is_empty() && self.may_call() => {
                 match self.find_lost(&first, &lost, target).await {
@@ -48,11 +49,13 @@ impl Turn {
             }
             _ => false,
         };
+        // Nobody had to be asked: what the upstream tells of it is what the model wrote.
+        let is_told = !again.is_empty() && first.lost.is_some() && n_asked == self.log.attempts();
         let owes_a_call = self.ask.choice.is_required()
             && verdicts.is_empty()
             && first.foreign_calls == 0
             && self.has_tools();
-        let owes_an_answer = first.is_silent() && verdicts.is_empty() && self.may_call();
+        let owes_an_answer = self.owes_an_answer(&first) && verdicts.is_empty() && self.may_call();
         if (owes_a_call || owes_an_answer) && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = match owes_a_call {
@@ -93,6 +96,7 @@ impl Turn {
                 step => step,
             };
             let (next, reason) = match (step, bounded) {
+                (Step::Deliver, _) if is_told && again.len() == 1 => break TurnEnd::Repaired,
                 (Step::Deliver, _) if again.is_empty() && is_repaired(&verdicts, target.mode) => {
                     break TurnEnd::Repaired;
                 }

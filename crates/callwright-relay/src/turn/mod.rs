@@ -59,6 +59,12 @@ impl Turn {
         self.has_tools() || self.ask.json_content
     }
 
+    /// Did the model leave out what was to be said or called? JSON that was asked for may stand in its thought.
+    pub(crate) fn owes_an_answer(&self, choice: &Choice) -> bool {
+        let may_be_thought = self.ask.json_content && !choice.reasoning.is_empty();
+        self.has_tools() && choice.is_silent() && !may_be_thought
+    }
+
     /// May the model make calls?
     pub(crate) fn may_call(&self) -> bool {
         self.has_tools() && self.ask.choice != ToolChoice::None

@@ -14,6 +14,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::LostCall;
+use crate::relay::Relay;
 use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
 use crate::wire::{Document, WireError};
@@ -34,11 +35,29 @@ impl OpenAnswer {
     }
 }
 
+impl OpenAnswer {
+    /// This answer as one whose events can be read: a whole one is taken for what it holds. None where it holds nothing.
+    pub(crate) async fn as_stream(self, relay: &Relay) -> Option<OpenAnswer> {
+        if self.is_stream() {
+            return Some(self);
+        }
+        let source = match self.source {
+            AnswerSource::Upstream(answer) => {
+                let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
+                let body = self.target.candidate.upstream.without_secrets(body);
+                AnswerSource::Recovered(Document::of_answer(body, None).ok()?)
+            }
+            recovered @ AnswerSource::Recovered(_) => recovered,
+        };
+        Some(OpenAnswer { source, ..self })
+    }
+}
+
 /// Where an answer comes from.
 pub(crate) enum AnswerSource {
     /// The upstream.
     Upstream(Box<Response>),
-    /// An error message of the upstream that holds what the model wrote.
+    /// A whole one that is there: an error message of the upstream may hold what the model wrote.
     Recovered(Document),
 }
 

@@ -171,7 +171,7 @@ impl Template {
     pub(crate) fn is_of(&self, chunk: Value<'_>) -> bool {
         chunk.get("id").map_or("", Value::raw) == self.id
             && chunk.get("object").is_some_and(|object| object.raw() == "\"chat.completion.chunk\"")
-            && Head::is_in(chunk)
+            && ["created", "model"].iter().all(|key| chunk.get(key).is_some())
     }
 
     /// For an upstream that sent no chunk to go by.

@@ -2,17 +2,19 @@
 
 use bytes::Bytes;
 use callwright::Acceptance;
-use callwright_json::{Value, quote};
+use callwright_json::{Kind, Value, quote};
 
 use super::{CallHead, Voice};
 use crate::calls::{foreign_delta, function, tool_call_delta};
 use crate::clock::unix_seconds;
-use crate::deliver::sse::error;
+use crate::deliver::events::{error_status, is_passing};
+use crate::deliver::sse::{SERVER_ERROR, broken_off, error};
 use crate::record::Usage;
 use crate::reply::BodySender;
 use crate::sse;
+use crate::surface::Failure;
 use crate::turn::Turn;
-use crate::wire::{Change, Delta, Document, Foreign, Template, rewritten};
+use crate::wire::{Change, Delta, Document, Foreign, Template, rewritten, string_of};
 
 /// Says an answer as the chunks of chat completions.
 pub(in crate::deliver) struct ChatVoice {
@@ -231,8 +233,28 @@ impl Voice for ChatVoice {
         template.usage(&counts, out);
     }
 
-    fn upstream_error(&mut self, event: &sse::Event, _chunk: Value<'_>) {
-        self.pass(event);
+    fn upstream_error(&mut self, event: &sse::Event, chunk: Value<'_>) {
+        let status = error_status(chunk);
+        let Some(error) = chunk.get("error").filter(|_| is_passing(status)) else { return self.pass(event) };
+        let is_known = string_of(error, "type").is_some_and(|kind| kind == SERVER_ERROR)
+            && error.get("code").is_some_and(|code| code.raw() == status.as_str());
+        if is_known {
+            return self.pass(event);
+        }
+        let Failure { message, .. } = Failure::of_value(status, chunk);
+        let own = [
+            ("message", Change::Set(quote(&broken_off(&message)))),
+            ("type", Change::Set(quote(SERVER_ERROR))),
+            ("code", Change::Set(status.as_str().to_owned())),
+        ];
+        let error = match error.kind() {
+            Kind::Object => rewritten(error, &own),
+            _ => crate::wire::object(own.into_iter().filter_map(|(key, change)| match change {
+                Change::Set(text) => Some((key, text)),
+                Change::Remove => None,
+            })),
+        };
+        self.pass(&event.with_data(&rewritten(chunk, &[("error", Change::Set(error))])));
     }
 
     fn fail(&mut self, code: &str, message: &str) {
