@@ -61,7 +61,7 @@ pub(super) async fn heal(
                 let failure = read.failure.as_ref().map(|(_, failure)| failure);
                 let past = turn.past_failure(&target, failure, &shown);
                 if let Some(again) = pulse.during(Some(0), voice, past).await
-                    && let Some(again) = again.as_stream(&turn.relay).await
+                    && let Some(again) = again.streamed(&turn.relay).await
                 {
                     has_role |= read.choices.iter().any(|choice| choice.sink.has_role());
                     open_answer = again;
@@ -75,7 +75,7 @@ pub(super) async fn heal(
         let (said, sent) = finished.said();
         let once_more = turn.once_more(&target, &said, finished.tokens, sent);
         if let Some(again) = pulse.during(Some(0), voice, once_more).await
-            && let Some(again) = again.as_stream(&turn.relay).await
+            && let Some(again) = again.streamed(&turn.relay).await
         {
             has_role |= finished.choices.iter().any(|(sink, _)| sink.has_role());
             open_answer = again;

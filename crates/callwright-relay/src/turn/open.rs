@@ -37,7 +37,7 @@ impl OpenAnswer {
 
 impl OpenAnswer {
     /// This answer as one whose events can be read: a whole one is taken for what it holds. None where it holds nothing.
-    pub(crate) async fn as_stream(self, relay: &Relay) -> Option<OpenAnswer> {
+    pub(crate) async fn streamed(self, relay: &Relay) -> Option<OpenAnswer> {
         if self.is_stream() {
             return Some(self);
         }
@@ -230,21 +230,22 @@ impl Turn {
                 reason = AttemptReason::OtherBound;
                 continue;
             }
-            if self.has_tools() && target.mode == Mode::Native {
-                if let Some(Refused::Tools | Refused::ToolChoice) = refused {
-                    tracing::info!(
-                        model = target.candidate.model,
-                        reason = words,
-                        "[relay] fallback: the upstream takes no tools"
-                    );
-                    if refused == Some(Refused::Tools) {
-                        let capabilities = &self.relay.capabilities;
-                        capabilities.learn(&target.candidate, Evidence::Refused, words).await;
-                    }
-                    target = self.prompt_target(target.candidate).await;
-                    reason = AttemptReason::NoTools;
-                    continue;
+            if self.has_tools()
+                && target.mode == Mode::Native
+                && let Some(Refused::Tools | Refused::ToolChoice) = refused
+            {
+                tracing::info!(
+                    model = target.candidate.model,
+                    reason = words,
+                    "[relay] fallback: the upstream takes no tools"
+                );
+                if refused == Some(Refused::Tools) {
+                    let capabilities = &self.relay.capabilities;
+                    capabilities.learn(&target.candidate, Evidence::Refused, words).await;
                 }
+                target = self.prompt_target(target.candidate).await;
+                reason = AttemptReason::NoTools;
+                continue;
             }
             if asked.constrain != Constrain::None
                 && let Some(Refused::Constraint | Refused::Schema) = refused
