@@ -82,6 +82,38 @@ pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoi
     }
 }
 
+/// Asks for a call again that the upstream could not read, and for which it gives this reason. `said` came beside it.
+pub(crate) fn lost(before: &Question, said: &str, why: &str) -> Question {
+    let ask = format!(
+        "Your last tool call could not be read, and was not run: {why}. Make it again as one tool call, with arguments that are a \
+         JSON object."
+    );
+    let mut more = before.more.clone();
+    more.push(json!({"role": "assistant", "content": spoken(said)}).to_string());
+    more.push(json!({"role": "user", "content": ask}).to_string());
+    Question { more, ..before.clone() }
+}
+
+/// What the client's user reads about such a call.
+pub(crate) fn lost_sentence(why: &str) -> String {
+    format!("⚠️ A tool call was not run: the model's server could not read it ({why}).")
+}
+
+/// Asks for an answer where an empty one came.
+pub(crate) fn silence(tokens: u64) -> Question {
+    let ask = "Your last answer was empty. Answer now: make the call that is due, or say what is to be said.";
+    Question {
+        more: vec![
+            json!({"role": "assistant", "content": spoken("")}).to_string(),
+            json!({"role": "user", "content": ask}).to_string(),
+        ],
+        offer: None,
+        max_tokens: Some(tokens),
+        tells_by_bound: false,
+        stream: false,
+    }
+}
+
 /// Asks whether the model means calls of `choice` that may be shown as well as made; nothing where it has none.
 pub(crate) fn confirm(choice: &Choice, tokens: u64) -> Option<Question> {
     let asks = choice.outcome.confirmation()?;

@@ -29,6 +29,10 @@ pub(crate) struct Ladder {
     tokens: u64,
     time: Duration,
     give_up_after: u32,
+    /// The same request may go out once more.
+    may_repeat: bool,
+    /// A failure of the upstream may be passed over.
+    may_pass_failure: bool,
     /// The last error, and how often it came in a row.
     last: Option<(String, u32)>,
 }
@@ -42,6 +46,8 @@ impl Ladder {
             tokens: bounds.max_tokens,
             time: Duration::try_from_secs_f64(bounds.max_seconds).unwrap_or(Duration::MAX),
             give_up_after: bounds.give_up_after.max(1),
+            may_repeat: true,
+            may_pass_failure: true,
             last: None,
         }
     }
@@ -73,7 +79,18 @@ impl Ladder {
         Step::Refuse(TurnEnd::Refused)
     }
 
-    /// May a call that the request demands, and that did not come, be asked for?
+    /// May the same request go out once more, because what came is no answer? It teaches nothing, and takes no rung.
+    pub(crate) fn may_repeat(&mut self, elapsed: Duration) -> bool {
+        let may_ask = self.policy.feeds_back() && (0 < self.reasks || 0 < self.turns);
+        may_ask && 0 < self.tokens && elapsed < self.time && std::mem::take(&mut self.may_repeat)
+    }
+
+    /// May the request go out once more, because its upstream failed in the midst of an answer of which the client has nothing?
+    pub(crate) fn may_pass_failure(&mut self, elapsed: Duration) -> bool {
+        elapsed < self.time && std::mem::take(&mut self.may_pass_failure)
+    }
+
+    /// May what the request demands, and what did not come, be asked for?
     pub(crate) fn may_demand(&mut self, elapsed: Duration) -> bool {
         self.policy.feeds_back() && self.takes_reask(elapsed)
     }
@@ -176,6 +193,26 @@ mod tests {
         assert!(!Ladder::new(Policy::Auto, &bounds).may_confirm(Duration::MAX));
         let none = LadderConfig { max_tokens: 0, ..bounds };
         assert!(!Ladder::new(Policy::Auto, &none).may_confirm(Duration::ZERO));
+    }
+
+    #[test]
+    fn the_same_goes_out_once_more_and_takes_no_rung() {
+        let bounds = LadderConfig::default();
+        let mut ladder = Ladder::new(Policy::Auto, &bounds);
+        assert!(ladder.may_repeat(Duration::ZERO) && !ladder.may_repeat(Duration::ZERO));
+        assert_eq!(ladder.next(&[&refusal("type")], 10, Duration::ZERO), Step::Reask);
+        let none = LadderConfig { reasks: 0, feedback_turns: 0, ..bounds.clone() };
+        for (policy, bounds, repeats) in [
+            (Policy::Feedback, &bounds, true),
+            (Policy::Heal, &bounds, false),
+            (Policy::Strict, &bounds, false),
+            (Policy::Auto, &none, false),
+        ] {
+            let mut ladder = Ladder::new(policy, bounds);
+            assert_eq!(ladder.may_repeat(Duration::ZERO), repeats, "{policy:?}");
+            // What the server is to blame for is asked past under each of them.
+            assert!(ladder.may_pass_failure(Duration::ZERO) && !ladder.may_pass_failure(Duration::ZERO));
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::owner::Owner;
+use crate::recover::LostCall;
 use crate::surface::Surface;
 use crate::upstream::{Kept, UpstreamKind};
 use crate::wire::Foreign;
@@ -144,6 +145,10 @@ pub struct Choice {
     pub reasoning: String,
     /// The upstream's `finish_reason`.
     pub finish_reason: Option<String>,
+    /// A call that the upstream could not read, and tells of with its finish.
+    pub(crate) lost: Option<LostCall>,
+    /// Does it say something besides words, thoughts and calls: a refusal, a sound, a vendor's own?
+    pub(crate) says_else: bool,
     /// How many halves of characters came alone: `\ud83d` without its other half. In arguments each is an escape, in a
     /// text U+FFFD.
     pub lone_surrogates: usize,
@@ -154,8 +159,22 @@ pub struct Choice {
 impl Choice {
     /// Did the model neither say nor call anything?
     pub fn is_empty(&self) -> bool {
-        self.outcome.verdicts.is_empty() && self.outcome.text.trim().is_empty() && self.foreign_calls == 0
+        self.outcome.verdicts.is_empty()
+            && self.outcome.text.trim().is_empty()
+            && self.foreign_calls == 0
+            && !self.says_else
     }
+
+    /// Did it end by itself without saying or calling anything? What it thought is for nobody.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_empty() && ends_by_itself(self.finish_reason.as_deref())
+    }
+}
+
+/// Is this the reason of an answer that nothing cut short, or no reason at all?
+pub(crate) fn ends_by_itself(reason: Option<&str>) -> bool {
+    let proper = ["", "stop", "tool_calls", "function_call"];
+    reason.is_none_or(|reason| proper.iter().any(|it| it.eq_ignore_ascii_case(reason)))
 }
 
 /// Why an upstream was asked.
@@ -175,6 +194,8 @@ pub enum AttemptReason {
     OtherBound,
     /// The upstream knows no chat completions: the client's own request, in the client's API.
     OtherApi,
+    /// The answer was empty: the same request once more.
+    Repeat,
     /// A broken call was asked for again.
     Reask,
     /// A call may have been shown rather than made: the model was asked whether it means it.
@@ -189,7 +210,8 @@ impl AttemptReason {
     /// Was there an answer already, which was not right?
     pub fn is_correction(self) -> bool {
         match self {
-            AttemptReason::Reask
+            AttemptReason::Repeat
+            | AttemptReason::Reask
             | AttemptReason::Confirm
             | AttemptReason::Feedback
             | AttemptReason::OtherModel => true,
@@ -213,6 +235,7 @@ impl AttemptReason {
             AttemptReason::NoUsage => "no-usage",
             AttemptReason::OtherBound => "other-bound",
             AttemptReason::OtherApi => "other-api",
+            AttemptReason::Repeat => "repeat",
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",

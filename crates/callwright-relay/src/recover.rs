@@ -1,35 +1,104 @@
-//! Errors of upstreams that hold what a model wrote: some servers answer so where a call is no JSON.
+//! What servers say where they could not read a call that the model wrote: some tell what it wrote, others only that it is lost.
+//!
+//! Which server says what is a table: [`ERRORS`], [`CODES`], [`ENDS`].
+
+use callwright::value::Value as Json;
+use callwright_json::{Value, quote};
 
 use crate::clock::unix_seconds;
-use crate::wire::Document;
-use callwright_json::quote;
+use crate::wire::{Document, string_of};
 
-/// The answer in which `model` says what the body of an error holds.
-pub(crate) fn recover_from_error(model: &str, body: &str) -> Option<Document> {
-    said(body).and_then(|raw| answer(model, &raw).ok())
+/// A call of the model's that its server could not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LostCall {
+    /// What the server says of it, in one line.
+    pub(crate) why: String,
+    /// What the model wrote, where the server tells.
+    raw: Option<String>,
 }
 
-fn said(body: &str) -> Option<String> {
-    let value: callwright::value::Value = serde_json::from_str(body).ok()?;
-    let error = value.get("error").unwrap_or(&value);
-    let message = error.get("message").unwrap_or(error).as_str()?;
+/// How a server says it in the message of an error. What the model wrote stands behind `before`, up to the last `behind`.
+struct ErrorForm {
+    sign: &'static str,
+    before: &'static str,
+    behind: &'static str,
+}
+
+const ERRORS: [ErrorForm; 3] = [
     // llama.cpp: `Failed to parse input at pos 12: <tool_call>…`
-    if let Some((_, rest)) = message.split_once("Failed to parse input at pos ") {
-        return rest.split_once(": ").map(|(_, raw)| raw.to_owned());
-    }
+    ErrorForm { sign: "Failed to parse input at pos ", before: ": ", behind: "" },
     // Ollama: `error parsing tool call: raw='{"a": 1', err=unexpected end of JSON input`
-    let (_, rest) = message.split_once("error parsing tool call: raw='")?;
-    Some(rest.rsplit_once("', err=")?.0.to_owned())
+    ErrorForm { sign: "error parsing tool call: ", before: "raw='", behind: "', err=" },
+    // LM Studio: `Failed to parse tool call: Unexpected end of content`, in some versions with `Model Output: …` behind it.
+    ErrorForm { sign: "Failed to parse tool call: ", before: "Model Output: ", behind: "" },
+];
+
+/// Groq's codes. What the model wrote stands in `failed_generation`, where it stands at all.
+const CODES: [&str; 2] = ["tool_use_failed", "json_validate_failed"];
+
+/// Gemini's finish reasons, which LiteLLM passes on in small letters, and OpenRouter as `native_finish_reason`.
+const ENDS: [&str; 2] = ["malformed_function_call", "unexpected_tool_call"];
+
+impl LostCall {
+    /// What the body of an error tells of one.
+    pub(crate) fn in_error(body: &str) -> Option<LostCall> {
+        let value: Json = serde_json::from_str(body).ok()?;
+        let value = value.as_array().and_then(|list| list.first()).unwrap_or(&value);
+        let error = value.get("error").unwrap_or(value);
+        let message = error.get("message").unwrap_or(error).as_str()?;
+        let why = line(message);
+        let code = error.get("code").and_then(Json::as_str).unwrap_or_default();
+        if CODES.contains(&code) {
+            let raw = error.get("failed_generation").and_then(Json::as_str);
+            return Some(LostCall { why, raw: raw.and_then(written) });
+        }
+        ERRORS.iter().find_map(|form| {
+            let (_, rest) = message.split_once(form.sign)?;
+            let raw = rest.split_once(form.before).map(|(_, raw)| raw);
+            let raw = raw.and_then(|raw| match form.behind {
+                "" => Some(raw),
+                behind => Some(raw.rsplit_once(behind)?.0),
+            });
+            // What the model wrote is no part of what the server says.
+            let why = line(message.split(form.before).next().unwrap_or_default());
+            Some(LostCall { why, raw: raw.and_then(written) })
+        })
+    }
+
+    /// What the end of a choice, or of a piece of one, tells of one.
+    pub(crate) fn at_end(choice: Value<'_>) -> Option<LostCall> {
+        let reasons = ["finish_reason", "native_finish_reason"].into_iter();
+        let why = reasons.filter_map(|key| string_of(choice, key)).find(|reason| is_lost_end(reason))?;
+        // `Malformed function call: get_weather(city="Oslo")`
+        let told = string_of(choice, "finish_message");
+        let raw = told.as_deref().and_then(|told| told.split_once(": ")).and_then(|(_, raw)| written(raw));
+        Some(LostCall { why: why.into_owned(), raw })
+    }
+
+    /// The answer in which `model` says what it wrote, where the server tells.
+    pub(crate) fn answer(&self, model: &str) -> Option<Document> {
+        let text = format!(
+            "{{\"id\":\"chatcmpl-salvaged\",\"object\":\"chat.completion\",\"created\":{},\"model\":{},\"choices\":[{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{}}},\"finish_reason\":\"stop\"}}]}}",
+            unix_seconds(),
+            quote(model),
+            quote(self.raw.as_deref()?)
+        );
+        Document::of(text).ok()
+    }
 }
 
-fn answer(model: &str, raw: &str) -> Result<Document, String> {
-    let text = format!(
-        "{{\"id\":\"chatcmpl-salvaged\",\"object\":\"chat.completion\",\"created\":{},\"model\":{},\"choices\":[{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{}}},\"finish_reason\":\"stop\"}}]}}",
-        unix_seconds(),
-        quote(model),
-        quote(raw)
-    );
-    Document::of(text)
+/// Does a choice end so whose call was lost?
+pub(crate) fn is_lost_end(reason: &str) -> bool {
+    ENDS.iter().any(|it| it.eq_ignore_ascii_case(reason))
+}
+
+fn written(raw: &str) -> Option<String> {
+    let raw = raw.trim_end_matches(['\n', '\r']);
+    (!raw.trim().is_empty()).then(|| raw.to_owned())
+}
+
+fn line(message: &str) -> String {
+    message.lines().next().unwrap_or_default().trim_end().chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -47,10 +116,59 @@ mod tests {
                 r#"{"error": "error parsing tool call: raw='{\"a\": 1', err=unexpected end of JSON input"}"#,
                 Some("{\"a\": 1"),
             ),
+            (
+                r#"{"error": "Failed to parse tool call: Unexpected end of content. \nModel Output: <tool_call>{"}"#,
+                Some("<tool_call>{"),
+            ),
+            (
+                r#"{"error": {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": "<function=f>{}</function>"}}"#,
+                Some("<function=f>{}</function>"),
+            ),
+            (
+                r#"[{"error": {"message": "No.", "code": "json_validate_failed", "failed_generation": "{\"a\": 1"}}]"#,
+                Some("{\"a\": 1"),
+            ),
+        ] {
+            assert_eq!(LostCall::in_error(body).unwrap().raw.as_deref(), raw, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_error_may_tell_only_that_a_call_is_lost() {
+        for (body, why) in [
+            (
+                r#"{"error": {"message": "tool call validation failed: `/a`: expected array", "code": "tool_use_failed", "failed_generation": ""}}"#,
+                Some("tool call validation failed: `/a`: expected array"),
+            ),
+            (
+                r#"{"error": "Failed to parse tool call: Unexpected end of content"}"#,
+                Some("Failed to parse tool call: Unexpected end of content"),
+            ),
             (r#"{"error": {"message": "Loading model"}}"#, None),
+            // Of an old call in the request.
+            (r#"{"error": {"message": "Failed to parse tool call arguments as JSON: at 1"}}"#, None),
             ("<html>", None),
         ] {
-            assert_eq!(said(body).as_deref(), raw, "{body}");
+            let lost = LostCall::in_error(body);
+            assert_eq!(lost.as_ref().map(|lost| &*lost.why), why, "{body}");
+            assert_eq!(lost.and_then(|lost| lost.raw), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_end_tells_of_a_lost_call_in_any_case() {
+        for (choice, raw) in [
+            (r#"{"finish_reason": "MALFORMED_FUNCTION_CALL"}"#, Some(None)),
+            (
+                r#"{"finish_reason": "malformed_function_call", "finish_message": "Malformed function call: f(a=1)\n"}"#,
+                Some(Some("f(a=1)")),
+            ),
+            (r#"{"finish_reason": "error", "native_finish_reason": "UNEXPECTED_TOOL_CALL"}"#, Some(None)),
+            (r#"{"finish_reason": "stop", "finish_message": "Model: done"}"#, None),
+        ] {
+            let document = Document::of(choice).unwrap();
+            let lost = LostCall::at_end(document.root());
+            assert_eq!(lost.map(|lost| lost.raw), raw.map(|raw| raw.map(str::to_owned)), "{choice}");
         }
     }
 }

@@ -34,7 +34,10 @@ pub(crate) fn outcome(
 ) {
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
-    let repaired = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
+    let mut repaired = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
+    for (kind, n) in resolutions.iter().flat_map(|resolution| &resolution.content_repairs) {
+        *repaired.entry(*kind).or_default() += n;
+    }
     list(headers, "x-callwright-repairs", &repaired);
     let mut shown = BTreeMap::new();
     for call in resolutions.iter().flat_map(|resolution| &resolution.first.outcome.shown) {

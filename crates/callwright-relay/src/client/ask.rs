@@ -20,6 +20,7 @@ use crate::owner::Owner;
 use crate::question::Question;
 use crate::reading::{Budget, Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
+use crate::recover::LostCall;
 use crate::relay::{CheckedRequest, Relay, Request};
 use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
@@ -164,12 +165,11 @@ impl Relay {
         loop {
             let (choice, target, tokens) = turn.read_answer(open_answer, on_delta).await?;
             // What was passed on can be taken back.
-            if turn.is_disproved(&target, &[&choice], tokens, Sent::Nothing).await
-                && let Ok(again) = turn.in_prompt_mode(&target, &question).await
-            {
-                on_delta(AnswerDelta::Again(
-                    "the upstream does not give the model its tools: they go into the prompt",
-                ));
+            if let Some(again) = turn.once_more(&target, &[&choice], tokens, Sent::Nothing).await {
+                on_delta(AnswerDelta::Again(match again.target.mode == target.mode {
+                    true => "the answer was empty",
+                    false => "the upstream does not give the model its tools: they go into the prompt",
+                }));
                 open_answer = again;
                 continue;
             }
@@ -272,9 +272,15 @@ impl Turn {
                     came += piece.arguments.map_or(0, str::len);
                     reading.call(piece, &mut events).await;
                 }
+                if delta.says_else {
+                    reading.says_else();
+                }
                 if let Some(reason) = &delta.finish_reason {
                     has_stopped = true;
                     reading.stopped(reason);
+                    if let Some(lost) = LostCall::at_end(delta.choice) {
+                        reading.lost(lost);
+                    }
                 }
                 pass_on(&mut events, on_delta);
             }

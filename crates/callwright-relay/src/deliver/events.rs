@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use callwright_json::Value;
+use http::StatusCode;
 
+use super::sse::CUT;
 use super::voice::Voice;
 use crate::record::TurnEnd;
 use crate::sse::{self, Decoder};
 use crate::turn::Turn;
 use crate::upstream::{ResponseBody, Secrets, Spread};
-use crate::wire::{Document, doubled};
+use crate::wire::{Document, doubled, string_of};
 
 /// The events of an upstream, up to `[DONE]` or the end, without its secrets.
 pub(crate) struct Events {
-    body: ResponseBody,
+    /// None where all of them are there.
+    body: Option<ResponseBody>,
     decoder: Decoder,
     limit: usize,
     secrets: Arc<Secrets>,
@@ -70,13 +74,31 @@ impl Came {
 impl Events {
     pub(crate) fn new(body: ResponseBody, secrets: Arc<Secrets>, limit: usize) -> Events {
         Events {
-            body,
+            body: Some(body),
             decoder: Decoder::new(limit),
             limit,
             spread: Spread::new(Arc::clone(&secrets)),
             secrets,
             ending: Ending::default(),
             is_over: false,
+            is_last: false,
+        }
+    }
+
+    /// Those of a whole answer, which holds no secret.
+    pub(crate) fn of_whole(answer: &Document, limit: usize) -> Events {
+        let events = Bytes::from(super::sse::events(answer.root(), true, &[]));
+        let mut decoder = Decoder::new(limit.max(events.len()));
+        decoder.push(events);
+        let secrets = Arc::default();
+        Events {
+            body: None,
+            decoder,
+            limit,
+            spread: Spread::new(Arc::clone(&secrets)),
+            secrets,
+            ending: Ending::default(),
+            is_over: true,
             is_last: false,
         }
     }
@@ -129,7 +151,9 @@ impl Events {
             if let Some(event) = event {
                 if event.data.as_deref() == Some(b"[DONE]") {
                     self.ending.is_done = true;
-                    self.body.take_end().await;
+                    if let Some(body) = &mut self.body {
+                        body.take_end().await;
+                    }
                     return None;
                 }
                 let event = event.readable();
@@ -141,7 +165,8 @@ impl Events {
             if self.is_over {
                 return None;
             }
-            match self.body.next().await {
+            let Some(body) = &mut self.body else { return None };
+            match body.next().await {
                 Some(Ok(piece)) => self.decoder.push(piece),
                 Some(Err(error)) => {
                     self.ending.cut_by(&error.to_string());
@@ -197,6 +222,42 @@ pub(crate) fn is_error(root: Value<'_>) -> bool {
     root.get("error").is_some_and(|error| error.raw() != "null")
 }
 
+/// The names of errors, by `type` or `code`, that say which status they have: Anthropic's, and OpenAI's.
+const NAMED: [(&str, StatusCode); 11] = [
+    ("invalid_request_error", StatusCode::BAD_REQUEST),
+    ("context_length_exceeded", StatusCode::BAD_REQUEST),
+    ("authentication_error", StatusCode::UNAUTHORIZED),
+    ("permission_error", StatusCode::FORBIDDEN),
+    ("not_found_error", StatusCode::NOT_FOUND),
+    ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+    ("rate_limit_error", StatusCode::TOO_MANY_REQUESTS),
+    ("rate_limit_exceeded", StatusCode::TOO_MANY_REQUESTS),
+    ("insufficient_quota", StatusCode::TOO_MANY_REQUESTS),
+    ("overloaded_error", StatusCode::SERVICE_UNAVAILABLE),
+    ("timeout_error", StatusCode::GATEWAY_TIMEOUT),
+];
+
+/// The status of an error that came without one: the one that it names, else 502.
+pub(crate) fn error_status(root: Value<'_>) -> StatusCode {
+    let error = root.get("error").unwrap_or(root);
+    let named = ["code", "status", "status_code"].into_iter().find_map(|key| {
+        let raw = error.get(key)?;
+        raw.as_str().as_deref().unwrap_or(raw.raw()).parse::<u16>().ok()
+    });
+    let status = named.and_then(|status| StatusCode::from_u16(status).ok());
+    let is_failure = |status: &StatusCode| status.is_client_error() || status.is_server_error();
+    let by_name = || {
+        let names = ["code", "type"].into_iter().filter_map(|key| string_of(error, key));
+        names.filter_map(|name| NAMED.iter().find(|(of, _)| *of == name)).map(|(_, status)| *status).next()
+    };
+    status.filter(is_failure).or_else(by_name).unwrap_or(StatusCode::BAD_GATEWAY)
+}
+
+/// Is it the server's fault, so that the same request may do better?
+pub(crate) fn is_passing(status: StatusCode) -> bool {
+    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
+}
+
 /// Ends a stream as it has to be ended: properly, or with an error where it is not whole.
 pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, voice: &mut dyn Voice) {
     let end = match ending.fault() {
@@ -212,7 +273,7 @@ pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, voic
         }
         Some(why) => {
             turn.log.failed(None, &why);
-            voice.fail("upstream_cut", &why);
+            voice.fail(CUT, &why);
             TurnEnd::Cut
         }
     };

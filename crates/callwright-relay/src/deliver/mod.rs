@@ -23,7 +23,7 @@ use crate::surface::Door;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::wire::WireError;
 
-pub(crate) use events::{Came, Events, Json, is_error};
+pub(crate) use events::{Came, Events, Json, error_status, is_error, is_passing};
 
 /// The answer to a request, said as the client's API has it. Where the client wants a stream, it is one as it comes if the
 /// upstream streams, too.

@@ -54,8 +54,6 @@ pub(crate) struct Sink {
     has_stopped: bool,
     /// The role has gone out: it stands in the first chunk.
     has_role: bool,
-    /// Nothing that a user could see has come.
-    is_empty: bool,
     /// Bytes of text and arguments that went out.
     pub(crate) went: usize,
 }
@@ -121,7 +119,6 @@ impl Sink {
             is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
             has_stopped: false,
             has_role: false,
-            is_empty: true,
             went: 0,
         }
     }
@@ -227,14 +224,14 @@ impl Sink {
         self.open = Some(OpenCall { slot, id, number, sent: 0, settled: None });
     }
 
+    /// Has the client got the first chunk of the choice?
+    pub(crate) fn has_role(&self) -> bool {
+        self.has_role
+    }
+
     /// Is the content kept until it is whole, or until a call comes?
     pub(crate) fn holds_content(&self) -> bool {
         self.content.is_some() || self.words.is_some()
-    }
-
-    /// Has anything come besides text and calls?
-    pub(crate) fn says_else(&self) -> bool {
-        !self.is_empty
     }
 
     /// Has the upstream said why the model stopped?
@@ -250,11 +247,6 @@ impl Sink {
     /// The upstream's own chunk goes out, and is the first of the choice or behind it.
     pub(crate) fn has_begun(&mut self) {
         self.has_role = true;
-    }
-
-    /// Something has come that is neither text nor a call.
-    pub(crate) fn has_more(&mut self) {
-        self.is_empty = false;
     }
 
     /// Writes what became certain.
@@ -378,8 +370,7 @@ impl Sink {
         if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
         }
-        let said = &resolution.first.outcome.text;
-        if turn.is_silent(resolution) && self.is_empty && said.trim().is_empty() && more.is_empty() {
+        if turn.is_silent(resolution) {
             more = String::from(crate::turn::outcome::SILENCE);
         }
         if !more.is_empty() && !resolution.first.outcome.text.is_empty() {

@@ -46,11 +46,27 @@ pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<
     out
 }
 
-/// An event that says what went wrong in mid-stream.
+/// The type of an error at which clients ask again.
+pub(crate) const SERVER_ERROR: &str = "server_error";
+
+/// The message of such an error, with the words that clients look for.
+pub(crate) fn broken_off(message: &str) -> String {
+    format!("connection error (terminated): {message}")
+}
+
+/// An event that says what went wrong in mid-stream. Where the upstream broke off, clients ask again, and look for a type, a
+/// number and words; what was refused here would be refused again.
 pub(crate) fn error(code: &str, message: &str) -> String {
+    let (message, kind, code) = match code {
+        CUT => (broken_off(message), SERVER_ERROR, String::from("502")),
+        code => (message.to_owned(), "invalid_request_error", quote(code)),
+    };
     format!(
-        "data: {{\"error\":{{\"message\":{},\"type\":\"upstream_error\",\"param\":null,\"code\":{}}}}}\n\n",
-        quote(message),
-        quote(code)
+        "data: {{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":{code}}}}}\n\n",
+        quote(&message),
+        quote(kind)
     )
 }
+
+/// The code of an answer that broke off.
+pub(crate) const CUT: &str = "upstream_cut";

@@ -11,16 +11,17 @@ use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
 use super::voice::Voice;
 use crate::followup;
-use crate::question::Question;
 use crate::reading::{Budget, ReadOptions, Reading};
 use crate::record::{Choice, TurnEnd, Usage};
+use crate::recover::LostCall;
 use crate::reply::BodySender;
 use crate::report;
+use crate::sse;
 use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
-use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    CallPiece, Delta, PromptTokens, Surrogates, deltas, is_foreign, is_of_function, prompt_tokens, usage,
+    CallPiece, Delta, Document, PromptTokens, Surrogates, deltas, is_foreign, is_of_function, prompt_tokens,
+    usage,
 };
 
 /// Answers with what an upstream streams, repaired.
@@ -37,13 +38,18 @@ pub(super) async fn heal(
     let mut has_role = false;
     loop {
         let OpenAnswer { source, target, shown } = open_answer;
-        let AnswerSource::Upstream(answer) = source else { return };
+        let longest = turn.relay.config.limits.event;
+        let upstream = match source {
+            AnswerSource::Upstream(answer) => {
+                Events::new(answer.body, Arc::clone(target.candidate.upstream.secrets()), longest)
+            }
+            AnswerSource::Recovered(document) => Events::of_whole(&document, longest),
+        };
         let options = turn.read_options(&target, &allowed, &shown);
         let hold = turn.relay.holds_calls_for(&target.candidate, turn.stream_arguments);
-        let secrets = Arc::clone(target.candidate.upstream.secrets());
         let read = StreamRead::read(
             &mut turn,
-            (answer.body, &secrets),
+            upstream,
             &tool_set,
             (options, hold),
             (&mut *voice, has_role),
@@ -51,18 +57,28 @@ pub(super) async fn heal(
         )
         .await;
         if read.ending.is_error || !read.ending.is_finished {
+            if !read.has_spoken() && !read.is_refused {
+                let failure = read.failure.as_ref().map(|(_, failure)| failure);
+                let past = turn.past_failure(&target, failure, &shown);
+                if let Some(again) = pulse.during(Some(0), voice, past).await
+                    && let Some(again) = again.streamed(&turn.relay).await
+                {
+                    has_role |= read.choices.iter().any(|choice| choice.sink.has_role());
+                    open_answer = again;
+                    continue;
+                }
+            }
             return read.break_off(&mut turn, voice).await;
         }
         let finished = read.finish(&mut turn, voice).await;
         finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
         let (said, sent) = finished.said();
-        let disproved = turn.is_disproved(&target, &said, finished.tokens, sent);
-        if pulse.during(Some(0), voice, disproved).await
-            && let question = Question::first(&turn.ask)
-            && let Ok(again) = pulse.during(Some(0), voice, turn.in_prompt_mode(&target, &question)).await
-            && again.is_stream()
+        let once_more = turn.once_more(&target, &said, finished.tokens, sent);
+        if let Some(again) = pulse.during(Some(0), voice, once_more).await
+            && let Some(again) = again.streamed(&turn.relay).await
         {
-            (open_answer, has_role) = (again, true);
+            has_role |= finished.choices.iter().any(|(sink, _)| sink.has_role());
+            open_answer = again;
             continue;
         }
         return finished.resolve(&mut turn, &target, voice, &mut pulse).await;
@@ -76,6 +92,10 @@ struct StreamRead {
     /// What the upstream counts of the prompt.
     tokens: Option<PromptTokens>,
     ending: Ending,
+    /// It is broken off here: it goes beyond what is allowed.
+    is_refused: bool,
+    /// The upstream's error, where the client has yet to read of it.
+    failure: Option<(sse::Event, Document)>,
 }
 
 impl StreamRead {
@@ -83,7 +103,7 @@ impl StreamRead {
     /// answer before.
     async fn read(
         turn: &mut Turn,
-        (body, secrets): (ResponseBody, &Arc<Secrets>),
+        mut upstream: Events,
         tool_set: &Arc<ToolSet>,
         (options, hold): (ReadOptions, Option<Duration>),
         (voice, has_role): (&mut dyn Voice, bool),
@@ -95,8 +115,9 @@ impl StreamRead {
             spent: Usage::default(),
             tokens: None,
             ending: Ending::default(),
+            is_refused: false,
+            failure: None,
         };
-        let mut upstream = Events::new(body, Arc::clone(secrets), limits.event);
         let mut events = Vec::new();
         loop {
             let held = read.held().or_else(|| voice.beats_in_silence().then_some(0));
@@ -120,8 +141,12 @@ impl StreamRead {
             let chunk = document.root();
             if is_error(chunk) {
                 upstream.ending.is_error = true;
-                voice.upstream_error(&event, chunk);
-                continue;
+                if read.has_spoken() {
+                    voice.upstream_error(&event, chunk);
+                    continue;
+                }
+                read.failure = Some((event, document));
+                break;
             }
             let counted = usage(chunk);
             read.spent = counted.unwrap_or(read.spent);
@@ -140,13 +165,13 @@ impl StreamRead {
                     delta.calls.iter().filter_map(|call| call.listed).filter(|call| is_foreign(*call));
                 if let Some(why) = foreign.find_map(|call| turn.ask.objection(call)) {
                     upstream.ending.cut_by(&format!("the upstream's answer cannot be used: {why}"));
-                    is_whole = false;
+                    (is_whole, read.is_refused) = (false, true);
                     break;
                 }
                 let at = read.choices.iter().position(|choice| choice.index == delta.index);
                 if at.is_none() && turn.ask.most_choices() <= read.choices.len() {
                     upstream.ending.cut_by("the upstream's answer has more choices than anybody asks for");
-                    is_whole = false;
+                    (is_whole, read.is_refused) = (false, true);
                     break;
                 }
                 let at = at.unwrap_or_else(|| {
@@ -174,6 +199,7 @@ impl StreamRead {
                 turn.log.holds(choice.came.saturating_sub(choice.sink.went));
                 if limits.answer < choice.came + choice.thought {
                     upstream.ending.cut_by("the upstream's answer is longer than is allowed");
+                    read.is_refused = true;
                 }
             }
             // Nothing in the event was held, changed or taken out: it goes on as it came.
@@ -193,6 +219,11 @@ impl StreamRead {
         read
     }
 
+    /// Has the client got any words or calls? What was thought is neither.
+    fn has_spoken(&self) -> bool {
+        self.choices.iter().any(|choice| 0 < choice.sink.went || choice.sink.has_calls())
+    }
+
     /// A choice of which something is held.
     fn held(&self) -> Option<usize> {
         let is_held =
@@ -207,6 +238,9 @@ impl StreamRead {
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
     async fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
+        if let Some((event, failure)) = &self.failure {
+            voice.upstream_error(event, failure.root());
+        }
         self.ending.cut_by("the upstream's answer broke off");
         let mut read = Vec::with_capacity(self.choices.len());
         for choice in self.choices {
@@ -257,7 +291,7 @@ impl FinishedStream {
                     pulse.during(Some(sink.index()), voice, turn.resolve(choice, Sent::Words, target)).await
                 }
             };
-            turn.settle_content(&mut resolution, target, sink.says_else()).await;
+            turn.settle_content(&mut resolution, target).await;
             end = worse(end, sink.resolve(turn, &resolution, voice));
             let is_cut = resolution.finish_reason.as_deref() == Some("length");
             if sink.is_torn() && !(is_cut && sink.is_torn_at_its_end()) {
@@ -344,8 +378,8 @@ impl StreamedChoice {
             && delta.finish_reason.is_none()
             && !self.repeats_role
             && !is_repaired;
-        if delta.has_more {
-            self.sink.has_more();
+        if delta.says_else {
+            self.reading.says_else();
         }
         if let Some(thought) = &delta.reasoning {
             self.thought += thought.len();
@@ -374,6 +408,9 @@ impl StreamedChoice {
         self.stream_first(events);
         if let Some(reason) = &delta.finish_reason {
             self.reading.stopped(reason);
+            if let Some(lost) = LostCall::at_end(delta.choice) {
+                self.reading.lost(lost);
+            }
             self.sink.stopped();
         }
         if is_whole {

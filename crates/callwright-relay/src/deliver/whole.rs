@@ -6,14 +6,15 @@ use callwright::{Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use super::events::is_error;
+use super::events::{error_status, is_error};
 use super::sse;
 use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
+use crate::clock::unix_seconds;
 use crate::followup;
-use crate::question::Question;
 use crate::reading::{Budget, read_whole};
 use crate::record::{TurnEnd, Usage};
+use crate::recover::LostCall;
 use crate::relay::SMALL;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
@@ -22,7 +23,7 @@ use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::upstream::ResponseBody;
 use crate::wire::{
-    AnswerChoice, Change, Document, WireError, array, choices, prompt_tokens, rewritten, usage,
+    AnswerChoice, Change, Document, Head, WireError, array, choices, prompt_tokens, rewritten, usage,
 };
 
 /// The answer to a request, from an upstream that answers in one piece.
@@ -45,12 +46,24 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         if let Some(status) = failure(document.root()) {
             let error = document.root().get("error").map_or("", Value::raw).to_owned();
             turn.log.failed(None, &error);
+            let lost = LostCall::in_error(document.text()).filter(|_| turn.is_read());
+            if let Some(recovered) = lost.and_then(|lost| lost.answer(&turn.ask.model)) {
+                open_answer.source = AnswerSource::Recovered(recovered);
+                continue;
+            }
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             return NoAnswer::Upstream(status, headers, document.to_bytes()).reply(&mut turn.log);
         }
+        let document = completed(&turn, document);
         let spent = usage(document.root()).unwrap_or_default();
         if !turn.is_read() {
             turn.log.read(spent, std::iter::empty());
+            if choices(document.root()).all(|choice| choice.is_nothing())
+                && let Some(again) = turn.repeat(&open_answer.target).await
+            {
+                open_answer = again;
+                continue;
+            }
             return done(turn, headers, document, &[], TurnEnd::Passed, door);
         }
         let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
@@ -69,18 +82,20 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
         let tokens = prompt_tokens(document.root());
         let all: Vec<_> = read.iter().collect();
-        if turn.is_disproved(&open_answer.target, &all, tokens, Sent::Nothing).await {
-            // Where that fails, what came first is still an answer.
-            if let Ok(again) = turn.in_prompt_mode(&open_answer.target, &Question::first(&turn.ask)).await {
-                open_answer = again;
-                continue;
-            }
+        if let Some(again) = turn.once_more(&open_answer.target, &all, tokens, Sent::Nothing).await {
+            open_answer = again;
+            continue;
+        }
+        if answered.is_empty() {
+            let why = String::from("the upstream's answer holds no choice");
+            turn.log.failed(None, &why);
+            let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
+            return NoAnswer::Error(error).reply(&mut turn.log);
         }
         let mut resolutions = Vec::with_capacity(read.len());
-        for (choice, answered) in read.into_iter().zip(&answered) {
+        for choice in read {
             let mut resolution = turn.resolve(choice, Sent::Nothing, &open_answer.target).await;
-            let says_else = !answered.says_nothing_else();
-            turn.settle_content(&mut resolution, &open_answer.target, says_else).await;
+            turn.settle_content(&mut resolution, &open_answer.target).await;
             resolutions.push(resolution);
         }
         if turn.policy == Policy::Strict
@@ -119,6 +134,17 @@ async fn whole_document(
     let kind = headers.get(header::CONTENT_TYPE).cloned();
     let document = readers.run(body.len() <= SMALL, move |_| Document::of_answer(body, kind.as_ref())).await;
     document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
+}
+
+/// The answer with what each answer has, where its upstream leaves that out.
+fn completed(turn: &Turn, document: Document) -> Document {
+    let root = document.root();
+    if Head::is_in(root) || root.get("choices").is_none() {
+        return document;
+    }
+    let record = turn.log.record();
+    let head = Head::of(&record.id, "chat.completion", unix_seconds(), &record.model);
+    Document::of(rewritten(root, &head.missing(root))).unwrap_or(document)
 }
 
 fn done(
@@ -238,7 +264,7 @@ fn written_choice(
     if is_refused {
         append(&mut text, &followup::sentence(refusals(&resolution.verdicts)));
     }
-    if turn.is_silent(resolution) && text.trim().is_empty() && answered.says_nothing_else() {
+    if turn.is_silent(resolution) {
         text = String::from(SILENCE);
     }
     if let Some(content) = &resolution.content {
@@ -314,14 +340,7 @@ fn failure(root: Value<'_>) -> Option<StatusCode> {
     if !is_error(root) || root.get("choices").is_some_and(|choices| choices.elements().next().is_some()) {
         return None;
     }
-    let error = root.get("error")?;
-    let named = ["code", "status"].into_iter().find_map(|key| {
-        let raw = error.get(key)?;
-        raw.as_str().as_deref().unwrap_or(raw.raw()).parse::<u16>().ok()
-    });
-    let status = named.and_then(|status| StatusCode::from_u16(status).ok());
-    let is_failure = |status: &StatusCode| status.is_client_error() || status.is_server_error();
-    Some(status.filter(is_failure).unwrap_or(StatusCode::BAD_GATEWAY))
+    Some(error_status(root))
 }
 
 /// An answer's `usage` with the tokens of all answers that it took.

@@ -12,7 +12,8 @@ use callwright::{
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
 use crate::record::{Choice, Usage};
-use crate::wire::Foreign;
+use crate::recover::LostCall;
+use crate::wire::{Foreign, is_no_id};
 
 /// How an answer is to be read.
 #[derive(Clone, Debug)]
@@ -53,9 +54,13 @@ pub(crate) struct ChoiceReader {
     raw: String,
     /// Name and arguments of native calls as they came, for the record.
     native: Vec<(String, String)>,
+    /// The ids that came with them.
+    native_ids: Vec<Option<String>>,
     /// What stands in them and is not ours.
     foreign: Vec<Foreign>,
     foreign_calls: usize,
+    says_else: bool,
+    lost: Option<LostCall>,
     /// What the upstream marked as thought.
     reasoning: String,
     /// What of it the engine has yet to give back: the client gets all of it as it comes.
@@ -106,8 +111,11 @@ impl ChoiceReader {
             },
             raw: String::new(),
             native: Vec::new(),
+            native_ids: Vec::new(),
             foreign: Vec::new(),
             foreign_calls: 0,
+            says_else: false,
+            lost: None,
             reasoning: String::new(),
             apart: String::new(),
             thought: String::new(),
@@ -135,6 +143,10 @@ impl ChoiceReader {
         };
         if self.native.len() <= slot {
             self.native.resize_with(slot + 1, Default::default);
+            self.native_ids.resize_with(slot + 1, Default::default);
+        }
+        if let Some(id) = self.native_ids.get_mut(slot).filter(|id| id.is_none()) {
+            *id = piece.id.map(str::to_owned);
         }
         let (name, arguments) = self.native.get_mut(slot)?;
         if let Some(more) = piece.name.filter(|more| *more != name.as_str()) {
@@ -175,6 +187,16 @@ impl ChoiceReader {
         self.foreign_calls += 1;
     }
 
+    /// Notes a call that the upstream could not read.
+    pub(crate) fn lost(&mut self, lost: LostCall) {
+        self.lost = Some(lost);
+    }
+
+    /// Notes that something is said besides words, thoughts and calls.
+    pub(crate) fn says_else(&mut self) {
+        self.says_else = true;
+    }
+
     /// Takes the next piece of what the upstream marks as thought. It stays that, also where a call is found in it.
     pub(crate) fn thought(&mut self, text: &str, out: &mut Vec<Event>) {
         self.reasoning.push_str(text);
@@ -196,10 +218,12 @@ impl ChoiceReader {
     pub(crate) fn finish(mut self, budget: Budget, out: &mut Vec<Event>) -> Choice {
         let reason = match budget {
             Budget::Spent => Some("length"),
+            // The model had ended before its server tried to read the call.
+            Budget::Left | Budget::Unknown if self.lost.is_some() => Some("stop"),
             Budget::Left | Budget::Unknown => self.finish_reason.as_deref().filter(|said| !said.is_empty()),
         };
         let from = out.len();
-        let (events, outcome) = match self.engine {
+        let (mut events, mut outcome) = match self.engine {
             Engine::Free(mut scanner) => {
                 match reason {
                     Some(reason) => scanner.finish_reason(reason),
@@ -219,6 +243,20 @@ impl ChoiceReader {
                 answer.finish()
             }
         };
+        let repeats = repeats(&self.native, &self.native_ids);
+        if repeats.contains(&true) {
+            let is_repeat = |slot: usize| repeats.get(slot).is_some_and(|is_one| *is_one);
+            let mut slots = 0..;
+            let mut stays = |verdict: &Verdict| !verdict.is_native() || !slots.next().is_some_and(is_repeat);
+            events.retain(|event| !matches!(event, Event::Call(verdict) if !stays(verdict)));
+            let mut slots = 0..;
+            let stays = |verdict: &Verdict| !verdict.is_native() || !slots.next().is_some_and(is_repeat);
+            outcome.verdicts.retain(stays);
+            let mut slots = 0..;
+            self.native.retain(|_| !slots.next().is_some_and(is_repeat));
+            let mut slots = 0..;
+            self.foreign.retain(|_| !slots.next().is_some_and(is_repeat));
+        }
         out.extend(events);
         take_back(&mut self.apart, &mut self.thought, from, out);
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
@@ -233,6 +271,8 @@ impl ChoiceReader {
             native: self.native,
             foreign: self.foreign,
             foreign_calls: self.foreign_calls,
+            says_else: self.says_else,
+            lost: self.lost,
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
             lone_surrogates: self.lone_surrogates,
@@ -257,6 +297,20 @@ impl ChoiceReader {
         }
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
     }
+}
+
+/// Which native calls only repeat one: its id and name, and no arguments.
+fn repeats(native: &[(String, String)], ids: &[Option<String>]) -> Vec<bool> {
+    let named = || native.iter().zip(ids);
+    let is_repeat = |(slot, ((name, arguments), id)): (usize, (&(String, String), &Option<String>))| {
+        let is_it = |((of, said), it): (&(String, String), &Option<String>)| {
+            it == id && of == name && !said.trim().is_empty()
+        };
+        id.as_deref().is_some_and(|id| !is_no_id(id))
+            && arguments.trim().is_empty()
+            && named().take(slot).any(is_it)
+    };
+    named().enumerate().map(is_repeat).collect()
 }
 
 /// Takes what came `apart` from the text out of the events behind `from`: the client has it. What is marked as `thought` in

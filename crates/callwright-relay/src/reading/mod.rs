@@ -13,6 +13,7 @@ use self::choice::ChoiceReader;
 pub(crate) use self::choice::{Budget, ReadOptions, Shown};
 use crate::readers::{Readers, SHORT, Turns, Wanted};
 use crate::record::Choice;
+use crate::recover::LostCall;
 use crate::wire::{AnswerChoice, Document, Foreign, choices};
 
 /// One choice that is read as it arrives.
@@ -82,6 +83,20 @@ impl Reading {
     pub(crate) fn foreign_call(&mut self) {
         if let Some(reader) = &mut self.reader {
             reader.foreign_call();
+        }
+    }
+
+    /// Notes a call that the upstream could not read.
+    pub(crate) fn lost(&mut self, lost: LostCall) {
+        if let Some(reader) = &mut self.reader {
+            reader.lost(lost);
+        }
+    }
+
+    /// Notes that something is said besides words, thoughts and calls.
+    pub(crate) fn says_else(&mut self) {
+        if let Some(reader) = &mut self.reader {
+            reader.says_else();
         }
     }
 
@@ -205,6 +220,9 @@ fn read_choices(
             }
         }
         answered.foreign_calls.iter().for_each(|_| reader.foreign_call());
+        if answered.says_else {
+            reader.says_else();
+        }
         for part in parts(&answered.text) {
             if wanted.has_ended() {
                 return read;
@@ -214,6 +232,9 @@ fn read_choices(
         reader.lone_surrogates(answered.n_alone());
         if let Some(reason) = &answered.finish_reason {
             reader.stopped(reason);
+            if let Some(lost) = LostCall::at_end(answered.choice) {
+                reader.lost(lost);
+            }
         }
         read.push(reader.finish(budget, &mut events));
     }

@@ -3,11 +3,12 @@
 //! An answer's words go in; the JSON that they come to goes out, or the reason why they come to none. What stays wrong is
 //! never called right.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use callwright::value::Value;
 use callwright::{Policy, Reason, Refusal, Schema, heal};
-use callwright_json::{Span, strict};
+use callwright_json::{Span, strict, tally};
 
 use super::outcome::append;
 use super::{Resolution, Target, Turn};
@@ -15,18 +16,12 @@ use crate::followup;
 use crate::ladder::Step;
 use crate::question::Question;
 use crate::readers::{Readers, SHORT, Wanted};
-use crate::record::{AttemptReason, TurnEnd};
+use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::wire::{Ask, ContentForm};
 
 impl Turn {
     /// Holds what a choice says to the form that the request asks for, and asks again where it does not fit.
-    /// `says_else` tells that the choice holds something besides words, such as a refusal of the upstream's own.
-    pub(crate) async fn settle_content(
-        &mut self,
-        resolution: &mut Resolution,
-        target: &Target,
-        says_else: bool,
-    ) {
+    pub(crate) async fn settle_content(&mut self, resolution: &mut Resolution, target: &Target) {
         // Calls, and words about refused ones, stand in the place of the content.
         if !resolution.verdicts.is_empty() {
             return;
@@ -35,7 +30,14 @@ impl Turn {
         let Some(check) = ContentCheck::of(&self.ask, self.policy, &readers).await else { return };
         let mut text = resolution.first.outcome.text.clone();
         append(&mut text, &resolution.more_text);
+        let says_else = resolution.first.says_else || 0 < resolution.first.foreign_calls;
         if says_else && text.trim().is_empty() {
+            return;
+        }
+        if text.trim().is_empty()
+            && let Some(mended) = check.in_thought(&readers, &resolution.first).await
+        {
+            resolution.take_content(mended, TurnEnd::Repaired);
             return;
         }
         let mut spent = self.log.usage().completion;
@@ -43,14 +45,14 @@ impl Turn {
         let mut is_first = true;
         loop {
             let refusal = match check.read_by(&readers, &text, resolution.finish_reason.as_deref()).await {
-                Ok(healed) => {
-                    let end = match (is_first, &healed) {
+                Ok(mended) => {
+                    let end = match (is_first, &mended) {
                         (false, _) => TurnEnd::Retried,
                         (true, Some(_)) => TurnEnd::Repaired,
                         (true, None) => return,
                     };
-                    resolution.content = Some(healed.unwrap_or(text));
-                    resolution.end = super::outcome::worse(resolution.end, end);
+                    let as_it_came = || Mended { text, repairs: BTreeMap::new() };
+                    resolution.take_content(mended.unwrap_or_else(as_it_came), end);
                     return;
                 }
                 Err(refusal) => refusal,
@@ -99,6 +101,21 @@ impl Turn {
     }
 }
 
+impl Resolution {
+    fn take_content(&mut self, mended: Mended, end: TurnEnd) {
+        self.content = Some(mended.text);
+        self.content_repairs = mended.repairs;
+        self.end = super::outcome::worse(self.end, end);
+    }
+}
+
+/// A text that has become the JSON that it has to be.
+struct Mended {
+    text: String,
+    /// How often each kind of repair was needed.
+    repairs: BTreeMap<&'static str, usize>,
+}
+
 /// What the content of an answer has to be.
 struct ContentCheck {
     /// None where any JSON will do.
@@ -132,7 +149,7 @@ impl ContentCheck {
         readers: &Readers,
         text: &str,
         finish_reason: Option<&str>,
-    ) -> Result<Option<String>, Box<Refusal>> {
+    ) -> Result<Option<Mended>, Box<Refusal>> {
         if text.len() <= SHORT {
             return self.read(text, finish_reason);
         }
@@ -141,11 +158,32 @@ impl ContentCheck {
         readers.elsewhere(move |_| check.read(&text, finish_reason.as_deref())).await
     }
 
+    /// The JSON that a choice without words ends its thought with: some servers take all that a model says for that.
+    async fn in_thought(self: &Arc<ContentCheck>, readers: &Readers, choice: &Choice) -> Option<Mended> {
+        let mut thought = choice.reasoning.clone();
+        append(&mut thought, &choice.outcome.reasoning);
+        // What stands before other thoughts is a draft.
+        if self.policy == Policy::Strict || !thought.trim_end().ends_with(['}', ']', '`']) {
+            return None;
+        }
+        let mended = self.read_by(readers, &thought, choice.finish_reason.as_deref()).await.ok()?;
+        let mut mended = mended.unwrap_or_else(|| Mended { text: thought, repairs: BTreeMap::new() });
+        mended.repairs.insert("from-reasoning", 1);
+        Some(mended)
+    }
+
     /// The repaired text; none where `text` is right as it stands.
-    fn read(&self, text: &str, finish_reason: Option<&str>) -> Result<Option<String>, Box<Refusal>> {
+    fn read(&self, text: &str, finish_reason: Option<&str>) -> Result<Option<Mended>, Box<Refusal>> {
         let reason = match heal(text, self.schema.as_ref(), finish_reason) {
             Ok(healed) if healed.repairs.is_empty() && healed.coercions.is_empty() => return Ok(None),
-            Ok(healed) if self.policy != Policy::Strict => return Ok(Some(healed.text)),
+            Ok(healed) if self.policy != Policy::Strict => {
+                let mut repairs: BTreeMap<_, _> =
+                    tally(&healed.repairs).into_iter().map(|(kind, n)| (kind.code(), n)).collect();
+                if !healed.coercions.is_empty() {
+                    repairs.insert("coerce", healed.coercions.len());
+                }
+                return Ok(Some(Mended { text: healed.text, repairs }));
+            }
             Ok(_) => self.objection(text),
             Err(reason) => reason,
         };

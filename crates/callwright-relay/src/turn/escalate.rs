@@ -7,6 +7,7 @@ use callwright::json;
 use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict};
 use callwright_json::{Repair, RepairKind, strict};
 
+use super::outcome::append;
 use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
 use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
@@ -14,6 +15,7 @@ use crate::ladder::Step;
 use crate::question::Question;
 use crate::reading::{Budget, ReadOptions, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
+use crate::recover::LostCall;
 use crate::wire::{Document, choices, usage};
 
 impl Turn {
@@ -33,16 +35,44 @@ impl Turn {
         let mut more_text = String::new();
         let mut question = Question::first(&self.ask);
         let mut spent = self.log.usage().completion;
+        let n_asked = self.log.attempts();
+        let is_lost = match first.lost.clone() {
+            Some(lost) if verdicts.is_empty() && self.may_call() => {
+                match self.find_lost(&first, &lost, target).await {
+                    Some(answer) => {
+                        verdicts = answer.outcome.verdicts.clone();
+                        more_text = answer.outcome.text.clone();
+                        again.push(answer);
+                        false
+                    }
+                    None => true,
+                }
+            }
+            _ => false,
+        };
+        // Nobody had to be asked: what the upstream tells of it is what the model wrote.
+        let is_told = !again.is_empty() && first.lost.is_some() && n_asked == self.log.attempts();
         let owes_a_call = self.ask.choice.is_required()
             && verdicts.is_empty()
             && first.foreign_calls == 0
             && self.has_tools();
-        if owes_a_call && self.ladder.may_demand(self.log.elapsed()) {
+        let owes_an_answer = self.owes_an_answer(&first) && verdicts.is_empty() && self.may_call();
+        if (owes_a_call || owes_an_answer) && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
-            let demand = followup::demand(&first, &self.tool_set, &self.ask.choice, tokens);
+            let demand = match owes_a_call {
+                true => followup::demand(&first, &self.tool_set, &self.ask.choice, tokens),
+                false => followup::silence(tokens),
+            };
             let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
-            if let Some(answer) = answer.filter(|answer| !answer.outcome.verdicts.is_empty()) {
+            let is_owed = |answer: &Choice| match owes_a_call {
+                true => !answer.outcome.verdicts.is_empty(),
+                false => !answer.is_empty(),
+            };
+            if let Some(answer) = answer.filter(is_owed) {
                 verdicts = answer.outcome.verdicts.clone();
+                if owes_an_answer {
+                    more_text.clone_from(&answer.outcome.text);
+                }
                 again.push(answer);
             }
         }
@@ -50,6 +80,11 @@ impl Turn {
             let refusals: Vec<&Refusal> = refusals(&verdicts).collect();
             let step = self.ladder.next(&refusals, spent, self.log.elapsed());
             let tokens = self.ladder.tokens_left().max(1);
+            let step = match step {
+                // It was told to call nothing, and has said all that it says beside that.
+                Step::Reask | Step::Feedback if !self.may_call() => Step::Refuse(TurnEnd::Refused),
+                step => step,
+            };
             let asks = matches!(step, Step::Reask | Step::Feedback);
             let bounded = match refusals.as_slice() {
                 [refusal] if asks && again.is_empty() => self.bounded(&first, refusal, target, tokens),
@@ -62,6 +97,7 @@ impl Turn {
                 step => step,
             };
             let (next, reason) = match (step, bounded) {
+                (Step::Deliver, _) if is_told && again.len() == 1 => break TurnEnd::Repaired,
                 (Step::Deliver, _) if again.is_empty() && is_repaired(&verdicts, target.mode) => {
                     break TurnEnd::Repaired;
                 }
@@ -124,9 +160,16 @@ impl Turn {
             (TurnEnd::Retried, Some(last)) => last.finish_reason.clone(),
             _ => first.finish_reason.clone(),
         };
+        let end = match first.lost.as_ref().filter(|_| is_lost && verdicts.is_empty()) {
+            Some(lost) => {
+                append(&mut more_text, &followup::lost_sentence(&lost.why));
+                TurnEnd::Refused
+            }
+            None => end,
+        };
         let mut resolution =
-            Resolution { first, again, verdicts, more_text, finish_reason, end, content: None, fault: None };
-        if matches!(resolution.end, TurnEnd::Refused | TurnEnd::GaveUp) {
+            Resolution { again, verdicts, more_text, finish_reason, end, ..Resolution::unasked(first) };
+        if matches!(resolution.end, TurnEnd::Refused | TurnEnd::GaveUp) || self.is_silent(&resolution) {
             self.ask_other_model(&mut resolution).await;
         }
         if self.ask.parallel == Some(false) {
@@ -135,12 +178,35 @@ impl Turn {
         resolution
     }
 
+    /// Finds the call that the upstream could not read: in what it tells of it, or by asking once more with the reason.
+    async fn find_lost(&mut self, first: &Choice, lost: &LostCall, target: &Target) -> Option<Choice> {
+        if let Some(document) = lost.answer(&self.ask.model) {
+            let options = self.read_options(target, &self.ask.choice, &Arc::default());
+            let answered: Vec<_> = choices(document.root()).collect();
+            let readers = &self.relay.readers;
+            let told = (&document, answered.as_slice());
+            let read = read_whole(readers, told, &self.tool_set, options, Budget::Unknown).await;
+            let told = read.into_iter().next().filter(|told| !told.outcome.verdicts.is_empty());
+            if told.is_some() {
+                return told;
+            }
+        }
+        if !self.ladder.may_repeat(self.log.elapsed()) {
+            return None;
+        }
+        let before = Question { stream: false, ..Question::first(&self.ask) };
+        let question = followup::lost(&before, &first.raw, &lost.why);
+        let answer = self.ask_again(target, &question, AttemptReason::Reask).await;
+        answer.filter(|answer| !answer.is_empty())
+    }
+
     /// Asks once whether calls that may be shown as well as made are meant, and returns the answer that makes them. Where
     /// it makes none, or again between words, they become the text that they are. Where nobody may be asked, or nobody
     /// answers, they stay what they were read as: unsure calls, and in native mode text.
     async fn confirm(&mut self, first: &mut Choice, target: &Target) -> Option<Choice> {
         let question = followup::confirm(first, self.ladder.tokens_left())?;
-        if self.is_cut_by_client(first) || !self.ladder.may_confirm(self.log.elapsed()) {
+        let may_ask = self.may_call() && !self.is_cut_by_client(first);
+        if !may_ask || !self.ladder.may_confirm(self.log.elapsed()) {
             return None;
         }
         let answer = self.ask_again(target, &question, AttemptReason::Confirm).await?;

@@ -35,7 +35,7 @@ impl Turn {
     /// Takes up what the first answer shows. True if the same request is to be asked again in prompt mode: the tools did
     /// not get to the model, or it made no call although one was demanded. What the client has read stays, `sent`: then
     /// the next request goes in prompt mode.
-    pub(crate) async fn is_disproved(
+    pub(super) async fn is_disproved(
         &self,
         target: &Target,
         read: &[&Choice],
@@ -56,13 +56,16 @@ impl Turn {
             return false;
         }
         let [only] = read else { return false };
+        // The upstream has read a call, if a wrong one.
+        if only.lost.is_some() {
+            return false;
+        }
         let is_cut = matches!(only.finish_reason.as_deref(), Some("length" | "content_filter"));
         // Calls in the text show that the model has its tools, and that the server does not read its calls.
         let has_unsure = only.outcome.shown.iter().any(|call| call.by == ShownBy::Unsure);
         if is_cut || has_unsure || !only.outcome.verdicts.is_empty() {
             return false;
         }
-        let is_empty = only.outcome.text.trim().is_empty() && only.outcome.reasoning.is_empty();
         if self.ask.choice.is_required() {
             // This client is asked for in prompt mode. What that means for others is not for its words to say: a request
             // of our own tells, once in a while.
@@ -72,7 +75,7 @@ impl Turn {
             return true;
         }
         // Nothing at all is no sign of anything, but prompt mode may bring more.
-        if is_empty {
+        if only.is_empty() {
             return true;
         }
         match capabilities.what_is_known(&target.candidate).tools_source {

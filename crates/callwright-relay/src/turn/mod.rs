@@ -6,6 +6,7 @@ mod no_answer;
 mod explain;
 mod escalate;
 mod content;
+mod once_more;
 mod evidence;
 mod resolution;
 pub(crate) mod outcome;
@@ -53,10 +54,20 @@ impl Turn {
         !self.tool_set.is_empty()
     }
 
-    /// Is there anything in the answer that may need repair?
+    /// Is there anything in the answer that may need repair? A call that nobody may make is nothing that a user reads.
     pub(crate) fn is_read(&self) -> bool {
-        let may_call = self.has_tools() && self.ask.choice != ToolChoice::None;
-        may_call || self.ask.json_content
+        self.has_tools() || self.ask.json_content
+    }
+
+    /// Did the model leave out what was to be said or called? JSON that was asked for may stand in its thought.
+    pub(crate) fn owes_an_answer(&self, choice: &Choice) -> bool {
+        let may_be_thought = self.ask.json_content && !choice.reasoning.is_empty();
+        self.has_tools() && choice.is_silent() && !may_be_thought
+    }
+
+    /// May the model make calls?
+    pub(crate) fn may_call(&self) -> bool {
+        self.has_tools() && self.ask.choice != ToolChoice::None
     }
 
     /// How an answer of `target` is to be read.
@@ -88,12 +99,9 @@ impl Turn {
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.
     pub(crate) fn is_silent(&self, resolution: &Resolution) -> bool {
-        let is_cut =
-            !matches!(resolution.finish_reason.as_deref(), Some("stop" | "tool_calls" | "function_call"));
         self.has_tools()
-            && !is_cut
+            && resolution.first.is_silent()
             && resolution.verdicts.is_empty()
-            && resolution.first.foreign_calls == 0
-            && resolution.first.outcome.reasoning.is_empty()
+            && resolution.more_text.trim().is_empty()
     }
 }

@@ -1,5 +1,6 @@
 //! Asks upstreams, until one of them answers in a way that can be read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::{StatusCode, header};
@@ -8,10 +9,12 @@ use super::{NoAnswer, Target, Turn, explained};
 use crate::bridge::{self, Unasked};
 use crate::capability::{Evidence, Refused, refusal};
 use crate::config::{Constrain, Mode};
+use crate::followup;
 use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
-use crate::recover::recover_from_error;
+use crate::recover::LostCall;
+use crate::relay::Relay;
 use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
 use crate::wire::{Document, WireError};
@@ -32,11 +35,29 @@ impl OpenAnswer {
     }
 }
 
+impl OpenAnswer {
+    /// This answer as one whose events can be read: a whole one is taken for what it holds. None where it holds nothing.
+    pub(crate) async fn streamed(self, relay: &Relay) -> Option<OpenAnswer> {
+        if self.is_stream() {
+            return Some(self);
+        }
+        let source = match self.source {
+            AnswerSource::Upstream(answer) => {
+                let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
+                let body = self.target.candidate.upstream.without_secrets(body);
+                AnswerSource::Recovered(Document::of_answer(body, None).ok()?)
+            }
+            recovered @ AnswerSource::Recovered(_) => recovered,
+        };
+        Some(OpenAnswer { source, ..self })
+    }
+}
+
 /// Where an answer comes from.
 pub(crate) enum AnswerSource {
     /// The upstream.
     Upstream(Box<Response>),
-    /// An error message of the upstream that holds what the model wrote.
+    /// A whole one that is there: an error message of the upstream may hold what the model wrote.
     Recovered(Document),
 }
 
@@ -118,6 +139,7 @@ impl Turn {
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
         let (mut reason, mut is_renamed, mut is_lowered) = (reason, false, false);
+        let mut question = Cow::Borrowed(question);
         loop {
             let UpstreamRequest { body, shown, constrain } =
                 question.upstream_request(&self.ask, &self.tool_set, target.request_options());
@@ -166,6 +188,22 @@ impl Turn {
                 reason = AttemptReason::NoUsage;
                 continue;
             }
+            if self.is_read()
+                && let Some(lost) = LostCall::in_error(&text)
+            {
+                if let Some(document) = lost.answer(&self.ask.model) {
+                    return Ok(OpenAnswer {
+                        source: AnswerSource::Recovered(document),
+                        target: asked,
+                        shown: Arc::new(shown),
+                    });
+                }
+                if self.ladder.may_repeat(self.log.elapsed()) {
+                    question = Cow::Owned(followup::lost(&question, "", &lost.why));
+                    reason = AttemptReason::Reask;
+                    continue;
+                }
+            }
             let refusal = refusal(status, &body);
             let refused = refusal.as_ref().map(|refusal| refusal.what);
             let words = refusal.as_ref().map_or("", |refusal| &refusal.words);
@@ -192,28 +230,22 @@ impl Turn {
                 reason = AttemptReason::OtherBound;
                 continue;
             }
-            if self.has_tools() && target.mode == Mode::Native {
-                if let Some(Refused::Tools | Refused::ToolChoice) = refused {
-                    tracing::info!(
-                        model = target.candidate.model,
-                        reason = words,
-                        "[relay] fallback: the upstream takes no tools"
-                    );
-                    if refused == Some(Refused::Tools) {
-                        let capabilities = &self.relay.capabilities;
-                        capabilities.learn(&target.candidate, Evidence::Refused, words).await;
-                    }
-                    target = self.prompt_target(target.candidate).await;
-                    reason = AttemptReason::NoTools;
-                    continue;
+            if self.has_tools()
+                && target.mode == Mode::Native
+                && let Some(Refused::Tools | Refused::ToolChoice) = refused
+            {
+                tracing::info!(
+                    model = target.candidate.model,
+                    reason = words,
+                    "[relay] fallback: the upstream takes no tools"
+                );
+                if refused == Some(Refused::Tools) {
+                    let capabilities = &self.relay.capabilities;
+                    capabilities.learn(&target.candidate, Evidence::Refused, words).await;
                 }
-                if let Some(document) = recover_from_error(&self.ask.model, &text) {
-                    return Ok(OpenAnswer {
-                        source: AnswerSource::Recovered(document),
-                        target: asked,
-                        shown: Arc::new(shown),
-                    });
-                }
+                target = self.prompt_target(target.candidate).await;
+                reason = AttemptReason::NoTools;
+                continue;
             }
             if asked.constrain != Constrain::None
                 && let Some(Refused::Constraint | Refused::Schema) = refused
@@ -235,7 +267,7 @@ impl Turn {
     }
 
     /// Asks the same candidate the same in prompt mode.
-    pub(crate) async fn in_prompt_mode(
+    pub(super) async fn in_prompt_mode(
         &mut self,
         target: &Target,
         question: &Question,

@@ -2,6 +2,7 @@
 
 use super::{Resolution, Turn, refusals};
 use crate::record::TurnEnd;
+use crate::recover::is_lost_end;
 
 /// Why the model stopped, as the client is to see it: calls are there, so it stopped for them; calls were refused,
 /// so it did not. What says that the answer was cut stays, unless another answer came in its place.
@@ -12,6 +13,7 @@ pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: boo
     match came {
         Some("length" | "content_filter") => came.map(str::to_owned),
         _ if has_calls => Some(for_calls.to_owned()),
+        Some(reason) if is_lost_end(reason) => Some(String::from("stop")),
         Some("tool_calls" | "function_call") if is_refused || turn.has_tools() => Some(String::from("stop")),
         came => came.map(str::to_owned),
     }

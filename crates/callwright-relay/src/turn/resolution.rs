@@ -1,5 +1,7 @@
 //! What a choice of an answer came to.
 
+use std::collections::BTreeMap;
+
 use callwright::{Acceptance, Refusal, Verdict};
 
 use crate::record::{Choice, TurnEnd};
@@ -21,6 +23,8 @@ pub(crate) struct Resolution {
     pub(crate) end: TurnEnd,
     /// Where JSON was asked for: what the client reads, where that is not what was said.
     pub(crate) content: Option<String>,
+    /// How often each kind of repair was needed for it.
+    pub(crate) content_repairs: BTreeMap<&'static str, usize>,
     /// Why the content is not the JSON that was asked for, in a sentence.
     pub(crate) fault: Option<String>,
 }
@@ -43,6 +47,7 @@ impl Resolution {
             finish_reason: choice.finish_reason.clone(),
             end: TurnEnd::Passed,
             content: None,
+            content_repairs: BTreeMap::new(),
             fault: None,
             first: choice,
             again: Vec::new(),

@@ -9,7 +9,7 @@ use super::chunk::is_no_id;
 use super::document::{count_of, string_of};
 use super::foreign::{Foreign, is_foreign};
 use super::surrogates;
-use crate::record::Usage;
+use crate::record::{Usage, ends_by_itself};
 
 /// One choice of an answer.
 pub(crate) struct AnswerChoice<'d> {
@@ -25,6 +25,8 @@ pub(crate) struct AnswerChoice<'d> {
     pub(crate) calls: Vec<AnswerCall<'d>>,
     /// Its calls of other tools, which nobody reads.
     pub(crate) foreign_calls: Vec<Value<'d>>,
+    /// Does the message say anything else: a refusal, a sound, a vendor's own?
+    pub(crate) says_else: bool,
     /// Why it stopped.
     pub(crate) finish_reason: Option<Cow<'d, str>>,
 }
@@ -73,13 +75,15 @@ impl AnswerChoice<'_> {
         texts.map(surrogates::n_alone).sum::<usize>() + calls
     }
 
-    /// Is there nothing in the message that a user could see: no refusal, no audio, nothing of a vendor's own?
-    pub(crate) fn says_nothing_else(&self) -> bool {
-        let usual = ["role", "content", "tool_calls", "function_call"];
-        let message = self.choice.get("message");
-        let mut others =
-            message.into_iter().flat_map(Value::members).filter(|(_, value)| value.kind() != Kind::Null);
-        others.all(|(key, _)| key.as_str().is_some_and(|key| usual.contains(&&*key)))
+    /// Did nothing at all come, and no end that says why?
+    pub(crate) fn is_nothing(&self) -> bool {
+        let Self { text, reasoning, calls, foreign_calls, says_else, finish_reason, .. } = self;
+        text.trim().is_empty()
+            && reasoning.as_deref().unwrap_or_default().is_empty()
+            && calls.is_empty()
+            && foreign_calls.is_empty()
+            && !says_else
+            && ends_by_itself(finish_reason.as_deref())
     }
 }
 
@@ -103,6 +107,7 @@ pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = AnswerChoice<'_>>
             reasoning: message.and_then(reasoning),
             calls: calls.chain(legacy).collect(),
             foreign_calls,
+            says_else: message.is_some_and(says_else),
             finish_reason: string_of(choice, "finish_reason"),
         }
     })
@@ -111,6 +116,27 @@ pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = AnswerChoice<'_>>
 /// What a message, or a piece of one, marks as thought: servers call it one of two names, and some send both.
 pub(crate) fn reasoning(message: Value<'_>) -> Option<Cow<'_, str>> {
     string_of(message, "reasoning_content").or_else(|| string_of(message, "reasoning"))
+}
+
+/// Does a message, or a piece of one, say something besides words, thoughts and calls?
+pub(crate) fn says_else(message: Value<'_>) -> bool {
+    let says = |(key, value): (Value<'_>, Value<'_>)| {
+        let is_empty = match value.kind() {
+            Kind::Null => true,
+            Kind::String => value.raw() == "\"\"",
+            Kind::Array => value.elements().next().is_none(),
+            Kind::Object => value.members().next().is_none(),
+            _ => false,
+        };
+        match key.as_str().as_deref() {
+            Some("role" | "tool_calls" | "function_call") => false,
+            // OpenRouter and LiteLLM repeat the thought in parts.
+            Some("reasoning_content" | "reasoning" | "reasoning_details" | "thinking_blocks") => false,
+            Some("content") => value.elements().any(|part| part.get("text").is_none()),
+            _ => !is_empty,
+        }
+    };
+    message.members().any(says)
 }
 
 fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use callwright::CallDelta;
 use callwright_json::{Kind, Value, quote};
 
-use super::answer::{reasoning, text_or_raw};
-use super::document::{Change, count_of, rewritten, string_of};
+use super::answer::{reasoning, says_else, text_or_raw};
+use super::document::{Change, Head, count_of, rewritten, string_of};
 use super::foreign::Foreign;
 
 /// What a chunk adds to one choice.
@@ -28,6 +28,8 @@ pub(crate) struct Delta<'d> {
     pub(crate) has_role: bool,
     /// Does it say anything else: reasoning, a refusal, a vendor's own member?
     pub(crate) has_more: bool,
+    /// Is there something in that besides a thought?
+    pub(crate) says_else: bool,
     /// Was the text, or the thought, put together with what the chunk before ended in the middle of?
     pub(crate) is_repaired: bool,
     pub(crate) has_repaired_thought: bool,
@@ -97,6 +99,7 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
             has_more,
+            says_else: has_more && delta.is_some_and(says_else),
             is_repaired: false,
             has_repaired_thought: false,
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
@@ -132,9 +135,23 @@ pub(crate) struct Template {
     tail: String,
     /// The raw text of the `id`.
     id: String,
+    /// Does it say more than the upstream's chunks do?
+    pub(crate) is_filled: bool,
 }
 
 impl Template {
+    /// After the pattern of this chunk; what each chunk has to say and this one does not, it says as this request has it.
+    pub(crate) fn filled(chunk: Value<'_>, (id, model): (&str, &str), created: u64) -> Template {
+        if Head::is_in(chunk) {
+            return Template::of(chunk);
+        }
+        let text = rewritten(chunk, &Head::of(id, CHUNK, created, model).missing(chunk));
+        match callwright_json::strict(&text) {
+            Ok(tree) => Template { is_filled: true, ..Template::of(tree.root(&text)) },
+            Err(_) => Template::own(id, model, created),
+        }
+    }
+
     /// After the pattern of this chunk.
     pub(crate) fn of(chunk: Value<'_>) -> Template {
         // No JSON text holds this character.
@@ -147,13 +164,14 @@ impl Template {
         let text = rewritten(chunk, &changes);
         let (head, tail) = text.split_once(GAP).unwrap_or((&text, ""));
         let id = chunk.get("id").map_or("", Value::raw);
-        Template { head: head.to_owned(), tail: tail.to_owned(), id: id.to_owned() }
+        Template { head: head.to_owned(), tail: tail.to_owned(), id: id.to_owned(), is_filled: false }
     }
 
     /// Is this chunk one of the same answer, in the form that a chunk has?
     pub(crate) fn is_of(&self, chunk: Value<'_>) -> bool {
         chunk.get("id").map_or("", Value::raw) == self.id
             && chunk.get("object").is_some_and(|object| object.raw() == "\"chat.completion.chunk\"")
+            && ["created", "model"].iter().all(|key| chunk.get(key).is_some())
     }
 
     /// For an upstream that sent no chunk to go by.
@@ -166,6 +184,7 @@ impl Template {
             ),
             tail: String::from("}"),
             id: quote(id),
+            is_filled: false,
         }
     }
 

@@ -29,8 +29,8 @@ impl Document {
         Document::of(text)
     }
 
-    /// Parses an answer. One that came as a stream although nobody asked for that is put together, and one that is a page is
-    /// told by what its sender calls it.
+    /// Parses an answer. One that came as a stream although nobody asked for that is put together, one in an envelope is taken
+    /// out of it, and one that is a page is told by what its sender calls it.
     ///
     /// # Errors
     /// As [`Document::parse`]; or a member that names or carries a call stands [twice](doubled).
@@ -43,7 +43,7 @@ impl Document {
             joined.map_or(Err(why), Document::of)
         })?;
         match doubled(document.root()) {
-            None => Ok(document),
+            None => Ok(unwrapped(&document).unwrap_or(document)),
             Some(name) => Err(format!("it says `{name}` twice, and it is open which of them counts")),
         }
     }
@@ -74,6 +74,55 @@ impl Document {
     pub(crate) fn to_bytes(&self) -> Bytes {
         self.text.as_bytes().clone()
     }
+}
+
+/// The chat answer in an envelope: `{"data": {"choices": […]}, "success": true}`.
+fn unwrapped(document: &Document) -> Option<Document> {
+    let is_answer =
+        |value: Value<'_>| value.get("choices").is_some_and(|choices| choices.kind() == Kind::Array);
+    let root = document.root();
+    if is_answer(root) {
+        return None;
+    }
+    let mut inner = root.members().filter(|(_, member)| is_answer(*member));
+    match (inner.next(), inner.next()) {
+        (Some((_, answer)), None) => Document::of(answer.raw().to_owned()).ok(),
+        _ => None,
+    }
+}
+
+/// The members that each answer of a chat and each piece of one has, with the value that stands for one which is not there.
+pub(crate) struct Head {
+    /// The JSON texts.
+    members: [(&'static str, String); 4],
+}
+
+impl Head {
+    /// Of an answer of this kind to a request for `model`.
+    pub(crate) fn of(id: &str, object: &str, created: u64, model: &str) -> Head {
+        let members = [
+            ("id", quote(id)),
+            ("object", quote(object)),
+            ("created", created.to_string()),
+            ("model", quote(model)),
+        ];
+        Head { members }
+    }
+
+    /// Are all of them there?
+    pub(crate) fn is_in(answer: Value<'_>) -> bool {
+        ["id", "object", "created", "model"].iter().all(|key| is_there(answer, key))
+    }
+
+    /// The changes that add those that `answer` lacks.
+    pub(crate) fn missing(self, answer: Value<'_>) -> Vec<(&'static str, Change)> {
+        let missing = self.members.into_iter().filter(|(key, _)| !is_there(answer, key));
+        missing.map(|(key, text)| (key, Change::Set(text))).collect()
+    }
+}
+
+fn is_there(object: Value<'_>, key: &str) -> bool {
+    object.get(key).is_some_and(|member| member.kind() != Kind::Null)
 }
 
 /// What happens to a member of an object.

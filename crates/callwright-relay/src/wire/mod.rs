@@ -18,7 +18,7 @@ mod surrogates;
 pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, reasoning, usage};
 pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin, policy_of};
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas, is_no_id};
-pub(crate) use document::{Change, Document, array, count_of, object, rewritten, spliced, string_of};
+pub(crate) use document::{Change, Document, Head, array, count_of, object, rewritten, spliced, string_of};
 pub(crate) use doubled::doubled;
 pub use error::WireError;
 pub(crate) use foreign::{Foreign, is_foreign, is_of_function};

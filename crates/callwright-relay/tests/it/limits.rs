@@ -81,7 +81,10 @@ async fn no_event_is_longer_than_is_allowed_with_tools_or_without() {
             assert!(events.contains("first"), "{}", events.len());
             assert!(events.len() < PIECE, "{} bytes came", events.len());
             let last = events.trim_end().rsplit("\n\n").next().unwrap();
-            assert!(last.contains("upstream_cut") && last.contains("longer than 4096 bytes"), "{last:.300}");
+            assert!(
+                last.contains("\"server_error\"") && last.contains("longer than 4096 bytes"),
+                "{last:.300}"
+            );
         }
     }
 }

@@ -295,7 +295,9 @@ async fn a_chat_says_nothing_twice() {
     let message = |members: &str| format!(r#""message":{{"role":"assistant","content":null,{members}}}"#);
     let choice =
         |members: &str| format!(r#""choices":[{{"index":0,{members},"finish_reason":"tool_calls"}}]"#);
-    let answer = |members: &str| format!(r#"{{"id":"x","object":"chat.completion","model":"m",{members}}}"#);
+    let answer = |members: &str| {
+        format!(r#"{{"id":"x","object":"chat.completion","created":1,"model":"m",{members}}}"#)
+    };
     let of_message = |members: &str| answer(&choice(&message(members)));
     let of_calls = |call: &str| format!(r#""tool_calls":[{call}]"#);
     let calls = of_calls(&right);

@@ -20,6 +20,10 @@ pub(crate) fn seen(case: &Case, got: &Got, direct: &Got, request: &Value) -> Vec
     let sees = &case.sees;
     let status = got.status.as_u16();
     wrong(body["error"].is_null() == (sees.error || 400 <= status), format!("an error: {}", body["error"]));
+    for (pointer, value) in &sees.fields {
+        let found = body.pointer(pointer);
+        wrong(found != Some(value), format!("{pointer}: {found:?}"));
+    }
     if sees.error {
         wrong(body["error"]["message"].as_str().is_none_or(str::is_empty), format!("no message: {body}"));
         wrong(request["stream"] != true && status < 500, format!("status {status}"));
@@ -29,10 +33,6 @@ pub(crate) fn seen(case: &Case, got: &Got, direct: &Got, request: &Value) -> Vec
     for (name, value) in &sees.headers {
         let found = got.headers.get(name).and_then(|found| found.to_str().ok());
         wrong(found != Some(value), format!("{name}: {found:?}"));
-    }
-    for (pointer, value) in &sees.fields {
-        let found = body.pointer(pointer);
-        wrong(found != Some(value), format!("{pointer}: {found:?}"));
     }
     if sees.same && request["stream"] != true {
         wrong(got.body != direct.body, format!("not the same: {}", String::from_utf8_lossy(&got.body)));

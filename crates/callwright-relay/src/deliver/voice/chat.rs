@@ -2,17 +2,19 @@
 
 use bytes::Bytes;
 use callwright::Acceptance;
-use callwright_json::{Value, quote};
+use callwright_json::{Kind, Value, quote};
 
 use super::{CallHead, Voice};
 use crate::calls::{foreign_delta, function, tool_call_delta};
 use crate::clock::unix_seconds;
-use crate::deliver::sse::error;
+use crate::deliver::events::{error_status, is_passing};
+use crate::deliver::sse::{SERVER_ERROR, broken_off, error};
 use crate::record::Usage;
 use crate::reply::BodySender;
 use crate::sse;
+use crate::surface::Failure;
 use crate::turn::Turn;
-use crate::wire::{Change, Delta, Foreign, Template, rewritten};
+use crate::wire::{Change, Delta, Document, Foreign, Template, rewritten, string_of};
 
 /// Says an answer as the chunks of chat completions.
 pub(in crate::deliver) struct ChatVoice {
@@ -72,6 +74,15 @@ impl ChatVoice {
         }
     }
 
+    /// The upstream's chunk that counts tokens with what its chunks lack; none where they lack nothing.
+    fn completed(&self, event: &sse::Event) -> Option<Bytes> {
+        let template = self.template.as_ref().filter(|template| template.is_filled)?;
+        let document = Document::parse(event.data.clone()?).ok()?;
+        let mut out = String::new();
+        template.usage(document.root().get("usage")?.raw(), &mut out);
+        Some(out.into())
+    }
+
     /// What a chunk looks like, and where it is written to.
     fn frame(&mut self) -> (&Template, &mut String) {
         let (id, model) = &self.own;
@@ -87,7 +98,9 @@ impl ChatVoice {
 
 impl Voice for ChatVoice {
     fn meets(&mut self, chunk: Value<'_>) -> bool {
-        self.template.get_or_insert_with(|| Template::of(chunk)).is_of(chunk)
+        let (id, model) = &self.own;
+        let template = || Template::filled(chunk, (id, model), unix_seconds());
+        self.template.get_or_insert_with(template).is_of(chunk)
     }
 
     fn pass(&mut self, event: &sse::Event) {
@@ -202,7 +215,7 @@ impl Voice for ChatVoice {
     fn counted(&mut self, event: &sse::Event) {
         // Strict clients look for a choice in each chunk that they did not ask for.
         if self.wants_usage {
-            self.usage = Some(event.raw.clone());
+            self.usage = Some(self.completed(event).unwrap_or_else(|| event.raw.clone()));
         }
     }
 
@@ -220,8 +233,28 @@ impl Voice for ChatVoice {
         template.usage(&counts, out);
     }
 
-    fn upstream_error(&mut self, event: &sse::Event, _chunk: Value<'_>) {
-        self.pass(event);
+    fn upstream_error(&mut self, event: &sse::Event, chunk: Value<'_>) {
+        let status = error_status(chunk);
+        let Some(error) = chunk.get("error").filter(|_| is_passing(status)) else { return self.pass(event) };
+        let is_known = string_of(error, "type").is_some_and(|kind| kind == SERVER_ERROR)
+            && error.get("code").is_some_and(|code| code.raw() == status.as_str());
+        if is_known {
+            return self.pass(event);
+        }
+        let Failure { message, .. } = Failure::of_value(status, chunk);
+        let own = [
+            ("message", Change::Set(quote(&broken_off(&message)))),
+            ("type", Change::Set(quote(SERVER_ERROR))),
+            ("code", Change::Set(status.as_str().to_owned())),
+        ];
+        let error = match error.kind() {
+            Kind::Object => rewritten(error, &own),
+            _ => crate::wire::object(own.into_iter().filter_map(|(key, change)| match change {
+                Change::Set(text) => Some((key, text)),
+                Change::Remove => None,
+            })),
+        };
+        self.pass(&event.with_data(&rewritten(chunk, &[("error", Change::Set(error))])));
     }
 
     fn fail(&mut self, code: &str, message: &str) {

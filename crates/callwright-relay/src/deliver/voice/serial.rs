@@ -10,6 +10,8 @@ use callwright_json::Value;
 use http::StatusCode;
 
 use super::{CallHead, Voice};
+use crate::deliver::events::error_status;
+use crate::deliver::sse::CUT;
 use crate::record::Usage;
 use crate::reply::BodySender;
 use crate::sse;
@@ -381,7 +383,7 @@ impl<B: Blocks> Voice for Serial<B> {
     }
 
     fn upstream_error(&mut self, _event: &sse::Event, chunk: Value<'_>) {
-        let failure = Failure::of_value(StatusCode::BAD_GATEWAY, chunk);
+        let failure = Failure::of_value(error_status(chunk), chunk);
         self.fails(&failure);
     }
 
@@ -401,7 +403,7 @@ impl<B: Blocks> Voice for Serial<B> {
         if self.open != Open::None && self.is_cut() && self.blocks.cut(&mut self.out) {
             self.open = Open::None;
         } else if is_in_a_call {
-            return self.fail("upstream_cut", "the answer was cut inside a call");
+            return self.fail(CUT, "the answer was cut inside a call");
         }
         if !self.has_started && !self.is_cut() {
             self.say(Said::Text, SILENCE);

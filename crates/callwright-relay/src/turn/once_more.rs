@@ -1,0 +1,89 @@
+//! Asks the same again where what came first is no answer: it is empty, or the model did not get its tools.
+
+use std::sync::Arc;
+
+use super::{AnswerSource, OpenAnswer, Sent, Target, Turn};
+use crate::deliver::{error_status, is_passing};
+use crate::followup;
+use crate::question::Question;
+use crate::reading::Shown;
+use crate::record::{AttemptReason, Choice};
+use crate::recover::LostCall;
+use crate::upstream::Candidate;
+use crate::wire::{Document, PromptTokens};
+
+impl Turn {
+    /// Takes up what the first answer shows, and asks the same again where it is none. Of `read` the client has what is `sent`.
+    /// Where nothing comes of it, what came first is still an answer.
+    pub(crate) async fn once_more(
+        &mut self,
+        target: &Target,
+        read: &[&Choice],
+        tokens: Option<PromptTokens>,
+        sent: Sent,
+    ) -> Option<OpenAnswer> {
+        let is_owed = self.has_tools() && read.iter().all(|choice| self.owes_an_answer(choice));
+        if is_owed && let Some(again) = self.repeat(target).await {
+            return Some(again);
+        }
+        if !self.is_disproved(target, read, tokens, sent).await {
+            return None;
+        }
+        self.in_prompt_mode(target, &Question::first(&self.ask)).await.ok()
+    }
+
+    /// Asks the same once more: another try at the same answer often brings one where the first brought nothing.
+    pub(crate) async fn repeat(&mut self, target: &Target) -> Option<OpenAnswer> {
+        if !self.ladder.may_repeat(self.log.elapsed()) {
+            return None;
+        }
+        tracing::info!(model = target.candidate.model, "[relay] the answer was empty: the same once more");
+        let question = Question::first(&self.ask);
+        Box::pin(self.open_at(target.clone(), &question, AttemptReason::Repeat)).await.ok()
+    }
+
+    /// Goes past a failure in the midst of an answer of which the client has nothing: reads what an error holds, or asks again,
+    /// another upstream where there is one. None where the request itself is at fault, or nobody answers.
+    pub(crate) async fn past_failure(
+        &mut self,
+        target: &Target,
+        failure: Option<&Document>,
+        shown: &Arc<Shown>,
+    ) -> Option<OpenAnswer> {
+        let mut question = Question::first(&self.ask);
+        match failure.and_then(|failure| LostCall::in_error(failure.text())) {
+            Some(lost) => {
+                self.log.failed(None, &lost.why);
+                if let Some(document) = lost.answer(&self.ask.model) {
+                    let (target, shown) = (target.clone(), Arc::clone(shown));
+                    return Some(OpenAnswer { source: AnswerSource::Recovered(document), target, shown });
+                }
+                if !self.ladder.may_repeat(self.log.elapsed()) {
+                    return None;
+                }
+                question = followup::lost(&question, "", &lost.why);
+                return Box::pin(self.open_at(target.clone(), &question, AttemptReason::Reask)).await.ok();
+            }
+            None if failure.is_some_and(|failure| !is_passing(error_status(failure.root()))) => return None,
+            None => {}
+        }
+        if !self.ladder.may_pass_failure(self.log.elapsed()) {
+            return None;
+        }
+        let why = failure.and_then(|failure| failure.root().get("error")).map(|error| error.raw().to_owned());
+        self.log.failed(None, why.as_deref().unwrap_or("the upstream's answer broke off"));
+        let is_other = |other: &Candidate| {
+            other.upstream.name() != target.candidate.upstream.name() || other.model != target.candidate.model
+        };
+        let candidates = self.relay.upstreams.route(&self.ask.model).candidates;
+        let next = match candidates.into_iter().find(is_other) {
+            Some(other) => self.target(other).await,
+            None => target.clone(),
+        };
+        tracing::warn!(
+            next = next.candidate.upstream.name(),
+            "[relay] the answer broke off before it began, asking again"
+        );
+        Box::pin(self.open_at(next, &question, AttemptReason::Failover)).await.ok()
+    }
+}
