@@ -45,6 +45,13 @@ impl<'a> Case<'a, '_> {
                 }
             }
         }
+        if let Some(end) = self.end
+            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
+            && let Some((arguments, repairs)) =
+                payload::read_escaped_arguments(self.text, at, end, guide, self.options(false))
+        {
+            return self.one(self.verdict(tool, written, &arguments, repairs, Span::new(at, end)), end);
+        }
         let mut payload = payload::read_arguments_at(self.text, at, guide, self.options(self.cut));
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
         let is_listed = self.opener.delimiters.contains(&Delimiter::Bracket);
