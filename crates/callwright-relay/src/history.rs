@@ -267,7 +267,7 @@ mod tests {
             assert_eq!(made(settled), None, "{settled:?}");
         }
         let none = r#"{"role":"tool","tool_call_id":"a","content":"no result was recorded"}"#;
-        let lost = r#"{"role": "user", "content": "Result of an earlier call b: 12\n\nx"}"#;
+        let lost = r#"{"role":"user","content":"Result of an earlier call b: 12\n\nx"}"#;
         let alone = r#"{"role":"user","content":"Result of an earlier call b: 12"}"#;
         for (messages, expected) in [
             (&[user, turn, user][..], array([user, turn, none, user])),

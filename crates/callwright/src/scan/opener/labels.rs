@@ -4,7 +4,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Delimiter, Item, OpenerParser, Step};
+use super::{Delimiter, Item, OpenerParser, Step, tick_run};
 use crate::dialect::Sign;
 use crate::scan::segment::skip::markup_len;
 use crate::syntax::marks::first_of;
@@ -131,10 +131,14 @@ impl OpenerParser<'_, '_> {
             // Of a name that no tool has, the arguments tell whether it is meant as one.
             next if next != b'{' && !is_declared => return Ok(None),
             b'{' => Step::Item(Item::Named { name, at: value }),
-            b'`' if !is_action => {
-                self.header = Header::Named(name, true);
-                self.past(value)
-            }
+            b'`' => match self.holds_object(value) {
+                Err(Incomplete) if !self.place.end => return Err(Incomplete),
+                Err(Incomplete) | Ok(false) if is_action => Step::Item(Item::Plain { name, at: value }),
+                _ => {
+                    self.header = Header::Named(name, true);
+                    self.past(value)
+                }
+            },
             _ if is_action => Step::Item(Item::Plain { name, at: value }),
             _ => return Ok(None),
         };
@@ -164,6 +168,13 @@ impl OpenerParser<'_, '_> {
     /// The place behind the Markdown at `at`: `**`, `### `.
     fn behind_markup(&self, at: usize) -> usize {
         at + markup_len(self.bytes.get(at..).unwrap_or(&[]))
+    }
+
+    /// Returns whether an object stands between the backticks at `at`.
+    fn holds_object(&self, at: usize) -> Result<bool, Incomplete> {
+        let label = at + tick_run(self.bytes, at);
+        let inside = self.skip_space(self.name_end(label));
+        Ok(matches!(self.peek(inside)?, b'{' | b'#'))
     }
 
     /// `` `f` ``
