@@ -113,13 +113,7 @@ impl Lane {
             json!({"role": "assistant", "content": said}).to_string(),
             json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
         ];
-        let body = question::body(self, &target.candidate.model, &more, false);
-        let open = self.ask(target.clone(), body, reason).await.ok()?;
-        let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-        let document = Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()?;
-        if self.fault(document.root()).is_some() {
-            return None;
-        }
+        let document = self.asked(target, &more, reason).await?;
         let Whole { document, found } = self.read_texts(document, target).await;
         let mut told = Told::default();
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
@@ -151,18 +145,23 @@ impl Lane {
             "[relay] an answer stops for calls and has none: asking again"
         );
         self.log.read(told.usage, std::iter::once(&choice(&[], told)));
-        let body = question::body(self, &target.candidate.model, &[], false);
-        let open = self.ask(target.clone(), body, AttemptReason::Reask).await.ok()?;
-        let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-        let document = Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()?;
-        let root = document.root();
-        if self.fault(root).is_some() || wire::is_failed(root) || self.is_phantom(root) {
+        let document = self.asked(target, &[], AttemptReason::Reask).await?;
+        if wire::is_failed(document.root()) || self.is_phantom(document.root()) {
             return None;
         }
         let Whole { document, found } = self.read_texts(document, target).await;
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
         Some(Again { document, found, usage: told.usage })
+    }
+
+    /// The whole answer to the request with `more` behind its conversation; none where there is none that can be read.
+    async fn asked(&mut self, target: &Target, more: &[String], reason: AttemptReason) -> Option<Document> {
+        let body = question::body(self, &target.candidate.model, more, false);
+        let open = self.ask(target.clone(), body, reason).await.ok()?;
+        let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
+        let document = Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()?;
+        self.fault(document.root()).is_none().then_some(document)
     }
 }
 

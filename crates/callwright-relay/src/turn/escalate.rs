@@ -8,7 +8,7 @@ use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict}
 use callwright_json::{Repair, RepairKind, strict};
 
 use super::outcome::append;
-use super::{AnswerSource, Resolution, Sent, Target, Turn, refusals};
+use super::{Resolution, Sent, Target, Turn, refusals};
 use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
 use crate::ladder::Step;
@@ -16,7 +16,7 @@ use crate::question::Question;
 use crate::reading::{Budget, ReadOptions, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::recover::LostCall;
-use crate::wire::{Document, choices, usage};
+use crate::wire::{choices, usage};
 
 impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
@@ -331,13 +331,7 @@ impl Turn {
         // Few requests come here: they alone pay for the place that asking takes.
         let target = self.follow_up_target(target, question.choice(&self.ask));
         let open_answer = Box::pin(self.open_at(target, question, reason)).await.ok()?;
-        let document = match open_answer.source {
-            AnswerSource::Recovered(document) => document,
-            AnswerSource::Upstream(answer) => {
-                let body = answer.body.whole(self.relay.config.limits.answer).await.ok()?;
-                Document::of_answer(open_answer.target.candidate.upstream.without_secrets(body), None).ok()?
-            }
-        };
+        let document = open_answer.source.whole(&open_answer.target, &self.relay).await?;
         let allowed = question.allows(&self.ask);
         let options = self.read_options(&open_answer.target, allowed, &open_answer.shown);
         let spent = usage(document.root()).unwrap_or_default();

@@ -33,23 +33,14 @@ impl OpenAnswer {
         let kind = answer.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
     }
-}
 
-impl OpenAnswer {
     /// This answer as one whose events can be read: a whole one is taken for what it holds. None where it holds nothing.
     pub(crate) async fn streamed(self, relay: &Relay) -> Option<OpenAnswer> {
         if self.is_stream() {
             return Some(self);
         }
-        let source = match self.source {
-            AnswerSource::Upstream(answer) => {
-                let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
-                let body = self.target.candidate.upstream.without_secrets(body);
-                AnswerSource::Recovered(Document::of_answer(body, None).ok()?)
-            }
-            recovered @ AnswerSource::Recovered(_) => recovered,
-        };
-        Some(OpenAnswer { source, ..self })
+        let document = self.source.whole(&self.target, relay).await?;
+        Some(OpenAnswer { source: AnswerSource::Recovered(document), ..self })
     }
 }
 
@@ -59,6 +50,19 @@ pub(crate) enum AnswerSource {
     Upstream(Box<Response>),
     /// A whole one that is there: an error message of the upstream may hold what the model wrote.
     Recovered(Document),
+}
+
+impl AnswerSource {
+    /// The whole answer of `target`; none where it cannot be read.
+    pub(super) async fn whole(self, target: &Target, relay: &Relay) -> Option<Document> {
+        match self {
+            AnswerSource::Recovered(document) => Some(document),
+            AnswerSource::Upstream(answer) => {
+                let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
+                Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()
+            }
+        }
+    }
 }
 
 impl Turn {
