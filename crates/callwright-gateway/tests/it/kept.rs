@@ -11,7 +11,7 @@ use callwright_replay::Replay;
 use callwright_store::{Store, StoreConfig};
 
 use crate::running;
-use crate::running::{Answer, Running, relay_to, replay};
+use crate::running::{Answer, Running, last_asked, relay_to, replay};
 
 const UPSTREAM: &str = r#"
 [[answer]]
@@ -529,7 +529,7 @@ fn a_secret_is_asked_with_and_not_kept() {
     let second =
         ask(&json!({"model": "gpt-x", "input": "Go on.", "previous_response_id": first["id"].clone()}));
     assert_eq!(second["status"], "completed", "{second}");
-    let asked = upstream.requests().pop().unwrap().json();
+    let asked = last_asked(&upstream).json();
     assert!(asked["messages"].to_string().contains(SECRET), "{asked}");
     awaited(&running, "/api/sessions", |page| {
         let turns = |session: &Value| session["turns"].as_u64().unwrap_or_default();

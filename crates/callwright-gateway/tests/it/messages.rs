@@ -6,7 +6,7 @@ use callwright_gateway::{ClientKey, GatewayConfig, ServerConfig};
 use callwright_relay::UpstreamKind;
 use callwright_relay::config::{ModelConfig, RelayConfig};
 
-use crate::running::{Running, relay_to, replay};
+use crate::running::{Running, last_asked, relay_to, replay};
 
 const HELLO: &str =
     "[[answer]]\ntext = \"Hello.\"\nrepeat = true\n\n[[models]]\nid = \"qwen3\"\ncreated = 1767225600\n";
@@ -105,7 +105,7 @@ fn a_server_of_messages_gets_its_key_and_its_edition_and_counts_tokens_itself() 
     assert_eq!((counted.status, counted.headers["x-callwright-estimate"].as_str()), (200, "1"));
     let answer = running.ask("POST /v1/messages\nanthropic-beta: b", &hello().to_string());
     assert_eq!((answer.status, answer.headers["x-callwright-upstream"].as_str()), (200, "replay"));
-    let asked = replay.requests().pop().unwrap();
+    let asked = last_asked(&replay);
     assert_eq!(asked.body, hello().to_string().as_bytes());
     assert_eq!((asked.header("x-api-key"), asked.header("authorization")), (Some("***"), None));
     assert_eq!(
@@ -167,7 +167,7 @@ fn a_chat_client_before_a_server_of_messages_is_asked_for_with_its_key_and_its_e
     let answer = running.chat(&json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]}));
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(answer.json()["choices"][0]["message"]["content"].as_str(), Some("Hello."));
-    let asked = replay.requests().pop().unwrap();
+    let asked = last_asked(&replay);
     assert_eq!(asked.path, "/v1/messages");
     assert_eq!((asked.header("x-api-key"), asked.header("authorization")), (Some("***"), None));
     assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));

@@ -9,7 +9,7 @@ use callwright_gateway::{ClientKey, Gateway, GatewayConfig, ServerConfig, StartE
 use callwright_relay::config::{Mode, ModelConfig};
 use callwright_replay::Ending;
 
-use crate::running::{Connection, Running, relay_to, replay};
+use crate::running::{Connection, Running, last_asked, relay_to, replay};
 
 const HELLO: &str = r#"
 [[answer]]
@@ -175,7 +175,7 @@ fn with_keys_only_their_owners_are_answered() {
     for name in ["x-api-key", "api-key"] {
         let chat = format!("POST /v1/chat/completions\nanthropic-version: 2023-06-01\n{name}: cw-two");
         assert_eq!(running.ask(&chat, &hello().to_string()).status, 200, "{name}");
-        let asked = replay.requests().pop().unwrap();
+        let asked = last_asked(&replay);
         assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
         assert_eq!(asked.header(name), None);
     }

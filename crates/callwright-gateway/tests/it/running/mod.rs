@@ -10,7 +10,7 @@ use std::time::Duration;
 use callwright::value::Value;
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, StartError, Stop};
 use callwright_relay::config::{RelayConfig, UpstreamConfig};
-use callwright_replay::{Replay, Script};
+use callwright_replay::{Recorded, Replay, Script};
 
 /// A gateway that runs until it is dropped.
 pub(crate) struct Running {
@@ -80,6 +80,11 @@ pub(crate) fn relay_to(base_url: &str) -> RelayConfig {
 /// An upstream that answers as this TOML says.
 pub(crate) fn replay(script: &str) -> Replay {
     Replay::start(Script::from_toml(script).unwrap()).unwrap()
+}
+
+/// Returns the last request that the script answered; a gateway's own probes (`POST /api/show`) may come after it.
+pub(crate) fn last_asked(replay: &Replay) -> Recorded {
+    replay.requests().into_iter().rev().find(|request| request.answer.is_some()).unwrap()
 }
 
 /// One connection of a client.

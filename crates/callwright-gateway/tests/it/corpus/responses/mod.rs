@@ -14,6 +14,7 @@ use crate::corpus::case::{ModelMode, tools};
 use crate::corpus::client::{Got, ask_at};
 use crate::corpus::served::Served;
 use crate::corpus::surfaces::{CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
+use crate::running::last_asked;
 
 /// What the client must see.
 #[derive(Clone, Default, Deserialize)]
@@ -192,7 +193,7 @@ async fn a_response_is_gone_on_from() {
     assert_eq!((status, refused["error"]["code"].as_str()), (404, Some("previous_response_not_found")));
     let (_, second) = ask(&mine, second).await;
     assert_eq!(second["output"][0]["content"][0]["text"], "Done.");
-    let asked = replay.requests().pop().unwrap().json();
+    let asked = last_asked(&replay).json();
     let messages = &asked["messages"];
     assert_eq!(messages[0]["content"], secret);
     assert_eq!(messages[1]["tool_calls"][0]["function"]["arguments"], "{\"path\": \"a\"}");
