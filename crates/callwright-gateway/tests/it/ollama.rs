@@ -28,7 +28,8 @@ fn it_is_asked_beside_whatever_part_of_it_the_base_url_names() {
             answer.body
         );
         assert_eq!(running.get("/v1/models").json()["data"][0]["id"], "qwen3", "{end}");
-        let asked = replay.requests().into_iter().filter(|request| request.path == "/api/chat").nth(n).unwrap();
+        let asked =
+            replay.requests().into_iter().filter(|request| request.path == "/api/chat").nth(n).unwrap();
         assert_eq!(asked.json()["options"], json!({ "num_predict": 9, "num_ctx": 32768 }));
     }
 }

@@ -1,4 +1,4 @@
-//! The cases under `corpus/`, fed whole, character by character and in random pieces (S3-47).
+//! The cases under `corpus/` and `corpus/recorded/`, fed whole, character by character and in random pieces (S3-47).
 
 use std::collections::HashMap;
 use std::fs;
@@ -25,7 +25,8 @@ fn every_case_through_every_door() {
 pub(crate) fn each_case(mut visit: impl FnMut(&str, &toml::Value, &Question<'_>)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let mut tool_sets: HashMap<String, Tools> = HashMap::new();
-    for file in fs::read_dir(folder).unwrap() {
+    let recorded = fs::read_dir(folder.join("recorded")).unwrap();
+    for file in fs::read_dir(folder).unwrap().chain(recorded) {
         let path = file.unwrap().path();
         if path.extension().is_none_or(|ext| ext != "toml") {
             continue;
@@ -40,7 +41,8 @@ pub(crate) fn each_case(mut visit: impl FnMut(&str, &toml::Value, &Question<'_>)
             }
             let name = format!("{} {}", path.file_stem().unwrap().display(), case["name"].as_str().unwrap());
             for case in forms(case) {
-                let tools = case.get("tools").and_then(toml::Value::as_str).unwrap_or(TOOLS);
+                let tools = case.get("tools").or_else(|| table.get("tools"));
+                let tools = tools.and_then(toml::Value::as_str).unwrap_or(TOOLS);
                 let tools = tool_sets.entry(tools.to_owned()).or_insert_with_key(|json| Tools::new(json));
                 ask(&case, &dialects, &records, tools, |question| visit(&name, &case, question));
             }
