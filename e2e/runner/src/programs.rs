@@ -1,5 +1,5 @@
 //! Programs that people type into, Claude Code and codex, set up as their pages say, before the gateway and a scripted
-//! upstream that speaks chat completions.
+//! upstream.
 //!
 //! Each task of `e2e/programs/tasks` has a folder and a home of its own and nothing of the surroundings' environment. Where
 //! the system lets us, all of it happens in a network without anything but loopback: nobody is reached.
@@ -43,6 +43,8 @@ struct Task {
     #[serde(skip)]
     name: String,
     program: Program,
+    /// The API that the upstream is said to speak; chat completions where nothing is said.
+    upstream: Option<String>,
     ask: String,
     /// What the program is told besides.
     #[serde(default)]
@@ -139,7 +141,11 @@ impl Task {
         let script = toml::from_str(&format!("{TRIED}{answers}"))?;
         let record = place.folder.join("asked.jsonl");
         let replay = server::recorded_replay(&script, &record, installed)?;
-        let gateway = server::gateway(&replay.url, self.gateway(root)?.as_ref(), installed)?;
+        let config = self.gateway(root)?;
+        let gateway = match &self.upstream {
+            Some(kind) => server::gateway_before(kind, &replay.url, config.as_ref(), installed)?,
+            None => server::gateway(&replay.url, config.as_ref(), installed)?,
+        };
         let output = self.command(root, &gateway.url, &place, installed)?.stdin(Stdio::null()).output()?;
         let out = String::from_utf8_lossy(&output.stdout);
         let log = installed.log(&self.name.replace('/', "-"));
@@ -214,7 +220,8 @@ impl Task {
 
 /// How many of the recorded requests ask what the program was told: the gateway asks for other things as well.
 fn questions(record: &str, ask: &str) -> usize {
-    record.lines().filter(|line| line.contains("/chat/completions") && line.contains(ask)).count()
+    let path = ["/v1/chat/completions\"", "/v1/messages\"", "/v1/responses\""];
+    record.lines().filter(|line| path.iter().any(|path| line.contains(path)) && line.contains(ask)).count()
 }
 
 /// Where a program runs. It goes when it is dropped.
