@@ -282,13 +282,16 @@ impl Question {
         };
         let preface = options.set.and_then(|set| set.prompt.as_deref());
         let parsed = |text: &str| serde_json::from_str::<callwright::value::Value>(text).ok();
-        let messages: Vec<callwright::value::Value> = preface
+        let mut messages: Vec<callwright::value::Value> = preface
             .map(|text| json!({"role": "system", "content": text}))
             .into_iter()
             .chain(ask.messages().map(Value::raw).filter_map(parsed))
-            .chain(self.more.iter().map(String::as_str).filter_map(parsed))
             .collect();
+        // What the relay itself said of a refused call makes none of its words the client's.
+        let n_client = messages.len();
+        messages.extend(self.more.iter().map(String::as_str).filter_map(parsed));
         let rendered = render_messages(options.dialect, tool_set, &speaking, &messages);
+        messages.truncate(n_client);
         let texts = rendered.messages.iter().map(callwright::value::Value::to_string);
         changes.push(("messages", Change::Set(array(texts))));
         let constrain = if held.is_some() { options.constrain } else { Constrain::None };

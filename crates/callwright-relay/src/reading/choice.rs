@@ -399,7 +399,7 @@ impl CallFilter {
             });
         }
         let shown = self.shown.as_ref()?;
-        let violation = shown.examples.echoed(&call.name, &call.arguments, &shown.messages)?;
+        let violation = shown.examples.echoed(&call.arguments, &shown.messages)?;
         Some(Reason::Invalid(vec![violation]))
     }
 }

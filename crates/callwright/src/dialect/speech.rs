@@ -32,12 +32,16 @@ pub struct PromptFormat {
     /// Do these texts have the form that the dialect's models were trained on? Where nobody has published one, the calls
     /// have the dialect's own form, and the rest a general one.
     pub trained: bool,
-    /// The text that teaches the dialect. `{tools}` are the tools, `{calls}` is a call for show, `{name}` is its tool;
+    /// The text that teaches the dialect. `{tools}` are the tools, `{calls}` is the form of a call, `{name}` is its tool;
     /// `{otherwise}` says what to answer where no tool helps, and `{several}` that there may be several calls, both
     /// where that is so.
     pub system: Text,
     /// How the tools are listed.
     pub listing: Listing,
+    /// What stands for `{calls}` where the template of the dialect's models shows a form without a tool and without values:
+    /// `{"name": <function-name>, "arguments": <args-json-object>}`. Else `{calls}` is a call of one of the caller's tools
+    /// with dots for its values.
+    pub example: Text,
     /// How an answer's calls are written.
     pub calls: Calls,
     /// How the results of an answer's calls are written.
@@ -68,13 +72,14 @@ impl PromptFormat {
 
     /// What keeps it from being used.
     pub(crate) fn check(&self) -> Result<(), (&'static str, DialectProblem)> {
-        let PromptFormat { system, listing, calls, results, .. } = self;
+        let PromptFormat { system, example, listing, calls, results, .. } = self;
         let argument = match &calls.arguments {
             Arguments::Tags(text) | Arguments::Elements(text) | Arguments::Relaxed(text) => Some(text),
             Arguments::Json | Arguments::Python(_) => None,
         };
         let texts = [
             system,
+            example,
             &listing.each,
             &listing.between,
             &calls.open,

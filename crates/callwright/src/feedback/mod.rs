@@ -154,7 +154,7 @@ impl Feedback {
         let named = self.name.as_deref().unwrap_or("");
         let hint = match declared.len() {
             0 => String::from("There are no tools: answer in words"),
-            _ => format!("The tools are: {}", listed(declared)),
+            _ => format!("The tools are: {}. Where none of them helps, answer in words", listed(declared)),
         };
         let nearest = nearest.first().map(|nearest| format!("The nearest tool is {nearest}"));
         let hints = nearest.into_iter().chain([hint]).collect();
@@ -269,7 +269,7 @@ impl Feedback {
 
     /// The message of role `user` that carries the error to a model that writes its calls as text.
     pub fn user_message(&self) -> String {
-        prompt_calls::framed(&self.error(), self.is_about_json())
+        prompt_calls::framed(&self.error(), std::slice::from_ref(self))
     }
 
     /// The content of the message of role `tool` that answers this call's id, for a model that calls

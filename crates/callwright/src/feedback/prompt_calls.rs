@@ -47,7 +47,7 @@ pub struct PromptError {
 impl PromptError {
     /// The message of role `user` that carries the error to the model.
     pub fn user_message(&self) -> String {
-        framed(&self.to_string(), self.is_about_json())
+        framed(&self.to_string(), &self.feedback)
     }
 
     fn is_about_json(&self) -> bool {
@@ -67,12 +67,15 @@ impl fmt::Display for PromptError {
     }
 }
 
-/// An error in the frame that tells the model what to do with it. Braces are not what is wrong with a call
-/// that is right as JSON.
-pub(super) fn framed(error: &str, is_about_json: bool) -> String {
-    let (kind, what, how) = match is_about_json {
-        true => (" JSON", "JSON", " Ensure proper brace matching: { and }"),
-        false => ("", "call", ""),
+/// The error of all of `feedback` in the frame that tells the model what to do with it. Braces are not what is wrong with a
+/// call that is right as JSON, and a call of a tool that there is not is no call to be fixed.
+pub(super) fn framed(error: &str, feedback: &[Feedback]) -> String {
+    let (kind, advice) = if feedback.iter().any(Feedback::is_about_json) {
+        (" JSON", "Please fix the JSON and try again. Ensure proper brace matching: { and }")
+    } else if feedback.iter().all(|feedback| feedback.code == "unknown-tool") {
+        ("", "Please call a tool that there is, or answer in words.")
+    } else {
+        ("", "Please fix the call and try again.")
     };
-    format!("⚠️ Tool Call{kind} Error:\n{error}\n\nPlease fix the {what} and try again.{how}")
+    format!("⚠️ Tool Call{kind} Error:\n{error}\n\n{advice}")
 }

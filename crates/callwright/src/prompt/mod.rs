@@ -83,14 +83,13 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
     let speech = dialect.speech();
     let examples = match speaking.constraint {
         _ if !speech.system.contains("{calls}") => Examples::default(),
-        // The form is held to anyway, and small models copy the values of an example.
-        Some(_) => example::forms(&tools),
+        Some(_) => example::required(&tools),
         None => example::examples(&tools),
     };
     let text = fill(&speech.system, |slot| {
         Some(Cow::Owned(match slot {
             "tools" => definition::listed(&speech.listing, &tools, dialect.own_marks()),
-            "calls" => shown(dialect, tool_set, &examples),
+            "calls" => shown(dialect, &examples),
             "name" => marks::tag_name(examples.iter().next().map_or("", |example| &example.name)),
             "otherwise" => otherwise(speaking),
             "several" if speaking.parallel => " The list may hold several calls.".to_owned(),
@@ -101,12 +100,12 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
     Prompt { text: text + &demand(dialect, speaking, &tools), examples }
 }
 
-/// The example as a call.
-fn shown(dialect: &PromptDialect, tool_set: &ToolSet, examples: &Examples) -> String {
-    let Some(example) = examples.iter().next() else { return String::new() };
-    match &example.arguments {
-        Some(arguments) => call(dialect, tool_set, &example.name, &spaced(arguments)),
-        None => calls::shown(dialect, &example.name, &example.form),
+/// The form of a call: the one that the dialect's template shows, else one of the caller's tools.
+fn shown(dialect: &PromptDialect, examples: &Examples) -> String {
+    match examples.iter().next() {
+        Some(_) if !dialect.speech().example.is_empty() => dialect.speech().example.to_string(),
+        Some(example) => calls::shown(dialect, &example.name, &example.form),
+        None => String::new(),
     }
 }
 

@@ -297,8 +297,9 @@ fn an_unknown_tool_is_told_what_there_is() {
     assert_eq!(
         feedback.tool_result(),
         "{\"error\": \"Unknown tool: run_kode\", \"hint\": \"The nearest tool is run_code. The tools are: run_code, \
-         finish\", \"tools\": [\"run_code\", \"finish\"]}"
+         finish. Where none of them helps, answer in words\", \"tools\": [\"run_code\", \"finish\"]}"
     );
+    assert!(feedback.user_message().ends_with("\n\nPlease call a tool that there is, or answer in words."));
 }
 
 /// A declared tool is not said to be unknown: nobody asked for it now.

@@ -2,7 +2,7 @@
 
 use callwright::constrain::{self, Constraint};
 use callwright::json;
-use callwright::prompt::{self, PromptDialect, Speaking, render_messages};
+use callwright::prompt::{self, PromptDialect, Rendered, Speaking, render_messages};
 use callwright::value::Value;
 use callwright::{Dialects, ToolChoice, ToolSet};
 
@@ -154,21 +154,31 @@ fn the_choice_is_said() {
 }
 
 #[test]
-fn an_example_said_back_is_known() {
+fn an_example_has_no_value_and_its_dots_are_none() {
     let tools = weather();
     let user = |text: &str| vec![json!({"role": "user", "content": [{"type": "text", "text": text}]})];
-    for dialect in [&named("json"), &named("hermes"), &named("function-tag")] {
-        let examples = render_messages(dialect, &tools, &Speaking::default(), &[]).examples;
-        let example = examples.iter().next().unwrap();
-        assert_eq!(example.name, "get_weather");
-        let arguments = example.arguments.as_ref().unwrap();
-        let echo = arguments.to_string();
-        assert!(examples.echoed("get_weather", &echo, &user("Weather?")).is_some(), "{echo}");
-        let city = arguments["city"].as_str().unwrap();
-        assert!(examples.echoed("get_weather", &echo, &user(&format!("Weather in {city}?"))).is_none());
-        assert!(examples.echoed("get_weather", r#"{"city": "Oslo"}"#, &user("Weather?")).is_none());
-        assert!(examples.echoed("stop", "{}", &user("Stop.")).is_none());
+    for dialect in [&named("json"), &named("qwen3_coder"), &named("function-tag")] {
+        let Rendered { messages, examples, .. } =
+            render_messages(dialect, &tools, &Speaking::default(), &user("Weather?"));
+        assert_eq!(examples.iter().next().unwrap().name, "get_weather");
+        let said = messages[0]["content"].to_string();
+        // All that may be given is shown, not only what must be.
+        assert!(said.contains("unit") && said.contains("..."), "{said}");
+        for (arguments, text, is_echo) in [
+            (r#"{"city": "..."}"#, "Weather?", true),
+            (r#"{"city": "Oslo", "unit": ["..."]}"#, "Weather?", true),
+            (r#"{"city": "..."}"#, "Weather, hm... well", true),
+            (r#"{"city": "..."}"#, "Of the city \"...\", please.", false),
+            (r#"{"city": "Oslo"}"#, "Weather?", false),
+            (r#"{"city": "Oslo..."}"#, "Weather?", false),
+            ("{}", "Weather?", false),
+        ] {
+            assert_eq!(examples.echoed(arguments, &user(text)).is_some(), is_echo, "{arguments} {text}");
+        }
     }
+    let hermes = render_messages(&named("hermes"), &tools, &Speaking::default(), &user("Weather?"));
+    let said = hermes.messages[0]["content"].as_str().unwrap();
+    assert!(said.contains("{\"name\": <function-name>, \"arguments\": <args-json-object>}"), "{said}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ CRITICAL FORMAT RULES:
 - Closing tag MUST be: </function> (not </tool_name>)
 
 CORRECT examples:
-<function>{"name": "search_recipes", "parameters": {"query": "pasta", "limit": 2}}</function>
+<function>{"name": "search_recipes", "parameters": {"query": ..., "limit": ..., "diet": ...}}</function>
 
 INCORRECT examples (DO NOT USE):
 <search_recipes>{...}</function>  ❌ Wrong opening tag!

@@ -1,8 +1,7 @@
 //! What looks like a call and is none: arguments that name no tool, expressions that are a part of other code, definitions.
 
 use callwright::prompt::{self, PromptDialect, Speaking};
-use callwright::value::Value;
-use callwright::{Context, Dialects, Outcome, Reason, ShapeError, ToolChoice, json};
+use callwright::{Acceptance, Context, Dialects, Outcome, Reason, ShapeError, ToolChoice, json};
 use callwright_json::Class;
 
 use crate::laws::bench::{Bench, Made, Spelling, Strings, is_call, told};
@@ -190,12 +189,8 @@ fn prompts(bench: &mut Bench<'_>) {
             let prompt = prompt::prompt(dialect, &pools.declared.set, &Speaking::default());
             let text = prompt.text;
             let outcome = bench.read(&text, number % 2 == 1);
-            let is_example = |name: &str, arguments: Value| {
-                prompt.examples.iter().any(|example| {
-                    example.name == name && example.arguments.as_ref().is_none_or(|own| *own == arguments)
-                })
-            };
-            let is_right = outcome.calls().all(|call| is_example(&call.name, call.to_value()));
+            let is_example = |call: &Acceptance| prompt.examples.echoed(&call.arguments, &[]).is_some();
+            let is_right = outcome.calls().all(is_example);
             bench.count(dialect.name(), &text, if is_right { Ok(()) } else { Err(told(&outcome)) });
         }
     }
