@@ -1,6 +1,9 @@
 //! Old turns of a request: servers parse the arguments of old calls again, and one that is broken fails every
 //! later request of its session. Whatever is broken there is repaired, or made harmless, before it goes upstream.
 
+mod items;
+mod settled;
+
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
@@ -10,137 +13,17 @@ use callwright::{ToolSet, heal};
 use callwright_json::{Kind, Value, is_object, quote};
 use foldhash::fast::RandomState;
 
-use crate::bridge::text;
-use crate::surface::conversation::{NO_RESULT, earlier_result};
-use crate::wire::{Change, array, object, rewritten, string_of};
+pub(crate) use self::items::answered;
+pub(crate) use self::settled::{Form, settled};
+use crate::wire::{Change, array, rewritten, string_of};
 
-/// The messages with all arguments of old calls as JSON texts of objects, one result behind each old call, and no result
-/// without a call; `None` where they are that already.
+/// The messages with all arguments of old calls as JSON texts of objects, and their calls and results as [`settled`] has them;
+/// none where they are that already.
 pub(crate) fn repaired<'d>(
     messages: impl Iterator<Item = Value<'d>> + Clone,
     tool_set: &ToolSet,
 ) -> Option<String> {
-    let change = |message: Value<'d>| repaired_message(message, tool_set);
-    let rounds = rounds(messages.clone());
-    let n = rounds.len();
-    if rounds.iter().enumerate().all(|(at, round)| round.is_settled(at + 1 == n)) {
-        return changed(messages, change);
-    }
-    let made = |value: Value<'d>| change(value).map_or(Cow::Borrowed(value.raw()), Cow::Owned);
-    Some(array(rounds.iter().enumerate().flat_map(|(at, round)| match round.is_settled(at + 1 == n) {
-        true => round.turn.iter().chain(&round.behind).copied().map(made).collect::<Vec<_>>(),
-        false => round.settled(made),
-    })))
-}
-
-/// What the model says, in one message or several, and what stands behind that, up to its next turn.
-#[derive(Default)]
-struct Round<'d> {
-    /// None before its first turn.
-    turn: Vec<Value<'d>>,
-    behind: Vec<Value<'d>>,
-}
-
-fn rounds<'d>(messages: impl Iterator<Item = Value<'d>>) -> Vec<Round<'d>> {
-    let (mut rounds, mut last) = (Vec::new(), Round::default());
-    for message in messages {
-        if !is_of(message, "assistant") {
-            last.behind.push(message);
-            continue;
-        }
-        if !last.behind.is_empty() {
-            rounds.push(std::mem::take(&mut last));
-        }
-        last.turn.push(message);
-    }
-    rounds.push(last);
-    rounds
-}
-
-impl<'d> Round<'d> {
-    /// The ids of the calls of the turn; none of one that has none.
-    fn calls(&self) -> impl Iterator<Item = Option<Cow<'d, str>>> {
-        let calls = self.turn.iter().filter_map(|turn| turn.get("tool_calls"));
-        calls.flat_map(Value::elements).map(|call| string_of(call, "id"))
-    }
-
-    /// Returns whether each call has one result right behind the turn, and each result its call; also where one of them has no
-    /// id, as for servers that go by the order. The calls of the last turn may have none yet.
-    fn is_settled(&self, is_last: bool) -> bool {
-        let ids =
-            || self.behind.iter().filter(|message| is_result(**message)).map(|result| called_by(*result));
-        let Some(mut open) = self.calls().collect::<Option<Vec<_>>>() else { return true };
-        let Some(results) = ids().collect::<Option<Vec<_>>>() else { return true };
-        let are_first = self.behind.iter().take(results.len()).all(|message| is_result(*message));
-        let mut is_answer = |result: &Cow<'d, str>| {
-            let at = open.iter().position(|call| call == result);
-            at.map(|at| open.swap_remove(at)).is_some()
-        };
-        let are_answers = results.iter().all(&mut is_answer);
-        are_first && are_answers && (open.is_empty() || is_last && self.behind.is_empty())
-    }
-
-    /// The turn, one result for each of its calls, and what else is said, with the results of no call as words of it.
-    fn settled(&self, made: impl Fn(Value<'d>) -> Cow<'d, str>) -> Vec<Cow<'d, str>> {
-        let (mut results, mut said): (Vec<_>, Vec<_>) =
-            self.behind.iter().copied().partition(|message| is_result(*message));
-        let mut settled: Vec<_> = self.turn.iter().copied().map(&made).collect();
-        for call in self.calls().flatten() {
-            let is_its = |result: &mut Value<'d>| called_by(*result).is_some_and(|id| id == call);
-            // Of two for one call, the last one counts.
-            settled.push(match results.extract_if(.., is_its).last() {
-                Some(result) => made(result),
-                None => Cow::Owned(object([
-                    ("role", quote("tool")),
-                    ("tool_call_id", quote(&call)),
-                    ("content", quote(NO_RESULT)),
-                ])),
-            });
-        }
-        let lost = results.into_iter().map(|result| {
-            let id = called_by(result).unwrap_or_default();
-            earlier_result(&id, &text(result.get("content")))
-        });
-        let lost = lost.collect::<Vec<_>>().join("\n\n");
-        if !lost.is_empty() {
-            // Templates want turns that alternate.
-            let user = said.first().copied().filter(|first| is_of(*first, "user"));
-            if user.is_some() {
-                said.remove(0);
-            }
-            settled.push(Cow::Owned(with_words(user, &lost)));
-        }
-        settled.extend(said.into_iter().map(made));
-        settled
-    }
-}
-
-/// The user's message with `words` in front of what it says; one of them alone where there is none.
-fn with_words(user: Option<Value<'_>>, words: &str) -> String {
-    let Some(user) = user else { return object([("role", quote("user")), ("content", quote(words))]) };
-    let content = user.get("content");
-    let put = match (content.and_then(Value::as_str), content) {
-        (Some(text), _) => quote(&format!("{words}\n\n{text}")),
-        (None, content) => {
-            let parts = content.into_iter().flat_map(Value::elements).map(|part| Cow::Borrowed(part.raw()));
-            let first = object([("type", quote("text")), ("text", quote(words))]);
-            array(std::iter::once(Cow::Owned(first)).chain(parts))
-        }
-    };
-    rewritten(user, &[("content", Change::Set(put))])
-}
-
-fn is_of(message: Value<'_>, role: &str) -> bool {
-    string_of(message, "role").is_some_and(|own| own == role)
-}
-
-fn is_result(message: Value<'_>) -> bool {
-    is_of(message, "tool")
-}
-
-/// The id of the call that a result is of.
-fn called_by(result: Value<'_>) -> Option<Cow<'_, str>> {
-    string_of(result, "tool_call_id")
+    settled(Form::Chat, messages, |message| repaired_message(message, tool_set))
 }
 
 /// The array of `values` with what `change` makes of them; `None` where it makes nothing of any. A long history in
@@ -251,34 +134,6 @@ mod tests {
         let call = message.get("tool_calls").unwrap().elements().next().unwrap();
         assert_eq!(string_of(call, "id").unwrap(), "1");
         Some(string_of(call.get("function").unwrap(), "arguments").unwrap().into_owned())
-    }
-
-    #[test]
-    fn each_old_call_has_one_result_and_each_result_its_call() {
-        let turn = r#"{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}"#;
-        let result = |id: &str| format!(r#"{{"role": "tool", "tool_call_id": "{id}", "content": "12"}}"#);
-        let user = r#"{"role": "user", "content": "x"}"#;
-        let made = |messages: &[&str]| {
-            let document = Document::of(array(messages)).unwrap();
-            repaired(document.root().elements(), &ToolSet::empty())
-        };
-        let (a, b) = (result("a"), result("b"));
-        for settled in [&[user, turn, &a, user][..], &[user, turn], &[user, turn, &a], &[user]] {
-            assert_eq!(made(settled), None, "{settled:?}");
-        }
-        let none = r#"{"role":"tool","tool_call_id":"a","content":"no result was recorded"}"#;
-        let lost = r#"{"role":"user","content":"Result of an earlier call b: 12\n\nx"}"#;
-        let alone = r#"{"role":"user","content":"Result of an earlier call b: 12"}"#;
-        for (messages, expected) in [
-            (&[user, turn, user][..], array([user, turn, none, user])),
-            (&[user, turn, user, &a], array([user, turn, &a, user])),
-            (&[user, turn, &a, &b, user], array([user, turn, &a, lost])),
-            (&[user, &b], array([lost])),
-            (&[user, turn, &b], array([user, turn, none, alone])),
-            (&[user, turn, &a, &a, user], array([user, turn, &a, user])),
-        ] {
-            assert_eq!(made(messages).as_deref(), Some(&*expected), "{messages:?}");
-        }
     }
 
     #[test]

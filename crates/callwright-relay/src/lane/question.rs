@@ -6,7 +6,7 @@ use callwright::ToolSet;
 use callwright_json::{Kind, Span, Value, quote};
 
 use super::Lane;
-use crate::history::{changed, repaired_function};
+use crate::history::{Form, answered, changed, repaired_function, settled};
 use crate::question::drop_what_is_ours;
 use crate::surface::Surface;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
@@ -20,7 +20,7 @@ pub(super) fn body(lane: &Lane, model: &str, more: &[String], stream: bool) -> B
     let tool_set = &lane.tools.tool_set;
     let old = root.get(key);
     let repaired = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match lane.surface {
-        Surface::Responses => responses_history(old, tool_set),
+        Surface::Responses => responses_history(root, old, tool_set),
         Surface::Messages | Surface::Chat => messages_history(old, tool_set),
     });
     let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), more));
@@ -68,10 +68,10 @@ fn longer(old: Option<Value<'_>>, repaired: Option<&str>, more: &[String]) -> St
     format!("{head}{comma}{}]", more.join(","))
 }
 
-/// The messages without the thoughts that this relay signed, which no other server would take, and with inputs that Claude Code
-/// could not parse made readable; none where there is neither.
+/// The messages without the thoughts that this relay signed, which no other server would take, with inputs that Claude Code could
+/// not parse made readable, and with calls and results as [`settled`] has them; none where that changes nothing.
 fn messages_history(messages: Value<'_>, tool_set: &ToolSet) -> Option<String> {
-    changed(messages.elements(), |message| {
+    settled(Form::Messages, messages.elements(), |message| {
         let content = message.get("content").filter(|content| content.kind() == Kind::Array)?;
         let is_ours = |block: &Value<'_>| {
             string_of(*block, "signature").is_some_and(|signature| signature.starts_with(OUR_SIGNATURE))
@@ -99,9 +99,9 @@ fn repaired_block(block: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     Some(rewritten(block, &[("input", Change::Set(input))]))
 }
 
-/// The items without the thoughts that only a server of ours can read, and with the arguments of old calls as the texts of
-/// objects; none where nothing has to be changed.
-fn responses_history(items: Value<'_>, tool_set: &ToolSet) -> Option<String> {
+/// The items without the thoughts that only a server of ours can read, with the arguments of old calls as the texts of objects,
+/// and with calls and outputs as [`answered`] has them; none where nothing has to be changed.
+fn responses_history(root: Value<'_>, items: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let is_ours =
         |item: &Value<'_>| string_of(*item, "encrypted_content").is_some_and(|coded| is_our_code(&coded));
     let kept: Vec<Value<'_>> = items.elements().filter(|item| !is_ours(item)).collect();
@@ -110,5 +110,19 @@ fn responses_history(items: Value<'_>, tool_set: &ToolSet) -> Option<String> {
         is_call.then(|| repaired_function(item, tool_set))?
     });
     let is_shorter = kept.len() < items.elements().count();
-    repaired.or_else(|| is_shorter.then(|| array(kept.iter().map(|item| item.raw()))))
+    let repaired = repaired.or_else(|| is_shorter.then(|| array(kept.iter().map(|item| item.raw()))));
+    // Calls may stand in what the server keeps.
+    let is_whole = ["previous_response_id", "conversation"]
+        .iter()
+        .all(|key| root.get(key).is_none_or(|value| value.kind() == Kind::Null));
+    if !is_whole {
+        return repaired;
+    }
+    match repaired {
+        None => answered(kept.into_iter()),
+        Some(text) => {
+            let document = Document::of(text).ok()?;
+            answered(document.root().elements()).or_else(|| Some(document.text().to_owned()))
+        }
+    }
 }
