@@ -29,9 +29,10 @@ use crate::record::{AttemptReason, Nobody, TurnEnd};
 use crate::relay::{Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
+use crate::turn::content::ContentCheck;
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{Document, Hosted, WireError, count_of, policy_of, string_of};
+use crate::wire::{ContentForm, Document, Hosted, WireError, count_of, policy_of, string_of};
 
 /// A request on its way to an upstream that speaks the client's API.
 pub(crate) struct Lane {
@@ -43,6 +44,8 @@ pub(crate) struct Lane {
     /// The most tokens that the answer may have.
     most_tokens: Option<u64>,
     tools: Tools,
+    /// What the text of the answer has to be, where the request asks for JSON and has no tools.
+    content: Option<Arc<ContentCheck>>,
     /// Its tools that are no functions.
     hosted: Hosted,
     policy: Policy,
@@ -159,6 +162,9 @@ impl Lane {
         // Records are told in chats, as far as there is one that says the same.
         let whose = (&request.headers, &request.owner);
         let chat = Translated::of(request.surface, document.clone(), whose, &relay.responses).ok();
+        let asked = chat.as_ref().filter(|_| tools.is_empty());
+        let form = asked.and_then(|chat| ContentForm::of(chat.document.root()));
+        let content = ContentCheck::of(form, &model, policy, &relay.readers).await;
         let (told, session) = match chat {
             Some(chat) => (chat.document.to_bytes(), chat.session),
             None => (document.to_bytes(), None),
@@ -173,6 +179,7 @@ impl Lane {
             most_tokens,
             hosted: Hosted::of(document.root()),
             tools,
+            content,
             policy,
             stream_arguments,
             ladder,

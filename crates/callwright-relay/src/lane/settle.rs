@@ -114,7 +114,7 @@ impl Lane {
             json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
         ];
         let document = self.asked(target, &more, reason).await?;
-        let Whole { document, found } = self.read_texts(document, target).await;
+        let Whole { document, found, .. } = self.read_texts(document, target).await;
         let mut told = Told::default();
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
         let begun = heads.into_iter().filter_map(|(at, head)| self.begun(at, head, &found));
@@ -149,7 +149,7 @@ impl Lane {
         if wire::is_failed(document.root()) || self.is_phantom(document.root()) {
             return None;
         }
-        let Whole { document, found } = self.read_texts(document, target).await;
+        let Whole { document, found, .. } = self.read_texts(document, target).await;
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
         Some(Again { document, found, usage: told.usage })

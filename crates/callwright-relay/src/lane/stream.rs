@@ -354,13 +354,15 @@ impl Streamed {
         if let Some(why) = self.torn().await {
             return self.tear(&why);
         }
-        if !self.texts.found.is_empty() {
+        let content = self.texts.content.take();
+        if !self.texts.found.is_empty() || content.is_some() {
             self.told.raw.clone_from(&self.texts.found.raw);
         }
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let End { end, more } = in_silence(&self.to, beat, settling).await;
         let end = if self.texts.is_asked { worse(end, TurnEnd::Retried) } else { end };
+        let end = content.map_or(end, |content| worse(end, content.end));
         let settled = settled(&self.calls, self.n_unread, more);
         if self.calls.iter().all(|call| call.put.is_none()) {
             self.release();

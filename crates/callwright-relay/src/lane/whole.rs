@@ -1,5 +1,7 @@
 //! Whole answers: as they came, but for calls that are repaired or refused.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use http::{StatusCode, header};
 
@@ -12,6 +14,7 @@ use crate::record::{TurnEnd, Usage};
 use crate::relay::{REQUEST_ID, SMALL};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
+use crate::turn::Resolution;
 use crate::turn::outcome::worse;
 use crate::wire::{Document, WireError, spliced};
 
@@ -53,21 +56,24 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let mut wire = wire::of(lane.surface);
     let is_phantom = lane.is_phantom(document.root());
     let mut before = Usage::default();
-    let Whole { document, found } = match is_phantom {
+    let Whole { document, found, content } = match is_phantom {
         true => {
             let mut told = Told::default();
             wire.calls(document.root(), &mut told);
             match lane.once_more(&target, &told).await {
                 Some(Again { document, found, .. }) => {
                     before = told.usage;
-                    Whole { document, found }
+                    Whole { document, found, content: None }
                 }
-                None => Whole { document: lane.told_of_silence(document), found: Found::default() },
+                None => {
+                    Whole { document: lane.told_of_silence(document), found: Found::default(), content: None }
+                }
             }
         }
         false => lane.read_texts(document, &target).await,
     };
-    let raw = if found.is_empty() { String::new() } else { found.raw.clone() };
+    let is_as_it_came = found.is_empty() && content.is_none();
+    let raw = if is_as_it_came { String::new() } else { found.raw.clone() };
     let mut told = Told { raw, ..Told::default() };
     let heads = wire.calls(document.root(), &mut told);
     let n_calls = heads.len();
@@ -76,6 +82,8 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let n_unread = n_calls - calls.len();
     let End { end, more } = lane.settle(&mut calls, &told, &target).await;
     let end = if is_phantom { worse(end, TurnEnd::Retried) } else { end };
+    let (end, content_repairs) =
+        content.map_or((end, BTreeMap::new()), |content| (worse(end, content.end), content.repairs));
     let more = [before, more].into_iter().sum();
     let mut edits = wire.edits(document.root(), &settled(&calls, n_unread, more));
     edits.sort_by_key(|(span, _)| *span);
@@ -85,7 +93,8 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     };
     lane.log.end(end, 200);
     report::head(lane.log.record(), &mut headers);
-    report::outcome(lane.log.record(), end, &[resolution(&calls, &told, end)], &mut headers);
+    let resolution = Resolution { content_repairs, ..resolution(&calls, &told, end) };
+    report::outcome(lane.log.record(), end, &[resolution], &mut headers);
     headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) }
 }

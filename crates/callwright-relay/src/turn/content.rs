@@ -17,7 +17,7 @@ use crate::ladder::Step;
 use crate::question::Question;
 use crate::readers::{Readers, SHORT, Wanted};
 use crate::record::{AttemptReason, Choice, TurnEnd};
-use crate::wire::{Ask, ContentForm};
+use crate::wire::ContentForm;
 
 impl Turn {
     /// Holds what a choice says to the form that the request asks for, and asks again where it does not fit.
@@ -27,7 +27,10 @@ impl Turn {
             return;
         }
         let readers = Arc::clone(&self.relay.readers);
-        let Some(check) = ContentCheck::of(&self.ask, self.policy, &readers).await else { return };
+        let form = self.ask.content_form();
+        let Some(check) = ContentCheck::of(form, &self.ask.model, self.policy, &readers).await else {
+            return;
+        };
         let mut text = resolution.first.outcome.text.clone();
         append(&mut text, &resolution.more_text);
         let says_else = resolution.first.says_else || 0 < resolution.first.foreign_calls;
@@ -110,14 +113,14 @@ impl Resolution {
 }
 
 /// A text that has become the JSON that it has to be.
-struct Mended {
-    text: String,
+pub(crate) struct Mended {
+    pub(crate) text: String,
     /// How often each kind of repair was needed.
-    repairs: BTreeMap<&'static str, usize>,
+    pub(crate) repairs: BTreeMap<&'static str, usize>,
 }
 
 /// What the content of an answer has to be.
-struct ContentCheck {
+pub(crate) struct ContentCheck {
     /// None where any JSON will do.
     schema: Option<Schema>,
     policy: Policy,
@@ -125,18 +128,23 @@ struct ContentCheck {
 
 impl ContentCheck {
     /// None where the request asks for no JSON.
-    async fn of(ask: &Ask, policy: Policy, readers: &Readers) -> Option<Arc<ContentCheck>> {
-        let text = match ask.content_form()? {
+    pub(crate) async fn of(
+        form: Option<ContentForm<'_>>,
+        model: &str,
+        policy: Policy,
+        readers: &Readers,
+    ) -> Option<Arc<ContentCheck>> {
+        let form = form?;
+        let text = match form {
             ContentForm::Object => Some(r#"{"type": "object"}"#),
             ContentForm::Schema(text) => text,
         };
         let text = text.map(str::to_owned).unwrap_or_default();
         let compile = move |_: &Wanted| Some(Schema::compile(&text.parse::<Value>().ok()?));
-        let is_short = ask.content_form().is_some_and(|form| form.len() <= SHORT);
-        let schema = readers.run(is_short, compile).await.and_then(|compiled| match compiled {
+        let schema = readers.run(form.len() <= SHORT, compile).await.and_then(|compiled| match compiled {
             Ok(schema) => Some(schema),
             Err(error) => {
-                tracing::warn!(model = ask.model, %error, "[chat] response_format: its schema is not checked");
+                tracing::warn!(model, %error, "[chat] response_format: its schema is not checked");
                 None
             }
         });
@@ -144,7 +152,7 @@ impl ContentCheck {
     }
 
     /// As [`ContentCheck::read`], where that may take long elsewhere.
-    async fn read_by(
+    pub(crate) async fn read_by(
         self: &Arc<ContentCheck>,
         readers: &Readers,
         text: &str,

@@ -5,7 +5,7 @@ mod target;
 mod no_answer;
 mod explain;
 mod escalate;
-mod content;
+pub(crate) mod content;
 mod once_more;
 mod evidence;
 mod resolution;

@@ -52,7 +52,17 @@ pub(crate) enum ContentForm<'a> {
     Schema(Option<&'a str>),
 }
 
-impl ContentForm<'_> {
+impl<'a> ContentForm<'a> {
+    /// What a chat request asks for; none where the content may be anything.
+    pub(crate) fn of(request: Value<'a>) -> Option<ContentForm<'a>> {
+        let format = request.get("response_format")?;
+        let is_json = matches!(&*string_of(format, "type")?, "json_object" | "json_schema");
+        is_json.then(|| match format.get("json_schema") {
+            Some(named) => ContentForm::Schema(named.get("schema").map(Value::raw)),
+            None => ContentForm::Object,
+        })
+    }
+
     /// How many bytes its schema has.
     pub(crate) fn len(self) -> usize {
         match self {
@@ -99,10 +109,7 @@ impl Ask {
             false => choice(root.get("tool_choice"), has("tools"))?,
         };
         let max_tokens = count_of(root, "max_completion_tokens").or_else(|| count_of(root, "max_tokens"));
-        let json_content = root
-            .get("response_format")
-            .and_then(|format| string_of(format, "type"))
-            .is_some_and(|kind| matches!(&*kind, "json_object" | "json_schema"));
+        let json_content = ContentForm::of(root).is_some();
         Ok(Ask {
             model: model.into_owned(),
             stream: is_true(root.get("stream")),
@@ -162,14 +169,7 @@ impl Ask {
 
     /// What the content has to be; none where it may be anything.
     pub(crate) fn content_form(&self) -> Option<ContentForm<'_>> {
-        if !self.json_content {
-            return None;
-        }
-        let format = self.document.root().get("response_format")?;
-        Some(match format.get("json_schema") {
-            Some(named) => ContentForm::Schema(named.get("schema").map(Value::raw)),
-            None => ContentForm::Object,
-        })
+        ContentForm::of(self.document.root())
     }
 
     /// Does the choice name a tool that is not declared?

@@ -5,6 +5,7 @@
 //! numbers. Reasoning passes at once; calls in it stand behind it. Whoever reads the native calls of the answer reads these as
 //! well, with the verdicts that they have already.
 
+mod content;
 mod form;
 mod messages;
 mod part;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use callwright::{CallsInReasoning, ToolSet, Verdict};
 
+use self::content::Content;
 use self::form::{Form, Made, Place};
 use self::part::{Part, Role};
 pub(super) use self::whole::Whole;
@@ -48,6 +50,9 @@ pub(super) struct Texts {
     /// Has anything begun besides reasoning?
     says: bool,
     pub(super) found: Found,
+    /// What the text came to that has to be JSON, where it was not right.
+    pub(super) content: Option<Content>,
+    wants_json: bool,
     /// The answer said nothing, and was asked for once more.
     pub(super) is_asked: bool,
     to: BodySender,
@@ -151,6 +156,8 @@ impl Texts {
             thought: String::new(),
             says: false,
             found: Found::default(),
+            content: None,
+            wants_json: lane.wants_json(target),
             is_asked: false,
             to,
         }
@@ -240,11 +247,11 @@ impl Texts {
 
     /// The stream ends before the answer does: what waits goes out where no call is in it.
     pub(super) async fn breaks(&mut self, out: &mut Vec<Came>) {
-        if let Some(mut part) = self.part.take()
-            && let Some(reading) = part.reading.take()
-        {
+        if let Some(mut part) = self.part.take() {
             let mut events = Vec::new();
-            end_of(reading, UNSAID, &mut events).await;
+            if let Some(reading) = part.reading.take() {
+                end_of(reading, UNSAID, &mut events).await;
+            }
             if !part.is_made && !events.into_iter().any(|event| part::call_of(event).is_some()) {
                 part.pass_all(&mut *self.form, out);
             }
@@ -252,9 +259,10 @@ impl Texts {
     }
 
     fn begin(&mut self, at: u64) {
-        if let Some(reads) = &self.reads {
+        let reading = self.reads.as_ref().map(Reads::reading);
+        if reading.is_some() || self.wants_json {
             self.form.begins(at);
-            self.part = Some(Part::new(reads.reading(), self.found.raw.len()));
+            self.part = Some(Part::new(reading, self.found.raw.len()));
         }
     }
 
@@ -279,9 +287,20 @@ impl Texts {
 
     async fn end_part(&mut self, lane: &Lane, end: End<'_>, out: &mut Vec<Came>) {
         let Some(mut part) = self.part.take() else { return };
-        let Some(reading) = part.reading.take() else { return };
-        end_of(reading, end, &mut part.events).await;
-        part.write((lane, &mut self.found), &mut *self.form, out);
+        match part.reading.take() {
+            Some(reading) => {
+                end_of(reading, end, &mut part.events).await;
+                part.write((lane, &mut self.found), &mut *self.form, out);
+            }
+            None => {
+                let text = self.found.raw.get(part.from..).unwrap_or("");
+                let content = lane.content(text, end.0).await;
+                if let Some(put) = content.as_ref().and_then(|content| content.put.as_ref()) {
+                    part.put(put, &mut *self.form, out);
+                }
+                self.content = content.or(self.content.take());
+            }
+        }
         part.ends(&mut *self.form, out);
     }
 

@@ -12,12 +12,12 @@ use crate::reading::Reading;
 
 /// A text that is read.
 pub(super) struct Part {
-    /// None once it has ended.
+    /// None once it has ended, and where it has to be JSON: that is read as a whole.
     pub(super) reading: Option<Reading>,
     /// What the engine made of it and nobody has written yet.
     pub(super) events: Vec<Event>,
     /// Where it begins in all that was read.
-    from: usize,
+    pub(super) from: usize,
     queue: VecDeque<Queued>,
     /// The text of the events that wait.
     text: Waiting,
@@ -57,9 +57,9 @@ pub(super) fn call_of(event: Event) -> Option<Verdict> {
 }
 
 impl Part {
-    pub(super) fn new(reading: Reading, from: usize) -> Part {
+    pub(super) fn new(reading: Option<Reading>, from: usize) -> Part {
         Part {
-            reading: Some(reading),
+            reading,
             events: Vec::new(),
             from,
             queue: VecDeque::new(),
@@ -143,6 +143,12 @@ impl Part {
             false => self.pass_all(form, out),
         }
         form.over();
+    }
+
+    /// Says something else in its place.
+    pub(super) fn put(&mut self, text: &str, form: &mut dyn Form, out: &mut Vec<Came>) {
+        self.split(form, out);
+        form.say(text, out);
     }
 
     /// Lets all events out, as they came.

@@ -6,6 +6,7 @@ use callwright_json::{Span, Value, quote};
 use super::super::Lane;
 use super::super::call::Tools;
 use super::super::wire::{self, Told, text_part};
+use super::content::Content;
 use super::form::Made;
 use super::messages::{is_end, is_thought};
 use super::part::{Waiting, call_of};
@@ -22,6 +23,14 @@ use crate::wire::{self as json, Document, array, object, rewritten, spliced, str
 pub(in crate::lane) struct Whole {
     pub(in crate::lane) document: Document,
     pub(in crate::lane) found: Found,
+    /// What the text came to that has to be JSON, where it was not right.
+    pub(in crate::lane) content: Option<Content>,
+}
+
+impl Whole {
+    fn as_it_came(document: Document) -> Whole {
+        Whole { document, found: Found::default(), content: None }
+    }
 }
 
 /// What stands in the place of an item or block.
@@ -61,8 +70,11 @@ enum Block {
 impl Lane {
     /// Reads the texts of a whole answer.
     pub(in crate::lane) async fn read_texts(&self, document: Document, target: &Target) -> Whole {
+        if self.wants_json(target) {
+            return self.json_text(document).await;
+        }
         let mut found = Found::default();
-        let Some(reads) = Reads::of(self, target) else { return Whole { document, found } };
+        let Some(reads) = Reads::of(self, target) else { return Whole::as_it_came(document) };
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
         let end = (told.reason.as_deref(), Budget::of(self.most_tokens, told.usage));
@@ -96,7 +108,7 @@ impl Lane {
         let calls = reads.thought(&thought, false, end).await;
         changed.extend(Change::behind(&self.tools, blocks.len(), calls));
         if changed.is_empty() {
-            return Whole { document, found };
+            return Whole { document, found, content: None };
         }
         let mut edits = Vec::new();
         let blocks: Vec<Value<'_>> = listed(self.surface, document.root()).collect();
@@ -115,7 +127,23 @@ impl Lane {
         let reason = reason.filter(|reason| reason.as_str().is_some_and(|reason| is_end(&reason)));
         edits.extend(reason.map(|reason| (reason.span(), quote("tool_use"))));
         let document = with(document, edits);
-        Whole { document, found }
+        Whole { document, found, content: None }
+    }
+
+    /// Reads the text of a whole answer that has to be JSON.
+    async fn json_text(&self, document: Document) -> Whole {
+        let mut told = Told::default();
+        wire::of(self.surface).calls(document.root(), &mut told);
+        let block = listed(self.surface, document.root())
+            .find_map(|block| Some((block, Block::of(self.surface, block).text()?)));
+        let Some((block, raw)) = block else { return Whole::as_it_came(document) };
+        let Some(content) = self.content(&raw, told.reason.as_deref()).await else {
+            return Whole::as_it_came(document);
+        };
+        let put = content.put.as_ref().map(|put| self::text(self.surface, put, block, true));
+        let edits = put.map(|put| (block.span(), put)).into_iter().collect();
+        let document = with(document, edits);
+        Whole { document, found: Found { raw, ..Found::default() }, content: Some(content) }
     }
 
     /// Does an answer stop for calls, and have none, nor anything else?
@@ -173,6 +201,13 @@ impl Block {
             (Surface::Messages, "text") => Block::Text(text("text")),
             (Surface::Messages, "thinking") => Block::Thought(text("thinking")),
             _ => Block::Other,
+        }
+    }
+
+    fn text(self) -> Option<String> {
+        match self {
+            Block::Text(text) => Some(text),
+            Block::Thought(_) | Block::Call | Block::Other => None,
         }
     }
 
