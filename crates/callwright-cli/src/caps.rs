@@ -95,6 +95,9 @@ fn write_capability(out: &mut impl Write, at: &CapabilityAt) -> io::Result<()> {
     writeln!(out, "  tools      {mode:12} {}", who_says(&capability.tools_source))?;
     let constrain = capability.constrain.name();
     writeln!(out, "  constrain  {constrain:12} {}", who_says(&capability.constrain_source))?;
+    let (strict, held) = (capability.strict.name(), capability.strict_held.name());
+    let says = who_says(&capability.strict_source);
+    writeln!(out, "  strict     {strict:12} {says}; by the answers: {held}")?;
     if let Some(template) = &capability.template {
         writeln!(out, "  template   {}", harmless(&template.to_string()))?;
     }

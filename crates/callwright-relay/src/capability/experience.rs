@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::strict::StrictShown;
+
 /// Something that an answer has shown. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Experience {
@@ -49,6 +51,73 @@ impl Evidence {
     /// call; a refusal does.
     pub(super) fn outweighs(self, later: Evidence) -> bool {
         self == Evidence::Called && !matches!(later, Evidence::Called | Evidence::Refused)
+    }
+}
+
+/// Do native calls keep to their schemas where the tool says `strict`?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StrictHeld {
+    /// Too few have come to tell.
+    #[default]
+    Unknown,
+    /// Many have, and all of them did.
+    Yes,
+    /// One did not: the server takes the word and ignores it.
+    Ignored,
+}
+
+impl StrictHeld {
+    /// Its name: `unknown`, `yes`, `ignored`.
+    pub fn name(self) -> &'static str {
+        match self {
+            StrictHeld::Unknown => "unknown",
+            StrictHeld::Yes => "yes",
+            StrictHeld::Ignored => "ignored",
+        }
+    }
+}
+
+/// What answers have shown of `strict`, where it was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct StrictSeen {
+    /// How many calls kept to their schemas.
+    kept: u32,
+    /// How many did not.
+    broken: u32,
+    /// Until when it counts, in seconds since 1970.
+    pub(super) until: u64,
+}
+
+/// So many calls that keep to their schemas show that the server holds them to these.
+const ENOUGH: u32 = 20;
+
+impl StrictSeen {
+    /// What it shows now.
+    pub(super) fn held(self, now: u64) -> StrictHeld {
+        match self {
+            _ if self.until <= now => StrictHeld::Unknown,
+            StrictSeen { broken: 1.., .. } => StrictHeld::Ignored,
+            StrictSeen { kept: ENOUGH.., .. } => StrictHeld::Yes,
+            StrictSeen { .. } => StrictHeld::Unknown,
+        }
+    }
+
+    /// Would an answer that shows this change nothing? What is known well is not written again with each answer.
+    pub(super) fn has(self, shown: StrictShown, now: u64, ttl: u64) -> bool {
+        let is_fresh = now + ttl / 2 < self.until;
+        shown.broken == 0 && (shown.kept == 0 || is_fresh && self.held(now) != StrictHeld::Unknown)
+    }
+
+    /// This and what an answer shows.
+    pub(super) fn with(self, shown: StrictShown, now: u64, ttl: u64) -> StrictSeen {
+        let before = if self.until <= now { StrictSeen::default() } else { self };
+        // One that once ignored it is not to be believed for as long as that counts.
+        let until = if before.broken == 0 || 0 < shown.broken { now + ttl } else { before.until };
+        StrictSeen {
+            kept: before.kept.saturating_add(shown.kept),
+            broken: before.broken.saturating_add(shown.broken),
+            until,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::experience::Experience;
+use super::experience::{Experience, StrictSeen};
 use super::file::File;
 use super::server::Server;
 use crate::config::Constrain;
@@ -29,6 +29,10 @@ pub(super) struct Fact {
     pub(super) tools: Option<Experience>,
     /// That it refused to be constrained.
     pub(super) no_constraint: Option<Experience>,
+    /// That it refused `strict`.
+    pub(super) no_strict: Option<Experience>,
+    /// What answers have shown of `strict`.
+    pub(super) strict_seen: StrictSeen,
     /// That it refused the other member.
     pub(super) bound: Option<(BoundMember, Experience)>,
     /// The most tokens that an answer may have, as it has refused more.
@@ -109,9 +113,10 @@ impl Fact {
     pub(super) fn until(&self) -> u64 {
         let bound = self.bound.as_ref().map(|(_, experience)| experience);
         let most_tokens = self.most_tokens.as_ref().map(|(_, experience)| experience);
-        let learned = [self.tools.as_ref(), self.no_constraint.as_ref(), bound, most_tokens];
+        let learned =
+            [self.tools.as_ref(), self.no_constraint.as_ref(), self.no_strict.as_ref(), bound, most_tokens];
         let learned = learned.into_iter().flatten().map(|learned| learned.until);
-        learned.fold(self.metadata_until.max(self.tried_until), u64::max)
+        learned.fold(self.metadata_until.max(self.tried_until).max(self.strict_seen.until), u64::max)
     }
 }
 

@@ -92,9 +92,10 @@ impl Turn {
     }
 
     /// Counts the calls of an answer as evidence for its model.
-    pub(crate) fn count_proof(&self, target: &Target, choice: &Choice) {
+    pub(crate) fn count_proof(&mut self, target: &Target, choice: &Choice) {
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
+        self.log.strict_broken(self.relay.count_strict(target, choice, &self.tool_set));
     }
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.
