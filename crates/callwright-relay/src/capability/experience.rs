@@ -88,6 +88,35 @@ pub(super) struct StrictSeen {
     pub(super) until: u64,
 }
 
+/// How many answers had their calls as text, where none came natively.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct CallsInText {
+    n: u32,
+    /// Until when it counts, in seconds since 1970.
+    pub(super) until: u64,
+}
+
+/// So many answers with calls as text show that the server reads none of the model's calls.
+const HABIT: u32 = 3;
+
+impl CallsInText {
+    /// Is it what the model's calls come to?
+    pub(super) fn is_habit(self, now: u64) -> bool {
+        HABIT <= self.n && now < self.until
+    }
+
+    /// Would one more change nothing?
+    pub(super) fn is_known(self, now: u64, ttl: u64) -> bool {
+        self.is_habit(now) && now + ttl / 2 < self.until
+    }
+
+    /// This and one more.
+    pub(super) fn with_one(self, now: u64, ttl: u64) -> CallsInText {
+        let n = if now < self.until { self.n } else { 0 };
+        CallsInText { n: n.saturating_add(1), until: now + ttl }
+    }
+}
+
 /// So many calls that keep to their schemas show that the server holds them to these.
 const ENOUGH: u32 = 20;
 
@@ -128,7 +157,8 @@ impl fmt::Display for Experience {
             Evidence::Called => write!(f, "it made a native call"),
             Evidence::Present => write!(f, "the tools are in its prompt: {words}"),
             Evidence::Refused => write!(f, "the upstream refused: {words}"),
-            Evidence::Ignored => write!(f, "a call was required, and none came"),
+            Evidence::Ignored if words.is_empty() => write!(f, "a call was required, and none came"),
+            Evidence::Ignored => write!(f, "a call was required, and none came: {words}"),
             Evidence::Dropped => write!(f, "the upstream dropped the tools: {words}"),
         }
     }

@@ -55,6 +55,10 @@ pub struct Capability {
     pub tools: bool,
     /// Who says so.
     pub tools_source: Source,
+    /// Do its calls come as text, though it has its tools natively?
+    pub calls_in_text: bool,
+    /// What shows that a call which is demanded natively does not come, if anything does.
+    pub demanded: Option<Experience>,
     /// How its answers can be constrained.
     pub constrain: Constrain,
     /// Who says so.
@@ -257,6 +261,44 @@ impl Capabilities {
         self.learnt(candidate).await;
     }
 
+    /// An answer had its calls as text, which its server had not read.
+    pub(crate) async fn learn_calls_in_text(&self, candidate: &Candidate) {
+        let Candidate { upstream, model, .. } = candidate;
+        let (now, ttl) = ((self.now)(), self.config.ttl);
+        let is_known = self.known.with(upstream.name(), model, |fact| {
+            let called = fact.and_then(|fact| fact.tools.as_ref()).filter(|seen| now < seen.until);
+            let seen = fact.map(|fact| fact.calls_in_text).unwrap_or_default();
+            called.is_some_and(|seen| seen.evidence == Evidence::Called) || seen.is_known(now, ttl)
+        });
+        if is_known {
+            return;
+        }
+        let mut is_habit = false;
+        self.known.update(upstream.name(), model, |fact| {
+            fact.calls_in_text = fact.calls_in_text.with_one(now, ttl);
+            is_habit = fact.calls_in_text.is_habit(now);
+        });
+        if is_habit {
+            self.learnt(candidate).await;
+        }
+    }
+
+    /// Do its calls come as text, as the server reads none of them?
+    pub(crate) fn has_calls_in_text(&self, candidate: &Candidate) -> bool {
+        let now = (self.now)();
+        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
+            fact.is_some_and(|fact| fact.calls_in_text.is_habit(now))
+        })
+    }
+
+    /// A demanded call came as text alone, and the answer went on until its tokens were spent.
+    pub(crate) async fn learn_demanded(&self, candidate: &Candidate) {
+        let seen = self.experience(Evidence::Ignored, "the answer has it as text, and does not end");
+        let Candidate { upstream, model, .. } = candidate;
+        self.known.update(upstream.name(), model, |fact| fact.demanded = Some(seen));
+        self.learnt(candidate).await;
+    }
+
     /// The upstream refused `strict`, in these words, and answered without it.
     pub(crate) async fn learn_no_strict(&self, candidate: &Candidate, reason: &str) {
         let refused = self.experience(Evidence::Refused, reason);
@@ -406,12 +448,16 @@ impl Capabilities {
         self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |fact, metadata| {
             let known = Seen { fact, metadata, server, now };
             let (tools, tools_source) = tools(candidate, known);
+            let calls_in_text = fact.is_some_and(|fact| fact.calls_in_text.is_habit(now));
+            let demanded = fact.and_then(|fact| fact.demanded.clone()).filter(|seen| now < seen.until);
             let (constrain, constrain_source) = constrain(candidate, known);
             let (strict, strict_source) = strict(candidate, known);
             let strict_held = fact.map(|fact| fact.strict_seen.held(now)).unwrap_or_default();
             Capability {
                 tools,
                 tools_source,
+                calls_in_text,
+                demanded,
                 constrain,
                 constrain_source,
                 strict,

@@ -60,7 +60,11 @@ impl Turn {
         if (owes_a_call || owes_an_answer) && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = match owes_a_call {
-                true => followup::demand(&first, &self.tool_set, &self.ask.choice, tokens),
+                true => {
+                    let is_spent = first.finish_reason.as_deref() == Some("length");
+                    let in_words = target.mode == Mode::Native && is_spent;
+                    followup::demand(&first, &self.tool_set, &self.ask.choice, in_words, tokens)
+                }
                 false => followup::silence(tokens),
             };
             let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
@@ -76,6 +80,7 @@ impl Turn {
                 again.push(answer);
             }
         }
+        let mut asked_before = Vec::new();
         let end = loop {
             let refusals: Vec<&Refusal> = refusals(&verdicts).collect();
             let step = self.ladder.next(&refusals, spent, self.log.elapsed());
@@ -122,6 +127,22 @@ impl Turn {
                     )
                 }
             };
+            // A model that makes the same calls again, told of them and offered the same, makes them a third time.
+            let told = |next: &Question| {
+                let n = if reason == AttemptReason::Reask { 1 } else { refusals.len() };
+                let about =
+                    refusals.iter().take(n).map(|refusal| (refusal.name.clone(), refusal.block.clone()));
+                (about.collect::<Vec<_>>(), next.choice(&self.ask).clone())
+            };
+            let is_new = |next: &Question| next.more.is_empty() || !asked_before.contains(&told(next));
+            let next = match is_new(&next) {
+                true => Some(next),
+                false => refusals.first().and_then(|refusal| {
+                    followup::pointed(refusal, &self.tool_set, &self.ask.choice, tokens).filter(is_new)
+                }),
+            };
+            let Some(next) = next else { break TurnEnd::GaveUp };
+            asked_before.push(told(&next));
             let before = self.log.usage().completion;
             let answer = self.ask_again(target, &next, reason).await;
             spent = self.log.usage().completion.saturating_sub(before);
@@ -163,6 +184,10 @@ impl Turn {
         let end = match first.lost.as_ref().filter(|_| is_lost && verdicts.is_empty()) {
             Some(lost) => {
                 append(&mut more_text, &followup::lost_sentence(&lost.why));
+                TurnEnd::Refused
+            }
+            None if owes_a_call && verdicts.is_empty() && !first.says_else => {
+                append(&mut more_text, followup::UNMET);
                 TurnEnd::Refused
             }
             None => end,

@@ -79,6 +79,7 @@ impl Turn {
     ) -> ReadOptions {
         ReadOptions {
             mode: target.mode,
+            is_unread: self.relay.capabilities.has_calls_in_text(&target.candidate),
             constrain: target.constrain,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),

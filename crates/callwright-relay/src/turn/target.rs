@@ -96,6 +96,17 @@ impl Turn {
             }
             AtHand::Missing => Box::pin(capabilities.of(&candidate)).await,
         };
+        let set = candidate.config.as_deref().and_then(|set| set.mode);
+        // A server that lets the model end with a call alone, and reads none of its calls, keeps it going until its tokens are
+        // spent.
+        if capability.tools
+            && set.is_none()
+            && self.ask.choice.is_required()
+            && let Some(seen) = &capability.demanded
+        {
+            tracing::debug!(model = candidate.model, %seen, "[relay] a call is demanded in prompt mode");
+            return self.prompt_target(candidate).await;
+        }
         let mode = if capability.tools { Mode::Native } else { Mode::Prompt };
         tracing::debug!(model = candidate.model, mode = mode.name(), source = ?capability.tools_source, "[relay] mode");
         self.target_in(mode, candidate, capability, &self.ask.choice)

@@ -288,6 +288,8 @@ async fn nobody_is_asked_about_what_is_known() {
         Capability {
             tools: false,
             tools_source: Source::Configured,
+            calls_in_text: false,
+            demanded: None,
             constrain: Constrain::Grammar,
             constrain_source: Source::Configured,
             strict: Strict::None,
