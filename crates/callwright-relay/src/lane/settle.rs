@@ -141,12 +141,15 @@ pub(super) struct Again {
 impl Lane {
     /// Asks the same once more, where an answer stops for calls and has none; nothing where that says no more.
     pub(super) async fn once_more(&mut self, target: &Target, told: &Told) -> Option<Again> {
+        if !self.ladder.may_repeat(self.log.elapsed()) {
+            return None;
+        }
         tracing::info!(
             model = target.candidate.model,
             "[relay] an answer stops for calls and has none: asking again"
         );
         self.log.read(told.usage, std::iter::once(&choice(&[], told)));
-        let document = self.asked(target, &[], AttemptReason::Reask).await?;
+        let document = self.asked(target, &[], AttemptReason::Repeat).await?;
         if wire::is_failed(document.root()) || self.is_phantom(document.root()) {
             return None;
         }
