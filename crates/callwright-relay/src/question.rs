@@ -12,7 +12,9 @@ use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
 use crate::surface::Surface;
-use crate::wire::{Ask, Change, Document, array, has_healing_plugin, is_healing_plugin, rewritten};
+use crate::wire::{
+    Ask, Change, Document, array, has_healing_plugin, is_healing_plugin, rewritten, string_of,
+};
 
 /// One question: the client's request, and what this attempt makes of it.
 #[derive(Clone, Debug)]
@@ -111,6 +113,12 @@ impl Question {
             ToolChoice::Named(_) | ToolChoice::Required => &ask.choice,
             choice => choice,
         }
+    }
+
+    /// Is the last that it says the result of a call?
+    pub(crate) fn ends_in_result(&self) -> bool {
+        let last = self.more.last().and_then(|last| Document::of(last.clone()).ok());
+        last.is_some_and(|last| string_of(last.root(), "role").is_some_and(|role| role == "tool"))
     }
 
     /// The most tokens that the answer may have; none where the client sets no bound.

@@ -132,7 +132,8 @@ impl Turn {
                 let n = if reason == AttemptReason::Reask { 1 } else { refusals.len() };
                 let about =
                     refusals.iter().take(n).map(|refusal| (refusal.name.clone(), refusal.block.clone()));
-                (about.collect::<Vec<_>>(), next.choice(&self.ask).clone())
+                // A native call that is answered by a result is told in another way than in words.
+                (about.collect::<Vec<_>>(), next.choice(&self.ask).clone(), next.ends_in_result())
             };
             let is_new = |next: &Question| next.more.is_empty() || !asked_before.contains(&told(next));
             let next = match is_new(&next) {
@@ -205,16 +206,9 @@ impl Turn {
 
     /// Finds the call that the upstream could not read: in what it tells of it, or by asking once more with the reason.
     async fn find_lost(&mut self, first: &Choice, lost: &LostCall, target: &Target) -> Option<Choice> {
-        if let Some(document) = lost.answer(&self.ask.model) {
-            let options = self.read_options(target, &self.ask.choice, &Arc::default());
-            let answered: Vec<_> = choices(document.root()).collect();
-            let readers = &self.relay.readers;
-            let told = (&document, answered.as_slice());
-            let read = read_whole(readers, told, &self.tool_set, options, Budget::Unknown).await;
-            let told = read.into_iter().next().filter(|told| !told.outcome.verdicts.is_empty());
-            if told.is_some() {
-                return told;
-            }
+        let told = self.read_lost(lost, target).await;
+        if told.is_some() {
+            return told;
         }
         if !self.ladder.may_repeat(self.log.elapsed()) {
             return None;
@@ -223,6 +217,16 @@ impl Turn {
         let question = followup::lost(&before, &first.raw, &lost.why);
         let answer = self.ask_again(target, &question, AttemptReason::Reask).await;
         answer.filter(|answer| !answer.is_empty())
+    }
+
+    /// The call that the upstream could not read, where it tells what the model wrote.
+    async fn read_lost(&self, lost: &LostCall, target: &Target) -> Option<Choice> {
+        let document = lost.answer(&self.ask.model)?;
+        let options = self.read_options(target, &self.ask.choice, &Arc::default());
+        let answered: Vec<_> = choices(document.root()).collect();
+        let told = (&document, answered.as_slice());
+        let read = read_whole(&self.relay.readers, told, &self.tool_set, options, Budget::Unknown).await;
+        read.into_iter().next().filter(|told| !told.outcome.verdicts.is_empty())
     }
 
     /// Asks once whether calls that may be shown as well as made are meant, and returns the answer that makes them. Where
@@ -364,6 +368,13 @@ impl Turn {
         let budget = Budget::of(question.most_tokens(&self.ask), spent);
         let read = read_whole(&self.relay.readers, (&document, &answered), &self.tool_set, options, budget);
         let mut read = read.await.into_iter().next();
+        // The upstream could not read this one either, and may tell what the model wrote.
+        if let Some(Choice { lost: Some(lost), outcome, .. }) = &read
+            && outcome.verdicts.is_empty()
+            && let Some(told) = self.read_lost(lost, &open_answer.target).await
+        {
+            read = Some(told);
+        }
         if let Some(read) = &mut read {
             self.read_bare_inputs(read);
             self.read_unknown(read);
