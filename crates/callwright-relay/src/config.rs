@@ -91,7 +91,7 @@ pub struct UpstreamConfig {
     /// Are calls read that stand in text, where it speaks the client's own API? They are where it is not set.
     #[serde(default)]
     pub heal_text: Option<bool>,
-    /// Is it asked to hold native calls to their schemas?
+    /// Says whether it is asked to hold native calls to their schemas.
     #[serde(default)]
     pub native_strict: Option<NativeStrict>,
 }
@@ -172,16 +172,18 @@ impl Constrain {
     }
 }
 
-/// Is `strict: true` said of native tools, so that the server holds calls to their schemas?
+/// Says for which native tools the relay adds `strict: true`, by which servers hold calls to their schemas.
+///
+/// `native_strict = "never"` keeps a request as the client wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NativeStrict {
-    /// Where the upstream is known to take it.
+    /// For those that the upstream is known to take.
     #[default]
     Auto,
-    /// Of none but those of which the client says it.
+    /// For none.
     Never,
-    /// Of all but those of which the client says something else.
+    /// For all, whatever the upstream is.
     Always,
 }
 
@@ -241,7 +243,7 @@ pub struct ModelConfig {
     /// not set.
     #[serde(default)]
     pub heal_text: Option<bool>,
-    /// Is the upstream asked to hold its native calls to their schemas? As for the upstream where it is not set.
+    /// Says whether the upstream is asked to hold its native calls to their schemas; as for the upstream where it is not set.
     #[serde(default)]
     pub native_strict: Option<NativeStrict>,
     /// Which rungs of the ladder are allowed.

@@ -115,7 +115,7 @@ impl Question {
         }
     }
 
-    /// Is the last that it says the result of a call?
+    /// Returns whether the last that it says is the result of a call.
     pub(crate) fn ends_in_result(&self) -> bool {
         let last = self.more.last().and_then(|last| Document::of(last.clone()).ok());
         last.is_some_and(|last| string_of(last.root(), "role").is_some_and(|role| role == "tool"))

@@ -54,7 +54,7 @@ impl Evidence {
     }
 }
 
-/// Do native calls keep to their schemas where the tool says `strict`?
+/// Says whether native calls keep to their schemas where the tool is `strict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StrictHeld {
     /// Too few have come to tell.
@@ -100,17 +100,17 @@ pub(super) struct CallsInText {
 const HABIT: u32 = 3;
 
 impl CallsInText {
-    /// Is it what the model's calls come to?
+    /// Returns whether enough of them came.
     pub(super) fn is_habit(self, now: u64) -> bool {
         HABIT <= self.n && now < self.until
     }
 
-    /// Would one more change nothing?
+    /// Returns whether one more changes nothing.
     pub(super) fn is_known(self, now: u64, ttl: u64) -> bool {
         self.is_habit(now) && now + ttl / 2 < self.until
     }
 
-    /// This and one more.
+    /// Adds one.
     pub(super) fn with_one(self, now: u64, ttl: u64) -> CallsInText {
         let n = if now < self.until { self.n } else { 0 };
         CallsInText { n: n.saturating_add(1), until: now + ttl }
@@ -131,13 +131,13 @@ impl StrictSeen {
         }
     }
 
-    /// Would an answer that shows this change nothing? What is known well is not written again with each answer.
+    /// Returns whether an answer that shows this changes nothing: what is known well is not written again.
     pub(super) fn has(self, shown: StrictShown, now: u64, ttl: u64) -> bool {
         let is_fresh = now + ttl / 2 < self.until;
         shown.broken == 0 && (shown.kept == 0 || is_fresh && self.held(now) != StrictHeld::Unknown)
     }
 
-    /// This and what an answer shows.
+    /// Adds what an answer shows.
     pub(super) fn with(self, shown: StrictShown, now: u64, ttl: u64) -> StrictSeen {
         let before = if self.until <= now { StrictSeen::default() } else { self };
         // One that once ignored it is not to be believed for as long as that counts.

@@ -55,7 +55,7 @@ pub struct Capability {
     pub tools: bool,
     /// Who says so.
     pub tools_source: Source,
-    /// Do its calls come as text, though it has its tools natively?
+    /// Whether its calls come as text, though it has its tools natively.
     pub calls_in_text: bool,
     /// What shows that a call which is demanded natively does not come, if anything does.
     pub demanded: Option<Experience>,
@@ -67,7 +67,7 @@ pub struct Capability {
     pub strict: Strict,
     /// Who says so.
     pub strict_source: Source,
-    /// Do its answers show that?
+    /// Whether its answers show that.
     pub strict_held: StrictHeld,
     /// Its own chat template, where the upstream shows it.
     pub template: Option<Arc<ModelTemplate>>,
@@ -283,7 +283,7 @@ impl Capabilities {
         }
     }
 
-    /// Do its calls come as text, as the server reads none of them?
+    /// Returns whether its calls come as text, as the server reads none of them.
     pub(crate) fn has_calls_in_text(&self, candidate: &Candidate) -> bool {
         let now = (self.now)();
         self.known.with(candidate.upstream.name(), &candidate.model, |fact| {

@@ -20,7 +20,7 @@ use crate::wire::{Foreign, is_no_id};
 pub(crate) struct ReadOptions {
     /// How the tools reached the model.
     pub(crate) mode: Mode,
-    /// Does the server read none of the model's calls? Then texts are judged as those of prompt mode.
+    /// Whether the server reads none of the model's calls, so that texts are judged as in prompt mode.
     pub(crate) is_unread: bool,
     /// What its answer was held to.
     pub(crate) constrain: Constrain,

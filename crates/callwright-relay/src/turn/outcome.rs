@@ -23,8 +23,8 @@ pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: boo
     }
 }
 
-/// Do all calls stand in the text, and is what was cut none of them: blanks behind the last one, or words beside a call that
-/// was demanded? A server that waits for a call which it can read keeps the model from ending.
+/// Returns whether all calls stand in the text and what was cut is none of them: blanks behind the last one, or words beside a
+/// demanded call. A server that waits for a call which it can read keeps the model from ending.
 fn is_cut_behind_calls(turn: &Turn, resolution: &Resolution) -> bool {
     let Resolution { first, again, verdicts, .. } = resolution;
     if !again.is_empty() {

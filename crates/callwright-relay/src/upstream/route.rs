@@ -47,7 +47,7 @@ impl Candidate {
         set.or(self.upstream.config().heal_text).unwrap_or(true)
     }
 
-    /// Is it asked to hold native calls to their schemas? As it is set for the model, else for the upstream.
+    /// Returns whether it is asked to hold native calls to their schemas: as set for the model, else for the upstream.
     pub(crate) fn native_strict(&self) -> NativeStrict {
         let set = self.config.as_ref().and_then(|config| config.native_strict);
         set.or(self.upstream.config().native_strict).unwrap_or_default()
