@@ -93,8 +93,18 @@ fn write_capability(out: &mut impl Write, at: &CapabilityAt) -> io::Result<()> {
     let mode = if capability.tools { "native" } else { "prompt" };
     writeln!(out, "{} at {}", harmless(&at.model), harmless(&at.upstream))?;
     writeln!(out, "  tools      {mode:12} {}", who_says(&capability.tools_source))?;
+    if capability.calls_in_text {
+        writeln!(out, "  calls      {:12} the server reads none of them", "text")?;
+    }
+    if let Some(seen) = &capability.demanded {
+        let says = who_says(&Source::Experience(seen.clone()));
+        writeln!(out, "  required   {:12} {says}", "prompt")?;
+    }
     let constrain = capability.constrain.name();
     writeln!(out, "  constrain  {constrain:12} {}", who_says(&capability.constrain_source))?;
+    let (strict, held) = (capability.strict.name(), capability.strict_held.name());
+    let says = who_says(&capability.strict_source);
+    writeln!(out, "  strict     {strict:12} {says}; by the answers: {held}")?;
     if let Some(template) = &capability.template {
         writeln!(out, "  template   {}", harmless(&template.to_string()))?;
     }

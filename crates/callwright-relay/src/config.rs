@@ -91,6 +91,9 @@ pub struct UpstreamConfig {
     /// Are calls read that stand in text, where it speaks the client's own API? They are where it is not set.
     #[serde(default)]
     pub heal_text: Option<bool>,
+    /// Says whether it is asked to hold native calls to their schemas.
+    #[serde(default)]
+    pub native_strict: Option<NativeStrict>,
 }
 
 impl UpstreamConfig {
@@ -110,6 +113,7 @@ impl UpstreamConfig {
             constrain: None,
             calls_in_reasoning: None,
             heal_text: None,
+            native_strict: None,
         }
     }
 }
@@ -168,6 +172,21 @@ impl Constrain {
     }
 }
 
+/// Says for which native tools the relay adds `strict: true`, by which servers hold calls to their schemas.
+///
+/// `native_strict = "never"` keeps a request as the client wrote it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NativeStrict {
+    /// For those that the upstream is known to take.
+    #[default]
+    Auto,
+    /// For none.
+    Never,
+    /// For all, whatever the upstream is.
+    Always,
+}
+
 /// What holds for the models of a pattern.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -224,6 +243,9 @@ pub struct ModelConfig {
     /// not set.
     #[serde(default)]
     pub heal_text: Option<bool>,
+    /// Says whether the upstream is asked to hold its native calls to their schemas; as for the upstream where it is not set.
+    #[serde(default)]
+    pub native_strict: Option<NativeStrict>,
     /// Which rungs of the ladder are allowed.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
@@ -252,6 +274,7 @@ impl ModelConfig {
             reasoning_effort: false,
             calls_in_reasoning: None,
             heal_text: None,
+            native_strict: None,
             policy: None,
             fallback_model: None,
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, Verdict, calls_or_error};
+use callwright_json::{Kind, quote, strict};
 
 use crate::bounds;
 use crate::config::Mode;
@@ -66,8 +67,22 @@ pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Opt
 }
 
 /// Asks for the call that the request demands, and that the answer does not make.
-pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoice, tokens: u64) -> Question {
+/// In words alone where the server would keep the model from ending without a call.
+pub(crate) fn demand(
+    choice: &Choice,
+    tool_set: &Arc<ToolSet>,
+    wanted: &ToolChoice,
+    in_words: bool,
+    tokens: u64,
+) -> Question {
     let names: Vec<&str> = wanted.tools(tool_set).iter().map(|tool| tool.name()).collect();
+    let wanted = match in_words {
+        true => ToolChoice::Allowed {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            required: false,
+        },
+        false => wanted.clone(),
+    };
     let demand =
         format!("You must call one of these tools now: {}. Answer with the call alone.", names.join(", "));
     Question {
@@ -75,11 +90,60 @@ pub(crate) fn demand(choice: &Choice, tool_set: &Arc<ToolSet>, wanted: &ToolChoi
             json!({"role": "assistant", "content": spoken(&choice.raw)}).to_string(),
             json!({"role": "user", "content": demand}).to_string(),
         ],
-        offer: Some(Offer { tool_set: Arc::clone(tool_set), choice: wanted.clone() }),
+        offer: Some(Offer { tool_set: Arc::clone(tool_set), choice: wanted }),
         max_tokens: Some(CALL_TOKENS.min(tokens)),
         tells_by_bound: false,
         stream: false,
     }
+}
+
+/// What the client's user reads where a demanded call did not come.
+pub(crate) const UNMET: &str = "⚠️ The request demanded a tool call, and the model made none.";
+
+/// Asks once more for a call of a name that no tool has, which the model made again as it was: by the only tool on offer, where
+/// the arguments fit that. None where nothing is left to say.
+pub(crate) fn pointed(
+    refusal: &Refusal,
+    tool_set: &Arc<ToolSet>,
+    wanted: &ToolChoice,
+    tokens: u64,
+) -> Option<Question> {
+    let Reason::UnknownTool { .. } = &refusal.reason else { return None };
+    let offered = wanted.tools(tool_set);
+    let [tool] = offered.as_slice() else { return None };
+    let tree = strict(&refusal.block).ok()?;
+    let root = tree.root(&refusal.block);
+    let arguments = match is_native(refusal) {
+        true => root,
+        // `{"name": "Maria", "arguments": {…}}`, whatever the members are called.
+        false => {
+            let members = root.members().map(|(_, member)| member);
+            let mut objects = members.filter(|member| member.kind() == Kind::Object);
+            objects.next().filter(|_| objects.next().is_none())?
+        }
+    };
+    if arguments.kind() != Kind::Object || !tool.schema().check(arguments).is_empty() {
+        return None;
+    }
+    let name = quote(tool.name());
+    let call = format!("{{\"name\": {name}, \"arguments\": {}}}", arguments.raw());
+    let alone = Refusal { number: 1, ..refusal.clone() };
+    let error = alone.feedback().user_message();
+    let ask =
+        format!("{error}\n\nThe only tool is {name}, and these arguments fit it. Its call would be: {call}");
+    Some(Question {
+        more: vec![
+            json!({"role": "assistant", "content": spoken(&written(&alone))}).to_string(),
+            json!({"role": "user", "content": ask}).to_string(),
+        ],
+        offer: Some(Offer {
+            tool_set: Arc::clone(tool_set),
+            choice: ToolChoice::Named(tool.name().to_owned()),
+        }),
+        max_tokens: Some(tokens_for(&refusal.block).min(tokens)),
+        tells_by_bound: false,
+        stream: false,
+    })
 }
 
 /// Asks for a call again that the upstream could not read, and for which it gives this reason. `said` came beside it.

@@ -92,7 +92,13 @@ impl Ladder {
 
     /// May what the request demands, and what did not come, be asked for?
     pub(crate) fn may_demand(&mut self, elapsed: Duration) -> bool {
-        self.policy.feeds_back() && self.takes_reask(elapsed)
+        if !self.policy.feeds_back() {
+            return false;
+        }
+        // What was asked before must not leave a demand unmet.
+        let may_turn = self.reasks == 0 && 0 < self.turns && 0 < self.tokens && elapsed < self.time;
+        self.turns -= u32::from(may_turn);
+        may_turn || self.takes_reask(elapsed)
     }
 
     /// May the model be asked whether it means calls that may be shown as well as made?
@@ -179,8 +185,10 @@ mod tests {
         let bounds = LadderConfig::default();
         let mut ladder = Ladder::new(Policy::Auto, &bounds);
         assert!(ladder.may_confirm(Duration::ZERO));
-        assert!(!ladder.may_confirm(Duration::ZERO) && !ladder.may_demand(Duration::ZERO));
+        assert!(!ladder.may_confirm(Duration::ZERO));
         assert_eq!(ladder.next(&[&refusal("type")], 10, Duration::ZERO), Step::Feedback);
+        // A demand takes a turn where nothing else is left.
+        assert!(ladder.may_demand(Duration::ZERO) && !ladder.may_demand(Duration::ZERO));
         for (policy, confirms, demands) in [
             (Policy::Heal, false, false),
             // It teaches by errors, and this is none.

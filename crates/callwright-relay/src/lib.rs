@@ -13,6 +13,7 @@ mod relay;
 mod wire;
 mod surface;
 mod history;
+mod strict;
 mod question;
 mod bounds;
 mod turn;

@@ -82,6 +82,8 @@ impl Log {
             upstream: target.candidate.upstream.name().to_owned(),
             model: target.candidate.model.clone(),
             mode: target.mode,
+            strict: target.strict,
+            strict_broken: 0,
             dialect: (target.mode == crate::config::Mode::Prompt).then(|| target.dialect.name().clone()),
             request,
             api,
@@ -125,6 +127,13 @@ impl Log {
             attempt.choices.extend(choices.cloned());
         }
         self.close_attempt();
+    }
+
+    /// Its calls broke their schemas so often although `strict` was said.
+    pub(crate) fn strict_broken(&mut self, broken: u32) {
+        if let Some(attempt) = self.record.attempts.last_mut() {
+            attempt.strict_broken += broken;
+        }
     }
 
     /// So many bytes are held back now.

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use callwright::Verdict;
+use std::sync::Arc;
+
+use callwright::{ToolSet, Verdict};
 
 use crate::record::Choice;
 use crate::relay::Relay;
+use crate::turn::Target;
 use crate::upstream::Candidate;
 
 /// So many native calls in a row, right as they were written, prove a model at an upstream.
@@ -32,6 +35,22 @@ impl Relay {
                 is_proved.then_some(LONGEST_HOLD)
             }
         }
+    }
+
+    /// Counts the calls of an answer of `target` as evidence that its server holds them to their schemas, or does not, and
+    /// returns how many break them.
+    pub(crate) fn count_strict(
+        self: &Arc<Relay>,
+        target: &Target,
+        choice: &Choice,
+        tool_set: &ToolSet,
+    ) -> u32 {
+        let shown = target.strict.shown(choice, tool_set);
+        if self.capabilities.learn_strict(&target.candidate, shown) {
+            let relay = Arc::clone(self);
+            drop(tokio::spawn(async move { relay.capabilities.save().await }));
+        }
+        shown.broken
     }
 }
 

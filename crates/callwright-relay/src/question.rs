@@ -7,11 +7,14 @@ use callwright::prompt::{PromptDialect, Speaking, render_messages};
 use callwright::{ToolChoice, ToolSet};
 use callwright_json::{Kind, Value, quote};
 
-use crate::capability::{BoundMember, ModelTemplate};
+use crate::capability::{BoundMember, ModelTemplate, Strict};
 use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
-use crate::wire::{Ask, Change, array, has_healing_plugin, is_healing_plugin, rewritten};
+use crate::surface::Surface;
+use crate::wire::{
+    Ask, Change, Document, array, has_healing_plugin, is_healing_plugin, rewritten, string_of,
+};
 
 /// One question: the client's request, and what this attempt makes of it.
 #[derive(Clone, Debug)]
@@ -50,6 +53,8 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) dialect: &'a PromptDialect,
     /// How the answer is constrained in prompt mode.
     pub(crate) constrain: Constrain,
+    /// Of which native tools `strict: true` is said.
+    pub(crate) strict: Strict,
     /// What is set for the model.
     pub(crate) set: Option<&'a ModelConfig>,
     /// Does the upstream count the tokens of a stream where it is asked to?
@@ -75,6 +80,8 @@ pub(crate) struct UpstreamRequest {
     pub(crate) shown: Shown,
     /// What the answer is held to.
     pub(crate) constrain: Constrain,
+    /// Of which native tools `strict: true` is said, if of any.
+    pub(crate) strict: Strict,
 }
 
 impl Question {
@@ -106,6 +113,12 @@ impl Question {
             ToolChoice::Named(_) | ToolChoice::Required => &ask.choice,
             choice => choice,
         }
+    }
+
+    /// Returns whether the last that it says is the result of a call.
+    pub(crate) fn ends_in_result(&self) -> bool {
+        let last = self.more.last().and_then(|last| Document::of(last.clone()).ok());
+        last.is_some_and(|last| string_of(last.root(), "role").is_some_and(|role| role == "tool"))
     }
 
     /// The most tokens that the answer may have; none where the client sets no bound.
@@ -161,19 +174,22 @@ impl Question {
         if self.is_follow_up() {
             changes.push(("n", Change::Remove));
         }
-        let (shown, constrain) = match options.mode {
+        let (shown, constrain, strict) = match options.mode {
             Mode::Native => {
                 self.native(ask, own, &mut changes);
-                (Shown::default(), Constrain::None)
+                (Shown::default(), Constrain::None, self.strict(ask, own, options, &mut changes))
             }
-            Mode::Prompt => self.prompted(ask, own, options, &mut changes),
+            Mode::Prompt => {
+                let (shown, constrain) = self.prompted(ask, own, options, &mut changes);
+                (shown, constrain, Strict::None)
+            }
         };
         let root = ask.document.root();
         let body = match changes.is_empty() {
             true => ask.document.to_bytes(),
             false => Bytes::from(rewritten(root, &changes)),
         };
-        UpstreamRequest { body, shown, constrain }
+        UpstreamRequest { body, shown, constrain, strict }
     }
 
     fn is_follow_up(&self) -> bool {
@@ -196,6 +212,32 @@ impl Question {
         if taken != own || is_set {
             changes.push((taken.other().name(), Change::Remove));
         }
+    }
+
+    /// Says `strict: true` of native tools, and returns of which; of none where that changes nothing.
+    fn strict(
+        &self,
+        ask: &Ask,
+        own: &ToolSet,
+        options: RequestOptions<'_>,
+        changes: &mut Vec<(&str, Change)>,
+    ) -> Strict {
+        // A call that nobody may make is held to nothing, and the older form has no place for it.
+        if options.strict == Strict::None || ask.is_legacy || *self.choice(ask) == ToolChoice::None {
+            return Strict::None;
+        }
+        let offered = changes.iter().position(|(key, _)| *key == "tools");
+        let offered = offered.map(|at| changes.swap_remove(at).1);
+        let document = match &offered {
+            Some(Change::Set(tools)) => Document::of(tools.clone()).ok(),
+            Some(Change::Remove) | None => None,
+        };
+        let tools = document.as_ref().map(Document::root).or_else(|| ask.document.root().get("tools"));
+        let tools = tools.filter(|_| !matches!(offered, Some(Change::Remove)));
+        let marked = tools.and_then(|tools| options.strict.marked(tools, Surface::Chat, self.tool_set(own)));
+        let is_marked = marked.is_some();
+        changes.extend(marked.map(Change::Set).or(offered).map(|tools| ("tools", tools)));
+        if is_marked { options.strict } else { Strict::None }
     }
 
     fn native(&self, ask: &Ask, own: &ToolSet, changes: &mut Vec<(&str, Change)>) {

@@ -9,6 +9,7 @@ use callwright::{Outcome, Policy, Verdict};
 use crate::config::Mode;
 use crate::owner::Owner;
 use crate::recover::LostCall;
+use crate::strict::Strict;
 use crate::surface::Surface;
 use crate::upstream::{Kept, UpstreamKind};
 use crate::wire::Foreign;
@@ -107,6 +108,10 @@ pub struct Attempt {
     pub model: String,
     /// How the tools reached it.
     pub mode: Mode,
+    /// Of which tools `strict: true` was said beside what the client says.
+    pub strict: Strict,
+    /// How many calls of its answer broke the schemas of those tools, as they were written.
+    pub strict_broken: u32,
     /// The dialect of prompt mode.
     pub dialect: Option<Cow<'static, str>>,
     /// What it was asked.
@@ -188,6 +193,8 @@ pub enum AttemptReason {
     NoTools,
     /// The upstream takes no schema or grammar: the same request, unconstrained.
     NoConstraint,
+    /// The upstream does not take `strict`: the same request without.
+    NoStrict,
     /// The upstream does not know `stream_options`: the same request, whose tokens nobody counts.
     NoUsage,
     /// The upstream takes another member for the bound of an answer's tokens, or a lower bound: the same request with that one.
@@ -219,6 +226,7 @@ impl AttemptReason {
             | AttemptReason::Failover
             | AttemptReason::NoTools
             | AttemptReason::NoConstraint
+            | AttemptReason::NoStrict
             | AttemptReason::NoUsage
             | AttemptReason::OtherBound
             | AttemptReason::OtherApi => false,
@@ -232,6 +240,7 @@ impl AttemptReason {
             AttemptReason::Failover => "failover",
             AttemptReason::NoTools => "no-tools",
             AttemptReason::NoConstraint => "no-constraint",
+            AttemptReason::NoStrict => "no-strict",
             AttemptReason::NoUsage => "no-usage",
             AttemptReason::OtherBound => "other-bound",
             AttemptReason::OtherApi => "other-api",
@@ -352,6 +361,8 @@ mod tests {
             upstream: String::new(),
             model: String::new(),
             mode: Mode::Prompt,
+            strict: Strict::None,
+            strict_broken: 0,
             dialect: None,
             request: Bytes::new(),
             status: Some(200),

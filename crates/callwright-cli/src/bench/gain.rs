@@ -12,6 +12,7 @@ use bytes::Bytes;
 use callwright::{Context, NativeCall, Policy, Refusal};
 use callwright_gateway::Secrets;
 use callwright_json::{Tree, Value, quote, strict};
+use callwright_relay::capability::Strict;
 use callwright_relay::{Observer, Owner, Relay, Reply, Request, Surface, TurnRecord, Usage};
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::BodyExt;
@@ -132,6 +133,8 @@ impl Observer for Notes {
         let noted = Noted {
             is_repaired: 0 < turn.n_repaired(),
             is_retried: turn.corrections().next().is_some(),
+            is_strict: turn.attempts.iter().any(|attempt| attempt.strict != Strict::None),
+            breaks_strict: turn.attempts.iter().any(|attempt| 0 < attempt.strict_broken),
             tokens: turn.usage(),
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.id, noted);

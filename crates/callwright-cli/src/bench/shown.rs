@@ -24,6 +24,10 @@ pub(crate) struct Noted {
     pub(crate) is_repaired: bool,
     /// Was the model asked again?
     pub(crate) is_retried: bool,
+    /// Was the server asked to hold calls to their schemas?
+    pub(crate) is_strict: bool,
+    /// Did it make a call all the same that does not keep to its schema?
+    pub(crate) breaks_strict: bool,
     /// The tokens of all that was asked and answered.
     pub(crate) tokens: Usage,
 }
@@ -39,6 +43,7 @@ pub(crate) struct Gain {
     defects_with: BTreeMap<String, usize>,
     tokens_without: Tokens,
     tokens_with: Tokens,
+    strict: StrictCounts,
 }
 
 /// Questions, by what came of them.
@@ -51,6 +56,14 @@ struct Counts {
     repaired: usize,
     /// Of those that are right with Callwright: the model was asked again.
     retried: usize,
+}
+
+/// Questions with which the server was asked to hold calls to their schemas.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct StrictCounts {
+    asked: usize,
+    /// Of those: a call came that does not keep to its schema.
+    broken: usize,
 }
 
 impl Counts {
@@ -98,11 +111,14 @@ impl Gain {
             defects_with: BTreeMap::new(),
             tokens_without: Tokens::default(),
             tokens_with: Tokens::default(),
+            strict: StrictCounts::default(),
         };
         for outcome in outcomes {
             gain.all.add(&outcome);
             gain.tokens_without.add(outcome.tokens_without);
             gain.tokens_with.add(outcome.noted.tokens);
+            gain.strict.asked += usize::from(outcome.noted.is_strict);
+            gain.strict.broken += usize::from(outcome.noted.breaks_strict);
             gain.by_tool.entry(outcome.about.clone()).or_default().add(&outcome);
             let defects = [
                 (outcome.why_without, &mut gain.defects_without),
@@ -148,6 +164,10 @@ impl Gain {
             tokens(self.tokens_without),
             tokens(self.tokens_with)
         ));
+        if 0 < self.strict.asked {
+            let StrictCounts { asked, broken } = self.strict;
+            table.push_str(&format!("strict: with {asked} questions, ignored in {broken}\n"));
+        }
         table
     }
 }
@@ -168,8 +188,13 @@ mod tests {
             };
         let outcomes = [
             outcome("a", None, None, Noted::default()),
-            outcome("b", None, None, Noted::default()),
-            outcome("c", Some("no call"), None, Noted { is_repaired: true, ..Noted::default() }),
+            outcome("b", None, None, Noted { is_strict: true, ..Noted::default() }),
+            outcome(
+                "c",
+                Some("no call"),
+                None,
+                Noted { is_repaired: true, is_strict: true, breaks_strict: true, ..Noted::default() },
+            ),
             outcome("c", Some("invalid"), Some("status 422"), Noted { is_retried: true, ..Noted::default() }),
         ];
         let gain = Gain::of("m".into(), outcomes.into_iter());
@@ -187,6 +212,7 @@ right calls of m
 wrong without: invalid 1, no call 1
 wrong with: status 422 1
 tokens, prompts + answers: 40 + 8 without, 80 + 16 with
+strict: with 2 questions, ignored in 1
 "
         );
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::strict::StrictShown;
+
 /// Something that an answer has shown. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Experience {
@@ -52,6 +54,102 @@ impl Evidence {
     }
 }
 
+/// Says whether native calls keep to their schemas where the tool is `strict`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StrictHeld {
+    /// Too few have come to tell.
+    #[default]
+    Unknown,
+    /// Many have, and all of them did.
+    Yes,
+    /// One did not: the server takes the word and ignores it.
+    Ignored,
+}
+
+impl StrictHeld {
+    /// Its name: `unknown`, `yes`, `ignored`.
+    pub fn name(self) -> &'static str {
+        match self {
+            StrictHeld::Unknown => "unknown",
+            StrictHeld::Yes => "yes",
+            StrictHeld::Ignored => "ignored",
+        }
+    }
+}
+
+/// What answers have shown of `strict`, where it was said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct StrictSeen {
+    /// How many calls kept to their schemas.
+    kept: u32,
+    /// How many did not.
+    broken: u32,
+    /// Until when it counts, in seconds since 1970.
+    pub(super) until: u64,
+}
+
+/// How many answers had their calls as text, where none came natively.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct CallsInText {
+    n: u32,
+    /// Until when it counts, in seconds since 1970.
+    pub(super) until: u64,
+}
+
+/// So many answers with calls as text show that the server reads none of the model's calls.
+const HABIT: u32 = 3;
+
+impl CallsInText {
+    /// Returns whether enough of them came.
+    pub(super) fn is_habit(self, now: u64) -> bool {
+        HABIT <= self.n && now < self.until
+    }
+
+    /// Returns whether one more changes nothing.
+    pub(super) fn is_known(self, now: u64, ttl: u64) -> bool {
+        self.is_habit(now) && now + ttl / 2 < self.until
+    }
+
+    /// Adds one.
+    pub(super) fn with_one(self, now: u64, ttl: u64) -> CallsInText {
+        let n = if now < self.until { self.n } else { 0 };
+        CallsInText { n: n.saturating_add(1), until: now + ttl }
+    }
+}
+
+/// So many calls that keep to their schemas show that the server holds them to these.
+const ENOUGH: u32 = 20;
+
+impl StrictSeen {
+    /// What it shows now.
+    pub(super) fn held(self, now: u64) -> StrictHeld {
+        match self {
+            _ if self.until <= now => StrictHeld::Unknown,
+            StrictSeen { broken: 1.., .. } => StrictHeld::Ignored,
+            StrictSeen { kept: ENOUGH.., .. } => StrictHeld::Yes,
+            StrictSeen { .. } => StrictHeld::Unknown,
+        }
+    }
+
+    /// Returns whether an answer that shows this changes nothing: what is known well is not written again.
+    pub(super) fn has(self, shown: StrictShown, now: u64, ttl: u64) -> bool {
+        let is_fresh = now + ttl / 2 < self.until;
+        shown.broken == 0 && (shown.kept == 0 || is_fresh && self.held(now) != StrictHeld::Unknown)
+    }
+
+    /// Adds what an answer shows.
+    pub(super) fn with(self, shown: StrictShown, now: u64, ttl: u64) -> StrictSeen {
+        let before = if self.until <= now { StrictSeen::default() } else { self };
+        // One that once ignored it is not to be believed for as long as that counts.
+        let until = if before.broken == 0 || 0 < shown.broken { now + ttl } else { before.until };
+        StrictSeen {
+            kept: before.kept.saturating_add(shown.kept),
+            broken: before.broken.saturating_add(shown.broken),
+            until,
+        }
+    }
+}
+
 impl fmt::Display for Experience {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Experience { evidence, words, .. } = self;
@@ -59,7 +157,8 @@ impl fmt::Display for Experience {
             Evidence::Called => write!(f, "it made a native call"),
             Evidence::Present => write!(f, "the tools are in its prompt: {words}"),
             Evidence::Refused => write!(f, "the upstream refused: {words}"),
-            Evidence::Ignored => write!(f, "a call was required, and none came"),
+            Evidence::Ignored if words.is_empty() => write!(f, "a call was required, and none came"),
+            Evidence::Ignored => write!(f, "a call was required, and none came: {words}"),
             Evidence::Dropped => write!(f, "the upstream dropped the tools: {words}"),
         }
     }

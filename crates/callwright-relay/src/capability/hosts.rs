@@ -2,15 +2,23 @@
 
 use crate::config::fits;
 
-/// Patterns of host names, one a line.
+/// Patterns of host names, one a line, and what else is known of the host.
 const HOSTS: &str = include_str!("hosts.txt");
 
 /// The pattern of a native API that `host` fits, if there is one.
 pub(super) fn native(host: &str) -> Option<&'static str> {
-    HOSTS
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .find(|pattern| fits(pattern, host))
+    known(host).map(|(pattern, _)| pattern)
+}
+
+/// The pattern of a host that holds calls to a schema of its subset where the tool says `strict`.
+pub(super) fn takes_strict(host: &str) -> Option<&'static str> {
+    known(host).filter(|(_, more)| *more == "strict").map(|(pattern, _)| pattern)
+}
+
+fn known(host: &str) -> Option<(&'static str, &'static str)> {
+    let lines = HOSTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut known = lines.map(|line| line.split_once(' ').unwrap_or((line, "")));
+    known.find(|(pattern, _)| fits(pattern, host))
 }
 
 #[cfg(test)]
@@ -30,6 +38,17 @@ mod tests {
             ("127.0.0.1", None),
         ] {
             assert_eq!(native(host), pattern, "{host}");
+        }
+        for (host, pattern) in [
+            ("api.openai.com", Some("api.openai.com")),
+            ("my-company.openai.azure.com", Some("*.openai.azure.com")),
+            ("api.anthropic.com", Some("api.anthropic.com")),
+            // It takes it at another path alone.
+            ("api.deepseek.com", None),
+            ("openrouter.ai", None),
+            ("127.0.0.1", None),
+        ] {
+            assert_eq!(takes_strict(host), pattern, "{host}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::experience::Experience;
+use super::experience::{CallsInText, Evidence, Experience, StrictSeen};
 use super::file::File;
 use super::server::Server;
 use crate::config::Constrain;
@@ -27,8 +27,16 @@ pub(super) struct Fact {
     metadata_until: u64,
     /// What answers have shown of tools.
     pub(super) tools: Option<Experience>,
+    /// That its calls come as text.
+    pub(super) calls_in_text: CallsInText,
+    /// That a demanded call did not come, until the tokens were spent.
+    pub(super) demanded: Option<Experience>,
     /// That it refused to be constrained.
     pub(super) no_constraint: Option<Experience>,
+    /// That it refused `strict`.
+    pub(super) no_strict: Option<Experience>,
+    /// What answers have shown of `strict`.
+    pub(super) strict_seen: StrictSeen,
     /// That it refused the other member.
     pub(super) bound: Option<(BoundMember, Experience)>,
     /// The most tokens that an answer may have, as it has refused more.
@@ -100,6 +108,9 @@ impl Fact {
             experience.since < known.until && known.evidence.outweighs(experience.evidence)
         };
         let is_taken = !self.tools.as_ref().is_some_and(stands);
+        if is_taken && experience.evidence == Evidence::Called {
+            self.calls_in_text = CallsInText::default();
+        }
         if is_taken {
             self.tools = Some(experience);
         }
@@ -109,9 +120,22 @@ impl Fact {
     pub(super) fn until(&self) -> u64 {
         let bound = self.bound.as_ref().map(|(_, experience)| experience);
         let most_tokens = self.most_tokens.as_ref().map(|(_, experience)| experience);
-        let learned = [self.tools.as_ref(), self.no_constraint.as_ref(), bound, most_tokens];
+        let learned = [
+            self.tools.as_ref(),
+            self.demanded.as_ref(),
+            self.no_constraint.as_ref(),
+            self.no_strict.as_ref(),
+            bound,
+            most_tokens,
+        ];
         let learned = learned.into_iter().flatten().map(|learned| learned.until);
-        learned.fold(self.metadata_until.max(self.tried_until), u64::max)
+        learned.fold(
+            self.metadata_until
+                .max(self.tried_until)
+                .max(self.strict_seen.until)
+                .max(self.calls_in_text.until),
+            u64::max,
+        )
     }
 }
 

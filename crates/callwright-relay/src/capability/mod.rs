@@ -21,7 +21,8 @@ use tokio::sync::Mutex;
 
 use callwright::Dialects;
 
-use crate::config::{CapabilityConfig, Constrain, Mode};
+use crate::config::{CapabilityConfig, Constrain, Mode, NativeStrict};
+use crate::strict::StrictShown;
 use crate::upstream::{Candidate, Upstream, UpstreamKind};
 
 mod experience;
@@ -36,10 +37,12 @@ mod file;
 mod template;
 
 pub use crate::clock::{Clock, system_clock};
-pub use experience::{Evidence, Experience};
+pub use crate::strict::Strict;
+pub use experience::{Evidence, Experience, StrictHeld};
 pub use file::places;
 pub use known::BoundMember;
 use known::{Fact, Known, Metadata};
+pub(crate) use refusal::refused_strict;
 pub use refusal::{Refusal, Refused, refusal};
 use server::Server;
 pub use template::ModelTemplate;
@@ -52,10 +55,20 @@ pub struct Capability {
     pub tools: bool,
     /// Who says so.
     pub tools_source: Source,
+    /// Whether its calls come as text, though it has its tools natively.
+    pub calls_in_text: bool,
+    /// What shows that a call which is demanded natively does not come, if anything does.
+    pub demanded: Option<Experience>,
     /// How its answers can be constrained.
     pub constrain: Constrain,
     /// Who says so.
     pub constrain_source: Source,
+    /// Of which tools it is asked to hold native calls to their schemas.
+    pub strict: Strict,
+    /// Who says so.
+    pub strict_source: Source,
+    /// Whether its answers show that.
+    pub strict_held: StrictHeld,
     /// Its own chat template, where the upstream shows it.
     pub template: Option<Arc<ModelTemplate>>,
 }
@@ -248,6 +261,78 @@ impl Capabilities {
         self.learnt(candidate).await;
     }
 
+    /// An answer had its calls as text, which its server had not read.
+    pub(crate) async fn learn_calls_in_text(&self, candidate: &Candidate) {
+        let Candidate { upstream, model, .. } = candidate;
+        let (now, ttl) = ((self.now)(), self.config.ttl);
+        let is_known = self.known.with(upstream.name(), model, |fact| {
+            let called = fact.and_then(|fact| fact.tools.as_ref()).filter(|seen| now < seen.until);
+            let seen = fact.map(|fact| fact.calls_in_text).unwrap_or_default();
+            called.is_some_and(|seen| seen.evidence == Evidence::Called) || seen.is_known(now, ttl)
+        });
+        if is_known {
+            return;
+        }
+        let mut is_habit = false;
+        self.known.update(upstream.name(), model, |fact| {
+            fact.calls_in_text = fact.calls_in_text.with_one(now, ttl);
+            is_habit = fact.calls_in_text.is_habit(now);
+        });
+        if is_habit {
+            self.learnt(candidate).await;
+        }
+    }
+
+    /// Returns whether its calls come as text, as the server reads none of them.
+    pub(crate) fn has_calls_in_text(&self, candidate: &Candidate) -> bool {
+        let now = (self.now)();
+        self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
+            fact.is_some_and(|fact| fact.calls_in_text.is_habit(now))
+        })
+    }
+
+    /// A demanded call came as text alone, and the answer went on until its tokens were spent.
+    pub(crate) async fn learn_demanded(&self, candidate: &Candidate) {
+        let seen = self.experience(Evidence::Ignored, "the answer has it as text, and does not end");
+        let Candidate { upstream, model, .. } = candidate;
+        self.known.update(upstream.name(), model, |fact| fact.demanded = Some(seen));
+        self.learnt(candidate).await;
+    }
+
+    /// The upstream refused `strict`, in these words, and answered without it.
+    pub(crate) async fn learn_no_strict(&self, candidate: &Candidate, reason: &str) {
+        let refused = self.experience(Evidence::Refused, reason);
+        let Candidate { upstream, model, .. } = candidate;
+        self.known.update(upstream.name(), model, |fact| fact.no_strict = Some(refused));
+        self.learnt(candidate).await;
+    }
+
+    /// An answer shows this of `strict`. True where that is to be saved.
+    pub(crate) fn learn_strict(&self, candidate: &Candidate, shown: StrictShown) -> bool {
+        let Candidate { upstream, model, .. } = candidate;
+        let (now, ttl) = ((self.now)(), self.config.ttl);
+        let seen = |fact: Option<&Fact>| fact.map(|fact| fact.strict_seen).unwrap_or_default();
+        let before = self.known.with(upstream.name(), model, seen);
+        if before.has(shown, now, ttl) {
+            return false;
+        }
+        let mut after = before;
+        self.known.update(upstream.name(), model, |fact| {
+            fact.strict_seen = fact.strict_seen.with(shown, now, ttl);
+            after = fact.strict_seen;
+        });
+        if after.held(now) == StrictHeld::Ignored && before.held(now) != StrictHeld::Ignored {
+            let upstream = upstream.name();
+            tracing::info!(upstream, model, "the upstream ignores strict: a call breaks its schema");
+        }
+        after.held(now) != before.held(now)
+    }
+
+    /// Writes down what was learned.
+    pub(crate) async fn save(&self) {
+        self.known.save((self.now)()).await;
+    }
+
     /// The upstream refused the other member that bounds an answer's tokens, in these words.
     pub(crate) async fn learn_bound(&self, candidate: &Candidate, taken: BoundMember, reason: &str) {
         let refused = self.experience(Evidence::Refused, reason);
@@ -363,8 +448,23 @@ impl Capabilities {
         self.known.with_metadata(candidate.upstream.name(), &candidate.model, now, |fact, metadata| {
             let known = Seen { fact, metadata, server, now };
             let (tools, tools_source) = tools(candidate, known);
+            let calls_in_text = fact.is_some_and(|fact| fact.calls_in_text.is_habit(now));
+            let demanded = fact.and_then(|fact| fact.demanded.clone()).filter(|seen| now < seen.until);
             let (constrain, constrain_source) = constrain(candidate, known);
-            Capability { tools, tools_source, constrain, constrain_source, template }
+            let (strict, strict_source) = strict(candidate, known);
+            let strict_held = fact.map(|fact| fact.strict_seen.held(now)).unwrap_or_default();
+            Capability {
+                tools,
+                tools_source,
+                calls_in_text,
+                demanded,
+                constrain,
+                constrain_source,
+                strict,
+                strict_source,
+                strict_held,
+                template,
+            }
         })
     }
 
@@ -500,6 +600,28 @@ fn constrain(candidate: &Candidate, known: Seen<'_>) -> (Constrain, Source) {
     }
 }
 
+fn strict(candidate: &Candidate, known: Seen<'_>) -> (Strict, Source) {
+    let Seen { fact, server, now, .. } = known;
+    let set = candidate.native_strict();
+    if set == NativeStrict::Never {
+        return (Strict::None, Source::Configured);
+    }
+    // Whoever wants it always wants an answer first.
+    if let Some(refused) = fact.and_then(|fact| fact.no_strict.as_ref()).filter(|seen| now < seen.until) {
+        return (Strict::None, Source::Experience(refused.clone()));
+    }
+    if set == NativeStrict::Always {
+        return (Strict::All, Source::Configured);
+    }
+    if let Some(pattern) = hosts::takes_strict(candidate.upstream.host()) {
+        return (Strict::Fitting, Source::Host(pattern));
+    }
+    match server.and_then(Server::takes_strict) {
+        Some(name) => (Strict::All, Source::Metadata(name.into())),
+        None => (Strict::None, Source::Unknown),
+    }
+}
+
 fn log(candidate: &Candidate, capability: &Capability) {
     if (&capability.tools_source, &capability.constrain_source) == (&Source::Unknown, &Source::Unknown) {
         return;
@@ -510,6 +632,7 @@ fn log(candidate: &Candidate, capability: &Capability) {
         tools = capability.tools,
         source = %capability.tools_source,
         constrain = capability.constrain.name(),
+        strict = capability.strict.name(),
         "capability found"
     );
 }

@@ -120,12 +120,40 @@ const PHRASES: &[(&str, Refused)] = &[
     ("grammar: extra inputs are not permitted", Refused::Constraint),
 ];
 
+/// Words by which an upstream that refuses `strict`, or a schema for being strict, tells of it: in lower case, each at the
+/// beginning of a word.
+const OF_STRICT: &[&str] = &[
+    "strict",
+    "schema",
+    "input_schema",
+    "additionalproperties",
+    "grammar",
+    "xgrammar",
+    "structural tag",
+    "structural_tag",
+    "structured output",
+];
+
 /// The longest body that is looked at, in bytes. Refusals are short.
 const LONGEST: usize = 64 << 10;
 
 /// What an answer with this status and body refuses. None where it is no such refusal: a wrong key, a request
 /// that is broken as such, an upstream that is down.
 pub fn refusal(status: StatusCode, body: &[u8]) -> Option<Refusal> {
+    let (messages, plain) = said(status, body)?;
+    let (_, what) = PHRASES.iter().find(|(phrase, _)| holds(&plain, phrase))?;
+    Some(Refusal { what: *what, words: messages })
+}
+
+/// The words of an answer that refuses a request in which this relay said `strict`, and may do so for that. The client's own
+/// schema may be what is wrong: only that the same request is answered without tells.
+pub(crate) fn refused_strict(status: StatusCode, body: &[u8]) -> Option<String> {
+    let (messages, plain) = said(status, body)?;
+    OF_STRICT.iter().any(|word| holds(&plain, word)).then_some(messages)
+}
+
+/// What an answer that may refuse something says, as it is, and in lower case without quotes.
+fn said(status: StatusCode, body: &[u8]) -> Option<(String, String)> {
     let is_refusal = match status.as_u16() {
         401 | 402 | 403 | 408 | 413 | 429 => false,
         500 | 501 => true, // llama.cpp's server refuses so.
@@ -137,8 +165,7 @@ pub fn refusal(status: StatusCode, body: &[u8]) -> Option<Refusal> {
     let messages = messages(body);
     let plain: String = messages.chars().filter(|c| !matches!(c, '"' | '\'' | '`' | '\\' | '’')).collect();
     let plain = plain.to_ascii_lowercase();
-    let (_, what) = PHRASES.iter().find(|(phrase, _)| holds(&plain, phrase))?;
-    Some(Refusal { what: *what, words: messages })
+    Some((messages, plain))
 }
 
 fn holds(text: &str, phrase: &str) -> bool {
@@ -309,6 +336,34 @@ mod tests {
         ] {
             let status = StatusCode::from_u16(status).unwrap();
             assert_eq!(refusal(status, body.as_bytes()).map(|refusal| refusal.what), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_strict_names_it_or_the_schema() {
+        for (status, body, is) in [
+            (
+                400,
+                r#"{"error":{"message":"Invalid schema for function 'f': In context=(), 'additionalProperties' is required to be supplied and to be false.","param":"tools[0].function.parameters"}}"#,
+                true,
+            ),
+            (
+                422,
+                r#"{"detail":[{"type":"extra_forbidden","loc":["body","tools",0,"function","strict"],"msg":"Extra inputs are not permitted"}]}"#,
+                true,
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"tools.0.custom: Unsupported keyword in input_schema"}}"#,
+                true,
+            ),
+            (400, r#"{"error":{"message":"Failed to compile the structural_tag"}}"#, true),
+            (400, r#"{"error":{"message":"access to this model is restricted"}}"#, false),
+            (400, r#"{"error":{"message":"context length exceeded"}}"#, false),
+            (429, r#"{"error":{"message":"a strict limit"}}"#, false),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(refused_strict(status, body.as_bytes()).is_some(), is, "{body}");
         }
     }
 

@@ -46,6 +46,20 @@ impl Server {
         }
     }
 
+    /// Its name, where it holds a tool of any schema to that, if the tool says `strict`.
+    pub(super) fn takes_strict(self) -> Option<&'static str> {
+        match self {
+            Server::Vllm => Some("vLLM"),
+            Server::Sglang => Some("SGLang"),
+            Server::LlamaCpp
+            | Server::Ollama
+            | Server::LmStudio
+            | Server::LiteLlm
+            | Server::Lists
+            | Server::Silent => None,
+        }
+    }
+
     /// How it can constrain any model, and its name.
     pub(super) fn constrain(self) -> Option<(Constrain, &'static str)> {
         let name = self.refuses_in_words()?;

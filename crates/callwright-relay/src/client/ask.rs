@@ -164,6 +164,7 @@ impl Relay {
             .map_err(|failed| chat_error(failed, &mut turn))?;
         loop {
             let (choice, target, tokens) = turn.read_answer(open_answer, on_delta).await?;
+            turn.count_proof(&target, &choice);
             // What was passed on can be taken back.
             if let Some(again) = turn.once_more(&target, &[&choice], tokens, Sent::Nothing).await {
                 on_delta(AnswerDelta::Again(match again.target.mode == target.mode {

@@ -71,7 +71,9 @@ pub(super) async fn heal(
             return read.break_off(&mut turn, voice).await;
         }
         let finished = read.finish(&mut turn, voice).await;
-        finished.choices.iter().for_each(|(_, choice)| turn.count_proof(&target, choice));
+        for (_, choice) in &finished.choices {
+            turn.count_proof(&target, choice);
+        }
         let (said, sent) = finished.said();
         let once_more = turn.once_more(&target, &said, finished.tokens, sent);
         if let Some(again) = pulse.during(Some(0), voice, once_more).await

@@ -79,7 +79,9 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         let readers = &turn.relay.readers;
         let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;
         turn.log.read(spent, read.iter());
-        read.iter().for_each(|choice| turn.count_proof(&open_answer.target, choice));
+        for choice in &read {
+            turn.count_proof(&open_answer.target, choice);
+        }
         let tokens = prompt_tokens(document.root());
         let all: Vec<_> = read.iter().collect();
         if let Some(again) = turn.once_more(&open_answer.target, &all, tokens, Sent::Nothing).await {

@@ -163,6 +163,7 @@ impl Lane {
     pub(super) fn read_options(&self, target: &Target) -> ReadOptions {
         ReadOptions {
             mode: Mode::Native,
+            is_unread: false,
             constrain: Constrain::None,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),

@@ -23,6 +23,7 @@ use callwright::Policy;
 use http::{HeaderMap, HeaderValue};
 
 use self::call::Tools;
+use crate::capability::{Strict, refused_strict};
 use crate::ladder::Ladder;
 use crate::log::Log;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
@@ -106,7 +107,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
         Surface::Responses => "/responses/input_tokens",
         Surface::Messages | Surface::Chat => "/messages/count_tokens",
     };
-    let body = question::body(&lane, &candidate.model, &[], lane.stream);
+    let (body, _) = question::body(&lane, &Target::native(candidate.clone()), &[], lane.stream);
     let answer = candidate.upstream.post(path, body, &lane.headers).await.ok()?;
     let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
     let counted = answer.status.is_success().then(|| candidate.upstream.without_secrets(body))?;
@@ -193,8 +194,9 @@ impl Lane {
     async fn open(&mut self, candidates: Vec<Candidate>, reason: AttemptReason) -> Result<Open, NoAnswer> {
         let (mut failed, mut reason) = (None, reason);
         for candidate in candidates {
-            let body = question::body(self, &candidate.model, &[], self.stream);
-            match self.ask(Target::native(candidate), body, reason).await {
+            let strict = self.relay.capabilities.what_is_known(&candidate).strict;
+            let target = Target { strict, ..Target::native(candidate) };
+            match self.ask(target, &[], self.stream, reason).await {
                 Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
                 done => return done,
             }
@@ -203,7 +205,37 @@ impl Lane {
         Err(failed.unwrap_or_else(NoAnswer::nobody))
     }
 
-    async fn ask(&mut self, target: Target, body: Bytes, reason: AttemptReason) -> Result<Open, NoAnswer> {
+    /// Asks `target` with `more` behind the conversation; where it takes no `strict`, once more without.
+    async fn ask(
+        &mut self,
+        target: Target,
+        more: &[String],
+        stream: bool,
+        reason: AttemptReason,
+    ) -> Result<Open, NoAnswer> {
+        let (body, strict) = question::body(self, &target, more, stream);
+        let asked = Target { strict, ..target };
+        let failed = match self.asked_with(asked.clone(), body, reason).await {
+            Err(failed) if strict != Strict::None => failed,
+            done => return done,
+        };
+        let NoAnswer::Upstream(status, _, body) = &failed else { return Err(failed) };
+        let Some(words) = refused_strict(*status, body) else { return Err(failed) };
+        let asked = Target { strict: Strict::None, ..asked };
+        let model = asked.candidate.model.clone();
+        tracing::info!(model, reason = words, "[relay] fallback: the upstream takes no strict");
+        let (body, _) = question::body(self, &asked, more, stream);
+        let open = self.asked_with(asked, body, AttemptReason::NoStrict).await?;
+        self.relay.capabilities.learn_no_strict(&open.target.candidate, &words).await;
+        Ok(open)
+    }
+
+    async fn asked_with(
+        &mut self,
+        target: Target,
+        body: Bytes,
+        reason: AttemptReason,
+    ) -> Result<Open, NoAnswer> {
         self.log.asked(reason, &target, self.surface, body.clone());
         let Candidate { upstream, kind, .. } = target.candidate.clone();
         let answer = upstream.question(kind, body, &self.headers).await;

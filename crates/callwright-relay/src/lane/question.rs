@@ -6,15 +6,18 @@ use callwright::ToolSet;
 use callwright_json::{Kind, Span, Value, quote};
 
 use super::Lane;
+use crate::capability::Strict;
 use crate::history::{Form, answered, changed, repaired_function, settled};
 use crate::question::drop_what_is_ours;
 use crate::surface::Surface;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
 use crate::surface::responses::is_our_code;
+use crate::turn::Target;
 use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
 
-/// The request for `model`, with `more` behind its conversation.
-pub(super) fn body(lane: &Lane, model: &str, more: &[String], stream: bool) -> Bytes {
+/// The request for `target`, with `more` behind its conversation, and of which tools it says `strict`.
+pub(super) fn body(lane: &Lane, target: &Target, more: &[String], stream: bool) -> (Bytes, Strict) {
+    let model = target.candidate.model.as_str();
     let root = lane.document.root();
     let key = conversation_of(lane.surface);
     let tool_set = &lane.tools.tool_set;
@@ -34,15 +37,20 @@ pub(super) fn body(lane: &Lane, model: &str, more: &[String], stream: bool) -> B
         changes.extend(["stream", "stream_options"].map(|key| (key, Change::Remove)));
     }
     drop_what_is_ours(root, &mut changes);
+    let tools = root.get("tools").filter(|_| !lane.tools.are_barred);
+    let marked = tools.and_then(|tools| target.strict.marked(tools, lane.surface, tool_set));
+    let strict = if marked.is_some() { target.strict } else { Strict::None };
+    changes.extend(marked.map(|tools| ("tools", Change::Set(tools))));
     let text = match edits.is_empty() {
         true => None,
         false => Document::of(spliced(lane.document.text(), &edits)).ok(),
     };
     let document = text.as_ref().unwrap_or(&lane.document);
-    match changes.is_empty() {
+    let body = match changes.is_empty() {
         true => document.to_bytes(),
         false => Bytes::from(rewritten(document.root(), &changes)),
-    }
+    };
+    (body, strict)
 }
 
 /// The member that holds the conversation.

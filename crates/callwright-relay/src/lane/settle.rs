@@ -2,10 +2,10 @@
 
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
 
+use super::Lane;
 use super::call::{Call, CallHead, Put};
 use super::text::{Found, Whole};
 use super::wire::{self, Settled, Told};
-use super::{Lane, question};
 use crate::followup;
 use crate::ladder::Step;
 use crate::record::{AttemptReason, Choice, TurnEnd, Usage};
@@ -82,6 +82,7 @@ impl Lane {
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, &choice);
         self.log.read(told.usage, std::iter::once(&choice));
+        self.log.strict_broken(self.relay.count_strict(target, &choice, &self.tools.tool_set));
     }
 
     fn delivered(&self, verdicts: &[Verdict], asked: bool) -> TurnEnd {
@@ -140,12 +141,15 @@ pub(super) struct Again {
 impl Lane {
     /// Asks the same once more, where an answer stops for calls and has none; nothing where that says no more.
     pub(super) async fn once_more(&mut self, target: &Target, told: &Told) -> Option<Again> {
+        if !self.ladder.may_repeat(self.log.elapsed()) {
+            return None;
+        }
         tracing::info!(
             model = target.candidate.model,
             "[relay] an answer stops for calls and has none: asking again"
         );
         self.log.read(told.usage, std::iter::once(&choice(&[], told)));
-        let document = self.asked(target, &[], AttemptReason::Reask).await?;
+        let document = self.asked(target, &[], AttemptReason::Repeat).await?;
         if wire::is_failed(document.root()) || self.is_phantom(document.root()) {
             return None;
         }
@@ -157,8 +161,7 @@ impl Lane {
 
     /// The whole answer to the request with `more` behind its conversation; none where there is none that can be read.
     async fn asked(&mut self, target: &Target, more: &[String], reason: AttemptReason) -> Option<Document> {
-        let body = question::body(self, &target.candidate.model, more, false);
-        let open = self.ask(target.clone(), body, reason).await.ok()?;
+        let open = self.ask(target.clone(), more, false, reason).await.ok()?;
         let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
         let document = Document::of_answer(target.candidate.upstream.without_secrets(body), None).ok()?;
         self.fault(document.root()).is_none().then_some(document)

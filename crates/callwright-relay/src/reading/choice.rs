@@ -20,6 +20,8 @@ use crate::wire::{Foreign, is_no_id};
 pub(crate) struct ReadOptions {
     /// How the tools reached the model.
     pub(crate) mode: Mode,
+    /// Whether the server reads none of the model's calls, so that texts are judged as in prompt mode.
+    pub(crate) is_unread: bool,
     /// What its answer was held to.
     pub(crate) constrain: Constrain,
     /// What may be done about calls that are not right.
@@ -86,7 +88,7 @@ impl ChoiceReader {
     /// For answers to a question that offered `tool_set`.
     pub(crate) fn new(tool_set: &Arc<ToolSet>, options: &ReadOptions) -> ChoiceReader {
         let context = Context {
-            native: options.mode == Mode::Native,
+            native: options.mode == Mode::Native && !options.is_unread,
             policy: options.policy,
             doubt_open_ends: options.doubt_open_ends,
             asked: options.asked.as_deref(),
@@ -424,6 +426,7 @@ mod tests {
         let tool_set = Arc::new(ToolSet::from_json(r#"[{"name": "ping"}]"#).unwrap());
         let options = ReadOptions {
             mode: Mode::Native,
+            is_unread: false,
             constrain: Constrain::None,
             policy: Policy::Auto,
             doubt_open_ends: false,

@@ -60,7 +60,11 @@ impl Turn {
         if (owes_a_call || owes_an_answer) && self.ladder.may_demand(self.log.elapsed()) {
             let tokens = self.ladder.tokens_left();
             let demand = match owes_a_call {
-                true => followup::demand(&first, &self.tool_set, &self.ask.choice, tokens),
+                true => {
+                    let is_spent = first.finish_reason.as_deref() == Some("length");
+                    let in_words = target.mode == Mode::Native && is_spent;
+                    followup::demand(&first, &self.tool_set, &self.ask.choice, in_words, tokens)
+                }
                 false => followup::silence(tokens),
             };
             let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
@@ -76,6 +80,7 @@ impl Turn {
                 again.push(answer);
             }
         }
+        let mut asked_before = Vec::new();
         let end = loop {
             let refusals: Vec<&Refusal> = refusals(&verdicts).collect();
             let step = self.ladder.next(&refusals, spent, self.log.elapsed());
@@ -122,6 +127,23 @@ impl Turn {
                     )
                 }
             };
+            // A model that makes the same calls again, told of them and offered the same, makes them a third time.
+            let told = |next: &Question| {
+                let n = if reason == AttemptReason::Reask { 1 } else { refusals.len() };
+                let about =
+                    refusals.iter().take(n).map(|refusal| (refusal.name.clone(), refusal.block.clone()));
+                // A native call that is answered by a result is told in another way than in words.
+                (about.collect::<Vec<_>>(), next.choice(&self.ask).clone(), next.ends_in_result())
+            };
+            let is_new = |next: &Question| next.more.is_empty() || !asked_before.contains(&told(next));
+            let next = match is_new(&next) {
+                true => Some(next),
+                false => refusals.first().and_then(|refusal| {
+                    followup::pointed(refusal, &self.tool_set, &self.ask.choice, tokens).filter(is_new)
+                }),
+            };
+            let Some(next) = next else { break TurnEnd::GaveUp };
+            asked_before.push(told(&next));
             let before = self.log.usage().completion;
             let answer = self.ask_again(target, &next, reason).await;
             spent = self.log.usage().completion.saturating_sub(before);
@@ -165,6 +187,10 @@ impl Turn {
                 append(&mut more_text, &followup::lost_sentence(&lost.why));
                 TurnEnd::Refused
             }
+            None if owes_a_call && verdicts.is_empty() && !first.says_else => {
+                append(&mut more_text, followup::UNMET);
+                TurnEnd::Refused
+            }
             None => end,
         };
         let mut resolution =
@@ -180,16 +206,9 @@ impl Turn {
 
     /// Finds the call that the upstream could not read: in what it tells of it, or by asking once more with the reason.
     async fn find_lost(&mut self, first: &Choice, lost: &LostCall, target: &Target) -> Option<Choice> {
-        if let Some(document) = lost.answer(&self.ask.model) {
-            let options = self.read_options(target, &self.ask.choice, &Arc::default());
-            let answered: Vec<_> = choices(document.root()).collect();
-            let readers = &self.relay.readers;
-            let told = (&document, answered.as_slice());
-            let read = read_whole(readers, told, &self.tool_set, options, Budget::Unknown).await;
-            let told = read.into_iter().next().filter(|told| !told.outcome.verdicts.is_empty());
-            if told.is_some() {
-                return told;
-            }
+        let told = self.read_lost(lost, target).await;
+        if told.is_some() {
+            return told;
         }
         if !self.ladder.may_repeat(self.log.elapsed()) {
             return None;
@@ -198,6 +217,16 @@ impl Turn {
         let question = followup::lost(&before, &first.raw, &lost.why);
         let answer = self.ask_again(target, &question, AttemptReason::Reask).await;
         answer.filter(|answer| !answer.is_empty())
+    }
+
+    /// The call that the upstream could not read, where it tells what the model wrote.
+    async fn read_lost(&self, lost: &LostCall, target: &Target) -> Option<Choice> {
+        let document = lost.answer(&self.ask.model)?;
+        let options = self.read_options(target, &self.ask.choice, &Arc::default());
+        let answered: Vec<_> = choices(document.root()).collect();
+        let told = (&document, answered.as_slice());
+        let read = read_whole(&self.relay.readers, told, &self.tool_set, options, Budget::Unknown).await;
+        read.into_iter().next().filter(|told| !told.outcome.verdicts.is_empty())
     }
 
     /// Asks once whether calls that may be shown as well as made are meant, and returns the answer that makes them. Where
@@ -339,6 +368,13 @@ impl Turn {
         let budget = Budget::of(question.most_tokens(&self.ask), spent);
         let read = read_whole(&self.relay.readers, (&document, &answered), &self.tool_set, options, budget);
         let mut read = read.await.into_iter().next();
+        // The upstream could not read this one either, and may tell what the model wrote.
+        if let Some(Choice { lost: Some(lost), outcome, .. }) = &read
+            && outcome.verdicts.is_empty()
+            && let Some(told) = self.read_lost(lost, &open_answer.target).await
+        {
+            read = Some(told);
+        }
         if let Some(read) = &mut read {
             self.read_bare_inputs(read);
             self.read_unknown(read);

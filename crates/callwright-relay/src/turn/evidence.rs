@@ -60,13 +60,26 @@ impl Turn {
         if only.lost.is_some() {
             return false;
         }
-        let is_cut = matches!(only.finish_reason.as_deref(), Some("length" | "content_filter"));
+        let is_spent = only.finish_reason.as_deref() == Some("length");
+        let is_cut = is_spent || only.finish_reason.as_deref() == Some("content_filter");
         // Calls in the text show that the model has its tools, and that the server does not read its calls.
         let has_unsure = only.outcome.shown.iter().any(|call| call.by == ShownBy::Unsure);
-        if is_cut || has_unsure || !only.outcome.verdicts.is_empty() {
+        let has_calls = !only.outcome.verdicts.is_empty();
+        let is_required = self.ask.choice.is_required();
+        if only.outcome.calls().any(|call| !call.unsure) {
+            capabilities.learn_calls_in_text(&target.candidate).await;
+        }
+        // The server kept the model from ending, for want of a call that it reads.
+        if is_required && is_spent && (has_calls || has_unsure) {
+            capabilities.learn_demanded(&target.candidate).await;
+        }
+        if is_required && is_spent && !has_calls && !only.is_empty() {
+            return true;
+        }
+        if is_cut || has_unsure || has_calls {
             return false;
         }
-        if self.ask.choice.is_required() {
+        if is_required {
             // This client is asked for in prompt mode. What that means for others is not for its words to say: a request
             // of our own tells, once in a while.
             if capabilities.takes_trial(&target.candidate) {

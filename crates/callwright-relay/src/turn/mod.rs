@@ -79,6 +79,7 @@ impl Turn {
     ) -> ReadOptions {
         ReadOptions {
             mode: target.mode,
+            is_unread: self.relay.capabilities.has_calls_in_text(&target.candidate),
             constrain: target.constrain,
             policy: self.policy,
             doubt_open_ends: doubts_open_ends(self.policy, &self.relay.config.ladder),
@@ -92,9 +93,10 @@ impl Turn {
     }
 
     /// Counts the calls of an answer as evidence for its model.
-    pub(crate) fn count_proof(&self, target: &Target, choice: &Choice) {
+    pub(crate) fn count_proof(&mut self, target: &Target, choice: &Choice) {
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
+        self.log.strict_broken(self.relay.count_strict(target, choice, &self.tool_set));
     }
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.

@@ -7,7 +7,7 @@ use http::{StatusCode, header};
 
 use super::{NoAnswer, Target, Turn, explained};
 use crate::bridge::{self, Unasked};
-use crate::capability::{Evidence, Refused, refusal};
+use crate::capability::{Evidence, Refused, Strict, refusal, refused_strict};
 use crate::config::{Constrain, Mode};
 use crate::followup;
 use crate::question::{Question, UpstreamRequest};
@@ -135,7 +135,7 @@ impl Turn {
         Err(failed)
     }
 
-    /// Asks this one; where it takes no tools or no constraint, once more without.
+    /// Asks this one; where it takes no tools, no constraint or no `strict`, once more without.
     pub(crate) async fn open_at(
         &mut self,
         mut target: Target,
@@ -144,10 +144,11 @@ impl Turn {
     ) -> Result<OpenAnswer, NoAnswer> {
         let (mut reason, mut is_renamed, mut is_lowered) = (reason, false, false);
         let mut question = Cow::Borrowed(question);
+        let mut refused_strictly: Option<String> = None;
         loop {
-            let UpstreamRequest { body, shown, constrain } =
+            let UpstreamRequest { body, shown, constrain, strict } =
                 question.upstream_request(&self.ask, &self.tool_set, target.request_options());
-            let asked = Target { constrain, ..target.clone() };
+            let asked = Target { constrain, strict, ..target.clone() };
             self.log.asked(reason, &asked, Surface::Chat, body.clone());
             let upstream = Arc::clone(&target.candidate.upstream);
             let limits = self.relay.config.limits;
@@ -164,6 +165,9 @@ impl Turn {
             };
             self.log.answered(&mut answer, self.relay.config.keep_answers);
             if answer.status.is_success() {
+                if let Some(words) = refused_strictly.filter(|_| asked.mode == Mode::Native) {
+                    self.relay.capabilities.learn_no_strict(&asked.candidate, &words).await;
+                }
                 return Ok(OpenAnswer {
                     source: AnswerSource::Upstream(Box::new(answer)),
                     target: asked,
@@ -232,6 +236,16 @@ impl Turn {
                 tracing::info!(model = target.candidate.model, most, "[relay] fallback: a lower bound");
                 (target.most_tokens, is_lowered) = (Some(most), true);
                 reason = AttemptReason::OtherBound;
+                continue;
+            }
+            if asked.strict != Strict::None
+                && matches!(refused, None | Some(Refused::Schema))
+                && let Some(words) = refused_strict(status, &body)
+            {
+                let model = &target.candidate.model;
+                tracing::info!(model, reason = words, "[relay] fallback: the upstream takes no strict");
+                (target.strict, refused_strictly) = (Strict::None, Some(words));
+                reason = AttemptReason::NoStrict;
                 continue;
             }
             if self.has_tools()

@@ -1,5 +1,7 @@
 //! What a resolution becomes for the client, whole or streamed: its finish, its text, its content.
 
+use callwright::Verdict;
+
 use super::{Resolution, Turn, refusals};
 use crate::record::TurnEnd;
 use crate::recover::is_lost_end;
@@ -9,14 +11,33 @@ use crate::recover::is_lost_end;
 pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: bool) -> Option<String> {
     let is_refused = refusals(&resolution.verdicts).next().is_some();
     let came = resolution.finish_reason.as_deref();
+    let is_whole = has_calls && !is_refused && is_cut_behind_calls(turn, resolution);
     let for_calls = if turn.ask.is_legacy { "function_call" } else { "tool_calls" };
     match came {
+        Some("length") if is_whole => Some(for_calls.to_owned()),
         Some("length" | "content_filter") => came.map(str::to_owned),
         _ if has_calls => Some(for_calls.to_owned()),
         Some(reason) if is_lost_end(reason) => Some(String::from("stop")),
         Some("tool_calls" | "function_call") if is_refused || turn.has_tools() => Some(String::from("stop")),
         came => came.map(str::to_owned),
     }
+}
+
+/// Returns whether all calls stand in the text and what was cut is none of them: blanks behind the last one, or words beside a
+/// demanded call. A server that waits for a call which it can read keeps the model from ending.
+fn is_cut_behind_calls(turn: &Turn, resolution: &Resolution) -> bool {
+    let Resolution { first, again, verdicts, .. } = resolution;
+    if !again.is_empty() {
+        return turn.ask.choice.is_required();
+    }
+    let end = verdicts.iter().filter_map(|verdict| match verdict {
+        Verdict::Accepted(call) => Some(call.span.end),
+        Verdict::Refused(_) => None,
+    });
+    let behind = end.max().and_then(|end| first.raw.get(end as usize..));
+    let is_fence = |c: char| c.is_whitespace() || c == '`' || c == '~';
+    let is_blank = behind.is_some_and(|behind| behind.trim_matches(is_fence).is_empty());
+    first.native.is_empty() && first.foreign_calls == 0 && (is_blank || turn.ask.choice.is_required())
 }
 
 /// What the client's user reads where a model neither says nor calls anything.

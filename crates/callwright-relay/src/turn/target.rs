@@ -7,7 +7,7 @@ use callwright::{Dialects, ToolChoice};
 
 use super::Turn;
 use crate::bridge;
-use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate};
+use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate, Strict};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
 use crate::upstream::{Candidate, UpstreamKind};
@@ -19,6 +19,8 @@ pub(crate) struct Target {
     pub(crate) mode: Mode,
     pub(crate) dialect: PromptDialect,
     pub(crate) constrain: Constrain,
+    /// Of which native tools `strict: true` is said.
+    pub(crate) strict: Strict,
     pub(crate) template: Option<Arc<ModelTemplate>>,
     /// The member that bounds an answer's tokens, where the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
@@ -35,6 +37,7 @@ impl Target {
             mode: Mode::Native,
             dialect,
             constrain,
+            strict: Strict::None,
             template: None,
             bound: None,
             most_tokens: None,
@@ -61,6 +64,7 @@ impl Target {
             mode: self.mode,
             dialect: &self.dialect,
             constrain: self.constrain,
+            strict: self.strict,
             counts_streams: self.candidate.upstream.counts_streams(),
             set: self.candidate.config.as_deref(),
             template: self.template.as_deref(),
@@ -92,6 +96,17 @@ impl Turn {
             }
             AtHand::Missing => Box::pin(capabilities.of(&candidate)).await,
         };
+        let set = candidate.config.as_deref().and_then(|set| set.mode);
+        // A server that lets the model end with a call alone, and reads none of its calls, keeps it going until its tokens are
+        // spent.
+        if capability.tools
+            && set.is_none()
+            && self.ask.choice.is_required()
+            && let Some(seen) = &capability.demanded
+        {
+            tracing::debug!(model = candidate.model, %seen, "[relay] a call is demanded in prompt mode");
+            return self.prompt_target(candidate).await;
+        }
         let mode = if capability.tools { Mode::Native } else { Mode::Prompt };
         tracing::debug!(model = candidate.model, mode = mode.name(), source = ?capability.tools_source, "[relay] mode");
         self.target_in(mode, candidate, capability, &self.ask.choice)
@@ -136,7 +151,7 @@ impl Turn {
         capability: Capability,
         choice: &ToolChoice,
     ) -> Target {
-        let Capability { constrain, template, .. } = capability;
+        let Capability { constrain, strict, template, .. } = capability;
         let all = &candidate.dialects;
         let configured = || {
             let name = candidate.config.as_deref().and_then(|set| set.dialect.as_deref());
@@ -159,6 +174,6 @@ impl Turn {
         };
         let bound = self.relay.capabilities.bound(&candidate);
         let most_tokens = self.relay.capabilities.most_tokens(&candidate);
-        Target { mode, dialect, constrain, template, bound, most_tokens, candidate }
+        Target { mode, dialect, constrain, strict, template, bound, most_tokens, candidate }
     }
 }

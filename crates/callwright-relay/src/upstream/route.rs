@@ -7,7 +7,7 @@ use callwright::{CallsInReasoning, Dialects};
 
 use super::client::Upstream;
 use super::kind::UpstreamKind;
-use crate::config::{ModelConfig, Routing};
+use crate::config::{ModelConfig, NativeStrict, Routing};
 
 /// The upstreams to ask for a model, in this order.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +45,12 @@ impl Candidate {
     pub(crate) fn heals_text(&self) -> bool {
         let set = self.config.as_ref().and_then(|config| config.heal_text);
         set.or(self.upstream.config().heal_text).unwrap_or(true)
+    }
+
+    /// Returns whether it is asked to hold native calls to their schemas: as set for the model, else for the upstream.
+    pub(crate) fn native_strict(&self) -> NativeStrict {
+        let set = self.config.as_ref().and_then(|config| config.native_strict);
+        set.or(self.upstream.config().native_strict).unwrap_or_default()
     }
 
     /// What becomes of calls in the model's reasoning: as it is set for the model, else for the upstream.

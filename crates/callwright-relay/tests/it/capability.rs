@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use callwright::Dialects;
-use callwright_relay::capability::{Capabilities, Capability, Evidence, Source, places};
+use callwright_relay::capability::{Capabilities, Capability, Evidence, Source, Strict, StrictHeld, places};
 use callwright_relay::config::{CapabilityConfig, Constrain, RelayConfig};
 use callwright_relay::upstream::Upstreams;
 
@@ -288,8 +288,13 @@ async fn nobody_is_asked_about_what_is_known() {
         Capability {
             tools: false,
             tools_source: Source::Configured,
+            calls_in_text: false,
+            demanded: None,
             constrain: Constrain::Grammar,
             constrain_source: Source::Configured,
+            strict: Strict::None,
+            strict_source: Source::Unknown,
+            strict_held: StrictHeld::Unknown,
             template: None,
         }
     );

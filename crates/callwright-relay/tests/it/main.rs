@@ -12,6 +12,7 @@ mod ladder;
 mod limits;
 mod long;
 mod native;
+mod native_strict;
 mod routing;
 mod secrets;
 mod sound;

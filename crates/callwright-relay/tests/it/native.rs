@@ -324,6 +324,58 @@ async fn a_demanded_call_that_does_not_come_is_asked_for_in_prompt_mode() {
     }
 }
 
+/// A server that reads none of a model's calls, and lets it end with one alone: a demanded call and blanks, until the tokens are
+/// spent. What goes out is whole, and the next demand goes in prompt mode.
+#[tokio::test]
+async fn a_server_that_keeps_a_model_from_ending_is_not_asked_so_twice() {
+    let in_fence = "```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n```";
+    let (server, client) = upstream("somebody", move |request| match has_tools(request) {
+        true if request["tool_choice"] == "required" => {
+            let text = format!("{in_fence}{}", "\n".repeat(200));
+            answer(json!({"role": "assistant", "content": text}), "length", 90)
+        }
+        true => says(in_fence, 90),
+        false => says(IN_WORDS, 90),
+    })
+    .await;
+    let mut demanding = request("m");
+    demanding["tool_choice"] = json!("required");
+    for (request, has) in [(&demanding, true), (&demanding, false), (&request("m"), true)] {
+        let before = chats(&server).len();
+        let answer = client.chat(request).await.unwrap();
+        assert_eq!(
+            (cities(&answer), answer.finish_reason.as_deref()),
+            (vec![r#"{"city": "Paris"}"#], Some("tool_calls"))
+        );
+        let asked = chats(&server);
+        assert_eq!(asked[before..].iter().map(has_tools).collect::<Vec<_>>(), [has]);
+    }
+}
+
+/// In native mode a call beside words is text: a server that has read none of the calls before it will not read this one.
+#[tokio::test]
+async fn after_calls_in_text_texts_are_judged_as_in_prompt_mode() {
+    const BESIDE_WORDS: &str =
+        "I look it up:\n```json\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Oslo\"}}\n```";
+    for has_read in [false, true] {
+        let (_server, client) =
+            upstream("somebody", move |request| match request["messages"][0]["content"].as_str() {
+                Some("Natively.") if has_read => calls(request),
+                Some("Beside words.") => says(BESIDE_WORDS, request.to_string().len() / 4),
+                _ => says(IN_WORDS, request.to_string().len() / 4),
+            })
+            .await;
+        let mut n_found = Vec::new();
+        for content in ["Beside words.", "Go.", "Go.", "Natively.", "Go.", "Beside words."] {
+            let mut request = request("m");
+            request["messages"][0]["content"] = json!(content);
+            n_found.push(client.chat(&request).await.unwrap().calls.len());
+        }
+        let last = usize::from(!has_read);
+        assert_eq!(n_found, [0, 1, 1, 1, 1, last], "{has_read}");
+    }
+}
+
 /// Is this the request that tries a model out?
 fn is_trial(request: &Value) -> bool {
     request["tools"][0]["function"]["name"] == "report_ready"
