@@ -227,9 +227,9 @@ pub struct ModelConfig {
     /// Which rungs of the ladder are allowed.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
-    /// Another model that is asked when this one could not make a right call.
-    #[serde(default)]
-    pub fallback_model: Option<String>,
+    /// The model that the same question goes to once, where this one's answer would end as refused: `"gpt-4o-mini"`.
+    #[serde(default, alias = "fallback_model")]
+    pub escalate: Option<String>,
 }
 
 impl ModelConfig {
@@ -253,7 +253,7 @@ impl ModelConfig {
             calls_in_reasoning: None,
             heal_text: None,
             policy: None,
-            fallback_model: None,
+            escalate: None,
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct TurnRecord {
     pub surface: Surface,
     /// The model that the client named.
     pub model: String,
+    /// The second model whose answer stands in the place of its own, by its name in the configuration.
+    pub escalated: Option<String>,
     /// The policy that held.
     pub policy: Policy,
     /// Was the answer a stream?
@@ -202,7 +204,7 @@ pub enum AttemptReason {
     Confirm,
     /// An error went to the model as its next turn.
     Feedback,
-    /// The model could not do it: another one was asked.
+    /// The model could not do it: the second one that is configured for it was asked.
     OtherModel,
 }
 
@@ -271,6 +273,19 @@ pub enum TurnEnd {
 }
 
 impl TurnEnd {
+    /// Did an answer come, whatever became of it?
+    pub(crate) fn is_of_an_answer(self) -> bool {
+        match self {
+            TurnEnd::Passed
+            | TurnEnd::Repaired
+            | TurnEnd::Retried
+            | TurnEnd::Refused
+            | TurnEnd::Invalid
+            | TurnEnd::GaveUp => true,
+            TurnEnd::Rejected | TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::HungUp => false,
+        }
+    }
+
     /// All of them.
     pub const ALL: [TurnEnd; 10] = [
         TurnEnd::Passed,

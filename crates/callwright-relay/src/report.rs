@@ -34,6 +34,9 @@ pub(crate) fn outcome(
 ) {
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
+    if let Some(model) = &record.escalated {
+        set(headers, "x-callwright-escalated", model);
+    }
     let mut repaired = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
     for (kind, n) in resolutions.iter().flat_map(|resolution| &resolution.content_repairs) {
         *repaired.entry(*kind).or_default() += n;
@@ -116,6 +119,7 @@ pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolutio
         "request": record.id,
         "policy": record.policy.name(),
         "outcome": end.name(),
+        "escalated": record.escalated,
         "attempts": attempts,
         "choices": choices,
     })

@@ -132,6 +132,7 @@ impl Observer for Notes {
         let noted = Noted {
             is_repaired: 0 < turn.n_repaired(),
             is_retried: turn.corrections().next().is_some(),
+            is_escalated: turn.escalated.is_some(),
             tokens: turn.usage(),
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.id, noted);

@@ -106,6 +106,6 @@ fn set_for(model: &ModelConfig) -> String {
     parts.extend(model.num_ctx.map(|tokens| format!("a context of {tokens} tokens at Ollama's own API")));
     parts.extend(model.calls_in_reasoning.map(|calls| format!("calls in reasoning: {}", calls.name())));
     parts.extend(model.policy.map(|policy| format!("policy {}", policy.name())));
-    parts.extend(model.fallback_model.as_deref().map(|model| format!("then {model}")));
+    parts.extend(model.escalate.as_deref().map(|model| format!("then {model}")));
     format!("{}: {}", model.pattern, parts.join(", "))
 }

@@ -178,8 +178,9 @@ const fn number(key: &'static str) -> Setting {
     Setting { key, kind: Kind::Number }
 }
 
-/// Keys of earlier versions, and the keys that took their place.
-pub(crate) const FORMER: [(&str, &str); 1] = [("ladder.breaker", "ladder.give_up_after")];
+/// Keys of earlier versions, and the keys that took their place. What reads a list renames those in it.
+pub(crate) const FORMER: [(&str, &str); 2] =
+    [("ladder.breaker", "ladder.give_up_after"), ("models[].fallback_model", "models[].escalate")];
 
 /// Renames the keys of earlier versions in a table that has been read.
 pub(crate) fn rename_former(table: &mut Table) {

@@ -9,6 +9,7 @@
 mod call;
 mod live;
 mod question;
+mod second;
 mod settle;
 mod sound;
 mod stream;
@@ -25,8 +26,9 @@ use http::{HeaderMap, HeaderValue};
 use self::call::Tools;
 use crate::ladder::Ladder;
 use crate::log::Log;
+use crate::owner::Owner;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
-use crate::relay::{Relay, Request, UNCHECKED, stream_arguments, unchecked};
+use crate::relay::{Errand, Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
@@ -50,6 +52,7 @@ pub(crate) struct Lane {
     stream_arguments: Option<bool>,
     ladder: Ladder,
     headers: HeaderMap,
+    owner: Owner,
     log: Log,
 }
 
@@ -60,11 +63,11 @@ struct Open {
 }
 
 /// The answer to a request whose upstream speaks the client's API; none where it does not.
-pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
+pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Errand) -> Option<Reply> {
     let kind = request.surface;
     let (document, candidates) = candidates(relay, request).await?;
-    let log = Log::new(request, Arc::clone(&relay.observer));
-    let mut lane = match Lane::new(relay, request, document, log).await {
+    let log = Log::new(request, Arc::clone(&errand.observer));
+    let mut lane = match Lane::new(relay, request, document, (log, errand.ladder.clone())).await {
         Ok(lane) => lane,
         Err((error, mut log)) => {
             log.came_by(kind, None);
@@ -98,7 +101,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
     let (document, candidates) = candidates(relay, request).await?;
     let candidate = candidates.into_iter().next()?;
     let log = Log::new(request, Arc::new(Nobody));
-    let lane = Lane::new(relay, request, document, log).await.ok()?;
+    let lane = Lane::new(relay, request, document, (log, None)).await.ok()?;
     let path = match request.surface {
         Surface::Responses => "/responses/input_tokens",
         Surface::Messages | Surface::Chat => "/messages/count_tokens",
@@ -112,7 +115,12 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
 
 /// The answer to a request that an upstream knows no chat completions for, where it speaks the client's API instead, which
 /// nobody has said. Where it does not, it has `failed`.
-pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, failed: NoAnswer) -> Reply {
+pub(crate) async fn instead(
+    relay: &Arc<Relay>,
+    request: &Request,
+    (log, ladder): (Log, Ladder),
+    failed: NoAnswer,
+) -> Reply {
     let Ok(document) = relay.document_of(request.body.clone()).await else {
         let mut log = log;
         return failed.reply(&mut log);
@@ -122,7 +130,7 @@ pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, fai
     let candidates = candidates.filter(|candidate| candidate.upstream.may_speak_another());
     let candidates =
         candidates.map(|candidate| Candidate { kind: request.surface.into(), ..candidate }).collect();
-    let mut lane = match Lane::new(relay, request, document, log).await {
+    let mut lane = match Lane::new(relay, request, document, (log, Some(ladder))).await {
         Ok(lane) => lane,
         Err((_, mut log)) => return failed.reply(&mut log),
     };
@@ -140,7 +148,7 @@ impl Lane {
         relay: &Arc<Relay>,
         request: &Request,
         document: Document,
-        mut log: Log,
+        (mut log, ladder): (Log, Option<Ladder>),
     ) -> Result<Lane, (WireError, Log)> {
         let root = document.root();
         let checked = async {
@@ -165,7 +173,7 @@ impl Lane {
         };
         log.came_by(request.surface, session);
         log.asks(told, &model, policy, (stream, !tools.is_empty()));
-        let ladder = Ladder::new(policy, &relay.config.ladder);
+        let ladder = ladder.unwrap_or_else(|| Ladder::new(policy, &relay.config.ladder));
         Ok(Lane {
             relay: Arc::clone(relay),
             surface: request.surface,
@@ -177,6 +185,7 @@ impl Lane {
             stream_arguments,
             ladder,
             headers: request.headers.clone(),
+            owner: request.owner.clone(),
             log,
             document,
         })

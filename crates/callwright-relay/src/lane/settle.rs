@@ -145,11 +145,17 @@ impl Lane {
             "[relay] an answer stops for calls and has none: asking again"
         );
         self.log.read(told.usage, std::iter::once(&choice(&[], told)));
-        let document = self.asked(target, &[], AttemptReason::Reask).await?;
-        if wire::is_failed(document.root()) || self.is_phantom(document.root()) {
-            return None;
-        }
-        let Whole { document, found } = self.read_texts(document, target).await;
+        let document = self.asked(target, &[], AttemptReason::Reask).await;
+        let is_none = |it: &Document| wire::is_failed(it.root()) || self.is_phantom(it.root());
+        let Whole { document, found } = match document.filter(|document| !is_none(document)) {
+            Some(document) => self.read_texts(document, target).await,
+            None => {
+                let second = self.second(told.reason.as_deref(), false).await?;
+                let document = Document::of_answer(second.body, None).ok()?;
+                self.log.escalated(&second.model);
+                Whole { document, found: Found::default() }
+            }
+        };
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
         Some(Again { document, found, usage: told.usage })

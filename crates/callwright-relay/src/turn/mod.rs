@@ -5,6 +5,7 @@ mod target;
 mod no_answer;
 mod explain;
 mod escalate;
+mod second;
 mod content;
 mod once_more;
 mod evidence;

@@ -66,14 +66,24 @@ impl AnswerSource {
 }
 
 impl Turn {
-    /// Asks the upstreams of the model one after the other, each in the way that it can take.
+    /// Asks the upstreams of the request's model.
     pub(crate) async fn open(
         &mut self,
         question: &Question,
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
         let model = self.ask.model.clone();
-        let route = self.relay.upstreams.route(&model);
+        self.open_model(&model, question, reason).await
+    }
+
+    /// Asks the upstreams of `model` one after the other, each in the way that it can take.
+    pub(super) async fn open_model(
+        &mut self,
+        model: &str,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Result<OpenAnswer, NoAnswer> {
+        let route = self.relay.upstreams.route(model);
         if route.candidates.is_empty() {
             let error = WireError {
                 status: StatusCode::NOT_FOUND,

@@ -14,6 +14,7 @@ use crate::config::{ModelConfig, RelayConfig, fits};
 mod error;
 mod secrets;
 mod spread;
+mod escalation;
 mod route;
 mod client;
 mod kind;
@@ -76,7 +77,9 @@ impl Upstreams {
         let models = config.models.iter().map(|model| Model::new(model, &all, &config.dialects));
         let models = models.collect::<Result<_, _>>()?;
         let dialects = config.dialects.clone();
-        Ok(Upstreams { all, models, dialects, turn: AtomicUsize::new(0) })
+        let upstreams = Upstreams { all, models, dialects, turn: AtomicUsize::new(0) };
+        escalation::check(&upstreams)?;
+        Ok(upstreams)
     }
 
     /// All of them, in the order of the configuration.
@@ -87,6 +90,11 @@ impl Upstreams {
     /// What is configured for `model`, where anything is. Asks nobody, and takes no turn.
     pub fn configured(&self, model: &str) -> Option<&ModelConfig> {
         self.known(model).map(|known| &*known.config)
+    }
+
+    /// The model that is asked where an answer of `model` would end as refused; none where none is configured.
+    pub(crate) fn second(&self, model: &str) -> Option<&str> {
+        self.configured(model)?.escalate.as_deref().filter(|second| *second != model)
     }
 
     fn known(&self, model: &str) -> Option<&Model> {

@@ -708,7 +708,7 @@ fn another_model_may_do_what_this_one_cannot() {
         when = { model = "prompt-model" }
         text = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
     "#;
-    let other = |config: &mut RelayConfig| config.models[0].fallback_model = Some(String::from(PROMPT));
+    let other = |config: &mut RelayConfig| config.models[0].escalate = Some(String::from(PROMPT));
     let setting = setting_with(script, other);
     let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
     assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
