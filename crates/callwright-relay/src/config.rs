@@ -27,6 +27,9 @@ pub struct RelayConfig {
     /// Is a model told, once and in one line, that a call of its was repaired? The line goes with the next request
     /// of the conversation.
     pub notes: bool,
+    /// A model whose turns with calls came to the same so often without a gap is told so, with the request that goes to it: the
+    /// same calls with the same results. Never where it is 0.
+    pub loop_guard: u32,
     /// The arguments of native calls go out while they are written, as far as they are certain, or never do. Without it they
     /// do from the sixth second of a call on whose model has made 20 right ones in a row. A call that is then refused has gone
     /// out in part: its arguments never parse, and the finish says `length` or is an error. All others go out when they are
@@ -267,6 +270,8 @@ pub enum Routing {
     Ordered,
     /// The one with the fewest open requests first; one that fails often goes to the end.
     LeastBusy,
+    /// For requests with tools, the one whose calls are right as written most often; for others, in their order.
+    Right,
 }
 
 /// How a request's tools reach the model.

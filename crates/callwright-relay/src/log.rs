@@ -138,6 +138,11 @@ impl Log {
         self.record.status = status;
     }
 
+    /// The model is told that it goes round.
+    pub(crate) fn looped(&mut self, times: u32) {
+        self.record.looped = times;
+    }
+
     /// The answer of this model stands in the place of the first one's.
     pub(crate) fn escalated(&mut self, model: &str) {
         self.record.escalated = Some(model.to_owned());

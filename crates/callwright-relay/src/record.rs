@@ -47,6 +47,8 @@ pub struct TurnRecord {
     pub model: String,
     /// The second model whose answer stands in the place of its own, by its name in the configuration.
     pub escalated: Option<String>,
+    /// In so many turns the model made the same calls with the same results, which it was told; 0 where it was not.
+    pub looped: u32,
     /// The policy that held.
     pub policy: Policy,
     /// Was the answer a stream?
@@ -165,6 +167,20 @@ impl Choice {
             && self.outcome.text.trim().is_empty()
             && self.foreign_calls == 0
             && !self.says_else
+    }
+
+    /// Are all its calls right as the model wrote them, where the tools reached it in this way? None where it has none, nor lost
+    /// one.
+    pub(crate) fn is_right_as_written(&self, mode: Mode) -> Option<bool> {
+        let is_right = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(call) => {
+                Policy::Strict.admits(call) && !call.unsure && (mode == Mode::Prompt || verdict.is_native())
+            }
+            Verdict::Refused(_) => false,
+        };
+        let verdicts = &self.outcome.verdicts;
+        let has_calls = !verdicts.is_empty() || self.lost.is_some();
+        has_calls.then(|| self.lost.is_none() && verdicts.iter().all(is_right))
     }
 
     /// Did it end by itself without saying or calling anything? What it thought is for nobody.

@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::{Policy, ToolChoice, ToolSet, Verdict};
-use callwright_json::{Kind, quote};
+use callwright::{Policy, ToolChoice, ToolSet, Verdict, json};
+use callwright_json::{Kind, Value, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::capability::{Capabilities, system_clock};
@@ -20,6 +20,7 @@ use crate::proof::Proofs;
 use crate::question::Question;
 use crate::readers::Readers;
 use crate::record::{AttemptReason, Observer, TurnEnd};
+use crate::repeats::{Loop, loop_in};
 use crate::reply::{Reply, ReplyBody};
 use crate::surface::responses::kept::KeptResponses;
 use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
@@ -203,6 +204,12 @@ impl Relay {
         Box::pin(async move { self.chat_for(request, errand).await })
     }
 
+    /// The loop that a chat ends in, where models are told of that.
+    pub(crate) fn looped<'d>(&self, messages: impl Iterator<Item = Value<'d>>) -> Option<Loop> {
+        let most = self.config.loop_guard;
+        (0 < most).then(|| loop_in(messages, most))?
+    }
+
     async fn chat_for(self: &Arc<Relay>, request: Request, errand: Errand) -> Reply {
         // The lane's future is larger than all the others, and no chat takes it.
         if request.surface != Surface::Chat
@@ -282,6 +289,10 @@ impl Relay {
         let unchecked = unchecked(&turn.tool_set);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
+        if let Some(found) = self.looped(turn.ask.messages()) {
+            turn.log.looped(found.times);
+            question.more.push(json!({"role": "user", "content": found.sentence}).to_string());
+        }
         let mut reply = match turn.open(&question, AttemptReason::First).await {
             Ok(open_answer) => deliver::reply(turn, open_answer, door).await,
             Err(failed) => match own.filter(|_| failed.is_unknown_path()) {

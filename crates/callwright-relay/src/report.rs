@@ -15,6 +15,9 @@ use crate::turn::{Resolution, refusals};
 /// The `x-callwright-*` headers that are known before the answer begins.
 pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
     set(headers, "x-callwright-policy", record.policy.name());
+    if 0 < record.looped {
+        set(headers, "x-callwright-loop", &record.looped.to_string());
+    }
     let Some(attempt) = record.attempts.last() else { return };
     set(headers, "x-callwright-upstream", &attempt.upstream);
     if record.has_tools {

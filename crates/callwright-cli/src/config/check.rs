@@ -96,8 +96,10 @@ fn set_for(model: &ModelConfig) -> String {
     if !model.upstreams.is_empty() {
         parts.push(format!("upstreams {}", model.upstreams.join(", ")));
     }
-    if model.routing == Routing::LeastBusy {
-        parts.push("the least busy first".into());
+    match model.routing {
+        Routing::Ordered => {}
+        Routing::LeastBusy => parts.push("the least busy first".into()),
+        Routing::Right => parts.push("the one whose calls are right more often first".into()),
     }
     parts.extend(model.mode.map(Mode::name).map(|mode| format!("mode {mode}")));
     parts.extend(model.dialect.as_deref().map(|dialect| format!("dialect {dialect}")));

@@ -20,7 +20,7 @@ pub(crate) mod wire;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::Policy;
+use callwright::{Policy, json};
 use http::{HeaderMap, HeaderValue};
 
 use self::call::Tools;
@@ -33,7 +33,7 @@ use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{Document, Hosted, WireError, count_of, policy_of, string_of};
+use crate::wire::{Document, Hosted, WireError, conversation_hash, count_of, policy_of, string_of};
 
 /// A request on its way to an upstream that speaks the client's API.
 pub(crate) struct Lane {
@@ -47,6 +47,8 @@ pub(crate) struct Lane {
     tools: Tools,
     /// Its tools that are no functions.
     hosted: Hosted,
+    /// What the model is told behind the conversation: that it goes round.
+    looped: Option<String>,
     policy: Policy,
     /// May arguments go out while they are written? None where the client says nothing.
     stream_arguments: Option<bool>,
@@ -91,7 +93,13 @@ async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, 
         return None;
     }
     let document = relay.document_of(request.body.clone()).await.ok()?;
-    let route = relay.upstreams().route(&string_of(document.root(), "model").unwrap_or_default());
+    let root = document.root();
+    let model = string_of(root, "model").unwrap_or_default();
+    let has_tools = root.get("tools").is_some_and(|tools| tools.elements().next().is_some());
+    let route = match has_tools {
+        true => relay.upstreams().route_for_calls(&model, conversation_hash(root)),
+        false => relay.upstreams().route(&model),
+    };
     let is_first = route.candidates.first().is_some_and(|candidate| speaks(&candidate.upstream));
     is_first.then(|| (document, route.of_kind(kind.into())))
 }
@@ -167,11 +175,16 @@ impl Lane {
         // Records are told in chats, as far as there is one that says the same.
         let whose = (&request.headers, &request.owner);
         let chat = Translated::of(request.surface, document.clone(), whose, &relay.responses).ok();
+        let messages = chat.as_ref().and_then(|chat| chat.document.root().get("messages"));
+        let found = messages.and_then(|messages| relay.looped(messages.elements()));
         let (told, session) = match chat {
             Some(chat) => (chat.document.to_bytes(), chat.session),
             None => (document.to_bytes(), None),
         };
         log.came_by(request.surface, session);
+        if let Some(found) = &found {
+            log.looped(found.times);
+        }
         log.asks(told, &model, policy, (stream, !tools.is_empty()));
         let ladder = ladder.unwrap_or_else(|| Ladder::new(policy, &relay.config.ladder));
         Ok(Lane {
@@ -180,6 +193,7 @@ impl Lane {
             stream,
             most_tokens,
             hosted: Hosted::of(document.root()),
+            looped: found.map(|found| json!({"role": "user", "content": found.sentence}).to_string()),
             tools,
             policy,
             stream_arguments,

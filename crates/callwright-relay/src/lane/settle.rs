@@ -81,6 +81,9 @@ impl Lane {
         let choice = choice(calls, told);
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, &choice);
+        if let Some(is_right) = choice.is_right_as_written(target.mode) {
+            self.relay.upstreams.count(candidate, is_right);
+        }
         self.log.read(told.usage, std::iter::once(&choice));
     }
 

@@ -96,6 +96,9 @@ impl Turn {
     pub(crate) fn count_proof(&self, target: &Target, choice: &Choice) {
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
+        if let Some(is_right) = choice.is_right_as_written(target.mode) {
+            self.relay.upstreams.count(candidate, is_right);
+        }
     }
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.

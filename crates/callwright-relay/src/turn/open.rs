@@ -17,7 +17,7 @@ use crate::recover::LostCall;
 use crate::relay::Relay;
 use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
-use crate::wire::{Document, WireError};
+use crate::wire::{Document, WireError, conversation_hash};
 
 /// An upstream that is answering, and how it was asked.
 pub(crate) struct OpenAnswer {
@@ -83,7 +83,10 @@ impl Turn {
         question: &Question,
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
-        let route = self.relay.upstreams.route(model);
+        let route = match self.has_tools() {
+            true => self.relay.upstreams.route_for_calls(model, conversation_hash(self.ask.document.root())),
+            false => self.relay.upstreams.route(model),
+        };
         if route.candidates.is_empty() {
             let error = WireError {
                 status: StatusCode::NOT_FOUND,
