@@ -106,7 +106,7 @@ impl Patient {
             patient.found = survey.capabilities(model, false).await;
             let fits = |pattern: &str| callwright_relay::config::fits(pattern, model);
             let set = config.settings.models.iter().find(|set| fits(&set.pattern));
-            patient.fallback = set.and_then(|set| set.fallback_model.clone());
+            patient.fallback = set.and_then(|set| set.escalate.clone());
             if args.ask {
                 patient.asked = Some(checkup::of_request(&config, env, model).await?);
             }
@@ -125,7 +125,7 @@ impl Patient {
         let mut broken = self.support();
         broken.push(match &self.fallback {
             Some(model) => Finding::new(Mark::Good, format!("when all else fails, {model} is asked")),
-            None => Finding::new(Mark::Unknown, "no fallback_model is configured for the model"),
+            None => Finding::new(Mark::Unknown, "no second model (`escalate`) is configured"),
         });
         let failed = self.asked.iter().filter(|asked| asked.mark == Mark::Bad);
         called.extend(failed.clone().cloned());
@@ -168,7 +168,7 @@ impl Patient {
                 advice: &[
                     "- Check how well the model supports tools: `callwright caps MODEL`, `/metrics`.",
                     "- Try a different model: `callwright models` lists them.",
-                    "- Configure another one as its `fallback_model`: it is asked when this one fails.",
+                    "- Configure another one as its `escalate`: it is asked when this one fails.",
                 ],
             },
         ]

@@ -34,6 +34,7 @@ pub(crate) struct Metrics {
     upstreams: Names,
     requests: Family<Labels<5>, Counter>,
     attempts: Family<Labels<3>, Counter>,
+    loops: Family<Labels<1>, Counter>,
     calls: Family<Labels<4>, Counter>,
     call_errors: Family<Labels<4>, Counter>,
     repairs: Family<Labels<1>, Counter>,
@@ -62,6 +63,7 @@ impl Metrics {
             upstreams: Names::default(),
             requests: Family::default(),
             attempts: Family::default(),
+            loops: Family::default(),
             calls: Family::default(),
             call_errors: Family::default(),
             repairs: Family::default(),
@@ -85,6 +87,8 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register("requests", "Requests by how they ended", self.requests.clone());
         registry.register("attempts", "Questions to upstreams, and their HTTP status", self.attempts.clone());
+        let help = "Requests whose model was told that it makes the same calls again";
+        registry.register("loops", help, self.loops.clone());
         registry.register("calls", "Calls that models wrote, by what became of them", self.calls.clone());
         let help = "Invalid calls, before repair and after it";
         registry.register("call_errors", help, self.call_errors.clone());
@@ -133,6 +137,9 @@ impl Metrics {
             ("surface", turn.surface.name().into()),
         ];
         self.requests.get_or_create(&Labels(labels)).inc();
+        if 0 < turn.looped {
+            self.loops.get_or_create(&Labels([("model", model.clone())])).inc();
+        }
         for attempt in &turn.attempts {
             self.attempt(&model, attempt);
         }
@@ -373,7 +380,7 @@ mod tests {
         fill(&metrics.requests);
         [&metrics.calls, &metrics.call_errors, &metrics.shown].into_iter().for_each(fill);
         [&metrics.attempts, &metrics.unsure].into_iter().for_each(fill);
-        [&metrics.repairs, &metrics.refused].into_iter().for_each(fill);
+        [&metrics.repairs, &metrics.refused, &metrics.loops].into_iter().for_each(fill);
         fill(&metrics.tokens);
         let text = metrics.text(0, 0);
         for document in [PAGE, DASHBOARD] {

@@ -27,6 +27,9 @@ pub struct RelayConfig {
     /// Is a model told, once and in one line, that a call of its was repaired? The line goes with the next request
     /// of the conversation.
     pub notes: bool,
+    /// A model whose turns with calls came to the same so often without a gap is told so, with the request that goes to it: the
+    /// same calls with the same results. Never where it is 0.
+    pub loop_guard: u32,
     /// The arguments of native calls go out while they are written, as far as they are certain, or never do. Without it they
     /// do from the sixth second of a call on whose model has made 20 right ones in a row. A call that is then refused has gone
     /// out in part: its arguments never parse, and the finish says `length` or is an error. All others go out when they are
@@ -249,9 +252,9 @@ pub struct ModelConfig {
     /// Which rungs of the ladder are allowed.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
-    /// Another model that is asked when this one could not make a right call.
-    #[serde(default)]
-    pub fallback_model: Option<String>,
+    /// The model that the same question goes to once, where this one's answer would end as refused: `"gpt-4o-mini"`.
+    #[serde(default, alias = "fallback_model")]
+    pub escalate: Option<String>,
 }
 
 impl ModelConfig {
@@ -276,7 +279,7 @@ impl ModelConfig {
             heal_text: None,
             native_strict: None,
             policy: None,
-            fallback_model: None,
+            escalate: None,
         }
     }
 }
@@ -290,6 +293,8 @@ pub enum Routing {
     Ordered,
     /// The one with the fewest open requests first; one that fails often goes to the end.
     LeastBusy,
+    /// For requests with tools, the one whose calls are right as written most often; for others, in their order.
+    Right,
 }
 
 /// How a request's tools reach the model.

@@ -21,7 +21,7 @@ pub(crate) enum Step {
 }
 
 /// How far one request has climbed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     policy: Policy,
     reasks: u32,
@@ -33,6 +33,8 @@ pub(crate) struct Ladder {
     may_repeat: bool,
     /// A failure of the upstream may be passed over.
     may_pass_failure: bool,
+    /// The question may go to a second model.
+    may_escalate: bool,
     /// The last error, and how often it came in a row.
     last: Option<(String, u32)>,
 }
@@ -48,6 +50,7 @@ impl Ladder {
             give_up_after: bounds.give_up_after.max(1),
             may_repeat: true,
             may_pass_failure: true,
+            may_escalate: true,
             last: None,
         }
     }
@@ -88,6 +91,20 @@ impl Ladder {
     /// May the request go out once more, because its upstream failed in the midst of an answer of which the client has nothing?
     pub(crate) fn may_pass_failure(&mut self, elapsed: Duration) -> bool {
         elapsed < self.time && std::mem::take(&mut self.may_pass_failure)
+    }
+
+    /// May the question go to a second model, because the first one's answer would end as refused? Its answer gets what is left
+    /// of the bounds, and is the last.
+    pub(crate) fn may_escalate(&mut self, elapsed: Duration) -> bool {
+        let may_ask = self.policy.feeds_back() && 0 < self.tokens && elapsed < self.time;
+        // The errors so far were another model's.
+        self.last = None;
+        may_ask && std::mem::take(&mut self.may_escalate)
+    }
+
+    /// What is left of the bounds, `elapsed` after the request came, for a request that comes now.
+    pub(crate) fn rest(&self, elapsed: Duration) -> Ladder {
+        Ladder { time: self.time.saturating_sub(elapsed), ..self.clone() }
     }
 
     /// May what the request demands, and what did not come, be asked for?
@@ -221,6 +238,24 @@ mod tests {
             // What the server is to blame for is asked past under each of them.
             assert!(ladder.may_pass_failure(Duration::ZERO) && !ladder.may_pass_failure(Duration::ZERO));
         }
+    }
+
+    #[test]
+    fn a_second_model_gets_the_rest_of_the_bounds_once() {
+        let bounds = LadderConfig { reasks: 1, feedback_turns: 0, max_tokens: 30, ..LadderConfig::default() };
+        let (begun, wrong) = (Duration::ZERO, refusal("type"));
+        let mut ladder = Ladder::new(Policy::Auto, &bounds);
+        assert_eq!(ladder.next(&[&wrong], 10, begun), Step::Reask);
+        assert_eq!(ladder.next(&[&wrong], 10, begun), Step::Refuse(TurnEnd::Refused));
+        assert!(ladder.may_escalate(begun) && !ladder.may_escalate(begun));
+        assert_eq!(ladder.tokens_left(), 10);
+        assert_eq!(ladder.next(&[&wrong], 10, begun), Step::Refuse(TurnEnd::Refused));
+        for policy in [Policy::Heal, Policy::Strict] {
+            assert!(!Ladder::new(policy, &bounds).may_escalate(begun), "{policy:?}");
+        }
+        let late = Duration::from_secs(100);
+        assert!(Ladder::new(Policy::Auto, &bounds).rest(late).may_escalate(begun));
+        assert!(!Ladder::new(Policy::Auto, &bounds).rest(late).may_escalate(late));
     }
 
     #[test]

@@ -147,6 +147,29 @@ impl Log {
         self.record.status = status;
     }
 
+    /// The model is told that it goes round.
+    pub(crate) fn looped(&mut self, times: u32) {
+        self.record.looped = times;
+    }
+
+    /// The answer of this model stands in the place of the first one's.
+    pub(crate) fn escalated(&mut self, model: &str) {
+        self.record.escalated = Some(model.to_owned());
+    }
+
+    /// A second model was asked, in a turn of its own.
+    pub(crate) fn adds(&mut self, other: TurnRecord) {
+        self.close_attempt();
+        self.usage += other.usage();
+        self.record.upstream += other.upstream;
+        self.record.held = self.record.held.max(other.held);
+        let first = self.record.attempts.len();
+        self.record.attempts.extend(other.attempts);
+        if let Some(attempt) = self.record.attempts.get_mut(first) {
+            attempt.reason = AttemptReason::OtherModel;
+        }
+    }
+
     /// The client does not get what it asked for, for this reason.
     pub(crate) fn fault(&mut self, error: &str) {
         self.record.error = Some(error.to_owned());

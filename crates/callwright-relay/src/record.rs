@@ -46,6 +46,10 @@ pub struct TurnRecord {
     pub surface: Surface,
     /// The model that the client named.
     pub model: String,
+    /// The second model whose answer stands in the place of its own, by its name in the configuration.
+    pub escalated: Option<String>,
+    /// In so many turns the model made the same calls with the same results, which it was told; 0 where it was not.
+    pub looped: u32,
     /// The policy that held.
     pub policy: Policy,
     /// Was the answer a stream?
@@ -170,6 +174,20 @@ impl Choice {
             && !self.says_else
     }
 
+    /// Are all its calls right as the model wrote them, where the tools reached it in this way? None where it has none, nor lost
+    /// one.
+    pub(crate) fn is_right_as_written(&self, mode: Mode) -> Option<bool> {
+        let is_right = |verdict: &Verdict| match verdict {
+            Verdict::Accepted(call) => {
+                Policy::Strict.admits(call) && !call.unsure && (mode == Mode::Prompt || verdict.is_native())
+            }
+            Verdict::Refused(_) => false,
+        };
+        let verdicts = &self.outcome.verdicts;
+        let has_calls = !verdicts.is_empty() || self.lost.is_some();
+        has_calls.then(|| self.lost.is_none() && verdicts.iter().all(is_right))
+    }
+
     /// Did it end by itself without saying or calling anything? What it thought is for nobody.
     pub(crate) fn is_silent(&self) -> bool {
         self.is_empty() && ends_by_itself(self.finish_reason.as_deref())
@@ -209,7 +227,7 @@ pub enum AttemptReason {
     Confirm,
     /// An error went to the model as its next turn.
     Feedback,
-    /// The model could not do it: another one was asked.
+    /// The model could not do it: the second one that is configured for it was asked.
     OtherModel,
 }
 
@@ -280,6 +298,19 @@ pub enum TurnEnd {
 }
 
 impl TurnEnd {
+    /// Did an answer come, whatever became of it?
+    pub(crate) fn is_of_an_answer(self) -> bool {
+        match self {
+            TurnEnd::Passed
+            | TurnEnd::Repaired
+            | TurnEnd::Retried
+            | TurnEnd::Refused
+            | TurnEnd::Invalid
+            | TurnEnd::GaveUp => true,
+            TurnEnd::Rejected | TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::HungUp => false,
+        }
+    }
+
     /// All of them.
     pub const ALL: [TurnEnd; 10] = [
         TurnEnd::Passed,

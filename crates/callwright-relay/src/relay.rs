@@ -1,10 +1,11 @@
 //! The door: a chat request goes in, the answer comes out.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::{Policy, ToolChoice, ToolSet, Verdict};
-use callwright_json::{Kind, quote};
+use callwright::{Policy, ToolChoice, ToolSet, Verdict, json};
+use callwright_json::{Kind, Value, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::capability::{Capabilities, system_clock};
@@ -19,6 +20,7 @@ use crate::proof::Proofs;
 use crate::question::Question;
 use crate::readers::Readers;
 use crate::record::{AttemptReason, Observer, TurnEnd};
+use crate::repeats::{Loop, loop_in};
 use crate::reply::{Reply, ReplyBody};
 use crate::surface::responses::kept::KeptResponses;
 use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
@@ -190,14 +192,33 @@ impl Relay {
 
     /// Answers a request to a model, in the form of its API. Whatever goes wrong is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
+        self.chat_for(request, Errand { observer: Arc::clone(&self.observer), ladder: None }).await
+    }
+
+    /// Answers a request that another one makes, within the bounds that this leaves.
+    pub(crate) fn chat_within(
+        self: Arc<Relay>,
+        request: Request,
+        errand: Errand,
+    ) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+        Box::pin(async move { self.chat_for(request, errand).await })
+    }
+
+    /// The loop that a chat ends in, where models are told of that.
+    pub(crate) fn looped<'d>(&self, messages: impl Iterator<Item = Value<'d>>) -> Option<Loop> {
+        let most = self.config.loop_guard;
+        (0 < most).then(|| loop_in(messages, most))?
+    }
+
+    async fn chat_for(self: &Arc<Relay>, request: Request, errand: Errand) -> Reply {
         // The lane's future is larger than all the others, and no chat takes it.
         if request.surface != Surface::Chat
-            && let Some(reply) = Box::pin(lane::answer(self, &request)).await
+            && let Some(reply) = Box::pin(lane::answer(self, &request, &errand)).await
         {
             return reply;
         }
         let (surface, id) = (request.surface, request.id.clone());
-        let mut reply = self.answer(request).await;
+        let mut reply = self.answer(request, errand).await;
         if reply.status.is_client_error() || reply.status.is_server_error() {
             reply = reply.error_of(surface, &id);
         }
@@ -231,10 +252,10 @@ impl Relay {
         }
     }
 
-    async fn answer(self: &Arc<Relay>, request: Request) -> Reply {
+    async fn answer(self: &Arc<Relay>, request: Request, errand: Errand) -> Reply {
         let surface = request.surface;
         let own = (surface != Surface::Chat).then(|| request.clone());
-        let mut log = Log::new(&request, Arc::clone(&self.observer));
+        let mut log = Log::new(&request, errand.observer);
         let (door, dropped, dropped_items);
         let mut turn = match self.checked(request).await {
             Ok(checked) => {
@@ -243,7 +264,7 @@ impl Relay {
                 log.came_by(surface, checked.session);
                 log.request(&ask, policy, !tool_set.is_empty());
                 tool_results(log.id(), &ask);
-                let ladder = Ladder::new(policy, &self.config.ladder);
+                let ladder = errand.ladder.unwrap_or_else(|| Ladder::new(policy, &self.config.ladder));
                 let relay = Arc::clone(self);
                 Box::new(Turn {
                     relay,
@@ -268,10 +289,17 @@ impl Relay {
         let unchecked = unchecked(&turn.tool_set);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
+        if let Some(found) = self.looped(turn.ask.messages()) {
+            turn.log.looped(found.times);
+            question.more.push(json!({"role": "user", "content": found.sentence}).to_string());
+        }
         let mut reply = match turn.open(&question, AttemptReason::First).await {
             Ok(open_answer) => deliver::reply(turn, open_answer, door).await,
             Err(failed) => match own.filter(|_| failed.is_unknown_path()) {
-                Some(own) => Box::pin(lane::instead(self, &own, turn.log, failed)).await,
+                Some(own) => {
+                    let Turn { log, ladder, .. } = *turn;
+                    Box::pin(lane::instead(self, &own, (log, ladder), failed)).await
+                }
                 None => failed.reply(&mut turn.log),
             },
         };
@@ -388,6 +416,12 @@ impl Relay {
         let text = rewritten(root, &[("model", Change::Set(quote(default)))]);
         Document::of(text).unwrap_or(document)
     }
+}
+
+/// Whom a request is told to when it has ended, and what is left of the bounds where another request makes it.
+pub(crate) struct Errand {
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) ladder: Option<Ladder>,
 }
 
 /// A request that can be used, with what it comes to.

@@ -95,6 +95,19 @@ impl ReplyBody {
         written.failure.take().map_or(Ok(()), Err)
     }
 
+    /// All of it, once it has ended; none where it breaks off, or is longer than `limit`.
+    pub(crate) async fn collected(mut self, limit: usize) -> Option<Bytes> {
+        let mut all = BytesMut::new();
+        while let Some(frame) = poll_fn(|context| Pin::new(&mut self).poll_frame(context)).await {
+            let data = frame.ok()?.into_data().ok()?;
+            if limit < all.len() + data.len() {
+                return None;
+            }
+            all.extend_from_slice(&data);
+        }
+        Some(all.freeze())
+    }
+
     /// A body that `work` writes while it is read.
     pub(crate) fn running(sender: BodySender, work: impl Future<Output = ()> + Send + 'static) -> ReplyBody {
         ReplyBody(Inner::Running(Running { work: Some(Box::pin(work)), sender, seen: 0, in_vain: 0 }))

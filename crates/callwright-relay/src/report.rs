@@ -15,6 +15,9 @@ use crate::turn::{Resolution, refusals};
 /// The `x-callwright-*` headers that are known before the answer begins.
 pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
     set(headers, "x-callwright-policy", record.policy.name());
+    if 0 < record.looped {
+        set(headers, "x-callwright-loop", &record.looped.to_string());
+    }
     let Some(attempt) = record.attempts.last() else { return };
     set(headers, "x-callwright-upstream", &attempt.upstream);
     if record.has_tools {
@@ -34,6 +37,9 @@ pub(crate) fn outcome(
 ) {
     set(headers, "x-callwright-outcome", end.name());
     set(headers, "x-callwright-attempts", &record.attempts.len().to_string());
+    if let Some(model) = &record.escalated {
+        set(headers, "x-callwright-escalated", model);
+    }
     let mut repaired = repairs(resolutions.iter().flat_map(|resolution| &resolution.verdicts));
     for (kind, n) in resolutions.iter().flat_map(|resolution| &resolution.content_repairs) {
         *repaired.entry(*kind).or_default() += n;
@@ -116,6 +122,7 @@ pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolutio
         "request": record.id,
         "policy": record.policy.name(),
         "outcome": end.name(),
+        "escalated": record.escalated,
         "attempts": attempts,
         "choices": choices,
     })

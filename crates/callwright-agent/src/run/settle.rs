@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use callwright::json;
 use callwright::value::Value;
+use callwright_relay::{repeat_sentence, turn_text};
 
 use super::machine::{Machine, Phase};
 use super::stop::{End, Ended, Limit};
@@ -53,7 +54,8 @@ impl Machine {
         self.write(&answer, &calls);
         let most = self.settings.stop.breaker.max(1);
         if repeats == most {
-            self.transcript.user(&repeated(&answer, most));
+            let names: Vec<&str> = answer.calls().map(|call| call.name.as_str()).collect();
+            self.transcript.user(&repeat_sentence(&names, most));
         }
         let tool_errors = self.breaker.turn_over();
         let result = |call: &Call| calls.get(&call.id).and_then(|known| known.result.as_ref());
@@ -177,19 +179,9 @@ fn came_to(answer: &ModelTurn, calls: &BTreeMap<String, Known>) -> Option<u64> {
     let mut all = Vec::new();
     for call in answer.calls() {
         let done = calls.get(&call.id)?.result.as_ref().filter(|done| !done.is_error)?;
-        all.push(json!([call.name.as_str(), call.arguments.as_str(), done.content.as_str()]));
+        all.push((call.name.as_str(), call.arguments.as_str(), done.content.as_str()));
     }
-    Some(sum(&Value::Array(all).to_string()))
-}
-
-/// What the model is told that goes round.
-fn repeated(answer: &ModelTurn, times: u32) -> String {
-    let names: Vec<&str> = answer.calls().map(|call| call.name.as_str()).collect();
-    format!(
-        "You have made this call {times} times now ({}), with the same arguments and the same result each time, which stands \
-         above. Making it once more changes nothing. Do something else, or say what came of the task.",
-        names.join(", ")
-    )
+    Some(sum(&turn_text(all.into_iter())))
 }
 
 impl Wrong {

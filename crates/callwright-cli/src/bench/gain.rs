@@ -135,6 +135,7 @@ impl Observer for Notes {
             is_retried: turn.corrections().next().is_some(),
             is_strict: turn.attempts.iter().any(|attempt| attempt.strict != Strict::None),
             breaks_strict: turn.attempts.iter().any(|attempt| 0 < attempt.strict_broken),
+            is_escalated: turn.escalated.is_some(),
             tokens: turn.usage(),
         };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(turn.id, noted);

@@ -28,6 +28,8 @@ pub(crate) struct Noted {
     pub(crate) is_strict: bool,
     /// Did it make a call all the same that does not keep to its schema?
     pub(crate) breaks_strict: bool,
+    /// Did a second model answer?
+    pub(crate) is_escalated: bool,
     /// The tokens of all that was asked and answered.
     pub(crate) tokens: Usage,
 }
@@ -56,6 +58,8 @@ struct Counts {
     repaired: usize,
     /// Of those that are right with Callwright: the model was asked again.
     retried: usize,
+    /// Of those that are right with Callwright: a second model answered.
+    escalated: usize,
 }
 
 /// Questions with which the server was asked to hold calls to their schemas.
@@ -74,17 +78,19 @@ impl Counts {
             right_with: self.right_with + other.right_with,
             repaired: self.repaired + other.repaired,
             retried: self.retried + other.retried,
+            escalated: self.escalated + other.escalated,
         }
     }
 
     fn add(&mut self, outcome: &Outcome) {
-        let Noted { is_repaired, is_retried, .. } = outcome.noted;
+        let Noted { is_repaired, is_retried, is_escalated, .. } = outcome.noted;
         let is_right = outcome.why_with.is_none();
         self.asked += 1;
         self.right_without += usize::from(outcome.why_without.is_none());
         self.right_with += usize::from(is_right);
         self.repaired += usize::from(is_right && is_repaired);
         self.retried += usize::from(is_right && is_retried);
+        self.escalated += usize::from(is_right && is_escalated);
     }
 }
 
@@ -134,11 +140,15 @@ impl Gain {
     /// For people: tools on which Callwright makes a difference or calls stay wrong, then all of them, what is wrong, and what
     /// it took.
     pub(crate) fn table(&self) -> String {
-        let mut table =
-            format!("right calls of {}\n\n   asked    without       with   repaired   retried\n", self.model);
+        let mut table = format!(
+            "right calls of {}\n\n   asked    without       with   repaired   retried   escalated\n",
+            self.model
+        );
         let row = |name: &str, counts: &Counts| {
-            let Counts { asked, right_without, right_with, repaired, retried } = counts;
-            format!("{asked:8} {right_without:10} {right_with:10} {repaired:10} {retried:9}   {name}\n")
+            let Counts { asked, right_without, right_with, repaired, retried, escalated } = counts;
+            format!(
+                "{asked:8} {right_without:10} {right_with:10} {repaired:10} {retried:9} {escalated:11}   {name}\n"
+            )
         };
         let is_plain =
             |counts: &Counts| counts.right_without == counts.asked && counts.right_with == counts.asked;
@@ -193,7 +203,13 @@ mod tests {
                 "c",
                 Some("no call"),
                 None,
-                Noted { is_repaired: true, is_strict: true, breaks_strict: true, ..Noted::default() },
+                Noted {
+                    is_repaired: true,
+                    is_strict: true,
+                    breaks_strict: true,
+                    is_escalated: true,
+                    ..Noted::default()
+                },
             ),
             outcome("c", Some("invalid"), Some("status 422"), Noted { is_retried: true, ..Noted::default() }),
         ];
@@ -203,10 +219,10 @@ mod tests {
             "\
 right calls of m
 
-   asked    without       with   repaired   retried
-       2          0          1          1         0   c
-       2          2          2          0         0   (2 tools, right both ways)
-       4          2          3          1         0   all
+   asked    without       with   repaired   retried   escalated
+       2          0          1          1         0           1   c
+       2          2          2          0         0           0   (2 tools, right both ways)
+       4          2          3          1         0           1   all
              50.0 %     75.0 %
 
 wrong without: invalid 1, no call 1

@@ -96,8 +96,10 @@ fn set_for(model: &ModelConfig) -> String {
     if !model.upstreams.is_empty() {
         parts.push(format!("upstreams {}", model.upstreams.join(", ")));
     }
-    if model.routing == Routing::LeastBusy {
-        parts.push("the least busy first".into());
+    match model.routing {
+        Routing::Ordered => {}
+        Routing::LeastBusy => parts.push("the least busy first".into()),
+        Routing::Right => parts.push("the one whose calls are right more often first".into()),
     }
     parts.extend(model.mode.map(Mode::name).map(|mode| format!("mode {mode}")));
     parts.extend(model.dialect.as_deref().map(|dialect| format!("dialect {dialect}")));
@@ -106,6 +108,6 @@ fn set_for(model: &ModelConfig) -> String {
     parts.extend(model.num_ctx.map(|tokens| format!("a context of {tokens} tokens at Ollama's own API")));
     parts.extend(model.calls_in_reasoning.map(|calls| format!("calls in reasoning: {}", calls.name())));
     parts.extend(model.policy.map(|policy| format!("policy {}", policy.name())));
-    parts.extend(model.fallback_model.as_deref().map(|model| format!("then {model}")));
+    parts.extend(model.escalate.as_deref().map(|model| format!("then {model}")));
     format!("{}: {}", model.pattern, parts.join(", "))
 }

@@ -152,6 +152,7 @@ impl Config {
             models: settings.models.clone(),
             policy: settings.policy,
             notes: settings.notes,
+            loop_guard: settings.loop_guard,
             stream_arguments: settings.stream_arguments,
             ladder: settings.ladder.clone(),
             limits: settings.limits,

@@ -26,6 +26,7 @@ pub(crate) struct Settings {
     #[serde(deserialize_with = "policy")]
     pub(crate) policy: Policy,
     pub(crate) notes: bool,
+    pub(crate) loop_guard: u32,
     pub(crate) stream_arguments: Option<bool>,
     pub(crate) upstreams: Vec<UpstreamConfig>,
     pub(crate) models: Vec<ModelConfig>,
@@ -54,6 +55,7 @@ impl Default for Settings {
             default_model: None,
             policy: Policy::default(),
             notes: false,
+            loop_guard: 0,
             stream_arguments: None,
             upstreams: Vec::new(),
             models: Vec::new(),
@@ -128,6 +130,7 @@ pub(crate) const ALL: &[Setting] = &[
     text("default_model"),
     text("policy"),
     flag("notes"),
+    count("loop_guard"),
     flag("stream_arguments"),
     count("ladder.reasks"),
     count("ladder.feedback_turns"),
@@ -178,8 +181,9 @@ const fn number(key: &'static str) -> Setting {
     Setting { key, kind: Kind::Number }
 }
 
-/// Keys of earlier versions, and the keys that took their place.
-pub(crate) const FORMER: [(&str, &str); 1] = [("ladder.breaker", "ladder.give_up_after")];
+/// Keys of earlier versions, and the keys that took their place. What reads a list renames those in it.
+pub(crate) const FORMER: [(&str, &str); 2] =
+    [("ladder.breaker", "ladder.give_up_after"), ("models[].fallback_model", "models[].escalate")];
 
 /// Renames the keys of earlier versions in a table that has been read.
 pub(crate) fn rename_former(table: &mut Table) {

@@ -318,7 +318,7 @@ fn what_repair_gains_is_measured() {
     // Its calls have nothing but a mistake in their JSON.
     assert_eq!(
         found["all"],
-        json!({"asked": 30, "right_without": 0, "right_with": 30, "repaired": 30, "retried": 0})
+        json!({"asked": 30, "right_without": 0, "right_with": 30, "repaired": 30, "retried": 0, "escalated": 0})
     );
     assert_eq!(found["defects_without"], json!({"unreadable": 30}));
     assert_eq!(found["tokens_with"], found["tokens_without"]);

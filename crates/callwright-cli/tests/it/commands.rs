@@ -619,7 +619,7 @@ fn the_doctor_answers_three_questions() {
         "doctor.toml",
         format!(
             "[capability]\nprobe = false\n[[upstreams]]\nname = 'here'\nbase_url = '{}'\n\
-             [[models]]\npattern = 'gpt-*'\nfallback_model = 'claude'\n",
+             [[models]]\npattern = 'gpt-*'\nescalate = 'claude'\n",
             upstream.base_url()
         ),
     );

@@ -1,6 +1,7 @@
 //! The nodes of a session, turn by turn, each with the sign, the colour and the word of its kind.
 
 use callwright::value::Value;
+use callwright_relay::AttemptReason;
 use callwright_store::{Node, NodeKind, Session, Turn};
 use maud::{Markup, html};
 
@@ -134,6 +135,9 @@ fn told(node: &Node) -> String {
             let raw = choice.map(|choice| text(choice, "raw")).unwrap_or_default();
             let mut said: Vec<String> = vec![raw.trim().to_owned(), text(payload, "error").to_owned()];
             said.extend(choice.into_iter().flat_map(|choice| list(choice, "native")).map(native));
+            if text(payload, "why") == AttemptReason::OtherModel.name() {
+                said.insert(0, format!("{}, the second model:", text(payload, "model")));
+            }
             said.retain(|said| !said.is_empty());
             said.join(" ")
         }

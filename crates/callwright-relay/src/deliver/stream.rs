@@ -290,7 +290,8 @@ impl FinishedStream {
             let mut resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
                 false => {
-                    pulse.during(Some(sink.index()), voice, turn.resolve(choice, Sent::Words, target)).await
+                    let sent = if sink.has_calls() { Sent::Calls } else { Sent::Words };
+                    pulse.during(Some(sink.index()), voice, turn.resolve(choice, sent, target)).await
                 }
             };
             turn.settle_content(&mut resolution, target).await;

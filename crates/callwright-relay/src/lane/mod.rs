@@ -9,6 +9,7 @@
 mod call;
 mod live;
 mod question;
+mod second;
 mod settle;
 mod sound;
 mod stream;
@@ -19,21 +20,24 @@ pub(crate) mod wire;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::Policy;
+use callwright::{Policy, json};
 use http::{HeaderMap, HeaderValue};
 
 use self::call::Tools;
 use crate::capability::{Strict, refused_strict};
 use crate::ladder::Ladder;
 use crate::log::Log;
+use crate::owner::Owner;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
-use crate::relay::{Relay, Request, UNCHECKED, stream_arguments, unchecked};
+use crate::relay::{Errand, Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
 use crate::surface::{Surface, Translated};
 use crate::turn::content::ContentCheck;
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{ContentForm, Document, Hosted, WireError, count_of, policy_of, string_of};
+use crate::wire::{
+    ContentForm, Document, Hosted, WireError, conversation_hash, count_of, policy_of, string_of,
+};
 
 /// A request on its way to an upstream that speaks the client's API.
 pub(crate) struct Lane {
@@ -49,11 +53,14 @@ pub(crate) struct Lane {
     content: Option<Arc<ContentCheck>>,
     /// Its tools that are no functions.
     hosted: Hosted,
+    /// What the model is told behind the conversation: that it goes round.
+    looped: Option<String>,
     policy: Policy,
     /// May arguments go out while they are written? None where the client says nothing.
     stream_arguments: Option<bool>,
     ladder: Ladder,
     headers: HeaderMap,
+    owner: Owner,
     log: Log,
 }
 
@@ -64,11 +71,11 @@ struct Open {
 }
 
 /// The answer to a request whose upstream speaks the client's API; none where it does not.
-pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
+pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Errand) -> Option<Reply> {
     let kind = request.surface;
     let (document, candidates) = candidates(relay, request).await?;
-    let log = Log::new(request, Arc::clone(&relay.observer));
-    let mut lane = match Lane::new(relay, request, document, log).await {
+    let log = Log::new(request, Arc::clone(&errand.observer));
+    let mut lane = match Lane::new(relay, request, document, (log, errand.ladder.clone())).await {
         Ok(lane) => lane,
         Err((error, mut log)) => {
             log.came_by(kind, None);
@@ -92,7 +99,13 @@ async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, 
         return None;
     }
     let document = relay.document_of(request.body.clone()).await.ok()?;
-    let route = relay.upstreams().route(&string_of(document.root(), "model").unwrap_or_default());
+    let root = document.root();
+    let model = string_of(root, "model").unwrap_or_default();
+    let has_tools = root.get("tools").is_some_and(|tools| tools.elements().next().is_some());
+    let route = match has_tools {
+        true => relay.upstreams().route_for_calls(&model, conversation_hash(root)),
+        false => relay.upstreams().route(&model),
+    };
     let is_first = route.candidates.first().is_some_and(|candidate| speaks(&candidate.upstream));
     is_first.then(|| (document, route.of_kind(kind.into())))
 }
@@ -102,7 +115,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
     let (document, candidates) = candidates(relay, request).await?;
     let candidate = candidates.into_iter().next()?;
     let log = Log::new(request, Arc::new(Nobody));
-    let lane = Lane::new(relay, request, document, log).await.ok()?;
+    let lane = Lane::new(relay, request, document, (log, None)).await.ok()?;
     let path = match request.surface {
         Surface::Responses => "/responses/input_tokens",
         Surface::Messages | Surface::Chat => "/messages/count_tokens",
@@ -116,7 +129,12 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
 
 /// The answer to a request that an upstream knows no chat completions for, where it speaks the client's API instead, which
 /// nobody has said. Where it does not, it has `failed`.
-pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, failed: NoAnswer) -> Reply {
+pub(crate) async fn instead(
+    relay: &Arc<Relay>,
+    request: &Request,
+    (log, ladder): (Log, Ladder),
+    failed: NoAnswer,
+) -> Reply {
     let Ok(document) = relay.document_of(request.body.clone()).await else {
         let mut log = log;
         return failed.reply(&mut log);
@@ -126,7 +144,7 @@ pub(crate) async fn instead(relay: &Arc<Relay>, request: &Request, log: Log, fai
     let candidates = candidates.filter(|candidate| candidate.upstream.may_speak_another());
     let candidates =
         candidates.map(|candidate| Candidate { kind: request.surface.into(), ..candidate }).collect();
-    let mut lane = match Lane::new(relay, request, document, log).await {
+    let mut lane = match Lane::new(relay, request, document, (log, Some(ladder))).await {
         Ok(lane) => lane,
         Err((_, mut log)) => return failed.reply(&mut log),
     };
@@ -144,7 +162,7 @@ impl Lane {
         relay: &Arc<Relay>,
         request: &Request,
         document: Document,
-        mut log: Log,
+        (mut log, ladder): (Log, Option<Ladder>),
     ) -> Result<Lane, (WireError, Log)> {
         let root = document.root();
         let checked = async {
@@ -166,25 +184,32 @@ impl Lane {
         let asked = chat.as_ref().filter(|_| tools.is_empty());
         let form = asked.and_then(|chat| ContentForm::of(chat.document.root()));
         let content = ContentCheck::of(form, &model, policy, &relay.readers).await;
+        let messages = chat.as_ref().and_then(|chat| chat.document.root().get("messages"));
+        let found = messages.and_then(|messages| relay.looped(messages.elements()));
         let (told, session) = match chat {
             Some(chat) => (chat.document.to_bytes(), chat.session),
             None => (document.to_bytes(), None),
         };
         log.came_by(request.surface, session);
+        if let Some(found) = &found {
+            log.looped(found.times);
+        }
         log.asks(told, &model, policy, (stream, !tools.is_empty()));
-        let ladder = Ladder::new(policy, &relay.config.ladder);
+        let ladder = ladder.unwrap_or_else(|| Ladder::new(policy, &relay.config.ladder));
         Ok(Lane {
             relay: Arc::clone(relay),
             surface: request.surface,
             stream,
             most_tokens,
             hosted: Hosted::of(document.root()),
+            looped: found.map(|found| json!({"role": "user", "content": found.sentence}).to_string()),
             tools,
             content,
             policy,
             stream_arguments,
             ladder,
             headers: request.headers.clone(),
+            owner: request.owner.clone(),
             log,
             document,
         })

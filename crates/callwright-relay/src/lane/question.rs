@@ -26,7 +26,8 @@ pub(super) fn body(lane: &Lane, target: &Target, more: &[String], stream: bool) 
         Surface::Responses => responses_history(root, old, tool_set),
         Surface::Messages | Surface::Chat => messages_history(old, tool_set),
     });
-    let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), more));
+    let more: Vec<&str> = lane.looped.iter().chain(more).map(String::as_str).collect();
+    let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), &more));
     let edits: Vec<(Span, String)> =
         old.zip(longer.or(repaired)).map(|(old, text)| (old.span(), text)).into_iter().collect();
     let mut changes: Vec<(&str, Change)> = Vec::new();
@@ -62,7 +63,7 @@ fn conversation_of(surface: Surface) -> &'static str {
 }
 
 /// The conversation with more behind it; a text of its own is what a user says.
-fn longer(old: Option<Value<'_>>, repaired: Option<&str>, more: &[String]) -> String {
+fn longer(old: Option<Value<'_>>, repaired: Option<&str>, more: &[&str]) -> String {
     let old = match (old, repaired) {
         (_, Some(repaired)) => repaired.to_owned(),
         (Some(old), None) if old.kind() == Kind::Array => old.raw().to_owned(),

@@ -81,6 +81,9 @@ impl Lane {
         let choice = choice(calls, told);
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, &choice);
+        if let Some(is_right) = choice.is_right_as_written(target.mode) {
+            self.relay.upstreams.count(candidate, is_right);
+        }
         self.log.read(told.usage, std::iter::once(&choice));
         self.log.strict_broken(self.relay.count_strict(target, &choice, &self.tools.tool_set));
     }
@@ -141,19 +144,27 @@ pub(super) struct Again {
 impl Lane {
     /// Asks the same once more, where an answer stops for calls and has none; nothing where that says no more.
     pub(super) async fn once_more(&mut self, target: &Target, told: &Told) -> Option<Again> {
-        if !self.ladder.may_repeat(self.log.elapsed()) {
-            return None;
-        }
-        tracing::info!(
-            model = target.candidate.model,
-            "[relay] an answer stops for calls and has none: asking again"
-        );
         self.log.read(told.usage, std::iter::once(&choice(&[], told)));
-        let document = self.asked(target, &[], AttemptReason::Repeat).await?;
-        if wire::is_failed(document.root()) || self.is_phantom(document.root()) {
-            return None;
-        }
-        let Whole { document, found, .. } = self.read_texts(document, target).await;
+        let document = match self.ladder.may_repeat(self.log.elapsed()) {
+            true => {
+                tracing::info!(
+                    model = target.candidate.model,
+                    "[relay] an answer stops for calls and has none: asking again"
+                );
+                self.asked(target, &[], AttemptReason::Repeat).await
+            }
+            false => None,
+        };
+        let is_none = |it: &Document| wire::is_failed(it.root()) || self.is_phantom(it.root());
+        let Whole { document, found, .. } = match document.filter(|document| !is_none(document)) {
+            Some(document) => self.read_texts(document, target).await,
+            None => {
+                let second = self.second(told.reason.as_deref(), false).await?;
+                let document = Document::of_answer(second.body, None).ok()?;
+                self.log.escalated(&second.model);
+                Whole::as_it_came(document)
+            }
+        };
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
         Some(Again { document, found, usage: told.usage })

@@ -8,24 +8,26 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use callwright::Verdict;
-use callwright_json::{Tree, strict};
+use callwright_json::{Tree, Value, strict};
 use http::StatusCode;
 use tokio::time::{timeout, timeout_at};
 
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
+use super::second::{Second, is_refused};
 use super::settle::{End, choice, settled};
 use super::text::Texts;
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
 use crate::deliver::{Came, Events, Json};
 use crate::followup;
-use crate::record::TurnEnd;
+use crate::record::{TurnEnd, Usage};
 use crate::relay::REQUEST_ID;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
-use crate::sse::Event;
+use crate::sse::{Decoder, Event};
 use crate::surface::Failure;
 use crate::turn::Target;
 use crate::turn::outcome::worse;
@@ -75,6 +77,8 @@ struct Streamed {
     is_settled: bool,
     /// A call of which a part went out was refused: nothing more is said.
     is_torn: bool,
+    /// A call has gone out.
+    has_calls: bool,
 }
 
 impl Streamed {
@@ -97,6 +101,7 @@ impl Streamed {
             is_broken: false,
             is_settled: false,
             is_torn: false,
+            has_calls: false,
         }
     }
 
@@ -315,6 +320,7 @@ impl Streamed {
         }
         self.held_bytes = 0;
         self.live = None;
+        self.has_calls |= 0 < self.calls.len() + self.n_unread;
     }
 
     fn open_call(&mut self, at: u64) -> Option<&mut Call> {
@@ -361,6 +367,9 @@ impl Streamed {
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let End { end, more } = in_silence(&self.to, beat, settling).await;
+        if is_refused(end) && self.second_goes_on(more).await {
+            return;
+        }
         let end = if self.texts.is_asked { worse(end, TurnEnd::Retried) } else { end };
         let end = content.map_or(end, |content| worse(end, content.end));
         let settled = settled(&self.calls, self.n_unread, more);
@@ -383,6 +392,27 @@ impl Streamed {
             self.to.write(out.as_bytes());
         }
         self.lane.log.end(end, StatusCode::OK.as_u16());
+    }
+
+    /// Writes what a second model answers, behind the words that went out. False where it answers nothing, or a call went out.
+    async fn second_goes_on(&mut self, more: Usage) -> bool {
+        if self.has_calls || self.calls.iter().any(|call| !call.sent.is_empty()) {
+            return false;
+        }
+        let beat = Some(self.wire.beat());
+        let asking = self.lane.second(self.told.reason.as_deref(), true);
+        let Some(Second { model, body, end, .. }) = in_silence(&self.to, beat, asking).await else {
+            return false;
+        };
+        let held: Vec<(String, Tree)> = self.held.iter().filter_map(|(event, _)| read(event)).collect();
+        let held: Vec<Value<'_>> = held.iter().map(|(json, tree)| tree.root(json)).collect();
+        let more = [self.told.usage, more].into_iter().sum();
+        let Some(out) = self.wire.taken_over(&events(body), &held, more) else { return false };
+        self.to.write(out.as_bytes());
+        self.held.clear();
+        self.held_bytes = 0;
+        self.lane.ends_with(&model, end);
+        true
     }
 
     /// Why a call is refused of which a part went out.
@@ -440,8 +470,15 @@ impl Streamed {
     }
 }
 
+/// The events of a stream that is there as a whole.
+fn events(stream: Bytes) -> Vec<Event> {
+    let mut decoder = Decoder::new(stream.len());
+    decoder.push(stream);
+    std::iter::from_fn(|| decoder.next().ok().flatten()).collect()
+}
+
 /// The data of an event, as JSON.
-fn read(event: &Event) -> Option<(String, Tree)> {
+pub(super) fn read(event: &Event) -> Option<(String, Tree)> {
     let json = String::from_utf8(event.data.as_ref()?.to_vec()).ok()?;
     let tree = strict(&json).ok()?;
     Some((json, tree))

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{StatusCode, header};
 
 use super::call::Call;
+use super::second::is_refused;
 use super::settle::{Again, End, resolution, settled};
 use super::text::{Found, Whole};
 use super::wire::{self, Told};
@@ -81,10 +82,18 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let mut calls: Vec<Call> = begun.map(|call| Call { is_whole: true, ..call }).collect();
     let n_unread = n_calls - calls.len();
     let End { end, more } = lane.settle(&mut calls, &told, &target).await;
+    let more = [before, more].into_iter().sum();
+    if is_refused(end)
+        && let Some(second) = lane.second(told.reason.as_deref(), false).await
+    {
+        let spent = [told.usage, more].into_iter().sum();
+        if let Some(reply) = lane.reply_of(second, document.root(), spent) {
+            return reply;
+        }
+    }
     let end = if is_phantom { worse(end, TurnEnd::Retried) } else { end };
     let (end, content_repairs) =
         content.map_or((end, BTreeMap::new()), |content| (worse(end, content.end), content.repairs));
-    let more = [before, more].into_iter().sum();
     let mut edits = wire.edits(document.root(), &settled(&calls, n_unread, more));
     edits.sort_by_key(|(span, _)| *span);
     let body = match edits.is_empty() {

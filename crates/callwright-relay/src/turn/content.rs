@@ -45,6 +45,7 @@ impl Turn {
         }
         let mut spent = self.log.usage().completion;
         let mut question = Question::first(&self.ask);
+        let mut target = resolution.by.as_ref().unwrap_or(target).clone();
         let mut is_first = true;
         loop {
             let refusal = match check.read_by(&readers, &text, resolution.finish_reason.as_deref()).await {
@@ -76,12 +77,23 @@ impl Turn {
                     if reason == AttemptReason::Feedback {
                         question = next.clone();
                     }
-                    self.ask_again(target, &next, reason).await
+                    self.ask_again(&target, &next, reason).await
                 }
                 None => None,
             };
+            let says = |answer: &Choice| answer.outcome.verdicts.is_empty() && !answer.is_empty();
+            let mut answer = answer.filter(says);
+            let is_final = answer.is_none() && !(is_cut && self.ask.max_tokens.is_some());
+            if is_final
+                && let Some((model, second, by)) = self.second_answer().await
+                && says(&second)
+            {
+                self.log.escalated(&model);
+                question = Question::first(&self.ask);
+                (answer, target) = (Some(second), by);
+            }
             spent = self.log.usage().completion.saturating_sub(before);
-            match answer.filter(|answer| answer.outcome.verdicts.is_empty() && !answer.is_empty()) {
+            match answer {
                 Some(answer) => {
                     text = answer.outcome.text;
                     resolution.finish_reason = answer.finish_reason;

@@ -8,7 +8,7 @@ use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict}
 use callwright_json::{Repair, RepairKind, strict};
 
 use super::outcome::append;
-use super::{Resolution, Sent, Target, Turn, refusals};
+use super::{OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
 use crate::ladder::Step;
@@ -19,13 +19,33 @@ use crate::recover::LostCall;
 use crate::wire::{choices, usage};
 
 impl Turn {
-    /// Asks again until the calls of a choice are right, or the ladder ends. `sent` is what the client has of it.
+    /// Asks again until the calls of a choice are right, or the ladder ends; then a second model, where there is one. `sent` is
+    /// what the client has of the choice.
     pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
+        let spent = self.log.usage().completion;
+        let mut resolution = self.climb(first, sent, target, spent).await;
+        if self.would_refuse(&resolution) && sent != Sent::Calls {
+            self.ask_second(&mut resolution).await;
+        }
+        if self.ask.parallel == Some(false) {
+            resolution.keep_first_call();
+        }
+        resolution
+    }
+
+    /// Asks again until the calls of a choice, which took the tokens that are `spent`, are right, or the ladder ends.
+    pub(super) async fn climb(
+        &mut self,
+        first: Choice,
+        sent: Sent,
+        target: &Target,
+        mut spent: u64,
+    ) -> Resolution {
         let mut first = first;
         self.read_bare_inputs(&mut first);
         let confirmed = match sent {
             Sent::Nothing => self.confirm(&mut first, target).await,
-            Sent::Words => None,
+            Sent::Words | Sent::Calls => None,
         };
         let mut again: Vec<Choice> = confirmed.into_iter().collect();
         let mut verdicts = first.outcome.verdicts.clone();
@@ -34,7 +54,6 @@ impl Turn {
         }
         let mut more_text = String::new();
         let mut question = Question::first(&self.ask);
-        let mut spent = self.log.usage().completion;
         let n_asked = self.log.attempts();
         let is_lost = match first.lost.clone() {
             Some(lost) if verdicts.is_empty() && self.may_call() => {
@@ -193,15 +212,7 @@ impl Turn {
             }
             None => end,
         };
-        let mut resolution =
-            Resolution { again, verdicts, more_text, finish_reason, end, ..Resolution::unasked(first) };
-        if matches!(resolution.end, TurnEnd::Refused | TurnEnd::GaveUp) || self.is_silent(&resolution) {
-            self.ask_other_model(&mut resolution).await;
-        }
-        if self.ask.parallel == Some(false) {
-            resolution.keep_first_call();
-        }
-        resolution
+        Resolution { again, verdicts, more_text, finish_reason, end, ..Resolution::unasked(first) }
     }
 
     /// Finds the call that the upstream could not read: in what it tells of it, or by asking once more with the reason.
@@ -267,7 +278,7 @@ impl Turn {
     }
 
     /// Did the client's bound cut this answer? Another one under it would be cut as well.
-    fn is_cut_by_client(&self, choice: &Choice) -> bool {
+    pub(super) fn is_cut_by_client(&self, choice: &Choice) -> bool {
         self.ask.max_tokens.is_some() && choice.finish_reason.as_deref() == Some("length")
     }
 
@@ -325,30 +336,6 @@ impl Turn {
         }
     }
 
-    /// Where another model is configured for what this one cannot do, takes its calls.
-    async fn ask_other_model(&mut self, resolution: &mut Resolution) {
-        let is_cut = resolution.first.finish_reason.as_deref() == Some("length");
-        let set = self.relay.upstreams.configured(&self.ask.model);
-        let Some(other) = set.and_then(|set| set.fallback_model.clone()).filter(|_| !is_cut) else { return };
-        let candidates = self.relay.upstreams.route(&other).candidates;
-        let Some(candidate) = candidates.into_iter().next() else { return };
-        tracing::info!(from = self.ask.model, to = other, "[relay] fallback: asking another model");
-        let target = self.target(candidate).await;
-        let question = Question { stream: false, ..Question::first(&self.ask) };
-        let Some(answer) = self.ask_again(&target, &question, AttemptReason::OtherModel).await else {
-            return;
-        };
-        if refusals(&answer.outcome.verdicts).next().is_none() && !answer.is_empty() {
-            resolution.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
-            let new = new_verdicts(resolution.verdicts.iter(), &answer);
-            resolution.verdicts.extend(new);
-            resolution.more_text = said_instead(&answer, &resolution.first);
-            resolution.finish_reason = answer.finish_reason.clone();
-            resolution.again.push(answer);
-            resolution.end = TurnEnd::Retried;
-        }
-    }
-
     /// Asks the same candidate a follow-up, and reads its whole answer.
     pub(super) async fn ask_again(
         &mut self,
@@ -360,6 +347,15 @@ impl Turn {
         // Few requests come here: they alone pay for the place that asking takes.
         let target = self.follow_up_target(target, question.choice(&self.ask));
         let open_answer = Box::pin(self.open_at(target, question, reason)).await.ok()?;
+        self.read_again(open_answer, question).await
+    }
+
+    /// Reads the whole answer to a question that follows the first one.
+    pub(super) async fn read_again(
+        &mut self,
+        open_answer: OpenAnswer,
+        question: &Question,
+    ) -> Option<Choice> {
         let document = open_answer.source.whole(&open_answer.target, &self.relay).await?;
         let allowed = question.allows(&self.ask);
         let options = self.read_options(&open_answer.target, allowed, &open_answer.shown);

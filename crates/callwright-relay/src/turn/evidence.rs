@@ -120,7 +120,7 @@ impl Turn {
         };
         match sent {
             Sent::Nothing => count.shows_dropped(&self.relay).await,
-            Sent::Words => {
+            Sent::Words | Sent::Calls => {
                 let relay = Arc::clone(&self.relay);
                 // The client has its answer: nobody waits for this.
                 drop(tokio::spawn(async move { count.shows_dropped(&relay).await }));

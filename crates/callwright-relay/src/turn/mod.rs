@@ -5,6 +5,7 @@ mod target;
 mod no_answer;
 mod explain;
 mod escalate;
+mod second;
 pub(crate) mod content;
 mod once_more;
 mod evidence;
@@ -97,6 +98,9 @@ impl Turn {
         let candidate = &target.candidate;
         self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
         self.log.strict_broken(self.relay.count_strict(target, choice, &self.tool_set));
+        if let Some(is_right) = choice.is_right_as_written(target.mode) {
+            self.relay.upstreams.count(candidate, is_right);
+        }
     }
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.

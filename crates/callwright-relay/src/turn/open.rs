@@ -17,7 +17,7 @@ use crate::recover::LostCall;
 use crate::relay::Relay;
 use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
-use crate::wire::{Document, WireError};
+use crate::wire::{Document, WireError, conversation_hash};
 
 /// An upstream that is answering, and how it was asked.
 pub(crate) struct OpenAnswer {
@@ -66,14 +66,27 @@ impl AnswerSource {
 }
 
 impl Turn {
-    /// Asks the upstreams of the model one after the other, each in the way that it can take.
+    /// Asks the upstreams of the request's model.
     pub(crate) async fn open(
         &mut self,
         question: &Question,
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
         let model = self.ask.model.clone();
-        let route = self.relay.upstreams.route(&model);
+        self.open_model(&model, question, reason).await
+    }
+
+    /// Asks the upstreams of `model` one after the other, each in the way that it can take.
+    pub(super) async fn open_model(
+        &mut self,
+        model: &str,
+        question: &Question,
+        reason: AttemptReason,
+    ) -> Result<OpenAnswer, NoAnswer> {
+        let route = match self.has_tools() {
+            true => self.relay.upstreams.route_for_calls(model, conversation_hash(self.ask.document.root())),
+            false => self.relay.upstreams.route(model),
+        };
         if route.candidates.is_empty() {
             let error = WireError {
                 status: StatusCode::NOT_FOUND,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use callwright::{Acceptance, Refusal, Verdict};
 
+use super::Target;
 use crate::record::{Choice, TurnEnd};
 use crate::wire::Foreign;
 
@@ -25,6 +26,8 @@ pub(crate) struct Resolution {
     pub(crate) content: Option<String>,
     /// How often each kind of repair was needed for it.
     pub(crate) content_repairs: BTreeMap<&'static str, usize>,
+    /// Who gave the answer that stands, where that is a second model.
+    pub(crate) by: Option<Target>,
     /// Why the content is not the JSON that was asked for, in a sentence.
     pub(crate) fault: Option<String>,
 }
@@ -36,6 +39,8 @@ pub(crate) enum Sent {
     Nothing,
     /// The words that stand before its last call, and nothing takes them back.
     Words,
+    /// Calls, too.
+    Calls,
 }
 
 impl Resolution {
@@ -48,6 +53,7 @@ impl Resolution {
             end: TurnEnd::Passed,
             content: None,
             content_repairs: BTreeMap::new(),
+            by: None,
             fault: None,
             first: choice,
             again: Vec::new(),

@@ -66,6 +66,15 @@ pub enum ConfigError {
         /// The name that no dialect has.
         dialect: String,
     },
+    /// A model's question cannot go to the second model that it names.
+    Escalation {
+        /// The model's pattern.
+        model: String,
+        /// The second model.
+        to: String,
+        /// Why it cannot.
+        why: &'static str,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -95,6 +104,9 @@ impl fmt::Display for ConfigError {
                     f,
                     "model `{model}`: there is no dialect `{dialect}`; `callwright dialects` lists them"
                 )
+            }
+            ConfigError::Escalation { model, to, why } => {
+                write!(f, "model `{model}`: escalate = \"{to}\": {why}")
             }
         }
     }

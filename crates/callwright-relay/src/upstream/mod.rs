@@ -9,12 +9,14 @@ use std::sync::atomic::AtomicUsize;
 
 use callwright::Dialects;
 
-use crate::config::{ModelConfig, RelayConfig, fits};
+use crate::config::{ModelConfig, RelayConfig, Routing, fits};
 
 mod error;
 mod secrets;
 mod spread;
+mod escalation;
 mod route;
+mod shares;
 mod client;
 mod kind;
 mod origin;
@@ -37,6 +39,8 @@ pub use route::{Candidate, Route};
 pub(crate) use secrets::{Secrets, Tail};
 pub(crate) use spread::Spread;
 
+use self::shares::Shares;
+
 /// All upstreams, and the models that are configured.
 #[derive(Debug)]
 pub struct Upstreams {
@@ -45,6 +49,7 @@ pub struct Upstreams {
     /// Those that answers are read in.
     dialects: Dialects,
     turn: AtomicUsize,
+    shares: Shares,
 }
 
 #[derive(Debug)]
@@ -76,7 +81,10 @@ impl Upstreams {
         let models = config.models.iter().map(|model| Model::new(model, &all, &config.dialects));
         let models = models.collect::<Result<_, _>>()?;
         let dialects = config.dialects.clone();
-        Ok(Upstreams { all, models, dialects, turn: AtomicUsize::new(0) })
+        let upstreams =
+            Upstreams { all, models, dialects, turn: AtomicUsize::new(0), shares: Shares::default() };
+        escalation::check(&upstreams)?;
+        Ok(upstreams)
     }
 
     /// All of them, in the order of the configuration.
@@ -89,12 +97,34 @@ impl Upstreams {
         self.known(model).map(|known| &*known.config)
     }
 
+    /// The model that is asked where an answer of `model` would end as refused; none where none is configured.
+    pub(crate) fn second(&self, model: &str) -> Option<&str> {
+        self.configured(model)?.escalate.as_deref().filter(|second| *second != model)
+    }
+
     fn known(&self, model: &str) -> Option<&Model> {
         self.models.iter().find(|known| fits(&known.config.pattern, model))
     }
 
     /// Whom to ask for `model`, best first. Equals take turns, so that each call is one request's.
     pub fn route(&self, model: &str) -> Route {
+        self.route_of(model, None)
+    }
+
+    /// Whom to ask for `model` in a request with tools, whose conversation has this hash.
+    pub(crate) fn route_for_calls(&self, model: &str, conversation: u64) -> Route {
+        self.route_of(model, Some(conversation))
+    }
+
+    /// Counts an answer with calls, where upstreams of its model are chosen by that.
+    pub(crate) fn count(&self, candidate: &Candidate, is_right: bool) {
+        let routing = candidate.config.as_ref().map(|config| config.routing);
+        if routing == Some(Routing::Right) {
+            self.shares.count(&candidate.model, candidate.upstream.name(), is_right);
+        }
+    }
+
+    fn route_of(&self, model: &str, conversation: Option<u64>) -> Route {
         let known = self.known(model);
         let config = known.map(|known| Arc::clone(&known.config));
         let mut upstreams = match known.and_then(|known| known.upstreams.as_ref()) {
@@ -102,8 +132,11 @@ impl Upstreams {
             None => self.all.iter().filter(|upstream| serves(upstream, model)).cloned().collect(),
         };
         let routing = config.as_ref().map(|config| config.routing).unwrap_or_default();
-        route::order(&mut upstreams, routing, &self.turn);
         let name = config.as_ref().and_then(|config| config.rename.as_deref()).unwrap_or(model);
+        match conversation.filter(|_| routing == Routing::Right && 1 < upstreams.len()) {
+            Some(conversation) => self.shares.order(&mut upstreams, name, conversation),
+            None => route::order(&mut upstreams, routing, &self.turn),
+        }
         let dialects = known.and_then(|known| known.dialects.as_ref()).unwrap_or(&self.dialects);
         let candidate = |upstream: Arc<Upstream>| Candidate {
             kind: upstream.kind(),

@@ -67,7 +67,7 @@ pub(super) fn order(upstreams: &mut [Arc<Upstream>], routing: Routing, turn: &At
     }
     match routing {
         // A stable sort: the failing ones come last, otherwise the order is as configured.
-        Routing::Ordered => upstreams.sort_by_cached_key(|upstream| upstream.is_failing()),
+        Routing::Ordered | Routing::Right => upstreams.sort_by_cached_key(|upstream| upstream.is_failing()),
         Routing::LeastBusy => {
             let turn = turn.fetch_add(1, Ordering::Relaxed) % upstreams.len();
             upstreams.rotate_left(turn);

@@ -5,6 +5,7 @@
 
 mod answer;
 mod ask;
+mod begins;
 mod chunk;
 mod document;
 mod doubled;
@@ -17,6 +18,7 @@ mod surrogates;
 
 pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, reasoning, usage};
 pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin, policy_of};
+pub(crate) use begins::conversation_hash;
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas, is_no_id};
 pub(crate) use document::{Change, Document, Head, array, count_of, object, rewritten, spliced, string_of};
 pub(crate) use doubled::doubled;

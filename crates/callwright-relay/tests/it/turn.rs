@@ -708,7 +708,7 @@ fn another_model_may_do_what_this_one_cannot() {
         when = { model = "prompt-model" }
         text = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
     "#;
-    let other = |config: &mut RelayConfig| config.models[0].fallback_model = Some(String::from(PROMPT));
+    let other = |config: &mut RelayConfig| config.models[0].escalate = Some(String::from(PROMPT));
     let setting = setting_with(script, other);
     let answer = run(setting.client.chat(&request(NATIVE))).unwrap();
     assert_eq!(calls(&answer), [("get_weather", json!({"city": "Paris"}))]);
@@ -839,6 +839,47 @@ fn equal_upstreams_take_turns() {
         run(setting.client.chat(&request(NATIVE))).unwrap();
     }
     assert_eq!((bodies(&setting.replay).len(), bodies(&other).len()), (2, 2));
+}
+
+#[test]
+fn requests_with_tools_go_where_calls_are_right_as_written() {
+    let script = |arguments: &str| {
+        format!(
+            r#"
+            [[answer]]
+            when = {{ has_tools = true }}
+            repeat = true
+            tool_calls = [{{ name = "get_weather", arguments = '{arguments}' }}]
+            [[answer]]
+            repeat = true
+            text = "Hello."
+            "#
+        )
+    };
+    let other = Replay::start(Script::from_toml(&script(r#"{"city": "Paris"}"#)).unwrap()).unwrap();
+    let right = |config: &mut RelayConfig| {
+        config.upstreams.push(UpstreamConfig::new("other", &other.base_url()));
+        config.models[0].routing = Routing::Right;
+    };
+    // Its calls are repaired, so that nobody but the relay sees what they were.
+    let setting = setting_with(&script(r#"{"city": "Paris",}"#), right);
+    let ask = |n: usize, has_tools: bool| {
+        let mut request = request(NATIVE);
+        request["messages"] = json!([{"role": "user", "content": format!("Question {n}.")}]);
+        if !has_tools {
+            request.as_object_mut().unwrap().remove("tools");
+            request.as_object_mut().unwrap().remove("tool_choice");
+        }
+        run(setting.client.chat(&request)).unwrap();
+    };
+    (0..60).for_each(|n| ask(n, true));
+    let before = bodies(&other).len();
+    (60..160).for_each(|n| ask(n, true));
+    let n_right = bodies(&other).len() - before;
+    assert!((90..=99).contains(&n_right), "{n_right} of 100");
+    let before = bodies(&setting.replay).len();
+    (0..10).for_each(|n| ask(n, false));
+    assert_eq!(bodies(&setting.replay).len() - before, 10, "without tools the order holds");
 }
 
 /// What runs away until its tokens are spent is asked for once more, with bounds that only the second question has.

@@ -124,10 +124,9 @@ async fn the_chat_cases_come_to_the_same_before_upstreams_of_other_apis() {
         }
         let kinds = KINDS.into_iter().filter(|kind| script.answers.iter().all(|it| is_said_in(*kind, it)));
         for (kind, way) in kinds.flat_map(|kind| case.ways().map(move |way| (kind, way))) {
-            let replay = Replay::start(case.script(way)).unwrap();
-            let gateway = Served::of_kind(&replay.base_url(), case.mode, Some(kind));
+            let stage = case.stage(way, Some(kind));
             let request = case.request(way);
-            let got = ask(&gateway.base_url, &case.headers, &request).await;
+            let got = ask(&stage.gateway.base_url, &case.headers, &request).await;
             n_played += 1;
             let breaches = expect::seen(&case, &got, &got, &request);
             wrong.extend(

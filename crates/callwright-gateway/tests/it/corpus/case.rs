@@ -5,8 +5,12 @@ use std::path::Path;
 
 use callwright::json;
 use callwright::value::{Map, Value};
-use callwright_replay::{Form, Pieces, Script};
+use callwright_relay::UpstreamKind;
+use callwright_replay::{Form, Pieces, Recorded, Replay, Script};
 use serde::Deserialize;
+
+use crate::corpus::expect;
+use crate::corpus::served::Served;
 
 /// One case.
 #[derive(Clone, Deserialize)]
@@ -28,6 +32,11 @@ pub(crate) struct Case {
     /// What the upstream's script says besides its answers.
     #[serde(default)]
     pub(crate) server: Map,
+    /// What the gateway's configuration has.
+    #[serde(default)]
+    config: Map,
+    /// Another upstream: its model `big` is asked where the case's own fails.
+    second: Option<Second>,
     /// The upstream's answers, as a script of `callwright replay` has them.
     answer: Vec<Value>,
     /// The request's headers.
@@ -39,6 +48,72 @@ pub(crate) struct Case {
     pub(crate) sees: Sees,
     /// What the upstream must be asked, request by request; anything where nothing is said.
     pub(crate) asked: Option<Vec<Asked>>,
+}
+
+/// Another upstream than the one of the case.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Second {
+    /// The API that it speaks itself, if it speaks another one than chat completions.
+    kind: Option<UpstreamKind>,
+    /// Its answers, as a script has them.
+    answer: Vec<Value>,
+    /// What it must be asked, request by request; anything where nothing is said.
+    asked: Option<Vec<Asked>>,
+}
+
+/// A gateway, and what stands behind it.
+pub(crate) struct Stage {
+    pub(crate) replay: Replay,
+    second: Option<(Replay, Option<Vec<Asked>>)>,
+    pub(crate) gateway: Served,
+}
+
+impl Stage {
+    /// Sets these up, with answers that come whole or in such pieces.
+    pub(crate) fn set(
+        (script, kind): (Script, Option<UpstreamKind>),
+        mode: ModelMode,
+        config: &Map,
+        second: Option<&Second>,
+        cut: Option<(Pieces, Pieces)>,
+    ) -> Stage {
+        let replay = Replay::start(script).unwrap();
+        let second = second.map(|second| {
+            let script = Script::from_value(json!({ "answer": second.answer })).unwrap();
+            (Replay::start(cut_like(script, cut)).unwrap(), second)
+        });
+        let behind = second.as_ref().map(|(replay, second)| (replay.base_url(), second.kind));
+        let behind = behind.as_ref().map(|(url, kind)| (url.as_str(), *kind));
+        let gateway = Served::set((&replay.base_url(), kind), mode, config, behind);
+        let second = second.map(|(replay, second)| (replay, second.asked.clone()));
+        Stage { replay, second, gateway }
+    }
+
+    /// Everything in which the requests are not what is expected of them. No upstream sees another one's headers.
+    pub(crate) fn wrong(&self, asked: Option<&Vec<Asked>>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let first = (&self.replay, asked, "replay");
+        let second = self.second.as_ref().map(|(replay, asked)| (replay, asked.as_ref(), "second"));
+        for (replay, asked, name) in [Some(first), second].into_iter().flatten() {
+            let requests = replay.requests();
+            wrong.extend(asked.map(|asked| expect::asked_for(asked, &requests)).unwrap_or_default());
+            let headers = requests.iter().flat_map(|request: &Recorded| &request.headers);
+            let foreign = headers.filter(|(key, whose)| key == "x-whose" && whose != name);
+            wrong.extend(foreign.map(|(_, whose)| format!("{name} was asked with a header of {whose}")));
+        }
+        wrong
+    }
+}
+
+/// The script with its answers cut like this.
+fn cut_like(mut script: Script, cut: Option<(Pieces, Pieces)>) -> Script {
+    if let Some((pieces, writes)) = cut {
+        for answer in &mut script.answers {
+            answer.form = Some(Form { pieces, writes, ..answer.form.take().unwrap_or_default() });
+        }
+    }
+    script
 }
 
 /// How tools reach a case's model.
@@ -118,6 +193,15 @@ const WAYS: [Way; 4] = [
     Way::Streamed(Pieces::Random(5), Pieces::Random(11)),
 ];
 
+impl Way {
+    fn cut(self) -> Option<(Pieces, Pieces)> {
+        match self {
+            Way::Plain => None,
+            Way::Streamed(pieces, writes) => Some((pieces, writes)),
+        }
+    }
+}
+
 impl Case {
     /// The cases of one file of `corpus/gateway`.
     pub(crate) fn read(file: &str) -> Vec<Case> {
@@ -158,14 +242,20 @@ impl Case {
     pub(crate) fn script(&self, way: Way) -> Script {
         let mut script = self.server.clone();
         script.insert("answer".into(), self.answer.clone().into());
-        let mut script = Script::from_value(script.into())
+        let script = Script::from_value(script.into())
             .unwrap_or_else(|error| panic!("{}/{}: {error}", self.kind, self.name));
-        if let Way::Streamed(pieces, writes) = way {
-            for answer in &mut script.answers {
-                answer.form = Some(Form { pieces, writes, ..answer.form.take().unwrap_or_default() });
-            }
-        }
-        script
+        cut_like(script, way.cut())
+    }
+
+    /// A gateway before an upstream of this kind, which plays the case.
+    pub(crate) fn stage(&self, way: Way, kind: Option<UpstreamKind>) -> Stage {
+        let script = (self.script(way), kind);
+        Stage::set(script, self.mode, &self.config, self.second.as_ref(), way.cut())
+    }
+
+    /// Is it about more than one upstream and its answers?
+    pub(crate) fn is_configured(&self) -> bool {
+        self.second.is_some() || !self.config.is_empty()
     }
 }
 

@@ -23,7 +23,6 @@ use callwright::{CallDelta, Context, Delta, Scanner, ToolSet};
 use callwright_replay::Replay;
 
 use crate::corpus::case::{Case, Way, tools};
-use crate::corpus::served::Served;
 
 /// How many kinds of each sort there are.
 const KINDS: [(&str, usize); 4] =
@@ -44,11 +43,10 @@ async fn through_a_gateway(case: &Case, way: Way) -> Vec<String> {
     let request = case.request(way);
     let alone = Replay::start(case.script(way)).unwrap();
     let direct = client::ask(&alone.base_url(), &case.headers, &request).await;
-    let replay = Replay::start(case.script(way)).unwrap();
-    let gateway = Served::with(&replay.base_url(), case.mode);
-    let got = client::ask(&gateway.base_url, &case.headers, &request).await;
+    let stage = case.stage(way, None);
+    let got = client::ask(&stage.gateway.base_url, &case.headers, &request).await;
     let mut wrong = expect::seen(case, &got, &direct, &request);
-    wrong.extend(expect::asked(case, &replay.requests()));
+    wrong.extend(stage.wrong(case.asked.as_ref()));
     wrong
 }
 

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use callwright::json;
-use callwright::value::Value;
+use callwright::value::{Map, Value};
 use callwright_gateway::{Gateway, GatewayConfig, ServerConfig, Signals, Stop};
 use callwright_relay::UpstreamKind;
 use callwright_relay::config::{Mode, ModelConfig, RelayConfig, UpstreamConfig};
@@ -31,16 +31,39 @@ impl Served {
 
     /// The same for an upstream of which it is said, or not, which API it speaks.
     pub(crate) fn of_kind(upstream: &str, mode: ModelMode, kind: Option<UpstreamKind>) -> Served {
+        Served::set((upstream, kind), mode, &Map::new(), None)
+    }
+
+    /// The same with this in its configuration, and with another upstream, whose model `big` is asked where others fail.
+    pub(crate) fn set(
+        (upstream, kind): (&str, Option<UpstreamKind>),
+        mode: ModelMode,
+        set: &Map,
+        second: Option<(&str, Option<UpstreamKind>)>,
+    ) -> Served {
         let config = GatewayConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             server: ServerConfig { workers: 1, ..ServerConfig::default() },
             ..GatewayConfig::default()
         };
-        let upstream: UpstreamConfig = from(json!({ "name": "replay", "base_url": upstream, "retries": 0 }));
-        let upstream = UpstreamConfig { kind, ..upstream };
+        let at = |name: &str, base_url: &str, kind| {
+            let upstream: UpstreamConfig = from(
+                json!({ "name": name, "base_url": base_url, "retries": 0, "headers": { "x-whose": name } }),
+            );
+            UpstreamConfig { kind, ..upstream }
+        };
         let model: ModelConfig = from(json!({ "pattern": "*" }));
         let model = ModelConfig { mode: configured(mode), ..model };
-        let relay = RelayConfig { upstreams: vec![upstream], models: vec![model], ..RelayConfig::default() };
+        let mut relay: RelayConfig = from(set.clone().into());
+        relay.upstreams.push(at("replay", upstream, kind));
+        relay.models.push(model.clone());
+        if let Some((base_url, kind)) = second {
+            relay.upstreams.push(at("second", base_url, kind));
+            let named = |name: &str| vec![String::from(name)];
+            let big = json!({ "pattern": "big", "upstreams": ["second"], "mode": "native" });
+            let escalate = Some(String::from("big"));
+            relay.models = vec![from(big), ModelConfig { escalate, upstreams: named("replay"), ..model }];
+        }
         let gateway = Gateway::new(config, relay, &|_| None).unwrap_or_else(|error| panic!("{error}"));
         let base_url = format!("http://{}/v1", gateway.address().unwrap());
         let stop = gateway.stop();

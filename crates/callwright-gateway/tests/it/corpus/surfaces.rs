@@ -11,10 +11,10 @@ use callwright_replay::{Form, Pieces, Replay, Script};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::corpus::case::{Asked, Case, ModelMode, Way, files};
+use crate::corpus::case::{Asked, Case, ModelMode, Second, Stage, Way, files};
 use crate::corpus::client::{Got, ask_at};
 use crate::corpus::served::Served;
-use crate::corpus::{expect, strict};
+use crate::corpus::strict;
 
 /// How a stream is cut: its texts into deltas, and its bytes into writes.
 pub(crate) type Cut = (Pieces, Pieces);
@@ -44,6 +44,11 @@ pub(crate) struct SurfaceCase<S> {
     /// What the upstream's script says besides its answers.
     #[serde(default)]
     server: Map,
+    /// What the gateway's configuration has.
+    #[serde(default)]
+    config: Map,
+    /// Another upstream: its model `big` is asked where the case's own fails.
+    second: Option<Second>,
     answer: Vec<Value>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -80,12 +85,11 @@ impl<S> SurfaceCase<S> {
 
     /// What the client gets at `path` in this way, and what is wrong with what the upstream was asked.
     pub(crate) async fn played(&self, path: &str, all: Value, cut: Option<Cut>) -> (Got, Vec<String>) {
-        let replay = Replay::start(self.script(cut)).unwrap();
-        let gateway = Served::of_kind(&replay.base_url(), self.mode, self.kind);
+        let script = (self.script(cut), self.kind);
+        let stage = Stage::set(script, self.mode, &self.config, self.second.as_ref(), cut);
         let request = self.request(all, cut.is_some());
-        let got = ask_at(path, &gateway.base_url, &self.headers, &request).await;
-        let wrong = self.asked.as_ref().map(|asked| expect::asked_for(asked, &replay.requests()));
-        let mut wrong = wrong.unwrap_or_default();
+        let got = ask_at(path, &stage.gateway.base_url, &self.headers, &request).await;
+        let mut wrong = stage.wrong(self.asked.as_ref());
         if self.same {
             let alone = Replay::start(self.script(cut)).unwrap();
             let direct = ask_at(path, &alone.base_url(), &self.headers, &request).await;
@@ -94,7 +98,7 @@ impl<S> SurfaceCase<S> {
                     (String::from_utf8_lossy(&got.body), String::from_utf8_lossy(&direct.body));
                 wrong.push(format!("not what the upstream sent: {got}\nagainst {direct}"));
             }
-            if replay.requests()[0].body != alone.requests()[0].body {
+            if stage.replay.requests()[0].body != alone.requests()[0].body {
                 wrong.push(String::from("not what the client sent"));
             }
         }
@@ -153,6 +157,7 @@ pub(crate) async fn alike_as_chat(
         };
         if !matches!(script.answers.as_slice(), [answer] if makes_calls(answer))
             || case.sees.error
+            || case.is_configured()
             || case.sees.calls.is_empty()
             || !members.all(|key| is_said_by_all(key))
         {
@@ -222,9 +227,8 @@ pub(crate) async fn compared_with_chat(
             }
             let mut got = Vec::new();
             for (path, request) in [("chat/completions", &chat), (path, &other)] {
-                let replay = Replay::start(case.script(way)).unwrap();
-                let gateway = Served::with(&replay.base_url(), case.mode);
-                got.push(ask_at(path, &gateway.base_url, &case.headers, request).await);
+                let stage = case.stage(way, None);
+                got.push(ask_at(path, &stage.gateway.base_url, &case.headers, request).await);
             }
             n_played += 1;
             let name = format!("{}/{} {way:?}", case.kind, case.name);

@@ -28,7 +28,7 @@ pub(in crate::lane) struct Whole {
 }
 
 impl Whole {
-    fn as_it_came(document: Document) -> Whole {
+    pub(in crate::lane) fn as_it_came(document: Document) -> Whole {
         Whole { document, found: Found::default(), content: None }
     }
 }

@@ -3,6 +3,7 @@
 use callwright_json::{Span, Value, quote};
 
 use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, is_announced_call, written};
+use crate::lane::stream::read;
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::{Failure, messages_error};
@@ -101,6 +102,26 @@ impl Wire for Messages {
             _ => Vec::new(),
         };
         edited(event, data, edits, out);
+    }
+
+    fn taken_over(&mut self, other: &[Event], held: &[Value<'_>], more: Usage) -> Option<String> {
+        let first = held.iter().find_map(|event| count_of(*event, "index"))?;
+        let settled = Settled { calls: &[], has_calls: true, more };
+        let (mut out, mut is_over) = (String::new(), false);
+        for (event, (data, tree)) in other.iter().filter_map(|event| Some((event, read(event)?))) {
+            let root = tree.root(&data);
+            let mut edits = match string_of(root, "type").as_deref() {
+                Some("message_start" | "ping") => continue,
+                Some("error") => return None,
+                Some("message_delta") => counted(root, &settled),
+                _ => Vec::new(),
+            };
+            is_over |= string_of(root, "type").is_some_and(|kind| kind == "message_stop");
+            let at = root.get("index").zip(count_of(root, "index"));
+            edits.extend(at.map(|(index, at)| (index.span(), (first + at).to_string())));
+            edited(event, &data, edits, &mut out);
+        }
+        is_over.then_some(out)
     }
 
     fn fail(&mut self, failure: &Failure, out: &mut String) {

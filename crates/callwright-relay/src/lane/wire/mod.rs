@@ -92,6 +92,10 @@ pub(crate) trait Wire: Reader {
     /// Writes the event as it stands once the calls are settled.
     fn write(&mut self, event: &Event, data: (&str, Value<'_>), settled: &Settled<'_>, out: &mut String);
 
+    /// The events of another answer to the same request, as they go on where this one's `held` would. None where that is no whole
+    /// answer. What came before took `more`.
+    fn taken_over(&mut self, other: &[Event], held: &[Value<'_>], more: Usage) -> Option<String>;
+
     /// Ends a stream that cannot go on.
     fn fail(&mut self, failure: &Failure, out: &mut String);
 

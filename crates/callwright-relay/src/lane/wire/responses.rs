@@ -3,10 +3,11 @@
 use callwright_json::{Span, Value, quote};
 
 use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, written};
+use crate::lane::stream::read;
 use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::Failure;
-use crate::wire::{Change, array, count_of, object, rewritten, string_of};
+use crate::wire::{Change, Document, array, count_of, object, rewritten, string_of};
 
 /// A stream of events, which are numbered.
 #[derive(Default)]
@@ -129,6 +130,42 @@ impl Wire for Responses {
             _ => {}
         }
         self.edited(event, (data, root), edits, out);
+    }
+
+    fn taken_over(&mut self, other: &[Event], held: &[Value<'_>], more: Usage) -> Option<String> {
+        let first = held.iter().find_map(|event| count_of(*event, "output_index"))?;
+        let own = held.iter().find_map(|event| event.get("response")).into_iter().flat_map(output);
+        let own: Vec<&str> = own.take(usize::try_from(first).ok()?).map(Value::raw).collect();
+        let settled = Settled { calls: &[], has_calls: true, more };
+        let begun = self.begun.clone().and_then(|begun| Document::of(begun).ok());
+        self.next = held.first().and_then(|event| count_of(*event, "sequence_number")).unwrap_or(self.next);
+        let (mut out, mut is_over) = (String::new(), false);
+        for (event, (data, tree)) in other.iter().filter_map(|event| Some((event, read(event)?))) {
+            let root = tree.root(&data);
+            let mut edits = Vec::new();
+            match string_of(root, "type").as_deref() {
+                Some("response.created" | "response.in_progress" | "response.queued") => continue,
+                Some("error" | "response.failed") => return None,
+                Some("response.completed" | "response.incomplete") => {
+                    let response = root.get("response")?;
+                    is_over = true;
+                    edits.extend(counted(response, &settled));
+                    let all = own.iter().copied().chain(output(response).map(Value::raw));
+                    edits.extend(response.get("output").map(|output| (output.span(), array(all))));
+                    // The client knows it by what was said when it began.
+                    let said = begun.as_ref().map(Document::root);
+                    let said = ["id", "model", "created_at"].into_iter().filter_map(|key| {
+                        Some((response.get(key)?.span(), said?.get(key)?.raw().to_owned()))
+                    });
+                    edits.extend(said);
+                }
+                _ => {}
+            }
+            let at = root.get("output_index").zip(count_of(root, "output_index"));
+            edits.extend(at.map(|(index, at)| (index.span(), (first + at).to_string())));
+            self.edited(event, (&data, root), edits, &mut out);
+        }
+        is_over.then_some(out)
     }
 
     fn fail(&mut self, failure: &Failure, out: &mut String) {

@@ -1,0 +1,130 @@
+//! Asks a second model the same, once, where the answer of the first would end as refused.
+//!
+//! In goes the client's request with another model, through the relay's own door: the second model may live at an upstream of any
+//! API. Out comes its answer in the client's API, read, checked and ended as any other. Nobody follows it.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use callwright_json::{Kind, Value, quote};
+use http::{HeaderMap, StatusCode};
+
+use super::wire::{self, Settled};
+use super::{Lane, request_id};
+use crate::record::{Observer, TurnEnd, TurnRecord, Usage};
+use crate::relay::{Errand, REQUEST_ID, Request};
+use crate::reply::{Reply, ReplyBody};
+use crate::report;
+use crate::wire::{Change, Document, rewritten, spliced, string_of};
+
+/// What a second model answered.
+pub(super) struct Second {
+    /// Its name in the configuration.
+    pub(super) model: String,
+    headers: HeaderMap,
+    /// A whole answer, or the events of one.
+    pub(super) body: Bytes,
+    /// How its turn ended.
+    pub(super) end: TurnEnd,
+}
+
+/// Would the client read that an answer that ended so is none?
+pub(super) fn is_refused(end: TurnEnd) -> bool {
+    matches!(end, TurnEnd::Refused | TurnEnd::GaveUp)
+}
+
+impl Lane {
+    /// What the second model of the request's own makes of the same request. The first answer stopped for this `reason`. None
+    /// where there is no such model, nothing more may be asked, or no answer comes.
+    pub(super) async fn second(&mut self, reason: Option<&str>, stream: bool) -> Option<Second> {
+        let root = self.document.root();
+        let first = string_of(root, "model").unwrap_or_default();
+        let model = self.relay.upstreams().second(&first)?.to_owned();
+        // What only the first upstream keeps, the second one does not know.
+        let is_kept = |key: &str| root.get(key).is_some_and(|kept| kept.kind() != Kind::Null);
+        let is_elsewhere = ["previous_response_id", "conversation", "prompt"].into_iter().any(is_kept);
+        // The client's bound would cut another answer as well.
+        let is_cut = reason == Some("length") && self.most_tokens.is_some();
+        let elapsed = self.log.elapsed();
+        if is_elsewhere || is_cut || !self.ladder.may_escalate(elapsed) {
+            return None;
+        }
+        tracing::info!(from = &*first, to = model, "[relay] fallback: asking a second model");
+        let kept = Arc::new(KeptRecord::default());
+        let errand = Errand { observer: kept.clone(), ladder: Some(self.ladder.rest(elapsed)) };
+        let request = Request {
+            id: self.log.id().to_owned(),
+            body: self.request_of(&model, stream),
+            policy: Some(self.policy),
+            wants_report: false,
+            headers: self.headers.clone(),
+            owner: self.owner.clone(),
+            surface: self.surface,
+        };
+        let Reply { status, headers, body } = Arc::clone(&self.relay).chat_within(request, errand).await;
+        let body = body.collected(self.relay.config.limits.answer).await;
+        let record = mem::take(&mut *kept.0.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let end = record.end;
+        self.log.adds(record);
+        let is_answer = status.is_success() && end.is_of_an_answer();
+        Some(Second { model, headers, body: body.filter(|_| is_answer)?, end })
+    }
+
+    /// The client's request to another model.
+    fn request_of(&self, model: &str, stream: bool) -> Bytes {
+        let root = self.document.root();
+        let mut changes = vec![("model", Change::Set(quote(model)))];
+        if stream != self.stream {
+            changes.extend(["stream", "stream_options"].map(|key| (key, Change::Remove)));
+        }
+        let left = self.ladder.tokens_left();
+        // A budget for thoughts has to stay below the bound.
+        if self.most_tokens.is_some_and(|most| left < most) && root.get("thinking").is_none() {
+            let bounds =
+                ["max_tokens", "max_output_tokens"].into_iter().filter(|key| root.get(key).is_some());
+            changes.extend(bounds.map(|key| (key, Change::Set(left.to_string()))));
+        }
+        Bytes::from(rewritten(root, &changes))
+    }
+
+    /// The answer of a second model as the client gets it: under the first one's name, as the request did not name another, and
+    /// with the tokens of both. `first` is what the first one said, and took the tokens that are `spent`.
+    pub(super) fn reply_of(&mut self, second: Second, first: Value<'_>, spent: Usage) -> Option<Reply> {
+        let Second { model, mut headers, body, end } = second;
+        let document = Document::of_answer(body, None).ok()?;
+        let root = document.root();
+        let settled = Settled { calls: &[], has_calls: true, more: spent };
+        let mut edits = wire::of(self.surface).edits(root, &settled);
+        if let (Some(own), Some(named)) = (root.get("model"), first.get("model")) {
+            edits.push((own.span(), named.raw().to_owned()));
+        }
+        edits.sort_by_key(|(span, _)| *span);
+        let body = Bytes::from(spliced(document.text(), &edits));
+        self.ends_with(&model, end);
+        report::head(self.log.record(), &mut headers);
+        report::outcome(self.log.record(), self.log.record().end, &[], &mut headers);
+        headers.extend(request_id(&self.log).map(|id| (REQUEST_ID, id)));
+        Some(Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) })
+    }
+
+    /// The client gets the answer of this model, which ended so.
+    pub(super) fn ends_with(&mut self, model: &str, end: TurnEnd) {
+        self.log.escalated(model);
+        let end = match end {
+            TurnEnd::Passed | TurnEnd::Repaired => TurnEnd::Retried,
+            end => end,
+        };
+        self.log.end(end, StatusCode::OK.as_u16());
+    }
+}
+
+/// Keeps the record of one request.
+#[derive(Default)]
+struct KeptRecord(Mutex<Option<TurnRecord>>);
+
+impl Observer for KeptRecord {
+    fn ended(&self, turn: TurnRecord) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+    }
+}

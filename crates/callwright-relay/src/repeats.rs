@@ -1,0 +1,167 @@
+//! What goes round in a conversation: the same calls with the same results, turn after turn, say nothing new.
+//!
+//! Calls and results go in; how often the last turn came to the same, and the sentence that the model is told, come out. An agent
+//! and the gateway compare by the same text.
+
+use std::collections::BTreeMap;
+
+use callwright::value::Value;
+use callwright_json as json;
+
+use crate::bridge::text;
+use crate::wire::string_of;
+
+/// What a turn came to: each call's name, its arguments and its result, in one spelling.
+///
+/// `{"a": 1, "b": 2}` and `{"b":2,"a":1}` are the same arguments.
+pub fn turn_text<'c>(calls: impl Iterator<Item = (&'c str, &'c str, &'c str)>) -> String {
+    let told = calls.map(|(name, arguments, result)| {
+        let arguments =
+            arguments.parse::<Value>().map_or_else(|_| json::quote(arguments), |value| sorted(&value));
+        format!("[{},{arguments},{}]", json::quote(name), json::quote(result))
+    });
+    told.collect::<Vec<_>>().join(",")
+}
+
+/// What a model is told whose turn with calls of these tools came to the same so often.
+pub fn repeat_sentence(names: &[&str], times: u32) -> String {
+    format!(
+        "You have made this call {times} times now ({}), with the same arguments and the same result each time, which stands \
+         above. Making it once more changes nothing. Do something else, or say what came of the task.",
+        names.join(", ")
+    )
+}
+
+/// A value as JSON, with the members of each object in the order of their names.
+fn sorted(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<&str, String> =
+                members.iter().map(|(name, value)| (name.as_str(), sorted(value))).collect();
+            let members: Vec<String> =
+                members.iter().map(|(name, value)| format!("{}:{value}", json::quote(name))).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(sorted).collect::<Vec<_>>().join(",")),
+        value => value.to_string(),
+    }
+}
+
+/// What goes round at the end of a chat.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Loop {
+    /// In so many turns.
+    pub(crate) times: u32,
+    /// What the model is told of it.
+    pub(crate) sentence: String,
+}
+
+/// The loop that these messages end in, if the last `most` turns with calls, or more, came to the same. A turn without calls ends
+/// what stands before it.
+pub(crate) fn loop_in<'d>(messages: impl Iterator<Item = json::Value<'d>>, most: u32) -> Option<Loop> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for message in messages {
+        match string_of(message, "role").as_deref() {
+            Some("assistant") => match Turn::of(message) {
+                Some(turn) => turns.push(turn),
+                None => turns.clear(),
+            },
+            Some("tool") => {
+                let id = string_of(message, "tool_call_id").unwrap_or_default();
+                let open = turns.last_mut().and_then(|turn| turn.calls.iter_mut().find(|call| call.id == id));
+                if let Some(call) = open {
+                    call.result = Some(text(message.get("content")));
+                }
+            }
+            _ => {}
+        }
+    }
+    let last = turns.last()?;
+    let came_to = last.came_to()?;
+    let is_same = |turn: &&Turn| turn.came_to().as_ref() == Some(&came_to);
+    let times = u32::try_from(turns.iter().rev().take_while(is_same).count()).unwrap_or(u32::MAX);
+    let names: Vec<&str> = last.calls.iter().map(|call| call.name.as_str()).collect();
+    (most.max(1) <= times).then(|| Loop { times, sentence: repeat_sentence(&names, times) })
+}
+
+/// A turn of a model that makes calls.
+struct Turn {
+    calls: Vec<Call>,
+}
+
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+    result: Option<String>,
+}
+
+impl Turn {
+    /// None where the message makes no call.
+    fn of(message: json::Value<'_>) -> Option<Turn> {
+        let calls = message.get("tool_calls")?.elements().map(|call| {
+            let function = call.get("function");
+            let member = |key| function.and_then(|function| string_of(function, key)).unwrap_or_default();
+            Call {
+                id: string_of(call, "id").unwrap_or_default().into_owned(),
+                name: member("name").into_owned(),
+                arguments: member("arguments").into_owned(),
+                result: None,
+            }
+        });
+        let calls: Vec<Call> = calls.collect();
+        (!calls.is_empty()).then_some(Turn { calls })
+    }
+
+    /// None where a call has no result.
+    fn came_to(&self) -> Option<String> {
+        let is_done = self.calls.iter().all(|call| call.result.is_some());
+        let all = self.calls.iter().map(|call| {
+            (call.name.as_str(), call.arguments.as_str(), call.result.as_deref().unwrap_or_default())
+        });
+        is_done.then(|| turn_text(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often a chat with these turns goes round: arguments and result each, words where there are no arguments.
+    fn times(turns: &[(&str, &str)]) -> Option<u32> {
+        let messages = turns.iter().enumerate().flat_map(|(n, (arguments, result))| {
+            let call =
+                callwright::json!({"id": n.to_string(), "function": {"name": "f", "arguments": *arguments}});
+            let calls = if arguments.is_empty() { vec![] } else { vec![call] };
+            [
+                callwright::json!({"role": "assistant", "content": "I look.", "tool_calls": calls}),
+                callwright::json!({"role": "tool", "tool_call_id": n.to_string(), "content": *result}),
+                callwright::json!({"role": "user", "content": "(a reminder)"}),
+            ]
+        });
+        let chat = Value::Array(messages.collect()).to_string();
+        let tree = json::strict(&chat).unwrap();
+        let found = loop_in(tree.root(&chat).elements(), 2);
+        found.map(|found| found.times)
+    }
+
+    #[test]
+    fn the_same_turn_counts_whatever_its_spelling() {
+        assert_eq!(
+            times(&[(r#"{"a": 1, "b": {"c": 2, "d": 3}}"#, "x"), (r#"{"b":{"d":3,"c":2},"a":1}"#, "x")]),
+            Some(2)
+        );
+        let again = ("{}", "x");
+        assert_eq!(times(&[("{}", "y"), again, again, again]), Some(3));
+        for turns in [
+            &[again][..],
+            &[again, ("{}", "y")],
+            &[again, (r#"{"a":1}"#, "x")],
+            // It said something in between.
+            &[again, ("", ""), again],
+            &[again, again, ("", "")],
+        ] {
+            assert_eq!(times(turns), None, "{turns:?}");
+        }
+    }
+}
