@@ -145,6 +145,10 @@ fn questions(answers: &[Vec<Call>], mode: Mode, policy: Policy, beside: &str) ->
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (at, _) in text.match_indices("word") {
+        // Not the sentences about them: "answer in words".
+        if !text[at + 4..].starts_with(|next: char| next.is_ascii_digit()) {
+            continue;
+        }
         let word = &text[at..=at + text[at..].find('x').unwrap()];
         if !words.contains(&word) {
             words.push(word);
