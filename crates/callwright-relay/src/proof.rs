@@ -1,10 +1,8 @@
 //! Which models write right calls: of those, arguments may go out while they are written.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-use std::sync::Arc;
 
 use callwright::{ToolSet, Verdict};
 
@@ -37,14 +35,19 @@ impl Relay {
         }
     }
 
-    /// Counts the calls of an answer of `target` as evidence that its server holds them to their schemas, or does not, and
-    /// returns how many break them.
-    pub(crate) fn count_strict(
+    /// Counts the calls of an answer of `target`: as evidence for its model and its upstream, and that its server holds them to
+    /// their schemas, or does not. Returns how many break these although `strict` was said.
+    pub(crate) fn count_calls(
         self: &Arc<Relay>,
         target: &Target,
         choice: &Choice,
         tool_set: &ToolSet,
     ) -> u32 {
+        let candidate = &target.candidate;
+        self.proofs.count(candidate.upstream.name(), &candidate.model, choice);
+        if let Some(is_right) = choice.is_right_as_written(target.mode) {
+            self.upstreams.count(candidate, is_right);
+        }
         let shown = target.strict.shown(choice, tool_set);
         if self.capabilities.learn_strict(&target.candidate, shown) {
             let relay = Arc::clone(self);

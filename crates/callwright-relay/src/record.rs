@@ -298,6 +298,11 @@ pub enum TurnEnd {
 }
 
 impl TurnEnd {
+    /// Would the client read that the answer is none?
+    pub(crate) fn is_refusal(self) -> bool {
+        matches!(self, TurnEnd::Refused | TurnEnd::GaveUp)
+    }
+
     /// Did an answer come, whatever became of it?
     pub(crate) fn is_of_an_answer(self) -> bool {
         match self {

@@ -15,16 +15,15 @@ const OUTPUTS: [(&str, &str); 2] =
 
 /// The items with an output for each old call, and with outputs of no call as words of the user; none where they are that
 /// already, and where an item refers to one that only the server has. The last calls may have no output yet.
-pub(crate) fn answered<'d>(items: impl Iterator<Item = Value<'d>> + Clone) -> Option<String> {
+pub(crate) fn answered<'d>(items: impl Iterator<Item = Value<'d>>) -> Option<String> {
+    let items: Vec<(Kind, Value<'d>)> = items.map(|item| (kind(item), item)).collect();
     let (mut calls, mut outputs, mut orphans) = (HashSet::new(), HashSet::new(), HashSet::new());
-    for item in items.clone() {
-        match kind(item) {
+    for (kind, item) in &items {
+        match kind {
             Kind::Reference => return None,
-            Kind::Call(_) => {
-                calls.extend(id(item));
-            }
+            Kind::Call(_) => calls.extend(id(*item)),
             Kind::Output => {
-                let id = id(item)?;
+                let id = id(*item)?;
                 if !calls.contains(&id) {
                     orphans.insert(id.clone());
                 }
@@ -33,19 +32,15 @@ pub(crate) fn answered<'d>(items: impl Iterator<Item = Value<'d>> + Clone) -> Op
             Kind::Other => {}
         }
     }
-    let n_all = items.clone().count();
-    let n_open = items.clone().map(kind).collect::<Vec<_>>();
-    let n_open = n_open.iter().rev().take_while(|kind| matches!(kind, Kind::Call(_))).count();
-    let is_open = |(at, item): &(usize, Value<'d>)| {
-        *at < n_all - n_open
-            && matches!(kind(*item), Kind::Call(_))
-            && id(*item).is_some_and(|id| !outputs.contains(&id))
-    };
-    if orphans.is_empty() && !items.clone().enumerate().any(|item| is_open(&item)) {
+    let n_last = items.iter().rev().take_while(|(kind, _)| matches!(kind, Kind::Call(_))).count();
+    let old = items.len() - n_last;
+    let is_unanswered = |item: Value<'d>| id(item).is_some_and(|id| !outputs.contains(&id));
+    let is_open = |(kind, item): &(Kind, Value<'d>)| matches!(kind, Kind::Call(_)) && is_unanswered(*item);
+    if orphans.is_empty() && !items.iter().take(old).any(is_open) {
         return None;
     }
-    let written = |(at, item): (usize, Value<'d>)| match (kind(item), id(item)) {
-        (Kind::Call(output), Some(call)) if is_open(&(at, item)) => {
+    let written = |(at, (kind, item)): (usize, &(Kind, Value<'d>))| match (kind, id(*item)) {
+        (Kind::Call(output), Some(call)) if at < old && is_unanswered(*item) => {
             let none =
                 object([("type", quote(output)), ("call_id", quote(&call)), ("output", quote(NO_RESULT))]);
             vec![Cow::Borrowed(item.raw()), Cow::Owned(none)]
@@ -56,7 +51,7 @@ pub(crate) fn answered<'d>(items: impl Iterator<Item = Value<'d>> + Clone) -> Op
         }
         _ => vec![Cow::Borrowed(item.raw())],
     };
-    Some(array(items.enumerate().flat_map(written)))
+    Some(array(items.iter().enumerate().flat_map(written)))
 }
 
 #[derive(Clone, Copy)]

@@ -35,9 +35,7 @@ use crate::surface::{Surface, Translated};
 use crate::turn::content::ContentCheck;
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{
-    ContentForm, Document, Hosted, WireError, conversation_hash, count_of, policy_of, string_of,
-};
+use crate::wire::{ContentForm, Document, Hosted, WireError, count_of, policy_of, string_of};
 
 /// A request on its way to an upstream that speaks the client's API.
 pub(crate) struct Lane {
@@ -103,7 +101,7 @@ async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, 
     let model = string_of(root, "model").unwrap_or_default();
     let has_tools = root.get("tools").is_some_and(|tools| tools.elements().next().is_some());
     let route = match has_tools {
-        true => relay.upstreams().route_for_calls(&model, conversation_hash(root)),
+        true => relay.upstreams().route_for_calls(&model, root),
         false => relay.upstreams().route(&model),
     };
     let is_first = route.candidates.first().is_some_and(|candidate| speaks(&candidate.upstream));

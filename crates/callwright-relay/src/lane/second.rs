@@ -16,6 +16,7 @@ use crate::record::{Observer, TurnEnd, TurnRecord, Usage};
 use crate::relay::{Errand, REQUEST_ID, Request};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
+use crate::turn::outcome::worse;
 use crate::wire::{Change, Document, rewritten, spliced, string_of};
 
 /// What a second model answered.
@@ -27,11 +28,6 @@ pub(super) struct Second {
     pub(super) body: Bytes,
     /// How its turn ended.
     pub(super) end: TurnEnd,
-}
-
-/// Would the client read that an answer that ended so is none?
-pub(super) fn is_refused(end: TurnEnd) -> bool {
-    matches!(end, TurnEnd::Refused | TurnEnd::GaveUp)
 }
 
 impl Lane {
@@ -111,11 +107,7 @@ impl Lane {
     /// The client gets the answer of this model, which ended so.
     pub(super) fn ends_with(&mut self, model: &str, end: TurnEnd) {
         self.log.escalated(model);
-        let end = match end {
-            TurnEnd::Passed | TurnEnd::Repaired => TurnEnd::Retried,
-            end => end,
-        };
-        self.log.end(end, StatusCode::OK.as_u16());
+        self.log.end(worse(end, TurnEnd::Retried), StatusCode::OK.as_u16());
     }
 }
 

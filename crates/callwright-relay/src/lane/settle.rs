@@ -79,13 +79,8 @@ impl Lane {
     /// Notes an answer that has ended, and what its calls say of their model.
     pub(super) fn note(&mut self, calls: &[Call], told: &Told, target: &Target) {
         let choice = choice(calls, told);
-        let candidate = &target.candidate;
-        self.relay.proofs.count(candidate.upstream.name(), &candidate.model, &choice);
-        if let Some(is_right) = choice.is_right_as_written(target.mode) {
-            self.relay.upstreams.count(candidate, is_right);
-        }
         self.log.read(told.usage, std::iter::once(&choice));
-        self.log.strict_broken(self.relay.count_strict(target, &choice, &self.tools.tool_set));
+        self.log.strict_broken(self.relay.count_calls(target, &choice, &self.tools.tool_set));
     }
 
     fn delivered(&self, verdicts: &[Verdict], asked: bool) -> TurnEnd {

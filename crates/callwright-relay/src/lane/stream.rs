@@ -16,7 +16,7 @@ use tokio::time::{timeout, timeout_at};
 
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
-use super::second::{Second, is_refused};
+use super::second::Second;
 use super::settle::{End, choice, settled};
 use super::text::Texts;
 use super::wire::{self, Seen, Told, Wire};
@@ -367,7 +367,7 @@ impl Streamed {
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let End { end, more } = in_silence(&self.to, beat, settling).await;
-        if is_refused(end) && self.second_goes_on(more).await {
+        if end.is_refusal() && self.second_goes_on(more).await {
             return;
         }
         let end = if self.texts.is_asked { worse(end, TurnEnd::Retried) } else { end };

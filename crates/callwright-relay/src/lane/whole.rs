@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::{StatusCode, header};
 
 use super::call::Call;
-use super::second::is_refused;
 use super::settle::{Again, End, resolution, settled};
 use super::text::{Found, Whole};
 use super::wire::{self, Told};
@@ -83,7 +82,7 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let n_unread = n_calls - calls.len();
     let End { end, more } = lane.settle(&mut calls, &told, &target).await;
     let more = [before, more].into_iter().sum();
-    if is_refused(end)
+    if end.is_refusal()
         && let Some(second) = lane.second(told.reason.as_deref(), false).await
     {
         let spent = [told.usage, more].into_iter().sum();

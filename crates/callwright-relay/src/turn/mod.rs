@@ -95,12 +95,7 @@ impl Turn {
 
     /// Counts the calls of an answer as evidence for its model.
     pub(crate) fn count_proof(&mut self, target: &Target, choice: &Choice) {
-        let candidate = &target.candidate;
-        self.relay.proofs.count(candidate.upstream.name(), &candidate.model, choice);
-        self.log.strict_broken(self.relay.count_strict(target, choice, &self.tool_set));
-        if let Some(is_right) = choice.is_right_as_written(target.mode) {
-            self.relay.upstreams.count(candidate, is_right);
-        }
+        self.log.strict_broken(self.relay.count_calls(target, choice, &self.tool_set));
     }
 
     /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.

@@ -17,7 +17,7 @@ use crate::recover::LostCall;
 use crate::relay::Relay;
 use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
-use crate::wire::{Document, WireError, conversation_hash};
+use crate::wire::{Document, WireError};
 
 /// An upstream that is answering, and how it was asked.
 pub(crate) struct OpenAnswer {
@@ -84,7 +84,7 @@ impl Turn {
         reason: AttemptReason,
     ) -> Result<OpenAnswer, NoAnswer> {
         let route = match self.has_tools() {
-            true => self.relay.upstreams.route_for_calls(model, conversation_hash(self.ask.document.root())),
+            true => self.relay.upstreams.route_for_calls(model, self.ask.document.root()),
             false => self.relay.upstreams.route(model),
         };
         if route.candidates.is_empty() {

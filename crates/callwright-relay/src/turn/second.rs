@@ -3,7 +3,7 @@
 //! Its answer is read, checked and asked for again like any other, within what is left of the request's bounds, and takes the
 //! place of the first one's. Nobody follows it.
 
-use super::outcome::append;
+use super::outcome::{append, worse};
 use super::{Resolution, Sent, Target, Turn};
 use crate::question::Question;
 use crate::record::{AttemptReason, Choice, TurnEnd};
@@ -11,7 +11,7 @@ use crate::record::{AttemptReason, Choice, TurnEnd};
 impl Turn {
     /// Would the client read that this answer is none?
     pub(super) fn would_refuse(&self, resolution: &Resolution) -> bool {
-        matches!(resolution.end, TurnEnd::Refused | TurnEnd::GaveUp) || self.is_silent(resolution)
+        resolution.end.is_refusal() || self.is_silent(resolution)
     }
 
     /// Puts what a second model answers in the place of what is refused. Where there is no such model, or it gives no answer,
@@ -38,10 +38,7 @@ impl Turn {
             said = if text.trim() == first.outcome.text.trim() { String::new() } else { text };
         }
         resolution.more_text = said;
-        resolution.end = match second.end {
-            TurnEnd::Passed | TurnEnd::Repaired => TurnEnd::Retried,
-            end => end,
-        };
+        resolution.end = worse(second.end, TurnEnd::Retried);
         resolution.verdicts = second.verdicts;
         resolution.finish_reason = second.finish_reason;
         resolution.again.push(second.first);

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use callwright::Dialects;
+use callwright_json::Value;
 
 use crate::config::{ModelConfig, RelayConfig, Routing, fits};
+use crate::wire::conversation_hash;
 
 mod error;
 mod secrets;
@@ -111,9 +113,9 @@ impl Upstreams {
         self.route_of(model, None)
     }
 
-    /// Whom to ask for `model` in a request with tools, whose conversation has this hash.
-    pub(crate) fn route_for_calls(&self, model: &str, conversation: u64) -> Route {
-        self.route_of(model, Some(conversation))
+    /// Whom to ask for `model` in this request with tools.
+    pub(crate) fn route_for_calls(&self, model: &str, request: Value<'_>) -> Route {
+        self.route_of(model, Some(request))
     }
 
     /// Counts an answer with calls, where upstreams of its model are chosen by that.
@@ -124,7 +126,7 @@ impl Upstreams {
         }
     }
 
-    fn route_of(&self, model: &str, conversation: Option<u64>) -> Route {
+    fn route_of(&self, model: &str, request: Option<Value<'_>>) -> Route {
         let known = self.known(model);
         let config = known.map(|known| Arc::clone(&known.config));
         let mut upstreams = match known.and_then(|known| known.upstreams.as_ref()) {
@@ -133,8 +135,8 @@ impl Upstreams {
         };
         let routing = config.as_ref().map(|config| config.routing).unwrap_or_default();
         let name = config.as_ref().and_then(|config| config.rename.as_deref()).unwrap_or(model);
-        match conversation.filter(|_| routing == Routing::Right && 1 < upstreams.len()) {
-            Some(conversation) => self.shares.order(&mut upstreams, name, conversation),
+        match request.filter(|_| routing == Routing::Right && 1 < upstreams.len()) {
+            Some(request) => self.shares.order(&mut upstreams, name, conversation_hash(request)),
             None => route::order(&mut upstreams, routing, &self.turn),
         }
         let dialects = known.and_then(|known| known.dialects.as_ref()).unwrap_or(&self.dialects);

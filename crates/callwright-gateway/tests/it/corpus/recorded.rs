@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::corpus::case::ModelMode;
 use crate::corpus::client::{Got, ask_at};
 use crate::corpus::served::Served;
-use crate::corpus::surfaces::{CUTS, Told};
+use crate::corpus::surfaces::{CUTS, Told, calls_of_chat};
 use crate::corpus::{messages, responses, strict};
 
 #[derive(Deserialize)]
@@ -56,16 +56,10 @@ impl Answer {
 fn told_of_chat(got: &Got, request: &Value) -> Told {
     let strict::Read { body, breaches, .. } = strict::read(got, request);
     let message = &body["choices"][0]["message"];
-    let call = |call: &Value| {
-        let function = &call["function"];
-        let arguments = function["arguments"].as_str().unwrap_or_default();
-        let name = function["name"].as_str().unwrap_or_default().to_owned();
-        (name, serde_json::from_str(arguments).unwrap_or_default())
-    };
     Told {
         text: message["content"].as_str().unwrap_or_default().to_owned(),
         thought: String::new(),
-        calls: message["tool_calls"].as_array().into_iter().flatten().map(call).collect(),
+        calls: calls_of_chat(message),
         is_whole: body["choices"][0]["finish_reason"] == "tool_calls",
         breaches,
     }

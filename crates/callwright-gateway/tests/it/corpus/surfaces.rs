@@ -200,6 +200,17 @@ pub(crate) struct Told {
     pub(crate) breaches: Vec<String>,
 }
 
+/// The calls of a chat's message: names, and values of the arguments.
+pub(crate) fn calls_of_chat(message: &Value) -> Vec<(String, Value)> {
+    let call = |call: &Value| {
+        let function = &call["function"];
+        let arguments = function["arguments"].as_str().unwrap_or_default();
+        let name = function["name"].as_str().unwrap_or_default().to_owned();
+        (name, serde_json::from_str(arguments).unwrap_or_default())
+    };
+    message["tool_calls"].as_array().into_iter().flatten().map(call).collect()
+}
+
 /// Plays the cases of `corpus/gateway` to a client of chat completions and to one at `path`, whose request `request` makes of the
 /// chat's and whose answer `told` reads. Returns where they are not told the same.
 pub(crate) async fn compared_with_chat(
@@ -241,14 +252,7 @@ pub(crate) async fn compared_with_chat(
             }
             let message = &body["choices"][0]["message"];
             let content = message["content"].as_str().or(message["refusal"].as_str()).unwrap_or_default();
-            let call = |call: &Value| {
-                let function = &call["function"];
-                let arguments = function["arguments"].as_str().unwrap_or_default();
-                let name = function["name"].as_str().unwrap_or_default().to_owned();
-                (name, serde_json::from_str::<Value>(arguments).unwrap_or_default())
-            };
-            let expected: Vec<(String, Value)> =
-                message["tool_calls"].as_array().into_iter().flatten().map(call).collect();
+            let expected = calls_of_chat(message);
             if (&*text, &calls) != (content, &expected) {
                 wrong.push(format!("{name}: {body} against {text:?} and {calls:?}"));
             }
