@@ -9,7 +9,7 @@ const PAGE: usize = 20;
 const MOST: usize = 1000;
 
 /// What servers call the size of a model's context.
-const CONTEXTS: [&str; 3] = ["max_input_tokens", "context_length", "max_model_len"];
+pub(crate) const CONTEXTS: [&str; 3] = ["max_input_tokens", "context_length", "max_model_len"];
 
 /// The answer to `GET /v1/models`, or `GET /v1/models/ID`, for a client of messages; none where `body` lists no models.
 pub(crate) fn models(body: &[u8], query: Option<&str>) -> Option<Value> {

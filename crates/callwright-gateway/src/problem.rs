@@ -54,6 +54,23 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "unknown_url", message)
     }
 
+    /// What an Ollama does with the models that it has.
+    pub(crate) fn has_no_models() -> Problem {
+        let message = "Callwright has no models of its own: pull, create and delete them at their server.";
+        Problem::new(StatusCode::NOT_FOUND, "no_models", message)
+    }
+
+    /// The upstream speaks another API and has nothing at `path`.
+    pub(crate) fn no_ollama(path: &str) -> Problem {
+        let message = format!("The upstream of this model is not an Ollama and has no {path}.");
+        Problem::new(StatusCode::NOT_FOUND, "unknown_url", message)
+    }
+
+    pub(crate) fn unknown_model(model: &str) -> Problem {
+        let message = format!("model '{model}' not found");
+        Problem::new(StatusCode::NOT_FOUND, "model_not_found", message)
+    }
+
     pub(crate) fn method_not_allowed(allowed: &'static str) -> Problem {
         let message = format!("This path takes {allowed} only.");
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);

@@ -11,9 +11,10 @@ use http::header::CONTENT_TYPE;
 use crate::admission::Admitted;
 use crate::api;
 use crate::body::Body;
+use crate::ollama;
 use crate::page;
 use crate::problem::Problem;
-use crate::service::{Api, Asker};
+use crate::service::{Api, Asker, below_v1};
 use crate::stored;
 use crate::worker::Phase;
 
@@ -33,6 +34,7 @@ struct Routes {
 impl Routes {
     fn of(api: Api) -> Routes {
         let mut of_api = stored::routes(api);
+        of_api.extend(ollama::routes());
         of_api.extend([
             ("/metrics", get(metrics)),
             ("/v1/chat/completions", any(post_only)),
@@ -70,6 +72,7 @@ impl Door {
             "/livez" | "/readyz" | "/health" => Door::Open,
             "/" | "/sessions" | "/session" | "/statistics" | "/try" => Door::Page,
             _ if is_below("/page") => Door::Open,
+            _ if ollama::is_path(path) => Door::Api,
             _ if is_below("/api") || is_below("/session") => Door::Page,
             _ => Door::Api,
         }
@@ -121,12 +124,15 @@ async fn metrics(State(api): State<Api>, admitted: Option<Extension<Admitted>>) 
 }
 
 /// What a turn is asked with.
-async fn post_only(State(api): State<Api>, request: Request) -> Response {
+pub(crate) async fn post_only(State(api): State<Api>, request: Request) -> Response {
     routed(api.shared.refused_to(&Asker::of(&request), Problem::method_not_allowed("POST")))
 }
 
 /// What is none of ours.
 pub(crate) async fn pass(State(api): State<Api>, request: Request) -> Response {
+    if ollama::is_path(below_v1(request.uri().path())) {
+        return ollama::answer(State(api), request).await;
+    }
     let asker = Asker::of(&request);
     match api.pass(request).await {
         Ok(response) => routed(response),

@@ -28,6 +28,7 @@ use crate::cors;
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::models::models;
+use crate::ollama;
 use crate::problem::Problem;
 use crate::room::Room;
 use crate::routes::{Door, routes};
@@ -52,6 +53,7 @@ impl Asked {
             "/messages/count_tokens" => Some(Asked::Count(Surface::Messages)),
             "/responses" => Some(Asked::Turn(Surface::Responses)),
             "/responses/input_tokens" => Some(Asked::Count(Surface::Responses)),
+            path if path == Surface::Ollama.path() => Some(Asked::Turn(Surface::Ollama)),
             _ => None,
         }
     }
@@ -61,9 +63,12 @@ impl Asked {
 fn surface_of(path: &str, headers: &HeaderMap) -> Surface {
     let below = below_v1(path);
     let is_messages = below == "/messages" || below.starts_with("/messages/");
-    match is_messages || headers.contains_key("anthropic-version") && below.starts_with("/models") {
-        true => Surface::Messages,
-        false => Surface::Chat,
+    if is_messages || headers.contains_key("anthropic-version") && below.starts_with("/models") {
+        Surface::Messages
+    } else if ollama::is_path(below) {
+        Surface::Ollama
+    } else {
+        Surface::Chat
     }
 }
 
@@ -103,7 +108,7 @@ fn without_trailing_slash(path: &str) -> String {
 const MAX_ERROR: usize = 1 << 20;
 
 /// The longest list of models that is put into another form, in bytes: those of the largest brokers have some hundred KiB.
-const MAX_LIST: usize = 16 << 20;
+pub(crate) const MAX_LIST: usize = 16 << 20;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
 const POLICY: HeaderName = HeaderName::from_static("x-callwright-policy");
@@ -284,7 +289,7 @@ impl Api {
 
     /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is
     /// taken out of them.
-    async fn answer(&self, reply: Reply, permit: Permit) -> Result<Response<Body>, Problem> {
+    pub(crate) async fn answer(&self, reply: Reply, permit: Permit) -> Result<Response<Body>, Problem> {
         let Reply { status, headers, body } = reply;
         let is_error = status.is_client_error() || status.is_server_error();
         let mut headers = headers;
@@ -303,7 +308,7 @@ impl Api {
     }
 
     /// Takes a body of any type, a form with files in it among them.
-    async fn taken<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
+    pub(crate) async fn taken<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
     {
@@ -344,7 +349,7 @@ impl Shared {
         }
     }
 
-    fn permit(&self) -> Result<Permit, Problem> {
+    pub(crate) fn permit(&self) -> Result<Permit, Problem> {
         self.open.permit(self.server.open_requests, &self.room).ok_or_else(Problem::overloaded)
     }
 }

@@ -14,3 +14,8 @@ pub fn system_clock() -> Clock {
 pub(crate) fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
+
+/// Now, as texts have it: `2026-11-22T08:34:56.123Z`.
+pub(crate) fn rfc3339() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}

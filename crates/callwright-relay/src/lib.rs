@@ -10,6 +10,7 @@ pub mod capability;
 mod client;
 mod tool_sets;
 mod relay;
+mod ollama;
 mod wire;
 mod surface;
 mod history;

@@ -12,6 +12,8 @@ use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
 use crate::surface::Surface;
+use crate::surface::ollama::OLLAMAS;
+use crate::upstream::UpstreamKind;
 use crate::wire::{
     Ask, Change, Document, array, has_healing_plugin, is_healing_plugin, rewritten, string_of,
 };
@@ -67,8 +69,25 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) most_tokens: Option<u64>,
     /// How many an answer may have where the client sets no bound, in an API that has no request without one.
     pub(crate) usual_most: Option<u64>,
-    /// Does the upstream take `reasoning_effort` of whichever model?
-    pub(crate) takes_effort: bool,
+    /// The API that the upstream is asked in.
+    pub(crate) kind: UpstreamKind,
+}
+
+impl RequestOptions<'_> {
+    /// The members of a translated request that the upstream may not know.
+    fn foreign(&self) -> &'static [&'static str] {
+        const EFFORT_AND_OLLAMAS: [&str; 1 + OLLAMAS.len()] = {
+            let [think, keep_alive, num_ctx] = OLLAMAS;
+            ["reasoning_effort", think, keep_alive, num_ctx]
+        };
+        match (self.kind, self.set.is_some_and(|set| set.reasoning_effort)) {
+            // A model of Ollama's that does not think refuses an effort.
+            (UpstreamKind::Ollama, false) => &EFFORT_AND_OLLAMAS[..1],
+            (UpstreamKind::Ollama, true) => &[],
+            (UpstreamKind::Chat, false) => &EFFORT_AND_OLLAMAS,
+            (UpstreamKind::Chat, true) | (UpstreamKind::Messages | UpstreamKind::Responses, _) => &OLLAMAS,
+        }
+    }
 }
 
 /// What is sent, and what is needed to read the answer to it.
@@ -167,9 +186,10 @@ impl Question {
             changes.push(("stream_options", Change::Set(set)));
         }
         self.bound(ask, options, &mut changes);
-        let takes_effort = options.takes_effort || options.set.is_some_and(|set| set.reasoning_effort);
-        if ask.is_translated && !takes_effort && ask.document.root().get("reasoning_effort").is_some() {
-            changes.push(("reasoning_effort", Change::Remove));
+        if ask.is_translated {
+            let said = |key: &&str| ask.document.root().get(key).is_some();
+            let foreign = options.foreign().iter().copied().filter(said);
+            changes.extend(foreign.map(|key| (key, Change::Remove)));
         }
         if self.is_follow_up() {
             changes.push(("n", Change::Remove));

@@ -27,7 +27,7 @@ use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
 use crate::tool_sets::ToolSets;
 use crate::turn::Turn;
 use crate::upstream::{Candidate, ConfigError, Response, Secrets, Tail, Upstream, UpstreamKind, Upstreams};
-use crate::wire::{Ask, Change, Document, WireError, rewritten};
+use crate::wire::{Ask, Change, Document, WireError, rewritten, string_of};
 
 /// Names the request in its answer.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
@@ -212,8 +212,13 @@ impl Relay {
 
     async fn chat_for(self: &Arc<Relay>, request: Request, errand: Errand) -> Reply {
         // The lane's future is larger than all the others, and no chat takes it.
-        if request.surface != Surface::Chat
+        if request.surface.has_lane()
             && let Some(reply) = Box::pin(lane::answer(self, &request, &errand)).await
+        {
+            return reply;
+        }
+        if request.surface == Surface::Ollama
+            && let Some(reply) = Box::pin(self.loaded(request.body.clone(), &request.headers)).await
         {
             return reply;
         }
@@ -242,7 +247,7 @@ impl Relay {
                 let n = estimated_tokens(&translated.document);
                 let kind = match surface {
                     Surface::Responses => "\"object\":\"response.input_tokens\",",
-                    Surface::Chat | Surface::Messages => "",
+                    Surface::Chat | Surface::Messages | Surface::Ollama => "",
                 };
                 let mut reply = Reply::json(StatusCode::OK, format!("{{{kind}\"input_tokens\":{n}}}"));
                 reply.headers.insert(ESTIMATE, HeaderValue::from_static("1"));
@@ -254,7 +259,7 @@ impl Relay {
 
     async fn answer(self: &Arc<Relay>, request: Request, errand: Errand) -> Reply {
         let surface = request.surface;
-        let own = (surface != Surface::Chat).then(|| request.clone());
+        let own = surface.has_lane().then(|| request.clone());
         let mut log = Log::new(&request, errand.observer);
         let (door, dropped, dropped_items);
         let mut turn = match self.checked(request).await {
@@ -327,12 +332,7 @@ impl Relay {
         body: Bytes,
         headers: &HeaderMap,
     ) -> Reply {
-        let asked = body.clone();
-        let document = self.readers.run(asked.len() <= SMALL, |_| Document::parse(asked)).await;
-        let model = document.ok().and_then(|document| {
-            crate::wire::string_of(document.root(), "model").map(|model| model.into_owned())
-        });
-        let route = self.upstreams.route(model.as_deref().unwrap_or(""));
+        let route = self.upstreams.route(&self.model_in(&body).await);
         // What belongs to an API is for whoever speaks it.
         let kind = [Surface::Messages, Surface::Responses].into_iter().find(|it| path.starts_with(it.path()));
         let speaks = |candidate: &Candidate| kind.is_none_or(|kind| candidate.kind == kind.into());
@@ -349,6 +349,16 @@ impl Relay {
                 error.to_string(),
             )),
         }
+    }
+
+    /// The model that a body names; empty where it names none.
+    pub(crate) async fn model_in(&self, body: &Bytes) -> String {
+        let asked = body.clone();
+        let document = self.readers.run(asked.len() <= SMALL, |_| Document::parse(asked)).await;
+        let named = document
+            .ok()
+            .and_then(|document| string_of(document.root(), "model").map(|model| model.into_owned()));
+        named.unwrap_or_default()
     }
 
     pub(crate) async fn checked(&self, request: Request) -> Result<CheckedRequest, WireError> {
@@ -470,7 +480,7 @@ fn with_id(mut reply: Reply, id: &str) -> Reply {
 }
 
 /// An answer that goes on piece by piece, as it is.
-fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
+pub(crate) fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
     let Response { status, headers, mut body } = response;
     let sender = crate::reply::BodySender::default();
     let to = sender.clone();

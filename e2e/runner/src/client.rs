@@ -38,6 +38,10 @@ pub(crate) enum ClientName {
     AiSdkOpenai,
     /// OpenAI's Agents SDK.
     AgentsSdk,
+    /// The package `ollama` of Python.
+    OllamaPython,
+    /// The package `ollama` of Node.
+    OllamaNode,
     /// Not a client of its own: asks the questions of the measured run, with the package `openai` of Python.
     #[serde(skip)]
     Questions,
@@ -56,6 +60,7 @@ enum Api {
     Chat,
     Messages,
     Responses,
+    Ollama,
 }
 
 /// How a client is called and run.
@@ -69,7 +74,7 @@ struct Way {
 
 impl ClientName {
     /// All that a scenario can name.
-    pub(crate) const ALL: [ClientName; 11] = [
+    pub(crate) const ALL: [ClientName; 13] = [
         ClientName::OpenaiPython,
         ClientName::OpenaiNode,
         ClientName::AiSdk,
@@ -81,6 +86,8 @@ impl ClientName {
         ClientName::ResponsesNode,
         ClientName::AiSdkOpenai,
         ClientName::AgentsSdk,
+        ClientName::OllamaPython,
+        ClientName::OllamaNode,
     ];
 
     /// Does it speak what an upstream does?
@@ -114,6 +121,8 @@ impl ClientName {
             ClientName::ResponsesNode => node("responses-node", Api::Responses, &["responses_client.mjs"]),
             ClientName::AiSdkOpenai => node("ai-sdk-openai", Api::Responses, &["ai_sdk.mjs", "responses"]),
             ClientName::AgentsSdk => python("agents-sdk", Api::Responses, &["agents_sdk.py"]),
+            ClientName::OllamaPython => python("ollama-python", Api::Ollama, &["ollama_client.py"]),
+            ClientName::OllamaNode => node("ollama-node", Api::Ollama, &["ollama_client.mjs"]),
             ClientName::Questions => python("questions", Api::Chat, &["questions.py"]),
         }
     }

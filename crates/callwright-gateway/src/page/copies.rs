@@ -68,7 +68,9 @@ fn curl_text(body: &str, api: Surface, whom: &str) -> String {
     }
     let key = match api {
         Surface::Messages => format!("-H \"x-api-key: ${whom}_KEY\" -H 'anthropic-version: 2023-06-01'"),
-        Surface::Chat | Surface::Responses => format!("-H \"authorization: Bearer ${whom}_KEY\""),
+        Surface::Chat | Surface::Responses | Surface::Ollama => {
+            format!("-H \"authorization: Bearer ${whom}_KEY\"")
+        }
     };
     format!(
         "curl -sS \"${whom}_URL{}\" \\\n  -H 'content-type: application/json' \\\n  {key} \\\n  \

@@ -57,7 +57,9 @@ fn options(root: Value<'_>, num_ctx: Option<u64>) -> String {
     }
     options.extend(most_tokens(root).map(|most| ("num_predict", most.to_owned())));
     options.extend(stops(root).map(|stops| ("stop", stops)));
-    options.extend(num_ctx.map(|tokens| ("num_ctx", tokens.to_string())));
+    let wanted = || present(root, "num_ctx").map(|tokens| tokens.raw().to_owned());
+    let num_ctx = num_ctx.map(|tokens| tokens.to_string()).or_else(wanted);
+    options.extend(num_ctx.map(|tokens| ("num_ctx", tokens)));
     object(options)
 }
 
@@ -96,6 +98,9 @@ fn format(root: Value<'_>) -> Option<String> {
 
 /// How much is thought. Models that think do so where nothing is said; those that do not refuse to be asked.
 fn think(root: Value<'_>) -> Option<String> {
+    if let Some(own) = present(root, "think") {
+        return Some(own.raw().to_owned());
+    }
     let effort = string_of(root, "reasoning_effort")?;
     Some(match &*effort {
         "none" => String::from("false"),

@@ -483,6 +483,11 @@ impl Capabilities {
             && is_open()
     }
 
+    /// Is its upstream an Ollama, as far as is known?
+    pub(crate) fn is_ollama(&self, candidate: &Candidate) -> bool {
+        self.server(candidate) == Some(Server::Ollama)
+    }
+
     /// Which server its upstream is, where that is configured or known.
     fn server(&self, candidate: &Candidate) -> Option<Server> {
         match candidate.kind {

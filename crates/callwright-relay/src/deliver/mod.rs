@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use self::voice::{ChatVoice, MessageBlocks, ResponseItems, Serial, Voice};
+use self::voice::{ChatVoice, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
@@ -44,7 +44,7 @@ async fn streamed(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply
         AnswerSource::Upstream(answer) => answer.headers.clone(),
         AnswerSource::Recovered(_) => HeaderMap::new(),
     };
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(door.content_type(true)));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     report::head(turn.log.record(), &mut headers);
     let sender = BodySender::default();
@@ -57,6 +57,7 @@ async fn streamed(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply
         }
         Door::Messages(wanted) => Box::new(Serial::new(MessageBlocks::streamed(wanted), to.clone())),
         Door::Responses(wanted) => Box::new(Serial::new(ResponseItems::new(*wanted, true), to.clone())),
+        Door::Ollama(wanted) => Box::new(Serial::new(OllamaLines::new(wanted, true), to.clone())),
     };
     let holds = voice.beats_in_silence();
     let mut body = match turn.is_read() {

@@ -76,7 +76,8 @@ impl Pulse {
         };
         self.silent += 1;
         if self.silent.is_multiple_of(COMMENT) {
-            self.to.write(b": callwright\n\n");
+            voice.comment();
+            voice.flush();
         }
         if self.silent.is_multiple_of(EVENT) {
             voice.beat(held);

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::events::{error_status, is_error};
 use super::sse;
-use super::voice::{Blocks, MessageBlocks, ResponseItems, Serial, Voice};
+use super::voice::{Blocks, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::clock::unix_seconds;
 use crate::followup;
@@ -160,7 +160,7 @@ fn done(
     turn.log.end(end, 200);
     report::head(turn.log.record(), &mut headers);
     report::outcome(turn.log.record(), end, resolutions, &mut headers);
-    let kind = if turn.ask.stream { "text/event-stream" } else { "application/json" };
+    let kind = door.content_type(turn.ask.stream);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if turn.ask.stream {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -180,6 +180,10 @@ fn done(
         Door::Responses(wanted) => {
             let items = said(&turn, &document, Serial::new(ResponseItems::new(*wanted, stream), to.clone()));
             Some(if stream { to.take() } else { Bytes::from(items.into_response()) })
+        }
+        Door::Ollama(wanted) => {
+            let lines = said(&turn, &document, Serial::new(OllamaLines::new(wanted, stream), to.clone()));
+            Some(if stream { to.take() } else { Bytes::from(lines.into_answer()) })
         }
     };
     if let Some(body) = body {

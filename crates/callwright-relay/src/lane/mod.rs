@@ -93,7 +93,7 @@ pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Erran
 async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Candidate>)> {
     let kind = request.surface;
     let speaks = |upstream: &Upstream| upstream.kind() == kind.into();
-    if kind == Surface::Chat || !relay.upstreams().all().iter().any(|upstream| speaks(upstream)) {
+    if !kind.has_lane() || !relay.upstreams().all().iter().any(|upstream| speaks(upstream)) {
         return None;
     }
     let document = relay.document_of(request.body.clone()).await.ok()?;
@@ -116,7 +116,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
     let lane = Lane::new(relay, request, document, (log, None)).await.ok()?;
     let path = match request.surface {
         Surface::Responses => "/responses/input_tokens",
-        Surface::Messages | Surface::Chat => "/messages/count_tokens",
+        Surface::Messages | Surface::Chat | Surface::Ollama => "/messages/count_tokens",
     };
     let (body, _) = question::body(&lane, &Target::native(candidate.clone()), &[], lane.stream);
     let answer = candidate.upstream.post(path, body, &lane.headers).await.ok()?;

@@ -3,7 +3,7 @@
 use callwright_json::{Value, quote, strict};
 use http::StatusCode;
 
-use super::Surface;
+use super::{Surface, ollama};
 use crate::wire::{count_of, object, string_of};
 
 /// What went wrong, as an upstream's error tells it.
@@ -202,6 +202,7 @@ pub fn error_body(
             ]);
             Some((StatusCode::BAD_REQUEST, object([("error", error)])))
         }
+        Surface::Ollama => Some((status, ollama::error(&Failure::of(status, body).message))),
         Surface::Messages => {
             let failure = Failure::of(status, body);
             let status = if failure.overflow.is_some() { StatusCode::BAD_REQUEST } else { status };

@@ -4,6 +4,7 @@
 pub(crate) mod conversation;
 mod failure;
 pub(crate) mod messages;
+pub(crate) mod ollama;
 pub(crate) mod responses;
 
 use std::sync::Arc;
@@ -29,11 +30,13 @@ pub enum Surface {
     Messages,
     /// OpenAI's responses.
     Responses,
+    /// Ollama's own chats.
+    Ollama,
 }
 
 impl Surface {
     /// All of them.
-    pub const ALL: [Surface; 3] = [Surface::Chat, Surface::Messages, Surface::Responses];
+    pub const ALL: [Surface; 4] = [Surface::Chat, Surface::Messages, Surface::Responses, Surface::Ollama];
 
     /// Its name in records, logs and metrics.
     pub fn name(self) -> &'static str {
@@ -41,15 +44,22 @@ impl Surface {
             Surface::Chat => "chat",
             Surface::Messages => "messages",
             Surface::Responses => "responses",
+            Surface::Ollama => "ollama",
         }
     }
 
-    /// Where a model is asked in it, below a base URL.
+    /// Does what an upstream that speaks it says pass to its client, but for calls?
+    pub(crate) fn has_lane(self) -> bool {
+        matches!(self, Surface::Messages | Surface::Responses)
+    }
+
+    /// Where a model is asked in it, below a base URL; Ollama is asked beside the one that ends in `/v1`.
     pub fn path(self) -> &'static str {
         match self {
             Surface::Chat => "/chat/completions",
             Surface::Messages => "/messages",
             Surface::Responses => "/responses",
+            Surface::Ollama => "/api/chat",
         }
     }
 }
@@ -63,6 +73,19 @@ pub(crate) enum Door {
     Messages(messages::Wanted),
     /// The request was one for a response.
     Responses(Box<responses::Wanted>),
+    /// The request was one of Ollama's.
+    Ollama(ollama::Wanted),
+}
+
+impl Door {
+    /// The content type of an answer: a stream of it, or a whole one.
+    pub(crate) fn content_type(&self, is_stream: bool) -> &'static str {
+        match (self, is_stream) {
+            (_, false) => "application/json",
+            (Door::Chat | Door::Messages(_) | Door::Responses(_), true) => "text/event-stream",
+            (Door::Ollama(_), true) => "application/x-ndjson",
+        }
+    }
 }
 
 /// A request of any API, as the chat request that it comes to.
@@ -97,6 +120,7 @@ impl Translated {
             Surface::Chat => Ok(Translated::plain(document, Door::Chat)),
             Surface::Messages => messages::translated(document.root(), whose.0),
             Surface::Responses => responses::translated(document.root(), whose, kept),
+            Surface::Ollama => ollama::translated(document.root()),
         }
     }
 

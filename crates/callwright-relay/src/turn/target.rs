@@ -10,7 +10,7 @@ use crate::bridge;
 use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate, Strict};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
-use crate::upstream::{Candidate, UpstreamKind};
+use crate::upstream::Candidate;
 
 /// Who is asked, and how.
 #[derive(Clone, Debug)]
@@ -71,11 +71,7 @@ impl Target {
             bound: self.bound,
             most_tokens: self.most_tokens,
             usual_most: bridge::most_tokens(self.candidate.kind),
-            takes_effort: match self.candidate.kind {
-                UpstreamKind::Messages | UpstreamKind::Responses => true,
-                // A model of Ollama's that does not think refuses it.
-                UpstreamKind::Chat | UpstreamKind::Ollama => false,
-            },
+            kind: self.candidate.kind,
         }
     }
 }

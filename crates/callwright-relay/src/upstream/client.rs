@@ -242,7 +242,7 @@ impl Upstream {
             UpstreamKind::Chat => self.origin.below(Surface::Chat.path()),
             UpstreamKind::Messages => self.origin.below(Surface::Messages.path()),
             UpstreamKind::Responses => self.origin.below(Surface::Responses.path()),
-            UpstreamKind::Ollama => self.origin.beside("/api/chat"),
+            UpstreamKind::Ollama => self.origin.beside(Surface::Ollama.path()),
         };
         let (uri, headers) = self.forwarded(kind, uri, client_headers)?;
         self.ask(Method::POST, uri, headers, body, Again::Unanswered(self.config.retries)).await
@@ -260,7 +260,28 @@ impl Upstream {
         body: Bytes,
         client_headers: &HeaderMap,
     ) -> Result<Response, UpstreamError> {
-        let (uri, mut headers) = self.forwarded(self.kind(), self.origin.below(path), client_headers)?;
+        self.pass_to(self.origin.below(path), method, body, client_headers).await
+    }
+
+    /// The same outside of the server's OpenAI-like part: `/api/tags` where the base URL ends in `/v1`.
+    pub(crate) async fn pass_beside(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        client_headers: &HeaderMap,
+    ) -> Result<Response, UpstreamError> {
+        self.pass_to(self.origin.beside(path), method, body, client_headers).await
+    }
+
+    async fn pass_to(
+        &self,
+        uri: Option<Uri>,
+        method: Method,
+        body: Bytes,
+        client_headers: &HeaderMap,
+    ) -> Result<Response, UpstreamError> {
+        let (uri, mut headers) = self.forwarded(self.kind(), uri, client_headers)?;
         if let Some(kind) = client_headers.get(header::CONTENT_TYPE) {
             headers.insert(header::CONTENT_TYPE, kind.clone());
         }

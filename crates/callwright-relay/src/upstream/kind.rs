@@ -26,7 +26,7 @@ impl UpstreamKind {
             UpstreamKind::Chat => Surface::Chat.name(),
             UpstreamKind::Messages => Surface::Messages.name(),
             UpstreamKind::Responses => Surface::Responses.name(),
-            UpstreamKind::Ollama => "ollama",
+            UpstreamKind::Ollama => Surface::Ollama.name(),
         }
     }
 }
@@ -38,6 +38,7 @@ impl From<Surface> for UpstreamKind {
             Surface::Chat => UpstreamKind::Chat,
             Surface::Messages => UpstreamKind::Messages,
             Surface::Responses => UpstreamKind::Responses,
+            Surface::Ollama => UpstreamKind::Ollama,
         }
     }
 }

@@ -43,7 +43,7 @@ struct Kind {
     kind: callwright_relay::UpstreamKind,
 }
 
-const SURFACES: [Surface; 3] = [Surface::Chat, Surface::Messages, Surface::Responses];
+const SURFACES: [Surface; 4] = Surface::ALL;
 
 /// What a client of `surface` asks, in a stream.
 fn request(surface: Surface) -> Value {
@@ -53,7 +53,7 @@ fn request(surface: Surface) -> Value {
     });
     let name = "write_file";
     match surface {
-        Surface::Chat => json!({
+        Surface::Chat | Surface::Ollama => json!({
             "model": "m", "stream": true, "messages": [{"role": "user", "content": "Go."}],
             "tools": [{"type": "function", "function": {"name": name, "parameters": schema}}],
         }),
@@ -386,6 +386,7 @@ fn good_end(surface: Surface) -> &'static str {
         Surface::Chat => "data: [DONE]",
         Surface::Messages => "event: message_stop",
         Surface::Responses => "event: response.completed",
+        Surface::Ollama => "\"done\":true",
     }
 }
 
@@ -405,6 +406,7 @@ async fn a_refused_call_beside_a_right_one_ends_well() {
                 Surface::Chat => "\"finish_reason\":\"tool_calls\"",
                 Surface::Messages => "\"stop_reason\":\"tool_use\"",
                 Surface::Responses => "\"status\":\"completed\"",
+                Surface::Ollama => "\"done_reason\":\"stop\"",
             };
             assert!(said.contains(reason) && said.contains(good_end(surface)), "{way}");
         }

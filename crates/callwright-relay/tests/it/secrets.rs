@@ -31,7 +31,8 @@ fn events(surface: Surface, text: &str, size: usize) -> Vec<Value> {
     let arguments = json!({"path": text}).to_string();
     let mut events = Vec::new();
     match surface {
-        Surface::Chat => {
+        // Before an upstream of chats.
+        Surface::Chat | Surface::Ollama => {
             let chunk = |delta: Value, finish: Value| {
                 let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
                 json!({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
@@ -119,6 +120,7 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
         (Surface::Chat, UpstreamKind::Chat),
         (Surface::Messages, UpstreamKind::Messages),
         (Surface::Responses, UpstreamKind::Responses),
+        (Surface::Ollama, UpstreamKind::Chat),
     ];
     for (surface, kind) in kinds {
         for (size, with_tools) in [(1, true), (3, true), (7, true), (1000, true), (3, false)] {
@@ -136,7 +138,7 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
                 Server::start(move |_, _| with_headers(200, &head, &format!("{body}data: [DONE]\n\n"))).await;
             let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
             let tool = match surface {
-                Surface::Chat => {
+                Surface::Chat | Surface::Ollama => {
                     json!({"type": "function", "function": {"name": "read_file", "parameters": schema}})
                 }
                 Surface::Messages => json!({"name": "read_file", "input_schema": schema}),
@@ -156,7 +158,7 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
             let body = reply.body.collect().await.unwrap().to_bytes().to_vec();
             let body = String::from_utf8(body).unwrap();
             let mut all = std::collections::BTreeMap::new();
-            for event in body.lines().filter_map(|line| line.strip_prefix("data: ")?.parse::<Value>().ok()) {
+            for event in body.lines().filter_map(|line| line.trim_start_matches("data: ").parse().ok()) {
                 strings(&event, "", &mut all);
             }
             assert!(!body.contains("\"error\""), "{surface:?}, {size}: {body}");

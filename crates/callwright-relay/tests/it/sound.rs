@@ -34,10 +34,13 @@ async fn through(surface: Surface, stream: bool, body: &str, more_tools: &[Value
         Surface::Chat => UpstreamKind::Chat,
         Surface::Messages => UpstreamKind::Messages,
         Surface::Responses => UpstreamKind::Responses,
+        Surface::Ollama => UpstreamKind::Ollama,
     };
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let tool = |name: &str| match surface {
-        Surface::Chat => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
+        Surface::Chat | Surface::Ollama => {
+            json!({"type": "function", "function": {"name": name, "parameters": schema}})
+        }
         Surface::Messages => json!({"name": name, "input_schema": schema}),
         Surface::Responses => json!({"type": "function", "name": name, "parameters": schema}),
     };
@@ -46,7 +49,7 @@ async fn through(surface: Surface, stream: bool, body: &str, more_tools: &[Value
     let said = json!([{"role": "user", "content": "Go."}]);
     let mut request = json!({"model": "m", "stream": stream, "tools": tools});
     match surface {
-        Surface::Chat => request["messages"] = said,
+        Surface::Chat | Surface::Ollama => request["messages"] = said,
         Surface::Messages => {
             request["messages"] = said;
             request["max_tokens"] = json!(4096);

@@ -10,6 +10,7 @@ mod framing;
 mod hang_up;
 mod interleaved;
 mod messages;
+mod ollama;
 mod recorded;
 mod responses;
 mod served;

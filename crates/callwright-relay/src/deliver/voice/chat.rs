@@ -4,7 +4,7 @@ use bytes::Bytes;
 use callwright::Acceptance;
 use callwright_json::{Kind, Value, quote};
 
-use super::{CallHead, Voice};
+use super::{COMMENT, CallHead, Voice};
 use crate::calls::{foreign_delta, function, tool_call_delta};
 use crate::clock::unix_seconds;
 use crate::deliver::events::{error_status, is_passing};
@@ -265,6 +265,10 @@ impl Voice for ChatVoice {
         if !std::mem::replace(&mut self.is_closed, true) {
             self.out.push_str("data: [DONE]\n\n");
         }
+    }
+
+    fn comment(&mut self) {
+        self.out.push_str(COMMENT);
     }
 
     fn beat(&mut self, choice: usize) {

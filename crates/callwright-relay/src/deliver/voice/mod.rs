@@ -5,6 +5,7 @@
 
 mod chat;
 mod messages;
+mod ollama;
 mod responses;
 mod serial;
 
@@ -18,8 +19,12 @@ use crate::wire::{Delta, Foreign};
 
 pub(super) use chat::ChatVoice;
 pub(super) use messages::MessageBlocks;
+pub(super) use ollama::OllamaLines;
 pub(super) use responses::ResponseItems;
 pub(super) use serial::{Blocks, Serial};
+
+/// What clients of event streams pass over.
+const COMMENT: &str = ": callwright\n\n";
 
 /// The name of a call whose arguments follow.
 #[derive(Clone, Copy)]
@@ -105,6 +110,9 @@ pub(super) trait Voice: Send {
     fn status(&self) -> StatusCode {
         StatusCode::OK
     }
+
+    /// A sign of life for whatever stands between, which clients pass over.
+    fn comment(&mut self);
 
     /// A sign of life that adds nothing.
     fn beat(&mut self, choice: usize);

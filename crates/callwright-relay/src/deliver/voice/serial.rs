@@ -9,7 +9,7 @@ use callwright::Acceptance;
 use callwright_json::Value;
 use http::StatusCode;
 
-use super::{CallHead, Voice};
+use super::{COMMENT, CallHead, Voice};
 use crate::deliver::events::error_status;
 use crate::deliver::sse::CUT;
 use crate::record::Usage;
@@ -67,6 +67,11 @@ pub(in crate::deliver) trait Blocks: Send {
 
     /// The answer has failed: the last that is said.
     fn fail(&mut self, failure: &Failure, out: &mut String);
+
+    /// What clients pass over.
+    fn comment(&mut self, out: &mut String) {
+        out.push_str(COMMENT);
+    }
 
     /// A sign of life.
     fn beat(&mut self, out: &mut String);
@@ -420,6 +425,10 @@ impl<B: Blocks> Voice for Serial<B> {
             report: self.report.as_deref(),
         };
         self.blocks.end(end, &mut self.out);
+    }
+
+    fn comment(&mut self) {
+        self.blocks.comment(&mut self.out);
     }
 
     fn beat(&mut self, _choice: usize) {

@@ -1,0 +1,308 @@
+//! Ollama's own chats: a request of theirs, as a chat request. The format: `docs/api.md` of Ollama.
+//!
+//! What has no place in a chat request is left out, but for what an upstream of the same API takes.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use callwright_json::{Kind, Value, quote};
+
+use super::conversation::{Called, Conversation, Part, Returned, Turn};
+use super::{Door, Translated};
+use crate::wire::{Document, WireError, count_of, object, string_of};
+
+/// What an answer has to know of a request of Ollama's.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    /// The model, as the client names it.
+    pub(crate) model: String,
+    /// Whether the client gets what the model thinks.
+    pub(crate) thoughts: bool,
+    /// When the request came.
+    pub(crate) since: Instant,
+}
+
+/// The members that only an Ollama knows: of a chat request that goes elsewhere they are no part.
+pub(crate) const OLLAMAS: [&str; 3] = ["think", "keep_alive", "num_ctx"];
+
+/// The chat request that this request comes to.
+///
+/// # Errors
+/// What in it no chat server could be asked.
+pub(crate) fn translated(root: Value<'_>) -> Result<Translated, WireError> {
+    if root.kind() != Kind::Object {
+        return Err(bad(None, "the request must be a JSON object"));
+    }
+    let mut members: Vec<(&str, String)> = Vec::new();
+    for same in ["model", "callwright", "plugins", "think", "keep_alive"] {
+        members.extend(said(root, same).map(|value| (same, value.raw().to_owned())));
+    }
+    // Where nothing is said, a stream is wanted.
+    let stream = root.get("stream").and_then(Value::as_bool) != Some(false);
+    members.push(("stream", stream.to_string()));
+    if stream {
+        // Each stream of this API ends with the tokens.
+        members.push(("stream_options", object([("include_usage", String::from("true"))])));
+    }
+    members.push(("messages", conversation(root)?.messages()));
+    let tools = said(root, "tools").filter(|tools| tools.elements().next().is_some());
+    members.extend(tools.map(|tools| ("tools", tools.raw().to_owned())));
+    members.extend(format(root)?.map(|format| ("response_format", format)));
+    let think = said(root, "think");
+    members.extend(think.and_then(effort).map(|effort| ("reasoning_effort", effort)));
+    members.extend(said(root, "options").map(options).unwrap_or_default());
+    let document = Document::of(object(members)).map_err(|why| bad(None, &why))?;
+    let wanted = Wanted {
+        model: string_of(root, "model").unwrap_or_default().into_owned(),
+        thoughts: think.and_then(Value::as_bool) != Some(false),
+        since: Instant::now(),
+    };
+    Ok(Translated::plain(document, Door::Ollama(wanted)))
+}
+
+fn bad(param: Option<&'static str>, message: &str) -> WireError {
+    WireError::bad_request(param, "invalid_request", message.to_owned())
+}
+
+fn said<'v>(root: Value<'v>, key: &str) -> Option<Value<'v>> {
+    root.get(key).filter(|value| value.kind() != Kind::Null)
+}
+
+/// The form of the answer: `"json"`, or a schema.
+fn format(root: Value<'_>) -> Result<Option<String>, WireError> {
+    let Some(format) = said(root, "format") else { return Ok(None) };
+    match (format.kind(), format.as_str().as_deref()) {
+        (_, Some("")) => Ok(None),
+        (_, Some("json")) => Ok(Some(object([("type", quote("json_object"))]))),
+        (Kind::Object, _) => {
+            let schema = object([("name", quote("output")), ("schema", format.raw().to_owned())]);
+            Ok(Some(object([("type", quote("json_schema")), ("json_schema", schema)])))
+        }
+        _ => Err(bad(Some("format"), "format must be \"json\" or a JSON schema")),
+    }
+}
+
+/// How much is to be thought. What thinks does so where it is only told to: not all servers of chats know a word for that.
+fn effort(think: Value<'_>) -> Option<String> {
+    match think.as_bool() {
+        Some(true) => None,
+        Some(false) => Some(quote("none")),
+        None => think.as_str().map(|effort| quote(super::chat_effort(&effort))),
+    }
+}
+
+/// What the model is run with, by the names that servers of chats have for it.
+fn options(options: Value<'_>) -> Vec<(&'static str, String)> {
+    const SAME: [&str; 10] = [
+        "temperature",
+        "top_p",
+        "top_k",
+        "min_p",
+        "seed",
+        "presence_penalty",
+        "frequency_penalty",
+        "repeat_penalty",
+        "stop",
+        "num_ctx",
+    ];
+    let same = SAME.into_iter().filter_map(|key| Some((key, said(options, key)?.raw().to_owned())));
+    // -1 and -2 mean that there is no bound.
+    let most = count_of(options, "num_predict").filter(|most| 0 < *most);
+    same.chain(most.map(|most| ("max_tokens", most.to_string()))).collect()
+}
+
+fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
+    let messages = said(root, "messages").filter(|messages| messages.kind() == Kind::Array);
+    let Some(messages) = messages else { return Err(bad(Some("messages"), "messages must be an array")) };
+    let mut conversation = Conversation::default();
+    let mut calls = Calls::default();
+    for message in messages.elements() {
+        let text = string_of(message, "content").unwrap_or_default().into_owned();
+        match string_of(message, "role").as_deref() {
+            Some("system") => conversation.system(text),
+            Some("assistant") => conversation.turn(Turn {
+                text,
+                thought: string_of(message, "thinking").unwrap_or_default().into_owned(),
+                calls: calls.made(message),
+            }),
+            Some("user") => conversation.user(user(text, message)?),
+            Some("tool") => {
+                let others = images(message)?;
+                conversation.result(Returned { id: calls.answered(message), text, others });
+            }
+            _ => {
+                let message = "a message's role must be system, user, assistant or tool";
+                return Err(bad(Some("messages"), message));
+            }
+        }
+    }
+    Ok(conversation)
+}
+
+/// The calls of a conversation whose clients keep no ids: results follow by the name of the tool, or in the order of the calls.
+#[derive(Default)]
+struct Calls {
+    n_made: usize,
+    /// Ids and names of the calls that have no result yet.
+    open: VecDeque<(String, String)>,
+}
+
+impl Calls {
+    /// The calls of a turn: `[{"function": {"name": "f", "arguments": {}}}]`.
+    fn made(&mut self, message: Value<'_>) -> Vec<Called> {
+        self.open.clear();
+        let listed = said(message, "tool_calls").into_iter().flat_map(Value::elements);
+        let calls: Vec<Called> = listed.filter_map(|call| self.call(call)).collect();
+        self.open.extend(calls.iter().map(|call| (call.id.clone(), call.name.clone())));
+        calls
+    }
+
+    fn call(&mut self, call: Value<'_>) -> Option<Called> {
+        let function = call.get("function")?;
+        self.n_made += 1;
+        let id = string_of(call, "id").filter(|id| !id.is_empty());
+        let arguments = said(function, "arguments");
+        Some(Called {
+            // Nine letters and digits: Mistral takes no others.
+            id: id.map_or_else(|| format!("call{:05}", self.n_made), |id| id.into_owned()),
+            name: string_of(function, "name").unwrap_or_default().into_owned(),
+            arguments: match arguments.and_then(Value::as_str) {
+                Some(text) => text.into_owned(),
+                None => arguments.map_or("{}", Value::raw).to_owned(),
+            },
+        })
+    }
+
+    /// The id of the call that has this result.
+    fn answered(&mut self, message: Value<'_>) -> String {
+        if let Some(id) = string_of(message, "tool_call_id").filter(|id| !id.is_empty()) {
+            self.open.retain(|(open, _)| *open != *id);
+            return id.into_owned();
+        }
+        let named = ["tool_name", "name"].into_iter().find_map(|key| string_of(message, key));
+        let named = named.filter(|name| !name.is_empty());
+        let at = named.as_ref().and_then(|name| self.open.iter().position(|(_, of)| *of == **name));
+        match (self.open.remove(at.unwrap_or(0)), named) {
+            (Some((id, _)), _) => id,
+            (None, named) => named.unwrap_or_default().into_owned(),
+        }
+    }
+}
+
+fn user(text: String, message: Value<'_>) -> Result<Vec<Part>, WireError> {
+    let mut parts = images(message)?;
+    if !text.is_empty() || parts.is_empty() {
+        parts.insert(0, Part::Text(text));
+    }
+    Ok(parts)
+}
+
+/// How the data of images begins, in base64, and their type.
+const IMAGES: [(&str, &str); 4] =
+    [("iVBORw0KGgo", "png"), ("/9j/", "jpeg"), ("R0lGOD", "gif"), ("UklGR", "webp")];
+
+/// The images of a message: data in base64, without its type.
+fn images(message: Value<'_>) -> Result<Vec<Part>, WireError> {
+    let images = said(message, "images").into_iter().flat_map(Value::elements);
+    let part = |image: Value<'_>| {
+        let data = image.as_str()?;
+        let (_, kind) = IMAGES.into_iter().find(|(begin, _)| data.starts_with(begin))?;
+        let url = object([("url", quote(&format!("data:image/{kind};base64,{data}")))]);
+        Some(Part::Other(object([("type", quote("image_url")), ("image_url", url)])))
+    };
+    let refused = || bad(Some("messages"), "an image must be a PNG, JPEG, GIF or WebP in base64");
+    images.map(|image| part(image).ok_or_else(refused)).collect()
+}
+
+/// The answer to a request that only has its model loaded: one without messages. None for any other.
+pub(crate) fn loaded(root: Value<'_>, answer: &'static str) -> Option<String> {
+    let asked = ["messages", "prompt", "suffix", "images"];
+    let asks = |key: &&str| said(root, key).is_some_and(|value| !matches!(value.raw(), "[]" | "\"\""));
+    if root.kind() != Kind::Object || asked.iter().any(asks) {
+        return None;
+    }
+    let model = string_of(root, "model").unwrap_or_default();
+    let is_unloaded = said(root, "keep_alive").is_some_and(|time| matches!(time.raw(), "0" | "\"0\""));
+    let reason = if is_unloaded { "unload" } else { "load" };
+    let said = match answer {
+        "message" => object([("role", quote("assistant")), ("content", quote(""))]),
+        _ => quote(""),
+    };
+    Some(object([
+        ("model", quote(&model)),
+        ("created_at", quote(&crate::clock::rfc3339())),
+        (answer, said),
+        ("done_reason", quote(reason)),
+        ("done", String::from("true")),
+    ]))
+}
+
+/// An error as Ollama has them.
+pub(crate) fn error(message: &str) -> String {
+    object([("error", quote(message))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chat(request: &str) -> String {
+        let document = Document::of(request.to_owned()).unwrap();
+        translated(document.root()).unwrap().document.text().to_owned()
+    }
+
+    #[test]
+    fn results_without_ids_belong_to_the_calls_before_them() {
+        let chat = chat(
+            r#"{"model": "m", "messages": [
+                {"role": "user", "content": "a"},
+                {"role": "assistant", "content": "", "tool_calls": [
+                    {"function": {"name": "f", "arguments": {"a": 1}}},
+                    {"function": {"name": "g", "arguments": {}}},
+                    {"id": "own", "function": {"name": "f"}}]},
+                {"role": "tool", "tool_name": "g", "content": "G"},
+                {"role": "tool", "content": "F"},
+                {"role": "tool", "tool_call_id": "own", "content": "O"}]}"#,
+        );
+        for part in [
+            r#"{"id":"call00001","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}}"#,
+            r#"{"role":"tool","tool_call_id":"call00001","content":"F"}"#,
+            r#"{"role":"tool","tool_call_id":"call00002","content":"G"}"#,
+            r#"{"role":"tool","tool_call_id":"own","content":"O"}"#,
+        ] {
+            assert!(chat.contains(part), "{part} in {chat}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_answer_goes_by_the_names_of_chats() {
+        let chat = chat(
+            r#"{"model": "m", "stream": false, "think": "max", "format": {"type": "object"}, "keep_alive": "5m",
+                "options": {"num_predict": 9, "num_ctx": 4096, "stop": ["x"], "top_k": 3}, "tools": [],
+                "messages": [{"role": "user", "content": "a", "images": ["iVBORw0KGgoAAA"]}]}"#,
+        );
+        let format = r#"{"type":"json_schema","json_schema":{"name":"output","schema":{"type": "object"}}}"#;
+        let image = r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAA"}}"#;
+        assert_eq!(
+            chat,
+            format!(
+                r#"{{"model":"m","think":"max","keep_alive":"5m","stream":false,"messages":[{{"role":"user","content":[{{"type":"text","text":"a"}},{image}]}}],"response_format":{format},"reasoning_effort":"high","top_k":3,"stop":["x"],"num_ctx":4096,"max_tokens":9}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn a_request_without_messages_loads_a_model() {
+        for (request, reason) in [
+            (r#"{"model": "m"}"#, Some("load")),
+            (r#"{"model": "m", "messages": [], "keep_alive": 0}"#, Some("unload")),
+            (r#"{"model": "m", "messages": [{}]}"#, None),
+        ] {
+            let document = Document::of(request.to_owned()).unwrap();
+            let told = loaded(document.root(), "message");
+            let wanted = reason.map(|reason| format!("\"done_reason\":\"{reason}\",\"done\":true"));
+            assert_eq!(told.is_some(), wanted.is_some());
+            assert!(told.unwrap_or_default().contains(&wanted.unwrap_or_default()));
+        }
+    }
+}
