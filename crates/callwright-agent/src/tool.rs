@@ -193,7 +193,10 @@ impl ToolResult {
         match self {
             ToolResult::Text(text) => text.clone(),
             ToolResult::Object(object) => Value::Object(object.clone()).to_string(),
-            ToolResult::Error(error) => Value::Object(error.to_object()).to_string(),
+            ToolResult::Error(error) => {
+                let object = Value::Object(error.to_object()).to_string();
+                error.lines.iter().fold(object, |object, lines| format!("{object}\n{lines}"))
+            }
         }
     }
 
@@ -211,18 +214,21 @@ pub struct ToolError {
     /// The path that it is about, as the model wrote it.
     pub path: Option<String>,
     /// What else the model should know.
-    pub more: Map,
+    pub more: Box<Map>,
+    /// What stands behind the object, in lines of its own: what the model may send as it is. Inside the object its quotes would
+    /// have backslashes, and under a key the model would copy the key.
+    pub lines: Option<String>,
 }
 
 impl ToolError {
     /// An error about no path.
     pub fn new(message: impl Into<String>) -> ToolError {
-        ToolError { message: message.into(), path: None, more: Map::new() }
+        ToolError { message: message.into(), path: None, more: Box::default(), lines: None }
     }
 
     /// An error about `path`.
     pub fn at(path: &str, why: impl fmt::Display) -> ToolError {
-        ToolError { message: why.to_string(), path: Some(path.to_owned()), more: Map::new() }
+        ToolError { path: Some(path.to_owned()), ..ToolError::new(why.to_string()) }
     }
 
     /// This error with one more member.
@@ -231,14 +237,20 @@ impl ToolError {
         self
     }
 
-    /// As JSON.
+    /// This error with what stands behind it.
+    pub fn with_lines(mut self, lines: impl Into<String>) -> ToolError {
+        self.lines = Some(lines.into());
+        self
+    }
+
+    /// As JSON, without the lines behind it.
     pub fn to_object(&self) -> Map {
         let mut object = Map::new();
         object.insert("error".to_owned(), json!(self.message));
         if let Some(path) = &self.path {
             object.insert("path".to_owned(), json!(path));
         }
-        object.extend(self.more.clone());
+        object.extend(Map::clone(&self.more));
         object
     }
 }

@@ -9,6 +9,7 @@ pub mod upstream;
 pub mod capability;
 mod client;
 mod tool_sets;
+
 mod relay;
 mod ollama;
 mod wire;
@@ -46,7 +47,7 @@ pub use owner::Owner;
 pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
 pub use record_json::CallFault;
 pub use relay::{Relay, Request};
-pub use repeats::{repeat_sentence, turn_text};
+pub use repeats::{compared_arguments, repeat_sentence, turn_text};
 pub use reply::{Broken, Reply, ReplyBody};
 pub use surface::{ItemsWanted, Surface, error_body};
 pub use upstream::{Kept, UpstreamKind};

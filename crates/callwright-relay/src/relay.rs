@@ -205,9 +205,13 @@ impl Relay {
     }
 
     /// The loop that a chat ends in, where models are told of that.
-    pub(crate) fn looped<'d>(&self, messages: impl Iterator<Item = Value<'d>>) -> Option<Loop> {
+    pub(crate) fn looped<'d>(
+        &self,
+        messages: impl Iterator<Item = Value<'d>>,
+        tool_set: &ToolSet,
+    ) -> Option<Loop> {
         let most = self.config.loop_guard;
-        (0 < most).then(|| loop_in(messages, most))?
+        (0 < most).then(|| loop_in(messages, tool_set, most))?
     }
 
     async fn chat_for(self: &Arc<Relay>, request: Request, errand: Errand) -> Reply {
@@ -294,7 +298,7 @@ impl Relay {
         let unchecked = unchecked(&turn.tool_set);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
-        if let Some(found) = self.looped(turn.ask.messages()) {
+        if let Some(found) = self.looped(turn.ask.messages(), &turn.tool_set) {
             turn.log.looped(found.times);
             question.more.push(json!({"role": "user", "content": found.sentence}).to_string());
         }

@@ -6,21 +6,45 @@
 use std::collections::BTreeMap;
 
 use callwright::value::Value;
+use callwright::{Schema, ToolSet};
 use callwright_json as json;
+use callwright_json::{Guide, Member};
 
 use crate::bridge::text;
 use crate::wire::string_of;
 
-/// What a turn came to: each call's name, its arguments and its result, in one spelling.
-///
-/// `{"a": 1, "b": 2}` and `{"b":2,"a":1}` are the same arguments.
+/// What a turn came to: each call's name, its [`compared_arguments`] and its result. A call that it makes twice stands there once.
 pub fn turn_text<'c>(calls: impl Iterator<Item = (&'c str, &'c str, &'c str)>) -> String {
-    let told = calls.map(|(name, arguments, result)| {
-        let arguments =
-            arguments.parse::<Value>().map_or_else(|_| json::quote(arguments), |value| sorted(&value));
-        format!("[{},{arguments},{}]", json::quote(name), json::quote(result))
-    });
-    told.collect::<Vec<_>>().join(",")
+    let mut told: Vec<String> = Vec::new();
+    for (name, arguments, result) in calls {
+        let call = format!("[{},{arguments},{}]", json::quote(name), json::quote(result));
+        if !told.contains(&call) {
+            told.push(call);
+        }
+    }
+    told.join(",")
+}
+
+/// Arguments in one spelling, without members that the schema does not name: a small model copies those from a result.
+///
+/// `{"written": 9, "path": "a"}` → `{"path":"a"}`
+pub fn compared_arguments(arguments: &str, schema: Option<&Schema>) -> String {
+    match arguments.parse::<Value>() {
+        Ok(Value::Object(members)) => {
+            let is_named = |name: &str| schema.is_none_or(|schema| is_named(schema, name));
+            sorted(&Value::Object(members.into_iter().filter(|(name, _)| is_named(name)).collect()))
+        }
+        Ok(value) => sorted(&value),
+        Err(_) => json::quote(arguments),
+    }
+}
+
+/// Does a schema name this member, or take any?
+fn is_named(schema: &Schema, name: &str) -> bool {
+    let guide = schema.guide();
+    let root = guide.root();
+    let takes_any = guide.expects_others(root) || guide.names(root).next().is_none();
+    takes_any || matches!(guide.member(root, name), Member::Declared(..))
 }
 
 /// What a model is told whose turn with calls of these tools came to the same so often.
@@ -58,11 +82,15 @@ pub(crate) struct Loop {
 
 /// The loop that these messages end in, if the last `most` turns with calls, or more, came to the same. A turn without calls ends
 /// what stands before it.
-pub(crate) fn loop_in<'d>(messages: impl Iterator<Item = json::Value<'d>>, most: u32) -> Option<Loop> {
+pub(crate) fn loop_in<'d>(
+    messages: impl Iterator<Item = json::Value<'d>>,
+    tool_set: &ToolSet,
+    most: u32,
+) -> Option<Loop> {
     let mut turns: Vec<Turn> = Vec::new();
     for message in messages {
         match string_of(message, "role").as_deref() {
-            Some("assistant") => match Turn::of(message) {
+            Some("assistant") => match Turn::of(message, tool_set) {
                 Some(turn) => turns.push(turn),
                 None => turns.clear(),
             },
@@ -80,7 +108,8 @@ pub(crate) fn loop_in<'d>(messages: impl Iterator<Item = json::Value<'d>>, most:
     let came_to = last.came_to()?;
     let is_same = |turn: &&Turn| turn.came_to().as_ref() == Some(&came_to);
     let times = u32::try_from(turns.iter().rev().take_while(is_same).count()).unwrap_or(u32::MAX);
-    let names: Vec<&str> = last.calls.iter().map(|call| call.name.as_str()).collect();
+    let mut names: Vec<&str> = last.calls.iter().map(|call| call.name.as_str()).collect();
+    names.dedup();
     (most.max(1) <= times).then(|| Loop { times, sentence: repeat_sentence(&names, times) })
 }
 
@@ -92,20 +121,25 @@ struct Turn {
 struct Call {
     id: String,
     name: String,
+    /// As they are compared.
     arguments: String,
     result: Option<String>,
 }
 
 impl Turn {
     /// None where the message makes no call.
-    fn of(message: json::Value<'_>) -> Option<Turn> {
+    fn of(message: json::Value<'_>, tool_set: &ToolSet) -> Option<Turn> {
         let calls = message.get("tool_calls")?.elements().map(|call| {
             let function = call.get("function");
             let member = |key| function.and_then(|function| string_of(function, key)).unwrap_or_default();
+            let name = member("name").into_owned();
             Call {
                 id: string_of(call, "id").unwrap_or_default().into_owned(),
-                name: member("name").into_owned(),
-                arguments: member("arguments").into_owned(),
+                arguments: compared_arguments(
+                    &member("arguments"),
+                    tool_set.get(&name).map(|tool| tool.schema()),
+                ),
+                name,
                 result: None,
             }
         });
@@ -141,8 +175,18 @@ mod tests {
         });
         let chat = Value::Array(messages.collect()).to_string();
         let tree = json::strict(&chat).unwrap();
-        let found = loop_in(tree.root(&chat).elements(), 2);
+        let schema = callwright::json!({"type": "object", "properties": {"a": {}, "b": {}}});
+        let tools =
+            callwright::json!([{"type": "function", "function": {"name": "f", "parameters": schema}}]);
+        let found = loop_in(tree.root(&chat).elements(), &ToolSet::from_value(&tools).unwrap(), 2);
         found.map(|found| found.times)
+    }
+
+    #[test]
+    fn a_call_that_a_turn_makes_twice_counts_once() {
+        let call = ("f", "{}", "x");
+        assert_eq!(turn_text([call, call].into_iter()), turn_text([call].into_iter()));
+        assert_ne!(turn_text([call, ("f", "{}", "y")].into_iter()), turn_text([call].into_iter()));
     }
 
     #[test]
@@ -151,6 +195,8 @@ mod tests {
             times(&[(r#"{"a": 1, "b": {"c": 2, "d": 3}}"#, "x"), (r#"{"b":{"d":3,"c":2},"a":1}"#, "x")]),
             Some(2)
         );
+        // Copied from a result.
+        assert_eq!(times(&[(r#"{"a": 1}"#, "x"), (r#"{"a": 1, "bytes": 9}"#, "x")]), Some(2));
         let again = ("{}", "x");
         assert_eq!(times(&[("{}", "y"), again, again, again]), Some(3));
         for turns in [

@@ -1,5 +1,6 @@
 //! `callwright run` with a real small model: each of the run files that are shipped, one task, a workspace of its own. What
-//! counts is what happened: the call in the events and in the journal, and the file on the disk.
+//! counts is what happened: the call in the events and in the journal, and the file on the disk. Of tasks that are too much for such a
+//! model, that the run ends, says how in a sentence, and says so in its exit code.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -7,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -39,10 +40,17 @@ struct Task {
     /// The run file, of the folder `examples`.
     file: String,
     input: Map<String, Value>,
+    /// The tool that is called, and with it the run is over. Where there is none, the run ends as it may.
+    #[serde(default)]
     tool: String,
+    #[serde(default)]
     arguments: Map<String, Value>,
     /// What the tool gives.
+    #[serde(default)]
     result: String,
+    /// What is in the workspace before.
+    #[serde(default)]
+    files: BTreeMap<String, String>,
     /// What is in the workspace afterwards.
     #[serde(default)]
     written: BTreeMap<String, String>,
@@ -91,7 +99,10 @@ impl Cell {
         fs::write(&file, self.run_file(&root.join("examples"))?)?;
         let input = json!(self.task.input).to_string();
         let upstream = format!("{url}/v1");
-        let events = desk.callwright(
+        for (path, text) in &self.task.files {
+            fs::write(desk.folder.join("w").join(path), text)?;
+        }
+        let (code, events) = desk.callwright(
             &[
                 &["run", &file.to_string_lossy(), "--input", &input, "--session", SESSION, "--yes"][..],
                 &[
@@ -108,8 +119,12 @@ impl Cell {
             .concat(),
         )?;
         let events = events.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+        if self.task.tool.is_empty() {
+            return is_truthful(code, &events);
+        }
+        ensure!(code == 0, "it ended with {code}: {:?}", events.last());
         self.told(&events)?;
-        let dump = desk.callwright(&["show", SESSION, "--json"])?;
+        let (_, dump) = desk.callwright(&["show", SESSION, "--json"])?;
         self.kept(&serde_json::from_str(&dump)?)?;
         for (path, text) in &self.task.written {
             let found =
@@ -126,8 +141,12 @@ impl Cell {
         let mut file: toml::Table = text.parse().with_context(|| path.display().to_string())?;
         // What llama.cpp keeps of an earlier question changes the last digits of what it computes.
         let request = "{ temperature = 0, seed = 1, max_tokens = 128, cache_prompt = false }";
-        let more = format!("stop_tools = [{:?}]\nrequest = {request}", self.task.tool);
-        file.extend(more.parse::<toml::Table>()?);
+        // What goes on for long tells no more than what ends soon.
+        let stop = match self.task.tool.as_str() {
+            "" => String::from("max_turns = 4"),
+            tool => format!("stop_tools = [{tool:?}]"),
+        };
+        file.extend(format!("{stop}\nrequest = {request}").parse::<toml::Table>()?);
         Ok(toml::to_string(&file)?)
     }
 
@@ -182,6 +201,30 @@ impl Cell {
     }
 }
 
+/// Decides whether the last event has a sentence and the exit code is that of its end: 0 only where the model was done, and where it
+/// did something or answered in words.
+fn is_truthful(code: i32, events: &[Value]) -> Result<()> {
+    let last = events.last().context("no event")?;
+    let sentence = last["sentence"].as_str().unwrap_or_default();
+    ensure!(!sentence.trim().is_empty(), "no sentence: {last}");
+    let (end, is_limit) = (&last["end"], last["end"]["limit"].is_string());
+    let expected = match end.as_str().unwrap_or_default() {
+        _ if last["event"] == "blocked" => 10,
+        _ if is_limit => 9,
+        "answered" | "finished" => 0,
+        "refused" | "gave_up" | "silent" => 1,
+        _ => bail!("an end that nobody expects: {last}"),
+    };
+    ensure!(code == expected, "{code} instead of {expected}: {last}");
+    let worked = |event: &&Value| event["event"] == "call_finished" && event["is_error"] == false;
+    let shows_a_call = ["\"arguments\"", "<tool_call>"].iter().any(|mark| sentence.contains(mark));
+    ensure!(
+        code != 0 || !shows_a_call || events.iter().any(|event| worked(&event)),
+        "nothing was done, and it says that all is well: {last}"
+    );
+    Ok(())
+}
+
 const SESSION: &str = "real";
 
 /// A folder with a workspace, a store, and nothing of the user's.
@@ -199,8 +242,8 @@ impl Desk {
         Ok(Desk { folder: folder.canonicalize()? })
     }
 
-    /// What the command prints. It must end well.
-    fn callwright(&self, args: &[&str]) -> Result<String> {
+    /// The exit code of the command, and what it prints.
+    fn callwright(&self, args: &[&str]) -> Result<(i32, String)> {
         let binary = env::current_exe().context("where do we stand?")?.with_file_name("callwright");
         let mut command = Command::new(binary);
         command.args(args).args(["--store", "callwright.db"]).current_dir(&self.folder);
@@ -208,7 +251,7 @@ impl Desk {
         let output = command.output().context("cannot start callwright")?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (out, err) = (text(&output.stdout), text(&output.stderr));
-        ensure!(output.status.success(), "{}: {err}{out}", output.status);
-        Ok(out)
+        let code = output.status.code().with_context(|| format!("{}: {err}", output.status))?;
+        Ok((code, out))
     }
 }

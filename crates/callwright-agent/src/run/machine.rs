@@ -93,6 +93,12 @@ pub struct Machine {
     pub(super) turn: u32,
     /// How many of them since the user spoke last.
     pub(super) turns: u32,
+    /// Whether a call has done its work since then.
+    #[serde(default)]
+    pub(super) has_done: bool,
+    /// Whether the model was asked since then if it means a call that its answer shows.
+    #[serde(default)]
+    pub(super) is_asked: bool,
     pub(super) phase: Phase,
 }
 
@@ -123,6 +129,8 @@ impl Machine {
             account: Account::default(),
             turn: 0,
             turns: 0,
+            has_done: false,
+            is_asked: false,
             phase: Phase::Done(Ended { end: End::Silent, sentence: String::from("Nothing was asked yet.") }),
         }
     }
@@ -142,7 +150,7 @@ impl Machine {
             return false;
         }
         self.breaker.reset();
-        self.turns = 0;
+        (self.turns, self.has_done, self.is_asked) = (0, false, false);
         self.ask_next();
         true
     }
@@ -233,10 +241,9 @@ impl Machine {
         Some(ToolError::new(why).into())
     }
 
-    /// The result of a repaired call where nobody is there to confirm it: the model sees how it was read.
+    /// The result of a repaired call where nobody is there to confirm it: the model sees the arguments that it may send.
     pub(super) fn unconfirmed(call: &Call) -> ToolResult {
-        let read_as: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        ToolError::new(UNCONFIRMED).with("read_as", read_as).into()
+        ToolError::new(UNCONFIRMED).with_lines(call.arguments.clone()).into()
     }
 
     /// The result of a call that only a person can allow, where nobody is there.
@@ -296,6 +303,7 @@ impl Machine {
                 let name = call.name.clone();
                 let ends_run = call.ends_run;
                 self.breaker.succeeded(&name);
+                self.has_done = true;
                 if ends_run {
                     self.answer_open(AFTER_END);
                 }

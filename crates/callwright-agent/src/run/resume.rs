@@ -115,16 +115,21 @@ fn feed(resumed: &mut Resumed, node: &Node, fed: &Value) -> Result<(), ResumeErr
 
 /// A result that reads as it did.
 fn result(form: &str, content: &str) -> ToolResult {
-    let object = || serde_json::from_str::<callwright::value::Map>(content).ok();
+    let object = |text: &str| serde_json::from_str::<callwright::value::Map>(text).ok();
     match form {
         "error" => {
-            let mut more = object().unwrap_or_default();
+            let behind = content.split_once('\n').and_then(|(first, lines)| Some((object(first)?, lines)));
+            let (more, lines) = match behind {
+                Some((more, lines)) => (Some(more), Some(lines.to_owned())),
+                None => (object(content), None),
+            };
+            let mut more = more.unwrap_or_default();
             let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
             let message = text(more.remove("error")).unwrap_or_else(|| content.to_owned());
             let path = text(more.remove("path"));
-            ToolResult::Error(ToolError { message, path, more })
+            ToolResult::Error(ToolError { message, path, more: Box::new(more), lines })
         }
-        "object" => object().map_or_else(|| ToolResult::Text(content.to_owned()), ToolResult::Object),
+        "object" => object(content).map_or_else(|| ToolResult::Text(content.to_owned()), ToolResult::Object),
         _ => ToolResult::Text(content.to_owned()),
     }
 }
@@ -145,6 +150,7 @@ mod tests {
             ToolResult::of(callwright::json!({"written": "a", "bytes": 3})),
             error.into(),
             ToolError::new("no").into(),
+            ToolError::new("no").with_lines("{\"a\": 1}\nb").into(),
         ] {
             let form = match &before {
                 ToolResult::Text(_) => "text",

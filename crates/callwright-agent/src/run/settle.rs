@@ -40,7 +40,35 @@ impl Machine {
         if !text.is_empty() {
             self.transcript.assistant(&answer.text);
         }
+        if end == End::Answered && !answer.shown.is_empty() {
+            if self.settings.policy.feeds_back() && !std::mem::replace(&mut self.is_asked, true) {
+                return self.ask_whether_meant(&answer.shown);
+            }
+            if !self.has_done {
+                end = End::Refused;
+                let names = answer.shown.join(", ");
+                sentence.push_str(&format!(
+                    "\n⚠️ The answer shows a call ({names}) and makes none: nothing was done."
+                ));
+            }
+        }
         self.phase = Phase::Done(Ended { end, sentence });
+    }
+
+    /// Asks the model whether it means the calls that its answer shows.
+    fn ask_whether_meant(&mut self, shown: &[String]) {
+        self.transcript.user(&format!(
+            "Your answer shows a call ({}) and was taken as text: it ran nothing. If you mean it, make the call again, alone, \
+             with no words around it. If not, say what came of the task.",
+            shown.join(", ")
+        ));
+        match self.settings.stop.limit(self.turns, &self.account) {
+            Some(limit) => {
+                let sentence = self.settings.stop.sentence(limit, self.turns);
+                self.phase = Phase::Done(Ended { end: End::Limit(limit), sentence });
+            }
+            None => self.ask_next(),
+        }
     }
 
     /// Where all calls of the answer have results: adds the turn to the conversation, and looks whether it is over.
@@ -54,7 +82,8 @@ impl Machine {
         self.write(&answer, &calls);
         let most = self.settings.stop.breaker.max(1);
         if repeats == most {
-            let names: Vec<&str> = answer.calls().map(|call| call.name.as_str()).collect();
+            let mut names: Vec<&str> = answer.calls().map(|call| call.name.as_str()).collect();
+            names.dedup();
             self.transcript.user(&repeat_sentence(&names, most));
         }
         let tool_errors = self.breaker.turn_over();
@@ -179,7 +208,7 @@ fn came_to(answer: &ModelTurn, calls: &BTreeMap<String, Known>) -> Option<u64> {
     let mut all = Vec::new();
     for call in answer.calls() {
         let done = calls.get(&call.id)?.result.as_ref().filter(|done| !done.is_error)?;
-        all.push((call.name.as_str(), call.arguments.as_str(), done.content.as_str()));
+        all.push((call.name.as_str(), call.compared(), done.content.as_str()));
     }
     Some(sum(&turn_text(all.into_iter())))
 }

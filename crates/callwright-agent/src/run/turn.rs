@@ -1,7 +1,7 @@
 //! One answer of a model as the machine takes it: what it said, its calls, and what was wrong with those that are none.
 
 use callwright::{Acceptance, Outcome, Refusal, Verdict, calls_or_error};
-use callwright_relay::Answer;
+use callwright_relay::{Answer, compared_arguments};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +21,8 @@ pub struct ModelTurn {
     pub raw: String,
     /// Its calls and what was no right call, in order.
     pub parts: Vec<Part>,
+    /// The tools whose calls its text shows, which does not make them.
+    pub shown: Vec<String>,
     /// The answer ended before the model had said all.
     pub is_cut: bool,
     /// What was wrong with the calls of each answer that this took, in the form in which equal errors are counted.
@@ -52,6 +54,9 @@ pub struct Call {
     pub name: String,
     /// The JSON text of an object.
     pub arguments: String,
+    /// The same as calls are compared: [`callwright_relay::compared_arguments`]; empty in what an earlier version kept.
+    #[serde(default)]
+    pub compared: String,
     /// What was done to it before it could be read.
     pub repaired: Repaired,
     /// How it stands to what the model says beside it.
@@ -130,6 +135,7 @@ impl ModelTurn {
             text: answer.text.clone(),
             raw: answer.raw.clone(),
             parts: parts.collect(),
+            shown: answer.shown.clone(),
             is_cut: answer.is_cut(),
             errors: answer.errors.clone(),
             user_message: calls_or_error(in_text).1.map(|error| error.user_message()),
@@ -145,6 +151,11 @@ impl ModelTurn {
 }
 
 impl Call {
+    /// The arguments as calls are compared.
+    pub(super) fn compared(&self) -> &str {
+        if self.compared.is_empty() { &self.arguments } else { &self.compared }
+    }
+
     /// Was anything in it repaired, wrapping aside?
     pub fn is_repaired(&self) -> bool {
         self.note.is_some()
@@ -169,6 +180,10 @@ impl Call {
             id: call.id.clone().unwrap_or_default(),
             name: call.name.clone(),
             arguments: call.arguments.clone(),
+            compared: compared_arguments(
+                &call.arguments,
+                toolbox.tool_set().get(&call.name).map(|tool| tool.schema()),
+            ),
             repaired: Repaired::from(&inferred),
             beside: Beside::from(call),
             effect: kind.effect,

@@ -72,6 +72,8 @@ pub struct Answer {
     pub raw: String,
     /// Its calls, right or refused, in order. Those that are right have ids.
     pub verdicts: Vec<Verdict>,
+    /// The tools whose calls its text shows, which does not make them: each name once.
+    pub shown: Vec<String>,
     /// Why it stopped: `stop`, `tool_calls`, `length`, ….
     pub finish_reason: Option<String>,
     /// What was wrong with the calls of each answer that this took, as [`error_fingerprint`] has it.
@@ -332,7 +334,11 @@ impl Turn {
         crate::turn::outcome::append(&mut reasoning, &first.outcome.reasoning);
         let mut text = first.outcome.text;
         crate::turn::outcome::append(&mut text, &more_text);
-        Answer { text, reasoning, raw: first.raw, verdicts, finish_reason, errors, record }
+        let mut shown: Vec<String> = first.outcome.shown.into_iter().filter_map(|call| call.name).collect();
+        shown.retain(|name| self.tool_set.get(name).is_some());
+        shown.sort_unstable();
+        shown.dedup();
+        Answer { text, reasoning, raw: first.raw, verdicts, shown, finish_reason, errors, record }
     }
 }
 

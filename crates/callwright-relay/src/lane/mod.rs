@@ -183,7 +183,7 @@ impl Lane {
         let form = asked.and_then(|chat| ContentForm::of(chat.document.root()));
         let content = ContentCheck::of(form, &model, policy, &relay.readers).await;
         let messages = chat.as_ref().and_then(|chat| chat.document.root().get("messages"));
-        let found = messages.and_then(|messages| relay.looped(messages.elements()));
+        let found = messages.and_then(|messages| relay.looped(messages.elements(), &tools.tool_set));
         let (told, session) = match chat {
             Some(chat) => (chat.document.to_bytes(), chat.session),
             None => (document.to_bytes(), None),

@@ -49,6 +49,7 @@ fn runnable(toolbox: &Toolbox, text: &str, native: &[NativeCall<'_>], finish_rea
     };
     let outcome = parse(toolbox.tool_set(), text, native, &context);
     let answer = Answer {
+        shown: Vec::new(),
         text: outcome.text,
         reasoning: outcome.reasoning,
         raw: text.into(),

@@ -30,6 +30,7 @@ fn call() -> impl Strategy<Value = Part> {
                 id,
                 name,
                 arguments: "{}".into(),
+                compared: String::new(),
                 repaired: Repaired::Exact,
                 beside: Beside::Apart,
                 effect,
@@ -71,6 +72,7 @@ fn answer() -> impl Strategy<Value = ModelTurn> {
             let user_message = parts.iter().any(is_wrong).then(|| "⚠️ Tool Call Error".to_owned());
             let has_wrong = parts.iter().any(|part| matches!(part, Part::Wrong(_)));
             ModelTurn {
+                shown: Vec::new(),
                 text: text.into(),
                 raw: format!("{text}<call>"),
                 parts,
@@ -231,6 +233,7 @@ fn calls(name: &str, arguments: &str) -> ModelTurn {
         id: String::new(),
         name: name.into(),
         arguments: arguments.into(),
+        compared: arguments.into(),
         repaired: Repaired::Exact,
         beside: Beside::Apart,
         effect: Effect::Write,
