@@ -35,6 +35,8 @@ pub struct RelayConfig {
     /// out in part: its arguments never parse, and the finish says `length` or is an error. All others go out when they are
     /// right, and never in part.
     pub stream_arguments: Option<bool>,
+    /// What of many tools a model is shown.
+    pub tools: ToolsConfig,
     /// How far the ladder goes.
     pub ladder: LadderConfig,
     /// What is refused before work is done on it.
@@ -235,6 +237,9 @@ pub struct ModelConfig {
     /// The context of an upstream that speaks Ollama's own API, in tokens; the server's where it is not set.
     #[serde(default)]
     pub num_ctx: Option<u64>,
+    /// How many tools it is shown, as [`ToolsConfig::limit`].
+    #[serde(default)]
+    pub tools_limit: Option<usize>,
     /// Does it take `reasoning_effort`? Then it gets what clients of messages and of responses say of it. Upstreams of those
     /// APIs do.
     #[serde(default)]
@@ -274,6 +279,7 @@ impl ModelConfig {
             result_role: false,
             max_tokens_cap: None,
             num_ctx: None,
+            tools_limit: None,
             reasoning_effort: false,
             calls_in_reasoning: None,
             heal_text: None,
@@ -315,6 +321,15 @@ impl Mode {
             Mode::Prompt => "prompt",
         }
     }
+}
+
+/// What of a request's tools a model is shown.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolsConfig {
+    /// Of more tools than this a model is shown so many: those that the conversation has called, then those that fit the user's
+    /// last words best. It finds the others by one more tool, `find_tools`. All are shown where it is 0.
+    pub limit: usize,
 }
 
 /// How far the ladder goes inside one request.

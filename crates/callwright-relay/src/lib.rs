@@ -9,6 +9,7 @@ pub mod upstream;
 pub mod capability;
 mod client;
 mod tool_sets;
+mod tool_search;
 
 mod relay;
 mod ollama;

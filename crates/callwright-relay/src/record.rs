@@ -161,6 +161,9 @@ pub struct Choice {
     /// How many halves of characters came alone: `\ud83d` without its other half. In arguments each is an escape, in a
     /// text U+FFFD.
     pub lone_surrogates: usize,
+    /// What it asked the tool that finds others, where not all of its tools are shown: the arguments as it wrote them. That is none of
+    /// the client's calls.
+    pub searches: Vec<String>,
     /// What the engine made of it.
     pub outcome: Outcome,
 }
@@ -172,6 +175,11 @@ impl Choice {
             && self.outcome.text.trim().is_empty()
             && self.foreign_calls == 0
             && !self.says_else
+    }
+
+    /// Does it search for tools and call nothing else?
+    pub(crate) fn searches_alone(&self) -> bool {
+        !self.searches.is_empty() && self.outcome.verdicts.is_empty() && self.foreign_calls == 0
     }
 
     /// Are all its calls right as the model wrote them, where the tools reached it in this way? None where it has none, nor lost
@@ -227,6 +235,8 @@ pub enum AttemptReason {
     Confirm,
     /// An error went to the model as its next turn.
     Feedback,
+    /// The model searched for tools that it was not shown, and was told which there are.
+    Search,
     /// The model could not do it: the second one that is configured for it was asked.
     OtherModel,
 }
@@ -247,7 +257,8 @@ impl AttemptReason {
             | AttemptReason::NoStrict
             | AttemptReason::NoUsage
             | AttemptReason::OtherBound
-            | AttemptReason::OtherApi => false,
+            | AttemptReason::OtherApi
+            | AttemptReason::Search => false,
         }
     }
 
@@ -266,6 +277,7 @@ impl AttemptReason {
             AttemptReason::Reask => "reask",
             AttemptReason::Confirm => "confirm",
             AttemptReason::Feedback => "feedback",
+            AttemptReason::Search => "search",
             AttemptReason::OtherModel => "other-model",
         }
     }

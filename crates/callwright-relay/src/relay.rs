@@ -51,6 +51,9 @@ pub(crate) fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, Wire
 /// Names the tools whose calls are not held against all of their definition.
 pub(crate) const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
 
+/// Says how many of the tools the model was shown, where they do not all fit: `20/400`.
+const SHOWN: HeaderName = HeaderName::from_static("x-callwright-tools");
+
 /// Names the tools that the model was not told of: nobody here runs them.
 const DROPPED: HeaderName = HeaderName::from_static("x-callwright-dropped-tools");
 
@@ -279,6 +282,7 @@ impl Relay {
                     relay,
                     ask,
                     tool_set,
+                    search: None,
                     policy,
                     stream_arguments,
                     log,
@@ -294,6 +298,8 @@ impl Relay {
                 return with_id(Reply::error(&error), log.id());
             }
         };
+        turn.limit_tools().await;
+        let shown = turn.search.as_ref().map(|search| search.share(turn.tool_set.len()));
         let id = HeaderValue::from_str(turn.log.id()).ok();
         let unchecked = unchecked(&turn.tool_set);
         let mut question = Question::first(&turn.ask);
@@ -315,6 +321,9 @@ impl Relay {
         if let Some(unchecked) = unchecked {
             // What is said of single calls stands there already, and headers of one name are one list.
             reply.headers.append(UNCHECKED, unchecked);
+        }
+        if let Some(shown) = shown.and_then(|shown| HeaderValue::try_from(shown).ok()) {
+            reply.headers.insert(SHOWN, shown);
         }
         if let Some(dropped) = names(dropped.iter().map(String::as_str)) {
             reply.headers.insert(DROPPED, dropped);

@@ -14,6 +14,7 @@ use tokio::sync::{OnceCell, watch};
 
 use self::weight::weight;
 use crate::readers::Readers;
+use crate::tool_search::ToolIndex;
 use crate::wire::WireError;
 
 /// Compiled tools by the text of their definitions: clients send the same ones with every request.
@@ -38,6 +39,8 @@ struct Shelf {
 struct Kept {
     text: Arc<str>,
     tool_set: Arc<ToolSet>,
+    /// Made where tools are searched.
+    index: Option<Arc<ToolIndex>>,
     /// The bytes that both take, about.
     weight: usize,
 }
@@ -76,6 +79,19 @@ impl ToolSets {
         let gone =
             || WireError::bad_request(Some("tools"), "invalid_tools", String::from("cannot be compiled"));
         compiled.ok().flatten().unwrap_or_else(|| Err(gone()))
+    }
+
+    /// What these tools are searched by: made once, as long as they are kept.
+    pub(crate) fn index_of(&self, tool_set: &Arc<ToolSet>) -> Arc<ToolIndex> {
+        let is_it = |kept: &&mut Kept| Arc::ptr_eq(&kept.tool_set, tool_set);
+        let known = locked(&self.shelf).kept.iter_mut().find(is_it).and_then(|kept| kept.index.clone());
+        known.unwrap_or_else(|| {
+            let index = Arc::new(ToolIndex::of(tool_set));
+            if let Some(kept) = locked(&self.shelf).kept.iter_mut().find(is_it) {
+                kept.index = Some(Arc::clone(&index));
+            }
+            index
+        })
     }
 
     /// Has them compiled once there is a place for that. Whoever waits for it may leave then: what has begun is kept for
@@ -126,7 +142,7 @@ impl Shelf {
         if self.most < weight {
             return;
         }
-        self.kept.push(Kept { text, tool_set: Arc::clone(tool_set), weight });
+        self.kept.push(Kept { text, tool_set: Arc::clone(tool_set), index: None, weight });
         let mut bytes = 0;
         let mut fits = |kept: &Kept| {
             bytes += kept.weight;

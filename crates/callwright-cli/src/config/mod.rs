@@ -154,6 +154,7 @@ impl Config {
             notes: settings.notes,
             loop_guard: settings.loop_guard,
             stream_arguments: settings.stream_arguments,
+            tools: settings.tools,
             ladder: settings.ladder.clone(),
             limits: settings.limits,
             keep_answers: settings.store.answers(),

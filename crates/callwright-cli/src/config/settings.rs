@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use callwright::{Dialect, Policy};
 use callwright_agent::mcp;
 use callwright_gateway::{LogConfig, ServerConfig, Sessions, TraceConfig};
-use callwright_relay::config::{CapabilityConfig, LadderConfig, Limits, ModelConfig, UpstreamConfig};
+use callwright_relay::config::{
+    CapabilityConfig, LadderConfig, Limits, ModelConfig, ToolsConfig, UpstreamConfig,
+};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -35,6 +37,7 @@ pub(crate) struct Settings {
     pub(crate) dialect: Vec<Dialect>,
     /// What tokenizers say of answers, as more dialects.
     pub(crate) response_template: Vec<ResponseFile>,
+    pub(crate) tools: ToolsConfig,
     pub(crate) ladder: LadderConfig,
     pub(crate) limits: Limits,
     pub(crate) capability: CapabilityConfig,
@@ -62,6 +65,7 @@ impl Default for Settings {
             keys: Vec::new(),
             dialect: Vec::new(),
             response_template: Vec::new(),
+            tools: ToolsConfig::default(),
             ladder: LadderConfig::default(),
             limits: Limits::default(),
             capability: CapabilityConfig::default(),
@@ -132,6 +136,7 @@ pub(crate) const ALL: &[Setting] = &[
     flag("notes"),
     count("loop_guard"),
     flag("stream_arguments"),
+    count("tools.limit"),
     count("ladder.reasks"),
     count("ladder.feedback_turns"),
     count("ladder.max_tokens"),

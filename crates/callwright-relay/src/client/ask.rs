@@ -152,6 +152,7 @@ impl Relay {
             relay: Arc::clone(self),
             ask,
             tool_set,
+            search: None,
             policy,
             stream_arguments,
             log,
@@ -159,6 +160,7 @@ impl Relay {
             ladder,
             read_unknown: options.read_unknown,
         };
+        turn.limit_tools().await;
         let question = Question::first(&turn.ask);
         let mut open_answer = turn
             .open(&question, AttemptReason::First)

@@ -171,6 +171,7 @@ impl Lane {
             dialects: target.candidate.dialects.clone(),
             allowed: self.tools.allowed.clone(),
             asked: None,
+            search: None,
             unsure_is_text: false,
             shown: None,
         }

@@ -38,6 +38,8 @@ pub(crate) struct ReadOptions {
     pub(crate) asked: Option<String>,
     /// Does a call that may be shown as well as made stay in the text?
     pub(crate) unsure_is_text: bool,
+    /// The tool that finds others, which is none of the client's.
+    pub(crate) search: Option<Arc<str>>,
     /// What the prompt showed, and the conversation that it stood in: an example said back is no call.
     pub(crate) shown: Option<Arc<Shown>>,
 }
@@ -73,6 +75,7 @@ pub(crate) struct ChoiceReader {
     lone_surrogates: usize,
     ids: Ids,
     verdicts: Vec<Verdict>,
+    search: Option<Arc<str>>,
     /// Is an answer that left tokens over believed to have ended by itself?
     trusts_ends: bool,
 }
@@ -125,6 +128,7 @@ impl ChoiceReader {
             lone_surrogates: 0,
             ids: Ids::default(),
             verdicts: Vec::new(),
+            search: options.search.clone(),
             // A model that is to learn from its errors has to see this one, too.
             trusts_ends: options.policy != Policy::Feedback,
         }
@@ -268,7 +272,19 @@ impl ChoiceReader {
                 judged.beside_prose = last.beside_prose;
             }
         }
+        let mut searches = Vec::new();
+        if let Some(search) = &self.search {
+            out.retain(|event| !matches!(event, Event::Call(verdict) if is_search(verdict, search)));
+            self.verdicts.retain(|verdict| match verdict {
+                Verdict::Refused(refusal) if is_search(verdict, search) => {
+                    searches.push(refusal.block.clone());
+                    false
+                }
+                _ => true,
+            });
+        }
         Choice {
+            searches,
             raw: self.raw,
             native: self.native,
             foreign: self.foreign,
@@ -298,6 +314,9 @@ impl ChoiceReader {
             self.apart.clear();
         }
         self.filter.judge(&mut self.verdicts, &mut self.ids, &mut out[from..]);
+        if let Some(search) = &self.search {
+            out.retain(|event| !matches!(event, Event::Call(verdict) if is_search(verdict, search)));
+        }
     }
 }
 
@@ -406,6 +425,11 @@ impl CallFilter {
     }
 }
 
+/// Is this a call of the tool that finds others? No request declares it.
+fn is_search(verdict: &Verdict, search: &str) -> bool {
+    matches!(verdict, Verdict::Refused(refusal) if refusal.name.as_deref() == Some(search))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,6 +458,7 @@ mod tests {
             dialects: Dialects::default(),
             allowed: ToolChoice::Auto,
             asked: None,
+            search: None,
             unsure_is_text: false,
             shown: None,
         };

@@ -53,6 +53,17 @@ impl Turn {
             replace_unsure(&mut verdicts, answer);
         }
         let mut more_text = String::new();
+        let found = match first.searches_alone() && verdicts.is_empty() {
+            true => self.find_tools(&first, target).await,
+            false => None,
+        };
+        // What a model finds out about its tools is no sign that it did anything wrong.
+        let n_searched = usize::from(found.is_some());
+        if let Some(found) = found {
+            verdicts = found.outcome.verdicts.clone();
+            more_text.clone_from(&found.outcome.text);
+            again.push(found);
+        }
         let mut question = Question::first(&self.ask);
         let n_asked = self.log.attempts();
         let is_lost = match first.lost.clone() {
@@ -82,7 +93,7 @@ impl Turn {
                 true => {
                     let is_spent = first.finish_reason.as_deref() == Some("length");
                     let in_words = target.mode == Mode::Native && is_spent;
-                    followup::demand(&first, &self.tool_set, &self.ask.choice, in_words, tokens)
+                    followup::demand(&first, self.offer(), &self.ask.choice, in_words, tokens)
                 }
                 false => followup::silence(tokens),
             };
@@ -122,10 +133,10 @@ impl Turn {
             };
             let (next, reason) = match (step, bounded) {
                 (Step::Deliver, _) if is_told && again.len() == 1 => break TurnEnd::Repaired,
-                (Step::Deliver, _) if again.is_empty() && is_repaired(&verdicts, target.mode) => {
+                (Step::Deliver, _) if again.len() == n_searched && is_repaired(&verdicts, target.mode) => {
                     break TurnEnd::Repaired;
                 }
-                (Step::Deliver, _) if again.is_empty() => break TurnEnd::Passed,
+                (Step::Deliver, _) if again.len() == n_searched => break TurnEnd::Passed,
                 (Step::Deliver, _) => break TurnEnd::Retried,
                 (Step::Refuse(end), _) => break end,
                 (Step::Reask | Step::Feedback, Some(bounded)) => (bounded, AttemptReason::Reask),
@@ -134,7 +145,10 @@ impl Turn {
                     let refusal = refusals.first().copied();
                     let Some(refusal) = refusal else { break TurnEnd::Passed };
                     (
-                        followup::reask(refusal, &self.tool_set, &self.ask.choice, safe, tokens),
+                        {
+                            let offer = self.offer_with(refusal.name.as_deref());
+                            followup::reask(refusal, offer, &self.ask.choice, safe, tokens)
+                        },
                         AttemptReason::Reask,
                     )
                 }
@@ -158,7 +172,7 @@ impl Turn {
             let next = match is_new(&next) {
                 true => Some(next),
                 false => refusals.first().and_then(|refusal| {
-                    followup::pointed(refusal, &self.tool_set, &self.ask.choice, tokens).filter(is_new)
+                    followup::pointed(refusal, self.offer(), &self.ask.choice, tokens).filter(is_new)
                 }),
             };
             let Some(next) = next else { break TurnEnd::GaveUp };
@@ -199,6 +213,7 @@ impl Turn {
         // What cut the first answer did not cut the one that took its place.
         let finish_reason = match (end, again.last()) {
             (TurnEnd::Retried, Some(last)) => last.finish_reason.clone(),
+            (_, Some(last)) if 0 < n_searched => last.finish_reason.clone(),
             _ => first.finish_reason.clone(),
         };
         let end = match first.lost.as_ref().filter(|_| is_lost && verdicts.is_empty()) {

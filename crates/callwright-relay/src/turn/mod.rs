@@ -5,6 +5,7 @@ mod target;
 mod no_answer;
 mod explain;
 mod escalate;
+mod find;
 mod second;
 pub(crate) mod content;
 mod once_more;
@@ -27,6 +28,7 @@ use crate::relay::Relay;
 use crate::wire::Ask;
 
 pub(crate) use explain::explained;
+pub(crate) use find::ToolSearch;
 pub(crate) use no_answer::NoAnswer;
 pub(crate) use open::{AnswerSource, OpenAnswer, error_line, unreachable};
 pub(crate) use resolution::{Resolution, Sent, refusals};
@@ -38,6 +40,8 @@ pub(crate) struct Turn {
     pub(crate) ask: Ask,
     /// The tools that the request declares.
     pub(crate) tool_set: Arc<ToolSet>,
+    /// What of them the model is shown, where they do not all fit.
+    pub(crate) search: Option<ToolSearch>,
     pub(crate) policy: Policy,
     /// May arguments go out while they are written? None where the client says nothing.
     pub(crate) stream_arguments: Option<bool>,
@@ -63,7 +67,7 @@ impl Turn {
     /// Did the model leave out what was to be said or called? JSON that was asked for may stand in its thought.
     pub(crate) fn owes_an_answer(&self, choice: &Choice) -> bool {
         let may_be_thought = self.ask.json_content && !choice.reasoning.is_empty();
-        self.has_tools() && choice.is_silent() && !may_be_thought
+        self.has_tools() && choice.is_silent() && choice.searches.is_empty() && !may_be_thought
     }
 
     /// May the model make calls?
@@ -89,12 +93,16 @@ impl Turn {
             allowed: allowed.clone(),
             asked: target.asked().map(str::to_owned),
             unsure_is_text: false,
+            search: self.search.as_ref().map(|search| Arc::clone(&search.name)),
             shown: (target.mode == Mode::Prompt).then(|| Arc::clone(shown)),
         }
     }
 
-    /// Counts the calls of an answer as evidence for its model.
+    /// Counts the calls of an answer as evidence for its model. A search shows nothing of them.
     pub(crate) fn count_proof(&mut self, target: &Target, choice: &Choice) {
+        if !choice.searches.is_empty() {
+            return;
+        }
         self.log.strict_broken(self.relay.count_calls(target, choice, &self.tool_set));
     }
 

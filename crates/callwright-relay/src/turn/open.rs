@@ -160,7 +160,7 @@ impl Turn {
         let mut refused_strictly: Option<String> = None;
         loop {
             let UpstreamRequest { body, shown, constrain, strict } =
-                question.upstream_request(&self.ask, &self.tool_set, target.request_options());
+                question.upstream_request(&self.ask, self.offer(), target.request_options());
             let asked = Target { constrain, strict, ..target.clone() };
             self.log.asked(reason, &asked, Surface::Chat, body.clone());
             let upstream = Arc::clone(&target.candidate.upstream);
