@@ -175,7 +175,9 @@ impl Task {
     /// The gateway's configuration, as the program's page prints it.
     fn gateway(&self, root: &Path) -> Result<Option<toml::Table>> {
         Ok(match self.program {
-            Program::ClaudeCode => Some(toml::from_str(&printed(root, "docs/claude-code.md", "toml")?)?),
+            Program::ClaudeCode => {
+                Some(toml::from_str(&printed(root, "docs/clients/claude-code.md", "toml")?)?)
+            }
             Program::Codex => None,
         })
     }
@@ -194,7 +196,7 @@ impl Task {
         command.arg("NO_PROXY=127.0.0.1").args(["timeout", "--kill-after=5", PATIENCE]);
         match self.program {
             Program::ClaudeCode => {
-                let block = printed(root, "docs/claude-code.md", "sh")?;
+                let block = printed(root, "docs/clients/claude-code.md", "sh")?;
                 let set = |line: &&str| line.trim_start().starts_with("export ");
                 let exports: Vec<&str> = block.lines().filter(set).collect();
                 let line = block.lines().find(|line| line.starts_with("claude "));
@@ -204,7 +206,7 @@ impl Task {
                 command.args(["--output-format", "json", "--allowedTools", "Bash,Read,Edit"]);
             }
             Program::Codex => {
-                let config = printed(root, "docs/codex.md", "toml")?.replace(PRINTED, url);
+                let config = printed(root, "docs/clients/codex.md", "toml")?.replace(PRINTED, url);
                 let folder = place.home().join(".codex");
                 fs::create_dir_all(&folder)?;
                 fs::write(folder.join("config.toml"), config)?;

@@ -441,3 +441,29 @@ fn members_are_found_where_the_agents_look_for_them() {
         assert_eq!(at(path, pointer), value, "{path} {pointer}");
     }
 }
+
+#[test]
+fn each_agent_has_a_page_that_prints_what_is_written() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |page: &str| fs::read_to_string(docs.join(page)).unwrap();
+    let (summary, clients) = (read("SUMMARY.md"), read("clients.md"));
+    for agent in agents() {
+        let link = format!("(clients/{agent}.md)");
+        assert!(summary.contains(&link) && clients.contains(&link), "{agent}: nothing leads to its page");
+        let page = fs::read_to_string(docs.join(format!("clients/{agent}.md"))).unwrap();
+        let home = Home::new(&format!("page-{agent}"));
+        let done = home.run(&["setup", &agent, "--yes", "--model", "qwen3"]);
+        assert_eq!(done.code, 0, "{agent}: {}", done.err);
+        for (path, text) in home.files().into_iter().filter(|(path, _)| path.is_file()) {
+            let shown = format!("`~/{}`", path.strip_prefix(home.home()).unwrap().display());
+            assert!(
+                page.contains(&shown) && page.contains(&format!("\n{text}```\n")),
+                "{agent}: {shown}\n{text}"
+            );
+        }
+        if home.files().is_empty() {
+            assert!(page.contains(&done.out), "{agent}: {}", done.out);
+        }
+        assert!(page.contains(&format!("callwright setup {agent} --model qwen3")), "{agent}");
+    }
+}
