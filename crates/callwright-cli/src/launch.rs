@@ -127,6 +127,9 @@ fn prepare(
         command.envs(launch.variables(values));
     }
     command.envs(agent.variables(values));
+    if let Some((variable, key)) = &values.key {
+        command.env(variable, key);
+    }
     Ok(())
 }
 
@@ -208,7 +211,7 @@ async fn together(
                     Ok(Ok(())) | Err(_) => String::new(),
                 };
                 end(&mut child, End::Terminate).await?;
-                return Err(Failure::Mcp(format!("the gateway has ended{why}; the agent was ended, too")));
+                return Err(Failure::GatewayEnded(why));
             }
             signal = signals.next() => match signal {
                 // At a terminal Ctrl-C reaches the agent as well, which decides what it means.

@@ -16,7 +16,7 @@ use crate::input;
 /// The name of the record in the folder of a run.
 const RECORD: &str = "record.json";
 
-/// One run of `setup`, or of `undo` if it is taken back.
+/// One run of `setup`.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Run {
     pub(crate) url: String,

@@ -387,6 +387,10 @@ except Exception as error: print(error.code)
     let config = home.write("cw.toml", &format!("[[keys]]\nname = 'a'\nsha256 = '{}'\n", "0".repeat(64)));
     let keyed = home.run(&["launch", "claude-code", "--config", config.to_str().unwrap()]);
     assert_eq!((keyed.code, &*keyed.out), (0, "callwright-replay\n401\n"), "{}", keyed.err);
+    // Who takes the name of a variable finds the key in it.
+    home.program("vibe", "grep api_key_env_var $VIBE_HOME/config.toml; echo ${CALLWRIGHT_KEY%-*}");
+    let named = home.run(&["launch", "mistral-vibe", "--config", config.to_str().unwrap()]);
+    assert_eq!((named.code, &*named.out), (0, "api_key_env_var = \"CALLWRIGHT_KEY\"\ncw\n"), "{}", named.err);
 }
 
 #[test]
