@@ -35,6 +35,8 @@ pub(crate) enum Failure {
     Config(String),
     /// No upstream answers, so there is no model to be asked, and why.
     NoModel(String),
+    /// The gateway of an agent has ended before the agent, and why.
+    GatewayEnded(String),
     /// A server or client of MCP cannot be talked to, and why.
     Mcp(String),
     /// The store cannot be used.
@@ -59,6 +61,7 @@ impl Failure {
             | Failure::NoGateway(..)
             | Failure::Listen(..)
             | Failure::Write(_)
+            | Failure::GatewayEnded(_)
             | Failure::Mcp(_)
             | Failure::Store(_)
             | Failure::NoSession(_) => 3,
@@ -102,6 +105,7 @@ impl fmt::Display for Failure {
             Failure::Lines(1) => f.write_str("1 line could not be used; its answer says why"),
             Failure::Lines(n) => write!(f, "{n} lines could not be used; their answers say why"),
             Failure::Config(why) | Failure::Mcp(why) => f.write_str(why),
+            Failure::GatewayEnded(why) => write!(f, "the gateway has ended{why}; the agent was ended, too"),
             Failure::NoModel(why) => write!(f, "no model can be asked: {why}"),
             Failure::Store(error) => write!(f, "{error}"),
             Failure::Ended(_) => f.write_str("the run did not finish"),

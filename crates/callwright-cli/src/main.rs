@@ -25,6 +25,7 @@ mod input;
 mod jsonl;
 mod kept;
 mod key;
+mod launch;
 mod lint;
 mod mcp;
 mod models;
@@ -35,6 +36,7 @@ mod replay;
 mod run;
 mod runtime;
 mod serve;
+mod setup;
 mod sft;
 mod shell;
 mod statistics;
@@ -63,6 +65,8 @@ fn main() -> ExitCode {
     let pen = Pen::new(in_color(cli.color, is_drawn_on_terminal));
     let done = match &cli.command {
         Command::Serve(args) => serve::run(args),
+        Command::Setup(args) => setup::run(args, in_color(cli.color, io::stdout().is_terminal())),
+        Command::Launch(args) => launch::run(args),
         Command::Run(args) => run::run(args, in_color(cli.color, io::stdout().is_terminal())),
         Command::Caps(args) => caps::run(args),
         Command::Models(args) => models::run(args),

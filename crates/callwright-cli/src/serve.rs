@@ -97,7 +97,7 @@ fn store_opens(keep: &KeepConfig) -> Result<(), Failure> {
     std::fs::remove_file(&probe).map_err(failed)
 }
 
-fn failure(error: StartError) -> Failure {
+pub(crate) fn failure(error: StartError) -> Failure {
     match error {
         StartError::Listen(address, error) => Failure::Listen(address, error),
         StartError::Store(error) => Failure::Store(error),

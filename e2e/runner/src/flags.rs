@@ -8,6 +8,8 @@ xflags::xflags! {
         optional --only name: String
         /// For `dialects`: ask the model of llama.cpp's server at this address.
         optional --server url: String
+        /// Also the tasks of programs that take long to install, a dozen agents (2.6 GB).
+        optional --all
         /// The tasks whose names hold `--only`, of programs alone, in the network that everybody is in.
         optional --here
         /// The same in a network without anything but loopback.

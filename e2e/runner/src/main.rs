@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to its user")]
 
 mod agent;
+mod agents;
 mod bench;
 mod client;
 mod dialects;
@@ -40,8 +41,8 @@ fn main() -> ExitCode {
     let flags = E2e::from_env_or_exit();
     let only = flags.only.as_deref().unwrap_or_default();
     let done = match flags.here || flags.alone {
-        true => programs::run_here(only),
-        false => run(only, flags.server.as_deref()),
+        true => programs::run_here(only, flags.all),
+        false => run(only, flags.all, flags.server.as_deref()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -52,9 +53,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(only: &str, server: Option<&str>) -> Result<()> {
+fn run(only: &str, all: bool, server: Option<&str>) -> Result<()> {
     let mut suite = Suite::default();
-    if let Err(error) = add_to(&mut suite, &root()?, only, server) {
+    if let Err(error) = add_to(&mut suite, &root()?, only, all, server) {
         suite.check("end to end: what to run", || Err(error));
     }
     suite.finish()
@@ -65,7 +66,7 @@ fn run(only: &str, server: Option<&str>) -> Result<()> {
 ///
 /// # Errors
 /// When the scenarios cannot be read, or none of them has such a name.
-fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) -> Result<()> {
+fn add_to(suite: &mut Suite, root: &Path, only: &str, all: bool, server: Option<&str>) -> Result<()> {
     let scenarios = Scenario::all(&root.join("e2e/scenarios"))?;
     let chosen: Vec<(&Scenario, Vec<Cell<'_>>)> = scenarios
         .iter()
@@ -80,7 +81,7 @@ fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) -> R
     let is_mcp = mcp::MCP.contains(only);
     let is_readme = readme::README.contains(only);
     let runs = agent::Cell::all(root, only)?;
-    let tasks = programs::chosen(root, only)?;
+    let tasks = programs::chosen(root, only, all)?;
     let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
     let is_any = is_asked || is_prompts || is_page || is_mcp || is_readme || !tasks.is_empty();
     ensure!(is_any, "nothing is named {only}");
@@ -135,8 +136,8 @@ fn add_to(suite: &mut Suite, root: &Path, only: &str, server: Option<&str>) -> R
     } else if is_mcp {
         suite.leave_out(mcp::MCP, "the servers cannot be installed");
     }
-    if !tasks.is_empty() && bench.installed.add_programs(suite)? {
-        suite.tests(&format!("end to end: {}", programs::PROGRAMS), || programs::run(root, only));
+    if !tasks.is_empty() && programs::install(root, only, all, suite, &mut bench.installed)? {
+        suite.tests(&format!("end to end: {}", programs::PROGRAMS), || programs::run(root, only, all));
     } else if !tasks.is_empty() {
         suite.leave_out(&tasks.join(", "), "the programs cannot be installed");
     }

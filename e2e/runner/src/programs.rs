@@ -1,5 +1,5 @@
-//! Programs that people type into, Claude Code and codex, set up as their pages say, before the gateway and a scripted
-//! upstream.
+//! Programs that people type into: Claude Code and codex, set up as their pages say, and the agents of `callwright setup`
+//! and `callwright launch`, before the gateway and a scripted upstream.
 //!
 //! Each task of `e2e/programs/tasks` has a folder and a home of its own and nothing of the surroundings' environment. Where
 //! the system lets us, all of it happens in a network without anything but loopback: nobody is reached.
@@ -13,6 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
+use crate::agents::Agent;
 use crate::install::Installed;
 use crate::readme::printed;
 use crate::server;
@@ -42,7 +43,13 @@ tool_calls = [{ name = "report_ready", arguments = "{}" }]
 struct Task {
     #[serde(skip)]
     name: String,
-    program: Program,
+    /// The program, set up as its page prints it.
+    program: Option<Program>,
+    /// Or the agent, set up by `callwright setup`.
+    agent: Option<Agent>,
+    /// When it runs.
+    #[serde(default)]
+    every: Every,
     /// The API that the upstream is said to speak; chat completions where nothing is said.
     upstream: Option<String>,
     ask: String,
@@ -55,6 +62,17 @@ struct Task {
     expect: Expectation,
     /// The script of the upstream; `{folder}` in it is the program's folder.
     replay: toml::Table,
+}
+
+/// When a task runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Every {
+    /// With each run of the suite.
+    #[default]
+    Ci,
+    /// With `--all`, or where `--only` names it.
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -80,29 +98,70 @@ struct Expectation {
     answers: usize,
 }
 
-/// The tasks of the project in `root` whose names hold `only`.
-pub(crate) fn chosen(root: &Path, only: &str) -> Result<Vec<String>> {
-    Ok(Task::all(root)?.into_iter().map(|task| task.name).filter(|name| name.contains(only)).collect())
+/// The tasks of the project in `root` whose names hold `only`; with `all`, those that take long, too.
+pub(crate) fn chosen(root: &Path, only: &str, all: bool) -> Result<Vec<String>> {
+    Ok(Task::chosen(root, only, all)?.into_iter().map(|task| task.name).collect())
+}
+
+/// Installs what these tasks need, and says how much that is: they run where no registry is reached. Is all of it there?
+///
+/// # Errors
+/// When a task cannot be read.
+pub(crate) fn install(
+    root: &Path,
+    only: &str,
+    all: bool,
+    suite: &mut Suite,
+    installed: &mut Installed,
+) -> Result<bool> {
+    let tasks = Task::chosen(root, only, all)?;
+    let mut is_there = true;
+    if tasks.iter().any(Task::needs_programs) {
+        is_there &= installed.add_programs(suite)?;
+    }
+    let agents = tasks.iter().filter_map(|task| task.agent.as_ref()).filter(|agent| !agent.is_program());
+    let agents: BTreeMap<&str, &Agent> = agents.map(|agent| (agent.from(), agent)).collect();
+    for (from, agent) in agents {
+        let size = suite.install(&format!("agents from {from}"), || {
+            let bins = agent.bins(root, installed)?;
+            size(bins.first().context("an agent has a folder")?)
+        });
+        is_there &= size.is_some();
+        println!("    {} MB", size.unwrap_or_default());
+    }
+    Ok(is_there)
+}
+
+/// The size of the installation that the folder is a part of, in MB.
+fn size(folder: &Path) -> Result<u64> {
+    let whole = folder.ancestors().find(|folder| folder.join(".complete").exists()).unwrap_or(folder);
+    let output = Command::new("du").arg("-sm").arg(whole).output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.split_whitespace().next().and_then(|size| size.parse().ok()).context("du says no size")
 }
 
 /// Runs the tasks whose names hold `only`, in a process of its own.
 ///
 /// # Errors
 /// When it cannot be started.
-pub(crate) fn run(root: &Path, only: &str) -> Result<Tally> {
-    step::run(step::alone(&["--only", only])?.current_dir(root))
+pub(crate) fn run(root: &Path, only: &str, all: bool) -> Result<Tally> {
+    let all: &[&str] = if all { &["--all"] } else { &[] };
+    step::run(step::alone(&[&["--only", only], all].concat())?.current_dir(root))
 }
 
 /// Runs them here, and prints how many passed in the words of a test runner.
 ///
 /// # Errors
 /// When a task cannot be read, or any fails.
-pub(crate) fn run_here(only: &str) -> Result<()> {
+pub(crate) fn run_here(only: &str, all: bool) -> Result<()> {
     let root = root()?;
     let mut installed = Installed::new(&root, &BTreeSet::new(), false, &mut Suite::default())?;
-    ensure!(installed.add_programs(&mut Suite::default())?, "the programs are not installed");
+    let tasks = Task::chosen(&root, only, all)?;
+    if tasks.iter().any(Task::needs_programs) {
+        ensure!(installed.add_programs(&mut Suite::default())?, "the programs are not installed");
+    }
     let mut tally = Tally { ok: true, ..Tally::default() };
-    for task in Task::all(&root)?.iter().filter(|task| task.name.contains(only)) {
+    for task in &tasks {
         let start = Instant::now();
         let differences = match task.run(&root, &installed) {
             Ok(differences) => differences,
@@ -117,6 +176,13 @@ pub(crate) fn run_here(only: &str) -> Result<()> {
 }
 
 impl Task {
+    fn chosen(root: &Path, only: &str, all: bool) -> Result<Vec<Task>> {
+        let mut tasks = Task::all(root)?;
+        let is_all = all || only.starts_with(&format!("{PROGRAMS}/"));
+        tasks.retain(|task| task.name.contains(only) && (is_all || task.every == Every::Ci));
+        Ok(tasks)
+    }
+
     fn all(root: &Path) -> Result<Vec<Task>> {
         let mut tasks = Vec::new();
         for entry in fs::read_dir(root.join("e2e/programs/tasks"))? {
@@ -133,6 +199,11 @@ impl Task {
         Ok(tasks)
     }
 
+    /// Whether it needs what each run of the suite installs.
+    fn needs_programs(&self) -> bool {
+        self.program.is_some() || self.agent.as_ref().is_some_and(Agent::is_program)
+    }
+
     /// Every difference, as a sentence.
     fn run(&self, root: &Path, installed: &Installed) -> Result<Vec<String>> {
         let place = Place::new(&self.files)?;
@@ -146,7 +217,8 @@ impl Task {
             Some(kind) => server::gateway_before(kind, &replay.url, config.as_ref(), installed)?,
             None => server::gateway(&replay.url, config.as_ref(), installed)?,
         };
-        let output = self.command(root, &gateway.url, &place, installed)?.stdin(Stdio::null()).output()?;
+        let mut command = self.command(root, [&gateway.url, &replay.url], &place, installed)?;
+        let output = command.stdin(Stdio::null()).output()?;
         let out = String::from_utf8_lossy(&output.stdout);
         let log = installed.log(&self.name.replace('/', "-"));
         fs::write(&log, [out.as_bytes(), &output.stderr].concat())?;
@@ -175,26 +247,45 @@ impl Task {
     /// The gateway's configuration, as the program's page prints it.
     fn gateway(&self, root: &Path) -> Result<Option<toml::Table>> {
         Ok(match self.program {
-            Program::ClaudeCode => Some(toml::from_str(&printed(root, "docs/claude-code.md", "toml")?)?),
-            Program::Codex => None,
+            Some(Program::ClaudeCode) => {
+                Some(toml::from_str(&printed(root, "docs/clients/claude-code.md", "toml")?)?)
+            }
+            Some(Program::Codex) | None => None,
         })
     }
 
-    /// The program, set up as its page prints it, with the gateway at `url`.
-    fn command(&self, root: &Path, url: &str, place: &Place, installed: &Installed) -> Result<Command> {
+    /// The program, set up for the gateway, or before the upstream with one of its own.
+    fn command(
+        &self,
+        root: &Path,
+        [url, upstream]: [&str; 2],
+        place: &Place,
+        installed: &Installed,
+    ) -> Result<Command> {
         let path = std::env::var("PATH").unwrap_or_default();
-        let bin = installed.programs()?.join("node_modules/.bin");
+        let bins = match &self.agent {
+            Some(agent) => agent.bins(root, installed)?,
+            None => vec![installed.programs()?.join("node_modules/.bin")],
+        };
+        let bins: String = bins.iter().map(|bin| format!("{}:", bin.display())).collect();
         let mut command = Command::new("env");
-        command.arg("-i").arg(format!("PATH={}:{path}", bin.display()));
+        command.arg("-i").arg(format!("PATH={bins}{path}"));
         command.arg(format!("HOME={}", place.home().display())).args(["LANG=C.UTF-8", "TERM=dumb"]);
         // Where the network is everybody's: nobody listens at port 9.
         for name in ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"] {
             command.arg(format!("{name}=http://127.0.0.1:9"));
         }
-        command.arg("NO_PROXY=127.0.0.1").args(["timeout", "--kill-after=5", PATIENCE]);
+        if let Some(agent) = &self.agent {
+            command.args(agent.variables());
+        }
+        command.arg("NO_PROXY=127.0.0.1,localhost").args(["timeout", "--kill-after=5", PATIENCE]);
         match self.program {
-            Program::ClaudeCode => {
-                let block = printed(root, "docs/claude-code.md", "sh")?;
+            None => {
+                let agent = self.agent.as_ref().context("a task names a program or an agent")?;
+                agent.add_to(&mut command, &self.ask, [url, upstream])?;
+            }
+            Some(Program::ClaudeCode) => {
+                let block = printed(root, "docs/clients/claude-code.md", "sh")?;
                 let set = |line: &&str| line.trim_start().starts_with("export ");
                 let exports: Vec<&str> = block.lines().filter(set).collect();
                 let line = block.lines().find(|line| line.starts_with("claude "));
@@ -203,8 +294,8 @@ impl Task {
                 command.args(["sh", "-eu", "-c", &script, "sh", "-p", &self.ask]);
                 command.args(["--output-format", "json", "--allowedTools", "Bash,Read,Edit"]);
             }
-            Program::Codex => {
-                let config = printed(root, "docs/codex.md", "toml")?.replace(PRINTED, url);
+            Some(Program::Codex) => {
+                let config = printed(root, "docs/clients/codex.md", "toml")?.replace(PRINTED, url);
                 let folder = place.home().join(".codex");
                 fs::create_dir_all(&folder)?;
                 fs::write(folder.join("config.toml"), config)?;

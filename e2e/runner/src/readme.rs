@@ -35,13 +35,13 @@ const PAGES: [Page; 3] = [
     },
     Page {
         name: "agents-sdk",
-        file: "docs/agents-sdk.md",
+        file: "docs/clients/agents-sdk.md",
         platform: Platform::Python,
         prints: &["Done. The tool says: It is sunny in Paris."],
     },
     Page {
         name: "ai-sdk",
-        file: "docs/ai-sdk.md",
+        file: "docs/clients/ai-sdk.md",
         platform: Platform::Node,
         prints: &["Done. The tool says: It is sunny in Paris."; 3],
     },

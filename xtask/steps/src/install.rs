@@ -19,7 +19,12 @@ pub fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
 
 /// The folder of the packages that `package.json` and its lock in `from` name.
 pub fn node_packages(from: &Path) -> Result<PathBuf> {
-    Ok(Cache::open()?.node_modules(from)?.join("node_modules"))
+    Ok(Cache::open()?.node_modules(from, "ci")?.join("node_modules"))
+}
+
+/// The same for packages whose lock is not whole: not every registry has their optional parts for other systems.
+pub fn node_packages_for_here(from: &Path) -> Result<PathBuf> {
+    Ok(Cache::open()?.node_modules(from, "install")?.join("node_modules"))
 }
 
 /// The program that writes the JavaScript beside WebAssembly, from its sources in `from`.
@@ -140,8 +145,8 @@ impl Cache {
         })
     }
 
-    /// A folder with the packages that `from` names.
-    fn node_modules(&self, from: &Path) -> Result<PathBuf> {
+    /// A folder with the packages that `from` names, installed by this command of npm. Both take the versions of the lock.
+    fn node_modules(&self, from: &Path, command: &str) -> Result<PathBuf> {
         let manifest = read(&from.join("package.json"))?;
         let lock = read(&from.join("package-lock.json"))?;
         let version = version_of("node")?;
@@ -149,14 +154,14 @@ impl Cache {
             fs::write(folder.join("package.json"), &manifest)?;
             fs::write(folder.join("package-lock.json"), &lock)?;
             let mut npm = Command::new("npm");
-            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]);
+            npm.args([command, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]);
             quietly(npm.current_dir(folder))
         })
     }
 
     /// A folder with the programs that the packages of `from` bring. Claude Code's has to be put in its place.
     pub fn programs(&self, from: &Path) -> Result<PathBuf> {
-        let folder = self.node_modules(from)?;
+        let folder = self.node_modules(from, "ci")?;
         let claude = folder.join("node_modules/@anthropic-ai/claude-code");
         self.once("claude-code", &[&folder.to_string_lossy()], |_| {
             quietly(Command::new("node").arg("install.cjs").current_dir(&claude))
@@ -166,7 +171,7 @@ impl Cache {
 
     /// A folder with the scripts of `from`, below its packages: Node looks for packages in the folders above.
     pub fn node(&self, from: &Path) -> Result<PathBuf> {
-        let folder = self.node_modules(from)?;
+        let folder = self.node_modules(from, "ci")?;
         let mut scripts: Vec<(PathBuf, String)> = Vec::new();
         for entry in fs::read_dir(from)? {
             let path = entry?.path();

@@ -1,9 +1,13 @@
 //! Commands around the gateway: serve, look at upstreams, accept a configuration.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
+
+use crate::setup::agents;
 
 use super::configuration::{ConfigArgs, Flags, ListenArgs, LogArgs, RequestArgs, StoreArgs, UpstreamArgs};
 
@@ -124,6 +128,85 @@ pub(crate) struct DoctorArgs {
     pub(crate) ask: bool,
     #[command(flatten)]
     pub(crate) asked: AskArgs,
+}
+
+/// The agents that can be set up, for messages and completions.
+fn agent_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        agents().iter().map(|agent| PossibleValue::new(&*agent.name).help(&*agent.title)),
+    )
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "It shows what changes, and asks. All else in a file stays as it is, comments too.
+Without --model it takes the default model, or the only one that the gateway or the upstreams list.")]
+pub(crate) struct SetupArgs {
+    /// The agent.
+    #[arg(value_parser = agent_names(), hide_possible_values = true)]
+    pub(crate) agent: Option<String>,
+    /// Show what would change, and write nothing.
+    #[arg(long, requires = "agent")]
+    pub(crate) dry_run: bool,
+    /// Put back what was there before, if nobody has changed it since.
+    #[arg(long, requires = "agent", conflicts_with_all = ["url", "model", "client_key_env", "project"])]
+    pub(crate) undo: bool,
+    /// Write without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// The gateway's address [default: where `callwright serve` listens].
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// The model.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// The environment variable with the key that the gateway wants, from `callwright key`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client_key_env: Option<String>,
+    /// Write the agent's file for the project in the current folder, not yours.
+    #[arg(long, requires = "agent")]
+    pub(crate) project: bool,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The gateway is configured as `callwright serve` is, but listens on a port of its own, and logs only with --log-level.
+The exit code is the agent's."
+)]
+pub(crate) struct LaunchArgs {
+    /// The agent.
+    #[arg(value_parser = agent_names(), hide_possible_values = true)]
+    pub(crate) agent: String,
+    /// The model [default: the default model, or the only one that the upstreams list].
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) upstream: UpstreamArgs,
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Arguments of the agent, behind `--`.
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+impl LaunchArgs {
+    pub(crate) fn flags(&self) -> Flags<'_> {
+        Flags {
+            config: Some(&self.config),
+            upstream: Some(&self.upstream),
+            requests: Some(&self.requests),
+            listen: None,
+            log: Some(&self.log),
+            store: Some(&self.store),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -39,7 +39,7 @@ impl Given {
 }
 
 /// One word of a shell's line: nothing in quotes means anything but the quote itself.
-fn word(value: &OsStr) -> String {
+pub(crate) fn word(value: &OsStr) -> String {
     let value = value.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     match !value.is_empty() && value.chars().all(is_plain) {

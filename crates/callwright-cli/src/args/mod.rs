@@ -19,9 +19,12 @@ pub(crate) use agent::{
 };
 pub(crate) use configuration::{ConfigArgs, Flags, UpstreamArgs};
 use given::Given;
+pub(crate) use given::word;
 
 pub(crate) use developer::{BenchArgs, BenchWhat, DefectsArgs, GainArgs, ReplayArgs};
-pub(crate) use gateway::{CapsArgs, DoctorArgs, ModelsArgs, Purpose, ServeArgs, TrustArgs};
+pub(crate) use gateway::{
+    CapsArgs, DoctorArgs, LaunchArgs, ModelsArgs, Purpose, ServeArgs, SetupArgs, TrustArgs,
+};
 pub(crate) use kept::{
     ExportArgs, ExportForm, KeptArgs, Last, SessionsArgs, ShowArgs, StatisticsArgs, ViewArgs,
 };
@@ -65,8 +68,9 @@ pub(crate) enum Color {
 }
 
 /// The commands by what they are for, in the order in which help lists them.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Gateway", &["serve", "doctor", "caps", "models", "key", "trust", "health"]),
+    ("Other agents", &["setup", "launch"]),
     ("Agent", &["run", "chat", "tools", "mcp"]),
     ("Sessions", &["sessions", "show", "statistics", "export", "view"]),
     ("Texts and tools", &["parse", "heal", "lint", "prompt", "dialects", "template"]),
@@ -113,6 +117,10 @@ fn help_template(command: &clap::Command) -> String {
 pub(crate) enum Command {
     /// Serve the OpenAI API in front of any upstream.
     Serve(ServeArgs),
+    /// Have another agent speak to the gateway: Claude Code, codex, opencode, and more. Without one, list them.
+    Setup(SetupArgs),
+    /// Run another agent with a gateway of its own. No file of yours changes.
+    Launch(LaunchArgs),
     /// Give a model a task and tools, until the task is done.
     Run(RunArgs),
     /// Show what a model can do at its upstreams, and who said so.

@@ -17,6 +17,7 @@ mod picture;
 mod replay;
 mod run;
 mod serve;
+mod setup;
 mod terminal;
 mod tls;
 mod trust;
