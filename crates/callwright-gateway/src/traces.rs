@@ -224,6 +224,10 @@ fn request(
         "callwright.shown",
     ];
     attributes.extend(names.into_iter().zip(counts).map(|(name, count)| attribute(name, count)));
+    let unchecked_live: u32 = turn.attempts.iter().map(|attempt| attempt.unchecked_live).sum();
+    if 0 < unchecked_live {
+        attributes.push(attribute("callwright.unchecked_live", i64::from(unchecked_live)));
+    }
     if let Some(last) = turn.attempts.last() {
         let reasons = last.choices.iter().filter_map(|choice| choice.finish_reason.as_deref());
         attributes.extend(finish_reasons(reasons));

@@ -33,6 +33,8 @@ pub fn read<'t>(text: &'t str, guide: &dyn Guide) -> Parse<'t> {
 pub struct Options<'f> {
     /// The text may have been cut off at its end: no closing bracket is added there.
     pub cut: bool,
+    /// The text ended by itself: a number there is whole, `{"a": 30`, which may begin `300` elsewhere.
+    pub ended: bool,
     /// What reading takes is spent of it, and where none is left, what is broken has no reading.
     pub fuel: Option<&'f Fuel>,
 }

@@ -32,8 +32,8 @@ pub struct RelayConfig {
     pub loop_guard: u32,
     /// The arguments of native calls go out while they are written, as far as they are certain, or never do. Without it they
     /// do from the sixth second of a call on whose model has made 20 right ones in a row. A call that is then refused has gone
-    /// out in part: its arguments never parse, and the finish says `length` or is an error. All others go out when they are
-    /// right, and never in part.
+    /// out in part: it is closed as it was written where it is whole JSON, and else its arguments never parse, and the stream ends in
+    /// an error. All others go out when they are right, and never in part.
     pub stream_arguments: Option<bool>,
     /// What of many tools a model is shown.
     pub tools: ToolsConfig,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use callwright::json;
-use callwright::{Outcome, Reason, Refusal, ToolChoice, ToolSet, Verdict, calls_or_error};
+use callwright::{Acceptance, Outcome, Reason, Refusal, ToolChoice, ToolSet, Verdict, calls_or_error};
 use callwright_json::{Kind, quote, strict};
 
 use crate::bounds;
@@ -51,6 +51,12 @@ pub(crate) fn reask(
     }
 }
 
+/// The bound that a call asked for again tells something by: where the end of the first one is in doubt, one that stays below the
+/// bound was not cut.
+pub(crate) fn telling_bound(refusal: &Refusal, tokens: u64) -> Option<u64> {
+    matches!(refusal.reason, Reason::OpenEnd(_)).then(|| tokens_for(&refusal.block).min(tokens))
+}
+
 /// Asks for a call that ran away until its tokens were spent, with bounds for its texts and lists. What ran away is not said
 /// again. `None` where there are no such bounds, or nobody knows which tool was meant.
 pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Option<Question> {
@@ -64,6 +70,33 @@ pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Opt
         tells_by_bound: false,
         stream: false,
     })
+}
+
+/// Asks for calls again that the bound of the answer cut, beside what it `said`: shorter, or in parts. What was cut is not said
+/// again: it is as long as an answer can be.
+pub(crate) fn shorter(said: &str, refusals: &[&Refusal], tokens: u64) -> Question {
+    Question {
+        more: vec![
+            json!({"role": "assistant", "content": spoken(said)}).to_string(),
+            json!({"role": "user", "content": shorter_words(refusals)}).to_string(),
+        ],
+        offer: None,
+        max_tokens: Some(tokens),
+        tells_by_bound: false,
+        stream: false,
+    }
+}
+
+/// What a model is told whose answer was cut by its bound inside these calls.
+pub(crate) fn shorter_words(refusals: &[&Refusal]) -> String {
+    let mut names: Vec<&str> = refusals.iter().filter_map(|refusal| refusal.name.as_deref()).collect();
+    names.dedup();
+    let of = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
+    format!(
+        "Your last answer reached its limit of tokens inside a tool call{of}, and nothing of that was run. Make the call again so that \
+         the whole answer stays below the limit: with shorter arguments, or with the first part alone, and the other parts in later \
+         calls."
+    )
 }
 
 /// Asks for the call that the request demands, and that the answer does not make.
@@ -321,6 +354,36 @@ fn written(refusal: &Refusal) -> String {
 /// What a turn of the model says: servers refuse one without words.
 fn spoken(said: &str) -> &str {
     if said.trim().is_empty() { "…" } else { said }
+}
+
+/// A native call as the model wrote it, where its arguments are the whole JSON text of an object and only its schema speaks against
+/// them: `{"content": "x"}` of a tool that requires a path as well.
+pub(crate) fn as_written(refusal: &Refusal) -> Option<Acceptance> {
+    let arguments = refusal.block.trim();
+    let is_object = strict(arguments).is_ok_and(|tree| tree.root(arguments).kind() == Kind::Object);
+    let is_misfit = matches!(refusal.reason, Reason::Invalid(_)) && is_native(refusal) && is_object;
+    let name = refusal.name.clone().filter(|_| is_misfit)?;
+    Some(Acceptance {
+        id: refusal.id.clone(),
+        name,
+        arguments: arguments.to_owned(),
+        dialect: refusal.dialect.clone(),
+        span: refusal.span,
+        repairs: Vec::new(),
+        renamed_from: None,
+        coercions: Vec::new(),
+        beside_prose: None,
+        open_end: false,
+        unchecked: true,
+        unsure: false,
+        is_apart: false,
+    })
+}
+
+/// What is noted of a call that goes out so.
+pub(crate) fn unchecked_live(refusal: &Refusal) -> String {
+    let name = refusal.name.as_deref().unwrap_or_default();
+    format!("unchecked-live: a call of {name} went out as it was written: {}", refusal.feedback().message)
 }
 
 fn is_native(refusal: &Refusal) -> bool {

@@ -144,6 +144,11 @@ pub(crate) fn doubts_open_ends(policy: Policy, bounds: &LadderConfig) -> bool {
     }
 }
 
+/// May the call be refused for being cut? A long list without its end has more readings than are looked for.
+pub(crate) fn may_be_cut(refusal: &Refusal) -> bool {
+    matches!(refusal.reason, Reason::Truncated(_) | Reason::Unreadable(_) | Reason::OpenEnd(_))
+}
+
 /// What makes two errors the same: the tool and what is wrong, not where, nor the values.
 pub(crate) fn fingerprint(refusal: &Refusal) -> String {
     let name = refusal.name.as_deref().unwrap_or("");

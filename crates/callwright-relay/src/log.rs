@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use callwright::Policy;
+use callwright::{Policy, Refusal};
 
+use crate::followup;
 use crate::owner::Owner;
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
 use crate::relay::Request;
@@ -84,6 +85,7 @@ impl Log {
             mode: target.mode,
             strict: target.strict,
             strict_broken: 0,
+            unchecked_live: 0,
             dialect: (target.mode == crate::config::Mode::Prompt).then(|| target.dialect.name().clone()),
             request,
             api,
@@ -134,6 +136,20 @@ impl Log {
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.strict_broken += broken;
         }
+    }
+
+    /// The completion tokens of all answers but the first.
+    pub(crate) fn spent_again(&self) -> u64 {
+        let first = self.record.attempts.iter().find(|attempt| attempt.usage != Usage::default());
+        self.usage.completion.saturating_sub(first.map_or(0, |first| first.usage.completion))
+    }
+
+    /// A call of the answer went out as it was written, although it does not fit its schema.
+    pub(crate) fn unchecked_live(&mut self, refusal: &Refusal) {
+        if let Some(attempt) = self.record.attempts.last_mut() {
+            attempt.unchecked_live += 1;
+        }
+        self.fault(&followup::unchecked_live(refusal));
     }
 
     /// So many bytes are held back now.

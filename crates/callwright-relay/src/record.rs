@@ -8,6 +8,7 @@ use callwright::{Outcome, Policy, Verdict};
 
 use crate::config::Mode;
 use crate::owner::Owner;
+use crate::reading::Budget;
 use crate::recover::LostCall;
 use crate::strict::Strict;
 use crate::surface::Surface;
@@ -116,6 +117,8 @@ pub struct Attempt {
     pub strict: Strict,
     /// How many calls of its answer broke the schemas of those tools, as they were written.
     pub strict_broken: u32,
+    /// How many calls of its answer went out as they were written, although they do not fit their schemas: they had begun to.
+    pub unchecked_live: u32,
     /// The dialect of prompt mode.
     pub dialect: Option<Cow<'static, str>>,
     /// What it was asked.
@@ -158,6 +161,8 @@ pub struct Choice {
     pub(crate) lost: Option<LostCall>,
     /// Does it say something besides words, thoughts and calls: a refusal, a sound, a vendor's own?
     pub(crate) says_else: bool,
+    /// What was left of the tokens that it might have taken.
+    pub(crate) budget: Budget,
     /// How many halves of characters came alone: `\ud83d` without its other half. In arguments each is an escape, in a
     /// text U+FFFD.
     pub lone_surrogates: usize,
@@ -411,6 +416,7 @@ mod tests {
             mode: Mode::Prompt,
             strict: Strict::None,
             strict_broken: 0,
+            unchecked_live: 0,
             dialect: None,
             request: Bytes::new(),
             status: Some(200),

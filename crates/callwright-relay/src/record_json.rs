@@ -74,6 +74,9 @@ impl Attempt {
         if let Some((_, came)) = self.answer.bytes() {
             record["answer_bytes"] = came.into();
         }
+        if 0 < self.unchecked_live {
+            record["unchecked_live"] = self.unchecked_live.into();
+        }
         record
     }
 }

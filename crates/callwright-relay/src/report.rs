@@ -115,6 +115,9 @@ pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolutio
             if let (Some(report), 1..) = (report.as_object_mut(), resolution.first.lone_surrogates) {
                 report.insert("lone_surrogates".into(), resolution.first.lone_surrogates.into());
             }
+            if let (Some(report), true) = (report.as_object_mut(), resolution.is_unchecked_live) {
+                report.insert("unchecked_live".into(), true.into());
+            }
             report
         })
         .collect();

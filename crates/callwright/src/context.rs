@@ -61,6 +61,8 @@ pub(crate) enum Stop {
     Unsaid,
     /// The model ended it.
     Ended,
+    /// The model ended it, and a number at its end is whole or is asked for again: `{"a": 30`.
+    Sure,
 }
 
 impl Stop {
@@ -77,7 +79,7 @@ impl Stop {
     }
 
     pub(crate) fn is_ended(self) -> bool {
-        self == Stop::Ended
+        matches!(self, Stop::Ended | Stop::Sure)
     }
 }
 

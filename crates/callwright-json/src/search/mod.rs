@@ -203,6 +203,8 @@ pub(crate) struct Search<'t, 'g> {
     schema_mode: SchemaMode,
     /// The text may have been cut off: nothing may be closed at its end.
     cut: bool,
+    /// The text ended by itself: a number there is whole.
+    ended: bool,
     /// Each quote that may end a string does, as in a language whose strings end at the next one that is not escaped.
     pub(crate) strict_quotes: bool,
     frames: Vec<Frame>,
@@ -274,6 +276,7 @@ impl<'t, 'g> Search<'t, 'g> {
             guide,
             schema_mode: SchemaMode::Typed,
             cut: options.cut,
+            ended: options.ended,
             strict_quotes: false,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),

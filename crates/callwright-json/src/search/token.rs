@@ -86,7 +86,9 @@ impl Search<'_, '_> {
         let after = State { at: end as u32, open: s.at, step: Step::After, last: Last::Open, ..s };
 
         if number(self.bytes, at) == Ok(end) {
-            return if kinds.meets(Kinds::NUMBER) { Some(after) } else { self.bare_text(s, kinds) };
+            let last = if self.ended { Last::Firm } else { Last::Open };
+            let is_number = kinds.meets(Kinds::NUMBER);
+            return if is_number { Some(State { last, ..after }) } else { self.bare_text(s, kinds) };
         }
         if let Some(json) = literal(word, kinds) {
             let after = match word == json {

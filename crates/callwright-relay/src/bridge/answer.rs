@@ -106,7 +106,7 @@ impl Answer {
         match seen {
             // So that whoever waits hears of it.
             Seen::Beat => out.push_str(": callwright\n\n"),
-            Seen::Beside | Seen::CallSaid(..) => {}
+            Seen::Beside | Seen::Starts | Seen::CallSaid(..) => {}
             Seen::CallBegins(at, head) => self.begin(at, head, out),
             Seen::CallPiece(at, piece) => {
                 if let Some(n) = self.open_call(at) {

@@ -23,7 +23,8 @@ use crate::surface::Door;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::wire::WireError;
 
-pub(crate) use events::{Came, Events, Json, error_status, is_error, is_passing};
+pub(crate) use events::{Came, Ending, Events, Json, error_status, is_error, is_passing};
+pub(crate) use sse::{CALL_REFUSED, CUT, INVALID_CONTENT};
 
 /// The answer to a request, said as the client's API has it. Where the client wants a stream, it is one as it comes if the
 /// upstream streams, too.
@@ -39,7 +40,7 @@ pub(crate) async fn reply(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) 
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The answer to a request that wants a stream, from an upstream that streams.
-async fn streamed(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
+async fn streamed(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     let mut headers = match &open_answer.source {
         AnswerSource::Upstream(answer) => answer.headers.clone(),
         AnswerSource::Recovered(_) => HeaderMap::new(),
@@ -57,7 +58,11 @@ async fn streamed(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply
         }
         Door::Messages(wanted) => Box::new(Serial::new(MessageBlocks::streamed(wanted), to.clone())),
         Door::Responses(wanted) => Box::new(Serial::new(ResponseItems::new(*wanted, true), to.clone())),
-        Door::Ollama(wanted) => Box::new(Serial::new(OllamaLines::new(wanted, true), to.clone())),
+        Door::Ollama(wanted) => {
+            // A call has no form in pieces there: held to its end, it may be asked for again.
+            turn.stream_arguments = Some(false);
+            Box::new(Serial::new(OllamaLines::new(wanted, true), to.clone()))
+        }
     };
     let holds = voice.beats_in_silence();
     let mut body = match turn.is_read() {

@@ -1,4 +1,5 @@
-//! Streams in which nothing may need repair: they go on as they come, without the upstream's secrets.
+//! Streams in which nothing may need repair: they go on as they come, without the upstream's secrets. The chunks at the beginning that
+//! say nothing wait for the first one that does: where the upstream fails before that, it is asked again.
 
 use std::sync::Arc;
 
@@ -10,87 +11,162 @@ use crate::record::{TurnEnd, Usage};
 use crate::reply::BodySender;
 use crate::sse::{self, Decoder};
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
-use crate::upstream::{ResponseBody, Secrets};
-use crate::wire::{deltas, usage};
+use crate::upstream::ResponseBody;
+use crate::wire::{Document, deltas, usage};
 
-/// Hands a stream on as it is. What is looked at is only whether it ends properly.
-pub(super) async fn pass(mut turn: Box<Turn>, open_answer: OpenAnswer, to: BodySender) {
-    let AnswerSource::Upstream(mut answer) = open_answer.source else { return };
-    let secrets = Arc::clone(open_answer.target.candidate.upstream.secrets());
-    if !secrets.is_empty() {
-        return pass_redacted(turn, answer.body, secrets, to).await;
-    }
-    let mut decoder = Decoder::new(turn.relay.config.limits.event);
-    let (mut ending, mut spent) = (Ending::default(), Usage::default());
+/// Hands a stream on as it is. What is looked at is only whether it begins and ends properly.
+pub(super) async fn pass(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
+    let longest = turn.relay.config.limits.event;
     let takes_usage = turn.ask.include_usage;
-    'pieces: while let Some(piece) = answer.body.next().await {
-        let piece = match piece {
-            Ok(piece) => piece,
-            Err(error) => {
-                ending.cut_by(&error.to_string());
-                break;
+    loop {
+        let OpenAnswer { source, target, shown } = open_answer;
+        let mut passing = Passing { to: &to, head: Some(Vec::new()), failure: None, takes_usage };
+        let secrets = target.candidate.upstream.secrets();
+        let (ending, spent) = match source {
+            AnswerSource::Upstream(answer) if secrets.is_empty() => {
+                passing.bytes(answer.body, Decoder::new(longest)).await
             }
+            AnswerSource::Upstream(answer) => {
+                passing.events(Events::new(answer.body, Arc::clone(secrets), longest)).await
+            }
+            AnswerSource::Recovered(document) => passing.events(Events::of_whole(&document, longest)).await,
         };
-        if takes_usage {
-            to.write(&piece);
+        if passing.head.is_some() && !ending.is_finished {
+            let past = turn.past_failure(&target, passing.failure.as_ref(), &shown);
+            if let Some(again) = past.await
+                && let Some(again) = again.streamed(&turn.relay).await
+            {
+                open_answer = again;
+                continue;
+            }
         }
-        decoder.push(piece);
-        loop {
-            let event = match decoder.next() {
-                Ok(Some(event)) => event,
-                Ok(None) => break,
+        passing.release();
+        turn.log.read(spent, std::iter::empty());
+        let mut voice = ChatVoice::new(&turn, to.clone());
+        if ending.is_done {
+            voice.has_closed();
+        }
+        return end_of_stream(&mut turn, &ending, TurnEnd::Passed, &mut voice);
+    }
+}
+
+/// A stream on its way to the client.
+struct Passing<'p> {
+    to: &'p BodySender,
+    /// What came before anything was said; none from then on.
+    head: Option<Vec<u8>>,
+    /// The upstream's error, where it came before anything was said.
+    failure: Option<Document>,
+    /// The client asks how many tokens there were.
+    takes_usage: bool,
+}
+
+impl Passing<'_> {
+    /// Passes the bytes of an upstream that knows no secret.
+    async fn bytes(&mut self, mut body: ResponseBody, mut decoder: Decoder) -> (Ending, Usage) {
+        let (mut ending, mut spent) = (Ending::default(), Usage::default());
+        'pieces: while let Some(piece) = body.next().await {
+            let piece = match piece {
+                Ok(piece) => piece,
                 Err(error) => {
                     ending.cut_by(&error.to_string());
-                    break 'pieces;
+                    break;
                 }
             };
+            if self.takes_usage {
+                self.write(&piece);
+            }
+            decoder.push(piece);
+            loop {
+                let event = match decoder.next() {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(error) => {
+                        ending.cut_by(&error.to_string());
+                        break 'pieces;
+                    }
+                };
+                self.look_at(&event);
+                let is_usage_alone = note_end(&event, &mut ending, &mut spent);
+                if !self.takes_usage && !is_usage_alone {
+                    self.write(&event.raw);
+                }
+            }
+            self.to.room().await;
+        }
+        if let Some(event) = decoder.finish() {
+            self.look_at(&event);
             let is_usage_alone = note_end(&event, &mut ending, &mut spent);
-            if !takes_usage && !is_usage_alone {
-                to.write(&event.raw);
+            if !self.takes_usage && !is_usage_alone {
+                self.write(&event.raw);
+            }
+            if self.takes_usage || !is_usage_alone {
+                self.write(b"\n\n");
             }
         }
-        to.room().await;
+        (ending, spent)
     }
-    if let Some(event) = decoder.finish() {
-        let is_usage_alone = note_end(&event, &mut ending, &mut spent);
-        if !takes_usage && !is_usage_alone {
-            to.write(&event.raw);
+
+    /// Passes events, without the secrets of their upstream.
+    async fn events(&mut self, mut events: Events) -> (Ending, Usage) {
+        let (mut ending, mut spent) = (Ending::default(), Usage::default());
+        while let Some(Came { event, .. }) = events.next().await {
+            self.look_at(&event);
+            if note_end(&event, &mut ending, &mut spent) && !self.takes_usage {
+                continue;
+            }
+            self.write(&event.raw);
+            self.to.room().await;
         }
-        if takes_usage || !is_usage_alone {
-            to.write(b"\n\n");
+        ending.is_done = events.ending.is_done;
+        ending.cut = events.ending.cut;
+        if ending.is_done {
+            self.write(b"data: [DONE]\n\n");
+        }
+        (ending, spent)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        match &mut self.head {
+            Some(head) => head.extend_from_slice(bytes),
+            None => self.to.write(bytes),
         }
     }
-    turn.log.read(spent, std::iter::empty());
-    end(turn, &ending, to);
+
+    /// Lets out what waits, if this event says anything.
+    fn look_at(&mut self, event: &sse::Event) {
+        if self.head.is_none() {
+            return;
+        }
+        let read = event.data.clone().map(Document::parse);
+        match read {
+            Some(Ok(document)) if is_error(document.root()) => {
+                self.failure.get_or_insert(document);
+            }
+            Some(Ok(document)) if says_nothing(&document) => {}
+            Some(Err(_)) if event.data.as_deref() == Some(b"[DONE]") => {}
+            // A comment is a sign of life.
+            Some(_) | None => self.release(),
+        }
+    }
+
+    fn release(&mut self) {
+        if let Some(head) = self.head.take().filter(|head| !head.is_empty()) {
+            self.to.write(&head);
+        }
+    }
 }
 
-/// Passes the stream of an upstream that knows a secret, without it.
-async fn pass_redacted(mut turn: Box<Turn>, body: ResponseBody, secrets: Arc<Secrets>, to: BodySender) {
-    let mut events = Events::new(body, secrets, turn.relay.config.limits.event);
-    let mut spent = Usage::default();
-    let mut ending = Ending::default();
-    while let Some(Came { event, .. }) = events.next().await {
-        if note_end(&event, &mut ending, &mut spent) && !turn.ask.include_usage {
-            continue;
-        }
-        to.write(&event.raw);
-        to.room().await;
-    }
-    ending.is_done = events.ending.is_done;
-    ending.cut = events.ending.cut;
-    turn.log.read(spent, std::iter::empty());
-    if ending.is_done {
-        to.write(b"data: [DONE]\n\n");
-    }
-    end(turn, &ending, to);
-}
-
-fn end(mut turn: Box<Turn>, ending: &Ending, to: BodySender) {
-    let mut voice = ChatVoice::new(&turn, to);
-    if ending.is_done {
-        voice.has_closed();
-    }
-    end_of_stream(&mut turn, ending, TurnEnd::Passed, &mut voice);
+/// Does a chunk say nothing but whose turn it is, or how many tokens there were?
+fn says_nothing(chunk: &Document) -> bool {
+    let is_empty = |text: Option<&str>| text.is_none_or(str::is_empty);
+    deltas(chunk.root()).all(|delta| {
+        is_empty(delta.text.as_deref())
+            && is_empty(delta.reasoning.as_deref())
+            && !delta.has_more
+            && delta.calls.is_empty()
+            && delta.finish_reason.is_none()
+    })
 }
 
 /// Notes what the event tells of the end. True where it only counts tokens.

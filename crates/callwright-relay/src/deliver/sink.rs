@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use callwright::{Acceptance, Event, Policy, ToolChoice, Verdict};
-use callwright_json::Value;
+use callwright::{Acceptance, Event, Policy, Refusal, ToolChoice, Verdict};
+use callwright_json::{Value, strict};
 
 use super::voice::{CallHead, Voice};
 use crate::calls::Ids;
 use crate::followup;
-use crate::record::TurnEnd;
+use crate::record::{Choice, TurnEnd};
 use crate::relay::Relay;
 use crate::report;
 use crate::turn::outcome::finish_reason;
@@ -34,6 +34,9 @@ pub(crate) struct Sink {
     waiting: Vec<Vec<Foreign>>,
     /// Calls that pass as they come, by the upstream's index.
     foreign: HashMap<Option<usize>, ForeignCall>,
+    /// Pieces of those that came while a call was open, with their number on the wire: they go out behind its last piece. Clients
+    /// that join pieces without an id add them to the call that began last.
+    behind: Vec<(usize, String)>,
     /// How many verdicts of native calls have come.
     n_native: usize,
     /// How many verdicts are settled on the wire, but for that of the open call.
@@ -42,6 +45,10 @@ pub(crate) struct Sink {
     is_held: bool,
     /// A call that had begun to go out was refused.
     is_torn: bool,
+    /// The call that went out as it was written, although it does not fit its schema.
+    unchecked: Option<(Refusal, Acceptance)>,
+    /// The answer ended where the model ended it.
+    is_whole: bool,
     /// The content, where it is held: it is JSON that may need repair.
     content: Option<String>,
     /// What was said before a call, where one is demanded: without one it is no answer.
@@ -54,8 +61,10 @@ pub(crate) struct Sink {
     has_stopped: bool,
     /// The role has gone out: it stands in the first chunk.
     has_role: bool,
-    /// Bytes of text and arguments that went out.
+    /// Bytes of text and arguments that went out, what the text marks as thought among them.
     pub(crate) went: usize,
+    /// Bytes of what the text marks as thought that went out.
+    thought: usize,
 }
 
 /// A call whose name is known.
@@ -108,10 +117,13 @@ impl Sink {
             opening: None,
             waiting: Vec::new(),
             foreign: HashMap::new(),
+            behind: Vec::new(),
             n_native: 0,
             n_out: 0,
             is_held: false,
             is_torn: false,
+            unchecked: None,
+            is_whole: false,
             // Under a policy that repairs nothing there is nothing to wait for.
             content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
             words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
@@ -120,7 +132,13 @@ impl Sink {
             has_stopped: false,
             has_role: false,
             went: 0,
+            thought: 0,
         }
+    }
+
+    /// Has the client got words, or any of a call? What was thought is neither.
+    pub(crate) fn has_spoken(&self) -> bool {
+        self.thought < self.went || self.has_calls()
     }
 
     /// The choice's number.
@@ -138,9 +156,18 @@ impl Sink {
         self.is_torn
     }
 
-    /// Is that call the last one? Then an end that says that the answer was cut says what became of it.
-    pub(crate) fn is_torn_at_its_end(&self) -> bool {
-        self.is_torn && self.open.as_ref().is_some_and(|open| open.slot + 1 == self.n_native)
+    /// The answer ended where the model ended it: nothing cut it.
+    pub(crate) fn is_whole(&mut self) {
+        self.is_whole = true;
+    }
+
+    /// Puts the call that went out as it was written in the place of its refusal, which is returned: nobody asks for it again.
+    pub(crate) fn settle_unchecked(&self, choice: &mut Choice) -> Option<&Refusal> {
+        let (refusal, call) = self.unchecked.as_ref()?;
+        let slot = self.open.as_ref()?.slot;
+        let mut natives = choice.outcome.verdicts.iter_mut().filter(|verdict| verdict.is_native());
+        *natives.nth(slot)? = Verdict::Accepted(call.clone());
+        Some(refusal)
     }
 
     /// Takes a piece of a native call: what is not ours waits until the call goes out, or goes on where it does.
@@ -184,6 +211,10 @@ impl Sink {
         if is_new {
             self.n_calls += 1;
             self.foreign.insert(index, ForeignCall { id, number });
+        }
+        if self.open.as_ref().is_some_and(|open| open.settled.is_none()) {
+            self.behind.push((number, call.raw().to_owned()));
+            return is_new;
         }
         self.begin(voice);
         voice.foreign_call(self.index, number, call);
@@ -259,6 +290,7 @@ impl Sink {
                 Event::Text(text) => self.say(text, voice),
                 Event::Reasoning(text) => {
                     self.went += text.len();
+                    self.thought += text.len();
                     voice.thought(self.index, text);
                 }
                 Event::CallStarted { call, id, name } if self.may_open(name) => {
@@ -309,7 +341,13 @@ impl Sink {
         self.opening.take_if(|opening| Some(opening.slot) == slot);
         let is_open = self.open.as_ref().is_some_and(|open| Some(open.slot) == slot);
         match verdict {
-            Verdict::Refused(_) if is_open => self.is_torn = true,
+            Verdict::Refused(refusal) if is_open => match self.as_written(refusal) {
+                Some(call) => {
+                    self.complete(&call, voice);
+                    self.unchecked = Some((refusal.clone(), call));
+                }
+                None => self.is_torn = true,
+            },
             Verdict::Refused(_) => self.is_held = true,
             Verdict::Accepted(call) if is_open => self.complete(call, voice),
             // What stands behind a call that is refused waits for what becomes of it.
@@ -322,6 +360,14 @@ impl Sink {
         }
     }
 
+    /// The open call as the model wrote it, where that is whole JSON which only its schema speaks against: the client tells the
+    /// model what is wrong. None where a part of it may be lost.
+    fn as_written(&self, refusal: &Refusal) -> Option<Acceptance> {
+        let call = followup::as_written(refusal).filter(|_| self.is_whole)?;
+        let is_out = |open: &OpenCall| call.arguments.is_char_boundary(open.sent);
+        self.open.as_ref().is_some_and(is_out).then_some(call)
+    }
+
     /// Writes what is missing of the arguments of the open call.
     fn complete(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
         let Some(open) = &mut self.open else { return };
@@ -332,6 +378,11 @@ impl Sink {
         self.relay.notes.keep(&open.id, call);
         voice.call_piece(self.index, open.number, rest);
         voice.call_end(self.index, open.number);
+        for (number, piece) in self.behind.drain(..) {
+            if let Ok(tree) = strict(&piece) {
+                voice.foreign_call(self.index, number, tree.root(&piece));
+            }
+        }
     }
 
     /// Is all of this call out already, as the one that went out before its verdict?

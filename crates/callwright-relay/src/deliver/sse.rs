@@ -1,10 +1,8 @@
 //! A whole answer as the events of a stream: for clients that asked for one where the upstream had only the other.
 
-use std::fmt::Write;
-
 use callwright_json::{Value, quote};
 
-use crate::wire::{Change, Template, array, rewritten};
+use crate::wire::{Change, Template, rewritten};
 
 /// The events, `[DONE]` included; `tool_errors` are told of behind the choices that they belong to.
 pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<String>]) -> String {
@@ -23,14 +21,14 @@ pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<
         let index = choice.get("index").map_or("0", Value::raw);
         let Some(message) = choice.get("message") else { continue };
         let calls = message.get("tool_calls").into_iter().flat_map(Value::elements).enumerate();
-        let calls: Vec<String> =
-            calls.map(|(n, call)| rewritten(call, &[("index", Change::Set(n.to_string()))])).collect();
-        let change = if calls.is_empty() { Change::Remove } else { Change::Set(array(calls)) };
-        let delta = rewritten(message, &[("tool_calls", change)]);
-        let mut choices = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(choices, "[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":null}}]");
-        template.event(&choices, &mut out);
+        let calls = calls.map(|(n, call)| rewritten(call, &[("index", Change::Set(n.to_string()))]));
+        let calls = calls.map(|call| format!("{{\"tool_calls\":[{call}]}}"));
+        let said = rewritten(message, &[("tool_calls", Change::Remove)]);
+        // One call after the other: some clients read the first one of a delta alone.
+        for delta in std::iter::once(said).chain(calls) {
+            let choice = format!("[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":null}}]");
+            template.event(&choice, &mut out);
+        }
         for part in tool_errors.get(n).into_iter().flatten() {
             template.tool_error(index, part, &mut out);
         }
@@ -70,3 +68,9 @@ pub(crate) fn error(code: &str, message: &str) -> String {
 
 /// The code of an answer that broke off.
 pub(crate) const CUT: &str = "upstream_cut";
+
+/// The code of an answer whose content is not the JSON that was asked for.
+pub(crate) const INVALID_CONTENT: &str = "invalid_content";
+
+/// The code of an answer that holds half a call which was refused.
+pub(crate) const CALL_REFUSED: &str = "call_refused";

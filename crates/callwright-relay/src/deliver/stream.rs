@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::events::{Came, Ending, Events, Json, end_of_stream, is_error};
 use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
+use super::sse::{CALL_REFUSED, INVALID_CONTENT};
 use super::voice::Voice;
 use crate::followup;
 use crate::reading::{Budget, ReadOptions, Reading};
@@ -70,7 +71,7 @@ pub(super) async fn heal(
             }
             return read.break_off(&mut turn, voice).await;
         }
-        let finished = read.finish(&mut turn, voice).await;
+        let finished = read.finish(&mut turn, &target, voice).await;
         for (_, choice) in &finished.choices {
             turn.count_proof(&target, choice);
         }
@@ -223,7 +224,7 @@ impl StreamRead {
 
     /// Has the client got any words or calls? What was thought is neither.
     fn has_spoken(&self) -> bool {
-        self.choices.iter().any(|choice| 0 < choice.sink.went || choice.sink.has_calls())
+        self.choices.iter().any(|choice| choice.says_else || choice.sink.has_spoken())
     }
 
     /// A choice of which something is held.
@@ -253,8 +254,8 @@ impl StreamRead {
     }
 
     /// Writes what became certain with the end.
-    async fn finish(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
-        let budget = Budget::of(turn.ask.max_tokens, self.spent);
+    async fn finish(self, turn: &mut Turn, target: &Target, voice: &mut dyn Voice) -> FinishedStream {
+        let budget = turn.budget(target, self.spent);
         let mut choices = Vec::with_capacity(self.choices.len());
         for choice in self.choices {
             choices.push(choice.finish(budget, voice).await);
@@ -286,7 +287,13 @@ impl FinishedStream {
         let mut end = TurnEnd::Passed;
         let n_choices = self.choices.len();
         let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
-        for (mut sink, choice) in self.choices {
+        for (mut sink, mut choice) in self.choices {
+            let unchecked = sink.settle_unchecked(&mut choice);
+            let is_unchecked_live = unchecked.is_some();
+            if let Some(refusal) = unchecked {
+                turn.log.unchecked_live(refusal);
+                end = worse(end, TurnEnd::Invalid);
+            }
             let mut resolution = match sink.is_torn() {
                 true => Resolution::unasked(choice),
                 false => {
@@ -294,19 +301,19 @@ impl FinishedStream {
                     pulse.during(Some(sink.index()), voice, turn.resolve(choice, sent, target)).await
                 }
             };
+            resolution.is_unchecked_live = is_unchecked_live;
             turn.settle_content(&mut resolution, target).await;
             end = worse(end, sink.resolve(turn, &resolution, voice));
-            let is_cut = resolution.finish_reason.as_deref() == Some("length");
-            if sink.is_torn() && !(is_cut && sink.is_torn_at_its_end()) {
+            if sink.is_torn() {
                 // The client has half a call: an error is the only end that nobody takes for a whole one.
-                voice.fail("call_refused", &followup::sentence(refusals(&resolution.verdicts)));
+                voice.fail(CALL_REFUSED, &followup::sentence(refusals(&resolution.verdicts)));
                 voice.flush();
                 return turn.log.end(TurnEnd::Refused, voice.status().as_u16());
             }
             if turn.policy == Policy::Strict
                 && let Some(fault) = &resolution.fault
             {
-                voice.fail("invalid_content", fault);
+                voice.fail(INVALID_CONTENT, fault);
                 voice.flush();
                 return turn.log.end(TurnEnd::Invalid, voice.status().as_u16());
             }
@@ -340,6 +347,8 @@ struct StreamedChoice {
     came: usize,
     /// Bytes of what is marked as thought, which goes on at once.
     thought: usize,
+    /// Something came that is no words, thoughts or calls: a refusal, a sound.
+    says_else: bool,
     /// The role came.
     has_role: bool,
     /// It came once more in this chunk: a client that joins deltas would read `assistantassistant`.
@@ -366,6 +375,7 @@ impl StreamedChoice {
             due: None,
             came: 0,
             thought: 0,
+            says_else: false,
             has_role,
             repeats_role: false,
         }
@@ -382,6 +392,7 @@ impl StreamedChoice {
             && !self.repeats_role
             && !is_repaired;
         if delta.says_else {
+            self.says_else = true;
             self.reading.says_else();
         }
         if let Some(thought) = &delta.reasoning {
@@ -482,6 +493,10 @@ impl StreamedChoice {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events).await;
         let choice = self.reading.finish(budget, &mut events).await;
+        let is_cut = choice.finish_reason.as_deref().is_none_or(callwright::is_cut);
+        if !is_cut && budget != Budget::Spent {
+            self.sink.is_whole();
+        }
         self.sink.send(&events, voice);
         (self.sink, choice)
     }

@@ -8,57 +8,116 @@ use super::pulse::Pulse;
 use super::voice::Voice;
 use crate::record::{TurnEnd, Usage};
 use crate::reply::BodySender;
+use crate::sse;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
-use crate::wire::{Surrogates, deltas, usage};
+use crate::wire::{Document, Surrogates, deltas, usage};
 
-/// Says what an upstream streams. Calls that nobody may make are none of it.
+/// Says what an upstream streams. Calls that nobody may make are none of it. Where it fails before it has said anything, it is asked
+/// again.
 pub(super) async fn tell(
     mut turn: Box<Turn>,
-    open_answer: OpenAnswer,
+    mut open_answer: OpenAnswer,
     to: BodySender,
     mut voice: Box<dyn Voice>,
 ) {
     let voice = &mut *voice;
-    let AnswerSource::Upstream(answer) = open_answer.source else { return };
-    let secrets = Arc::clone(open_answer.target.candidate.upstream.secrets());
     let mut pulse = Pulse::new(to.clone());
-    let mut upstream = Events::new(answer.body, secrets, turn.relay.config.limits.event);
-    let mut surrogates = Surrogates::default();
-    let (mut spent, mut reason) = (Usage::default(), None);
-    while let Some(Came { event, json }) = pulse.during(Some(0), voice, upstream.next()).await {
-        let document = match json {
-            Json::None => continue,
-            Json::Is(document) => document,
-            Json::Broken(why) => {
-                upstream.ending.cut_by(&why);
+    loop {
+        let OpenAnswer { source, target, shown } = open_answer;
+        let longest = turn.relay.config.limits.event;
+        let upstream = match source {
+            AnswerSource::Upstream(answer) => {
+                Events::new(answer.body, Arc::clone(target.candidate.upstream.secrets()), longest)
+            }
+            AnswerSource::Recovered(document) => Events::of_whole(&document, longest),
+        };
+        let told = Told::read(upstream, voice, (&to, &mut pulse)).await;
+        if !told.has_spoken && !told.upstream.ending.is_finished {
+            let failure = told.failure.as_ref().map(|(_, failure)| failure);
+            let past = turn.past_failure(&target, failure, &shown);
+            if let Some(again) = pulse.during(Some(0), voice, past).await
+                && let Some(again) = again.streamed(&turn.relay).await
+            {
+                open_answer = again;
+                continue;
+            }
+        }
+        return told.end(&mut turn, voice);
+    }
+}
+
+/// What an upstream streamed.
+struct Told {
+    upstream: Events,
+    surrogates: Surrogates,
+    spent: Usage,
+    reason: Option<String>,
+    /// The client has words of it.
+    has_spoken: bool,
+    /// The upstream's error, where the client has yet to read of it.
+    failure: Option<(sse::Event, Document)>,
+}
+
+impl Told {
+    /// Reads to the end, and says what comes.
+    async fn read(upstream: Events, voice: &mut dyn Voice, (to, pulse): (&BodySender, &mut Pulse)) -> Told {
+        let mut told = Told {
+            upstream,
+            surrogates: Surrogates::default(),
+            spent: Usage::default(),
+            reason: None,
+            has_spoken: false,
+            failure: None,
+        };
+        while let Some(Came { event, json }) = pulse.during(Some(0), voice, told.upstream.next()).await {
+            let document = match json {
+                Json::None => continue,
+                Json::Is(document) => document,
+                Json::Broken(why) => {
+                    told.upstream.ending.cut_by(&why);
+                    break;
+                }
+            };
+            let chunk = document.root();
+            if is_error(chunk) {
+                told.upstream.ending.is_error = true;
+                if told.has_spoken {
+                    voice.upstream_error(&event, chunk);
+                    continue;
+                }
+                told.failure = Some((event, document));
                 break;
             }
-        };
-        let chunk = document.root();
-        if is_error(chunk) {
-            upstream.ending.is_error = true;
-            voice.upstream_error(&event, chunk);
-            continue;
-        }
-        spent = usage(chunk).unwrap_or(spent);
-        for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
-            surrogates.repair(&mut delta);
-            if delta.has_more {
-                voice.beside(&delta, false);
+            told.spent = usage(chunk).unwrap_or(told.spent);
+            for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
+                told.surrogates.repair(&mut delta);
+                if delta.has_more {
+                    voice.beside(&delta, false);
+                }
+                let text = delta.text.as_deref().unwrap_or_default();
+                told.has_spoken |= !text.is_empty() || delta.says_else;
+                voice.text(0, text);
+                if let Some(came) = &delta.finish_reason {
+                    told.upstream.ending.is_finished = true;
+                    told.reason = Some(came.clone().into_owned());
+                    voice.stopped(&delta, chunk);
+                }
             }
-            voice.text(0, delta.text.as_deref().unwrap_or_default());
-            if let Some(came) = &delta.finish_reason {
-                upstream.ending.is_finished = true;
-                reason = Some(came.clone().into_owned());
-                voice.stopped(&delta, chunk);
-            }
+            voice.flush();
+            to.room().await;
         }
-        voice.flush();
-        to.room().await;
+        told
     }
-    voice.text(0, &surrogates.last_of_text().unwrap_or_default());
-    turn.log.read(spent, std::iter::empty());
-    voice.finish(0, reason.as_deref(), None);
-    voice.usage(spent, 1);
-    end_of_stream(&mut turn, &upstream.ending, TurnEnd::Passed, voice);
+
+    /// Says how it ended.
+    fn end(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
+        if let Some((event, failure)) = &self.failure {
+            voice.upstream_error(event, failure.root());
+        }
+        voice.text(0, &self.surrogates.last_of_text().unwrap_or_default());
+        turn.log.read(self.spent, std::iter::empty());
+        voice.finish(0, self.reason.as_deref(), None);
+        voice.usage(turn.log.usage(), turn.log.attempts());
+        end_of_stream(turn, &self.upstream.ending, TurnEnd::Passed, voice);
+    }
 }

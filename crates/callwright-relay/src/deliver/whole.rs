@@ -12,7 +12,7 @@ use super::voice::{Blocks, MessageBlocks, OllamaLines, ResponseItems, Serial, Vo
 use crate::calls::{Ids, function, tool_call};
 use crate::clock::unix_seconds;
 use crate::followup;
-use crate::reading::{Budget, read_whole};
+use crate::reading::read_whole;
 use crate::record::{TurnEnd, Usage};
 use crate::recover::LostCall;
 use crate::relay::SMALL;
@@ -75,7 +75,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
             return NoAnswer::Error(error).reply(&mut turn.log);
         }
-        let budget = Budget::of(turn.ask.max_tokens, spent);
+        let budget = turn.budget(&open_answer.target, spent);
         let readers = &turn.relay.readers;
         let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;
         turn.log.read(spent, read.iter());

@@ -96,6 +96,8 @@ pub(crate) struct Call {
     pub(super) sent: String,
     /// What it came to; none as long as it is not whole.
     pub(super) verdict: Option<Verdict>,
+    /// Why it would be refused, had it not begun to go out: it passes as the model wrote it.
+    pub(super) unchecked: Option<Refusal>,
     /// What stands in its place; none where it passes.
     pub(super) put: Option<Put>,
 }
@@ -131,6 +133,7 @@ impl Call {
             is_found: false,
             sent: String::new(),
             verdict: None,
+            unchecked: None,
             put: None,
         }
     }
@@ -191,7 +194,7 @@ impl Lane {
             reading.stopped(reason);
         }
         let budget = match told.reason {
-            Some(_) => Budget::of(self.most_tokens, told.usage),
+            Some(_) => Budget::of(self.most_tokens(), told.usage),
             // It goes on.
             None => Budget::Unknown,
         };

@@ -46,6 +46,8 @@ pub(crate) struct Lane {
     stream: bool,
     /// The most tokens that the answer may have.
     most_tokens: Option<u64>,
+    /// A follow-up's own bound, where the request has none: an answer that stays below it was not cut.
+    bound: Option<u64>,
     tools: Tools,
     /// What the text of the answer has to be, where the request asks for JSON and has no tools.
     content: Option<Arc<ContentCheck>>,
@@ -66,6 +68,14 @@ pub(crate) struct Lane {
 struct Open {
     answer: Response,
     target: Target,
+}
+
+impl Open {
+    /// Does the answer come as events?
+    fn is_stream(&self) -> bool {
+        let kind = self.answer.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
+    }
 }
 
 /// The answer to a request whose upstream speaks the client's API; none where it does not.
@@ -199,6 +209,7 @@ impl Lane {
             surface: request.surface,
             stream,
             most_tokens,
+            bound: None,
             hosted: Hosted::of(document.root()),
             looped: found.map(|found| json!({"role": "user", "content": found.sentence}).to_string()),
             tools,
@@ -211,6 +222,11 @@ impl Lane {
             log,
             document,
         })
+    }
+
+    /// The most tokens that the answer to the next question may have.
+    fn most_tokens(&self) -> Option<u64> {
+        self.most_tokens.or(self.bound)
     }
 
     /// Asks these one after the other, until one answers.
@@ -226,6 +242,27 @@ impl Lane {
             reason = AttemptReason::Failover;
         }
         Err(failed.unwrap_or_else(NoAnswer::nobody))
+    }
+
+    /// Asks again where an answer failed, for this reason, before the client had anything of it: another upstream of this API where
+    /// there is one. None where nothing more may be asked, or no stream comes.
+    async fn past_failure(&mut self, target: &Target, why: &str) -> Option<Open> {
+        if !self.ladder.may_pass_failure(self.log.elapsed()) {
+            return None;
+        }
+        self.log.failed(None, why);
+        let model = string_of(self.document.root(), "model").unwrap_or_default();
+        let candidates = self.relay.upstreams().route(&model).of_kind(self.surface.into());
+        let is_other = |other: &Candidate| {
+            other.upstream.name() != target.candidate.upstream.name() || other.model != target.candidate.model
+        };
+        let next = candidates.into_iter().find(is_other).map_or_else(|| target.clone(), Target::native);
+        tracing::warn!(
+            next = next.candidate.upstream.name(),
+            "[relay] the answer broke off before it began, asking again"
+        );
+        let open = self.ask(next, &[], self.stream, AttemptReason::Failover).await.ok()?;
+        open.is_stream().then_some(open)
     }
 
     /// Asks `target` with `more` behind the conversation; where it takes no `strict`, once more without.
@@ -282,9 +319,7 @@ impl Lane {
 
     async fn reply(self, open: Open) -> Reply {
         let unchecked = unchecked(&self.tools.tool_set);
-        let kind = open.answer.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let is_stream = kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"));
-        let mut reply = match is_stream {
+        let mut reply = match open.is_stream() {
             true => stream::reply(self, open),
             false => whole::reply(self, open).await,
         };

@@ -37,6 +37,10 @@ pub(super) fn body(lane: &Lane, target: &Target, more: &[String], stream: bool) 
     if stream != lane.stream {
         changes.extend(["stream", "stream_options"].map(|key| (key, Change::Remove)));
     }
+    if let Some(bound) = lane.bound.filter(|_| lane.most_tokens.is_none()) {
+        let key = if lane.surface == Surface::Responses { "max_output_tokens" } else { "max_tokens" };
+        changes.push((key, Change::Set(bound.to_string())));
+    }
     drop_what_is_ours(root, &mut changes);
     let tools = root.get("tools").filter(|_| !lane.tools.are_barred);
     let marked = tools.and_then(|tools| target.strict.marked(tools, lane.surface, tool_set));

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use callwright_json::{Kind, Value, quote};
 use http::{HeaderMap, StatusCode};
 
-use super::wire::{self, Settled};
+use super::wire::{self, Settled, Told};
 use super::{Lane, request_id};
 use crate::record::{Observer, TurnEnd, TurnRecord, Usage};
 use crate::relay::{Errand, REQUEST_ID, Request};
@@ -31,19 +31,18 @@ pub(super) struct Second {
 }
 
 impl Lane {
-    /// What the second model of the request's own makes of the same request. The first answer stopped for this `reason`. None
+    /// What the second model of the request's own makes of the same request. The first answer told this. None
     /// where there is no such model, nothing more may be asked, or no answer comes.
-    pub(super) async fn second(&mut self, reason: Option<&str>, stream: bool) -> Option<Second> {
+    pub(super) async fn second(&mut self, told: &Told, stream: bool) -> Option<Second> {
         let root = self.document.root();
         let first = string_of(root, "model").unwrap_or_default();
         let model = self.relay.upstreams().second(&first)?.to_owned();
         // What only the first upstream keeps, the second one does not know.
         let is_kept = |key: &str| root.get(key).is_some_and(|kept| kept.kind() != Kind::Null);
         let is_elsewhere = ["previous_response_id", "conversation", "prompt"].into_iter().any(is_kept);
-        // The client's bound would cut another answer as well.
-        let is_cut = reason == Some("length") && self.most_tokens.is_some();
         let elapsed = self.log.elapsed();
-        if is_elsewhere || is_cut || !self.ladder.may_escalate(elapsed) {
+        // The client's bound would cut another answer as well.
+        if is_elsewhere || self.is_cut_by_bound(told) || !self.ladder.may_escalate(elapsed) {
             return None;
         }
         tracing::info!(from = &*first, to = model, "[relay] fallback: asking a second model");
@@ -90,7 +89,7 @@ impl Lane {
         let Second { model, mut headers, body, end } = second;
         let document = Document::of_answer(body, None).ok()?;
         let root = document.root();
-        let settled = Settled { calls: &[], has_calls: true, more: spent };
+        let settled = Settled { calls: &[], has_calls: true, is_mended: false, more: spent };
         let mut edits = wire::of(self.surface).edits(root, &settled);
         if let (Some(own), Some(named)) = (root.get("model"), first.get("model")) {
             edits.push((own.span(), named.raw().to_owned()));

@@ -7,12 +7,14 @@ use super::call::{Call, CallHead, Put};
 use super::text::{Found, Whole};
 use super::wire::{self, Settled, Told};
 use crate::followup;
-use crate::ladder::Step;
+use crate::ladder::{self, Step};
+use crate::reading::Budget;
 use crate::record::{AttemptReason, Choice, TurnEnd, Usage};
 use crate::turn::{Resolution, Target, refusals};
 use crate::wire::Document;
 
 /// How the calls of an answer ended.
+#[derive(Clone, Copy)]
 pub(super) struct End {
     pub(super) end: TurnEnd,
     /// What further answers took.
@@ -29,13 +31,12 @@ impl Lane {
 
     /// Decides about the calls of an answer that has ended, and says in each what stands in its place.
     pub(super) async fn settle(&mut self, calls: &mut [Call], told: &Told, target: &Target) -> End {
-        let reason = told.reason.as_deref();
         for call in calls.iter_mut().filter(|call| !call.is_found && !call.is_right(&self.tools)) {
             call.verdict = Some(self.verdict(call, target, told).await);
         }
         self.note(calls, told, target);
         let mut more = Usage::default();
-        let mut spent = told.usage.completion;
+        let (mut spent, mut is_shorter) = (0, false);
         let mut asked = false;
         let end = loop {
             let verdicts: Vec<Verdict> = calls.iter().filter_map(|call| call.verdict.clone()).collect();
@@ -43,19 +44,24 @@ impl Lane {
             let Some(first) = refused.first() else {
                 break self.delivered(&verdicts, asked);
             };
-            let step = match reason {
-                // Another one under the same bound would be cut as well.
-                Some("length") => Step::Refuse(TurnEnd::Refused),
-                _ => self.ladder.next(&refused, spent, self.log.elapsed()),
-            };
-            let reason = match step {
+            let is_cut_short =
+                self.is_cut_by_bound(told) && refused.iter().any(|refusal| ladder::may_be_cut(refusal));
+            let reason = match self.ladder.next(&refused, spent, self.log.elapsed()) {
                 Step::Deliver => break self.delivered(&verdicts, asked),
                 Step::Refuse(end) => break end,
+                // Under the same bound the same would be cut again.
+                Step::Reask | Step::Feedback if is_cut_short && is_shorter => break TurnEnd::Refused,
+                Step::Reask | Step::Feedback if is_cut_short => AttemptReason::Feedback,
                 Step::Reask => AttemptReason::Reask,
                 Step::Feedback => AttemptReason::Feedback,
             };
-            asked = true;
-            let Some((made, usage)) = self.ask_again(first, target, reason).await else {
+            (asked, is_shorter) = (true, is_cut_short);
+            let words = match is_cut_short {
+                true => followup::shorter_words(&refused),
+                false => first.feedback().user_message(),
+            };
+            let said = if is_cut_short { told.text.as_str() } else { &first.block };
+            let Some((made, usage)) = self.ask_again(first, (said, &words), target, reason).await else {
                 break TurnEnd::Refused;
             };
             (more, spent) = ([more, usage].into_iter().sum(), usage.completion);
@@ -99,20 +105,43 @@ impl Lane {
     async fn ask_again(
         &mut self,
         refusal: &Refusal,
+        (said, words): (&str, &str),
         target: &Target,
         reason: AttemptReason,
     ) -> Option<(Vec<Verdict>, Usage)> {
         tracing::info!(model = target.candidate.model, why = reason.name(), "[relay] asking again");
         // In words: an old call has to be well formed, and this one is not.
-        let said = match refusal.block.trim().is_empty() {
+        let said = match said.trim().is_empty() {
             true => refusal.name.as_deref().unwrap_or("…"),
-            false => &refusal.block,
+            false => said,
         };
         let more = [
             json!({"role": "assistant", "content": said}).to_string(),
-            json!({"role": "user", "content": refusal.feedback().user_message()}).to_string(),
+            json!({"role": "user", "content": words}).to_string(),
         ];
-        let document = self.asked(target, &more, reason).await?;
+        self.bound = followup::telling_bound(refusal, self.ladder.tokens_left());
+        let answered = self.calls_of_answer(&more, target, reason).await;
+        self.bound = None;
+        answered
+    }
+
+    /// Did the client's bound cut this answer? One that took fewer tokens was cut by something else.
+    pub(super) fn is_cut_by_bound(&self, told: &Told) -> bool {
+        match Budget::of(self.most_tokens(), told.usage) {
+            Budget::Spent => true,
+            Budget::Left => false,
+            Budget::Unknown => self.most_tokens.is_some() && told.reason.as_deref() == Some("length"),
+        }
+    }
+
+    /// The calls of the answer to the request with `more` behind its conversation, and what it took.
+    async fn calls_of_answer(
+        &mut self,
+        more: &[String],
+        target: &Target,
+        reason: AttemptReason,
+    ) -> Option<(Vec<Verdict>, Usage)> {
+        let document = self.asked(target, more, reason).await?;
         let Whole { document, found, .. } = self.read_texts(document, target).await;
         let mut told = Told::default();
         let heads = wire::of(self.surface).calls(document.root(), &mut told);
@@ -154,7 +183,7 @@ impl Lane {
         let Whole { document, found, .. } = match document.filter(|document| !is_none(document)) {
             Some(document) => self.read_texts(document, target).await,
             None => {
-                let second = self.second(told.reason.as_deref(), false).await?;
+                let second = self.second(told, false).await?;
                 let document = Document::of_answer(second.body, None).ok()?;
                 self.log.escalated(&second.model);
                 Whole::as_it_came(document)
@@ -201,12 +230,17 @@ fn replaced(calls: &mut [Call], made: Vec<Verdict>) -> bool {
     any
 }
 
+/// What the engine made of a call, whatever went out.
+fn judged(call: &Call) -> Option<Verdict> {
+    call.unchecked.clone().map(Verdict::Refused).or_else(|| call.verdict.clone())
+}
+
 /// An answer for the record.
 pub(super) fn choice(calls: &[Call], told: &Told) -> Choice {
     let outcome = Outcome {
         text: told.text.clone(),
         reasoning: told.thought.clone(),
-        verdicts: calls.iter().filter_map(|call| call.verdict.clone()).collect(),
+        verdicts: calls.iter().filter_map(judged).collect(),
         ..Outcome::default()
     };
     let native = calls.iter().filter(|call| !call.is_found);
@@ -226,7 +260,8 @@ pub(super) fn resolution(calls: &[Call], told: &Told, end: TurnEnd) -> Resolutio
 }
 
 /// Does the client get any call? Those that nobody reads are among them.
-pub(super) fn settled<'c>(calls: &'c [Call], n_unread: usize, more: Usage) -> Settled<'c> {
+pub(super) fn settled<'c>(calls: &'c [Call], n_unread: usize, End { end, more }: &End) -> Settled<'c> {
     let is_made = |call: &Call| !matches!(call.put, Some(Put::Words(_)));
-    Settled { calls, has_calls: 0 < n_unread || calls.iter().any(is_made), more }
+    let is_mended = *end == TurnEnd::Retried && calls.iter().any(|call| call.put.is_some());
+    Settled { calls, has_calls: 0 < n_unread || calls.iter().any(is_made), is_mended, more: *more }
 }

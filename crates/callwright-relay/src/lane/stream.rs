@@ -1,6 +1,7 @@
 //! Streams: events go on as they come. From a call's beginning they wait until it is whole; where it is right, they go on,
 //! else they wait for the end of the answer, when it is known why the model stopped and a call can be asked for again. A call
-//! that [may go out](super::live) before its verdict does so event by event, as far as it is certain.
+//! that [may go out](super::live) before its verdict does so event by event, as far as it is certain. The events that only begin an
+//! answer wait for what follows: where that does not come, the upstream is asked again, and the client hears of one answer alone.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -9,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright::Verdict;
+use callwright::{Acceptance, Verdict};
 use callwright_json::{Tree, Value, strict};
 use http::StatusCode;
-use tokio::time::{timeout, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
@@ -21,7 +22,7 @@ use super::settle::{End, choice, settled};
 use super::text::Texts;
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
-use crate::deliver::{Came, Events, Json};
+use crate::deliver::{CALL_REFUSED, CUT, Came, Ending, Events, Json, error_status, is_passing};
 use crate::followup;
 use crate::record::{TurnEnd, Usage};
 use crate::relay::REQUEST_ID;
@@ -32,6 +33,7 @@ use crate::surface::Failure;
 use crate::turn::Target;
 use crate::turn::outcome::worse;
 use crate::upstream::ResponseBody;
+use crate::wire::Document;
 
 /// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -73,12 +75,20 @@ struct Streamed {
     has_failed: bool,
     /// What the upstream sends is no answer that a client could be given.
     is_broken: bool,
+    /// It is longer than is allowed.
+    is_too_long: bool,
     /// All that the answer says of its calls is said: what more comes of them goes to nobody.
     is_settled: bool,
     /// A call of which a part went out was refused: nothing more is said.
     is_torn: bool,
     /// A call has gone out.
     has_calls: bool,
+    /// The events that only begin the answer, and wait for what follows.
+    start: Vec<Event>,
+    /// Nothing of the answer has gone out.
+    is_starting: bool,
+    /// The upstream's own error, where that is so.
+    early_error: Option<(Event, Document)>,
 }
 
 impl Streamed {
@@ -99,26 +109,70 @@ impl Streamed {
             held_bytes: 0,
             has_failed: false,
             is_broken: false,
+            is_too_long: false,
             is_settled: false,
             is_torn: false,
             has_calls: false,
+            start: Vec::new(),
+            is_starting: true,
+            early_error: None,
         }
     }
 
+    /// Passes the answer, or the one that comes where nothing of it went out before it failed.
     async fn pass(mut self, body: ResponseBody) {
+        let mut body = Some(body);
+        while let Some(came) = body.take() {
+            let ending = self.read_all(came).await;
+            if self.has_failed_early()
+                && let Some(Open { answer, target }) = self.past_failure(&ending).await
+            {
+                self = Streamed::new(self.lane, target, self.to);
+                body = Some(answer.body);
+                continue;
+            }
+            return self.end(ending).await;
+        }
+    }
+
+    /// Did the answer fail through its upstream before anything of it went out?
+    fn has_failed_early(&self) -> bool {
+        let passes = |(_, error): &(Event, Document)| is_passing(error_status(error.root()));
+        let is_error = self.early_error.as_ref().is_some_and(passes);
+        let is_cut = self.early_error.is_none() && !self.told.is_over && !self.is_broken && !self.is_too_long;
+        self.is_starting && (is_error || is_cut)
+    }
+
+    /// The next answer, where the upstream may be asked again.
+    async fn past_failure(&mut self, ending: &Ending) -> Option<Open> {
+        let error = self.early_error.as_ref().map(|(_, error)| error.text());
+        let why = error.or(ending.why_cut()).unwrap_or("the upstream's answer broke off").to_owned();
+        let beat = Some(self.wire.beat());
+        let asking = self.lane.past_failure(&self.target, &why);
+        in_silence(&self.to, beat, asking).await
+    }
+
+    /// Reads the answer to its end, or to where it fails.
+    async fn read_all(&mut self, body: ResponseBody) -> Ending {
         let limits = self.lane.relay.config.limits;
         let secrets = Arc::clone(self.target.candidate.upstream.secrets());
         let mut upstream = Events::new(body, secrets, limits.event);
+        let start = Instant::now() + SILENCE;
         loop {
             let holds = !self.held.is_empty() || 0 < self.texts.held();
-            let beat = holds.then(|| self.wire.beat());
-            let due = self.live.as_ref().and_then(LiveCall::due);
+            let waits_to_start = !self.start.is_empty();
+            let beat = (holds && !waits_to_start).then(|| self.wire.beat());
+            let live = self.live.as_ref().and_then(LiveCall::due);
+            let due = live.into_iter().chain(waits_to_start.then_some(start)).min();
             let next = in_silence(&self.to, beat, upstream.next());
             let came = match due {
                 None => next.await,
                 Some(due) => match timeout_at(due, next).await {
                     Ok(came) => came,
                     Err(_) => {
+                        if start <= Instant::now() {
+                            self.begin();
+                        }
                         self.let_out();
                         continue;
                     }
@@ -133,24 +187,32 @@ impl Streamed {
             let held = self.held_bytes + self.texts.held();
             if limits.answer < held + self.told.text.len() + self.told.thought.len() {
                 upstream.ending.cut_by("the upstream's answer is longer than is allowed");
+                self.is_too_long = true;
+                break;
+            }
+            if self.early_error.is_some() {
                 break;
             }
             self.to.room().await;
         }
+        upstream.ending
+    }
+
+    /// Ends the answer as it ended.
+    async fn end(mut self, mut ending: Ending) {
+        if let Some((event, error)) = self.early_error.take() {
+            self.fails(&event, error.text());
+        }
         self.texts.breaks(&mut self.came).await;
         if let Err(why) = self.take_all().await {
-            upstream.ending.cut_by(&why);
+            ending.cut_by(&why);
         }
-        if upstream.ending.is_done
-            && !self.is_broken
-            && (self.told.is_over || self.has_failed)
-            && !self.is_torn
-        {
+        if ending.is_done && !self.is_broken && (self.told.is_over || self.has_failed) && !self.is_torn {
             self.to.write(b"data: [DONE]\n\n");
         }
         let is_whole = self.told.is_over || self.has_failed;
         if !is_whole || self.is_broken {
-            let why = upstream.ending.why_cut().unwrap_or("the upstream's answer broke off").to_owned();
+            let why = ending.why_cut().unwrap_or("the upstream's answer broke off").to_owned();
             self.break_off(&why);
         }
     }
@@ -189,7 +251,7 @@ impl Streamed {
             Json::None => {
                 // A name without data is an event to nobody: where a stream is cut, half of one.
                 if event.name.is_empty() && event.raw.first().is_none_or(|byte| b":\r\n".contains(byte)) {
-                    self.to.write(&event.raw);
+                    self.pass_beside(event);
                 }
                 return Ok(());
             }
@@ -201,13 +263,22 @@ impl Streamed {
         }
         match seen {
             Seen::Beat => {
-                self.to.write(&event.raw);
+                self.pass_beside(event);
+                return Ok(());
+            }
+            Seen::Starts if self.is_starting => {
+                self.start.push(event);
+                return Ok(());
+            }
+            Seen::Fails if self.is_starting => {
+                self.early_error = Some((event, document));
                 return Ok(());
             }
             Seen::Fails => {
                 self.fails(&event, document.text());
                 return Ok(());
             }
+            Seen::Starts => {}
             Seen::Beside => {}
             Seen::CallBegins(at, _) if self.calls.iter().any(|call| call.at == at) => {
                 return Err(String::from("the upstream's stream begins two calls in one place"));
@@ -277,6 +348,22 @@ impl Streamed {
         Ok(())
     }
 
+    /// Passes what says nothing of the answer; behind its beginning, where that waits.
+    fn pass_beside(&mut self, event: Event) {
+        match self.start.is_empty() {
+            true => self.to.write(&event.raw),
+            false => self.start.push(event),
+        }
+    }
+
+    /// Lets out what only begins the answer.
+    fn begin(&mut self) {
+        self.is_starting = false;
+        for event in self.start.drain(..) {
+            self.to.write(&event.raw);
+        }
+    }
+
     /// Does this call, which begins, go out before its verdict once it is held for long enough? Where another one waits, it
     /// stands behind that.
     fn goes_live(&mut self, call: &Call) -> bool {
@@ -294,6 +381,7 @@ impl Streamed {
         let (at, certain) = (live.at, live.certain());
         let needs = self.held.iter().map_while(|(_, needs)| needs.filter(|needs| *needs <= certain));
         let Some((last, sent)) = needs.enumerate().filter(|(_, needs)| 0 < *needs).last() else { return };
+        self.begin();
         for (event, _) in self.held.drain(..=last) {
             self.to.write(&event.raw);
             self.held_bytes -= event.raw.len();
@@ -315,6 +403,9 @@ impl Streamed {
     }
 
     fn release(&mut self) {
+        if !self.held.is_empty() {
+            self.begin();
+        }
         for (event, _) in self.held.drain(..) {
             self.to.write(&event.raw);
         }
@@ -366,13 +457,16 @@ impl Streamed {
         }
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
-        let End { end, more } = in_silence(&self.to, beat, settling).await;
+        let ended = in_silence(&self.to, beat, settling).await;
+        let End { end, more } = ended;
         if end.is_refusal() && self.second_goes_on(more).await {
             return;
         }
         let end = if self.texts.is_asked { worse(end, TurnEnd::Retried) } else { end };
         let end = content.map_or(end, |content| worse(end, content.end));
-        let settled = settled(&self.calls, self.n_unread, more);
+        let is_unchecked = self.calls.iter().any(|call| call.unchecked.is_some());
+        let end = if is_unchecked { worse(end, TurnEnd::Invalid) } else { end };
+        let settled = settled(&self.calls, self.n_unread, &ended);
         if self.calls.iter().all(|call| call.put.is_none()) {
             self.release();
         } else {
@@ -389,6 +483,7 @@ impl Streamed {
                 }
                 self.wire.write(&event, (&json, root), &settled, &mut out);
             }
+            self.begin();
             self.to.write(out.as_bytes());
         }
         self.lane.log.end(end, StatusCode::OK.as_u16());
@@ -400,7 +495,7 @@ impl Streamed {
             return false;
         }
         let beat = Some(self.wire.beat());
-        let asking = self.lane.second(self.told.reason.as_deref(), true);
+        let asking = self.lane.second(&self.told, true);
         let Some(Second { model, body, end, .. }) = in_silence(&self.to, beat, asking).await else {
             return false;
         };
@@ -408,6 +503,7 @@ impl Streamed {
         let held: Vec<Value<'_>> = held.iter().map(|(json, tree)| tree.root(json)).collect();
         let more = [self.told.usage, more].into_iter().sum();
         let Some(out) = self.wire.taken_over(&events(body), &held, more) else { return false };
+        self.begin();
         self.to.write(out.as_bytes());
         self.held.clear();
         self.held_bytes = 0;
@@ -415,25 +511,36 @@ impl Streamed {
         true
     }
 
-    /// Why a call is refused of which a part went out.
+    /// Why a call is refused of which a part went out. One that is whole and only does not fit its schema passes as the model wrote
+    /// it: the client tells the model what is wrong.
     async fn torn(&mut self) -> Option<String> {
         let tools = &self.lane.tools;
         let call = self.calls.iter().find(|call| !call.sent.is_empty() && !call.is_right(tools))?;
         let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told).await);
-        let why = match &verdict {
-            Verdict::Refused(refusal) => Some(followup::sentence(std::iter::once(refusal))),
-            Verdict::Accepted(_) => None,
-        };
-        if let Some(call) = self.calls.iter_mut().find(|call| call.at == at) {
+        let is_cut = self.told.reason.as_deref().is_none_or(callwright::is_cut) || !call.is_whole;
+        let call = self.calls.iter_mut().find(|call| call.at == at)?;
+        let Verdict::Refused(refusal) = verdict else {
             call.verdict = Some(verdict);
-        }
-        why
+            return None;
+        };
+        let written = followup::as_written(&refusal)
+            .filter(|written| !is_cut && written.arguments.starts_with(&call.sent));
+        let Some(written) = written else {
+            let why = followup::sentence(std::iter::once(&refusal));
+            call.verdict = Some(Verdict::Refused(refusal));
+            return Some(why);
+        };
+        self.lane.log.unchecked_live(&refusal);
+        let arguments = call.text().to_owned();
+        call.verdict = Some(Verdict::Accepted(Acceptance { arguments, ..written }));
+        call.unchecked = Some(refusal);
+        None
     }
 
     /// The client has half a call: an error is the only end that nobody takes for a whole one.
     fn tear(&mut self, why: &str) {
         self.is_torn = true;
-        self.fail("call_refused", why);
+        self.fail(CALL_REFUSED, why);
         self.lane.note(&self.calls, &self.told, &self.target);
         self.lane.log.end(TurnEnd::Refused, StatusCode::OK.as_u16());
     }
@@ -445,11 +552,13 @@ impl Streamed {
         }
         let mut out = String::new();
         self.wire.fail(&Failure::of_answer(code, why), &mut out);
+        self.begin();
         self.to.write(out.as_bytes());
     }
 
     /// The upstream's own error passes. Calls that have not gone out never do.
     fn fails(&mut self, event: &Event, error: &str) {
+        self.begin();
         self.to.write(&event.raw);
         if !std::mem::replace(&mut self.has_failed, true) {
             self.lane.log.read(self.told.usage, std::iter::once(&choice(&self.calls, &self.told)));
@@ -463,7 +572,7 @@ impl Streamed {
 
     /// Ends what broke off. A call that has not gone out never does.
     fn break_off(&mut self, why: &str) {
-        self.fail("upstream_cut", why);
+        self.fail(CUT, why);
         self.lane.log.read(self.told.usage, std::iter::once(&choice(&self.calls, &self.told)));
         self.lane.log.failed(None, why);
         self.lane.log.end(TurnEnd::Cut, StatusCode::OK.as_u16());

@@ -82,8 +82,9 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let n_unread = n_calls - calls.len();
     let End { end, more } = lane.settle(&mut calls, &told, &target).await;
     let more = [before, more].into_iter().sum();
+    let ended = End { end, more };
     if end.is_refusal()
-        && let Some(second) = lane.second(told.reason.as_deref(), false).await
+        && let Some(second) = lane.second(&told, false).await
     {
         let spent = [told.usage, more].into_iter().sum();
         if let Some(reply) = lane.reply_of(second, document.root(), spent) {
@@ -93,7 +94,7 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let end = if is_phantom { worse(end, TurnEnd::Retried) } else { end };
     let (end, content_repairs) =
         content.map_or((end, BTreeMap::new()), |content| (worse(end, content.end), content.repairs));
-    let mut edits = wire.edits(document.root(), &settled(&calls, n_unread, more));
+    let mut edits = wire.edits(document.root(), &settled(&calls, n_unread, &ended));
     edits.sort_by_key(|(span, _)| *span);
     let body = match edits.is_empty() {
         true => document.to_bytes(),

@@ -238,7 +238,7 @@ impl ChoiceReader {
                 }
                 // It stopped by itself: what ends too early the model forgot to close.
                 if budget == Budget::Left && self.trusts_ends && reason.is_some() {
-                    scanner.doubt_open_ends(false);
+                    scanner.ended_below_limit();
                 }
                 scanner.finish()
             }
@@ -293,6 +293,7 @@ impl ChoiceReader {
             lost: self.lost,
             reasoning: self.reasoning,
             finish_reason: self.finish_reason,
+            budget,
             lone_surrogates: self.lone_surrogates,
             outcome: Outcome { verdicts: self.verdicts, reasoning: self.thought, ..outcome },
         }
@@ -357,13 +358,14 @@ fn take_back(apart: &mut String, thought: &mut String, from: usize, out: &mut Ve
 }
 
 /// What is left of the tokens that an answer might take, where its end is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Budget {
     /// Nothing: it was cut, whatever the upstream says.
     Spent,
     /// Something: it ended by itself.
     Left,
     /// The upstream does not count.
+    #[default]
     Unknown,
 }
 

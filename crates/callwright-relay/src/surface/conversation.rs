@@ -10,6 +10,9 @@ use crate::wire::{array, object};
 /// The result of an old call that has none.
 pub(crate) const NO_RESULT: &str = "no result was recorded";
 
+/// The result of a call whose output is no text: servers refuse an empty one, and models read that nothing came.
+const ELSEWHERE: &str = "The output is in the next message.";
+
 /// The words in which a result is told that no call stands before.
 pub(crate) fn earlier_result(id: &str, text: &str) -> String {
     format!("Result of an earlier call {id}: {text}")
@@ -219,11 +222,12 @@ impl Between {
             let at = self.results.iter().position(|result| result.id == call.id);
             let text = match at.map(|at| self.results.remove(at)) {
                 Some(Returned { id, text, others }) => {
+                    let is_elsewhere = text.is_empty() && !others.is_empty();
                     if !others.is_empty() {
                         parts.push(Part::Text(format!("Output of {id}:")));
                         parts.extend(others);
                     }
-                    text
+                    if is_elsewhere { ELSEWHERE.to_owned() } else { text }
                 }
                 None if are_open => continue,
                 None => NO_RESULT.to_owned(),

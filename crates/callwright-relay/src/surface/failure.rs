@@ -4,6 +4,7 @@ use callwright_json::{Value, quote, strict};
 use http::StatusCode;
 
 use super::{Surface, ollama};
+use crate::deliver::{CALL_REFUSED, INVALID_CONTENT};
 use crate::wire::{count_of, object, string_of};
 
 /// What went wrong, as an upstream's error tells it.
@@ -70,7 +71,7 @@ impl Failure {
     /// The type that the API of messages has for it.
     pub(crate) fn messages_type(&self) -> &'static str {
         match self.status.as_u16() {
-            _ if self.overflow.is_some() => "invalid_request_error",
+            _ if self.overflow.is_some() || self.is_ours() => "invalid_request_error",
             401 => "authentication_error",
             402 => "billing_error",
             403 => "permission_error",
@@ -91,9 +92,19 @@ impl Failure {
             _ if self.overflow.is_some() => CONTEXT,
             (429, _) => "rate_limit_exceeded",
             (402, _) => "insufficient_quota",
-            (_, "call_refused" | "invalid_content") => "invalid_prompt",
+            _ if self.is_ours() => "invalid_prompt",
             _ => "server_error",
         }
+    }
+
+    /// The type of an error of a response.
+    pub(crate) fn response_type(&self) -> &'static str {
+        if self.is_ours() { "invalid_request_error" } else { "server_error" }
+    }
+
+    /// Is it an answer that was refused here? It would be refused again.
+    fn is_ours(&self) -> bool {
+        [CALL_REFUSED, INVALID_CONTENT].contains(&self.code.as_str())
     }
 
     /// What clients of messages are told. They read the numbers of a prompt that is too long, and shorten it.

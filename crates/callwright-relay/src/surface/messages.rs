@@ -63,7 +63,7 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     }
     keep("stop_sequences", "stop");
     members.push(("messages", conversation(root)?.messages()));
-    let (tools, dropped) = declared(root);
+    let (tools, dropped) = declared_but(root, &deferred(root));
     if tools.is_empty() && !dropped.is_empty() {
         return Err(unsupported(&dropped));
     }
@@ -295,8 +295,40 @@ fn image(url: String) -> String {
 
 /// The tools of functions, and the names of those that no chat server runs.
 pub(crate) fn declared(root: Value<'_>) -> (Vec<String>, Vec<String>) {
+    declared_but(root, &[])
+}
+
+/// The names of the tools that the model is not to see yet: they say `defer_loading`, and no result of a search names them. None
+/// where the server is to search, or where nothing would be left: then the model would never see them.
+fn deferred(root: Value<'_>) -> Vec<Cow<'_, str>> {
+    let tools = || root.get("tools").into_iter().flat_map(Value::elements);
+    let is_deferred = |tool: &Value<'_>| tool.get("defer_loading").and_then(Value::as_bool) == Some(true);
+    let is_search = |kind: &str| kind.starts_with("tool_search_tool");
+    let is_searched_here = tools().any(|tool| string_of(tool, "type").is_some_and(|kind| is_search(&kind)));
+    if is_searched_here || tools().all(|tool| is_deferred(&tool)) {
+        return Vec::new();
+    }
+    let messages = root.get("messages").into_iter().flat_map(Value::elements);
+    let blocks = messages.flat_map(|message| message.get("content").into_iter().flat_map(Value::elements));
+    let found: Vec<Cow<'_, str>> = blocks
+        .flat_map(|block| {
+            let parts = block.get("content").into_iter().flat_map(Value::elements);
+            let named = parts.filter_map(|part| string_of(part, "tool_name"));
+            // It was found before, if it was called.
+            named.chain(string_of(block, "name"))
+        })
+        .collect();
+    let names = tools().filter(is_deferred).filter_map(|tool| string_of(tool, "name"));
+    names.filter(|name| !found.contains(name)).collect()
+}
+
+/// The tools of functions but those of these names, and the names of those that no chat server runs.
+fn declared_but(root: Value<'_>, hidden: &[Cow<'_, str>]) -> (Vec<String>, Vec<String>) {
     let (mut functions, mut dropped) = (Vec::new(), Vec::new());
     for tool in root.get("tools").into_iter().flat_map(Value::elements) {
+        if string_of(tool, "name").is_some_and(|name| hidden.contains(&name)) {
+            continue;
+        }
         let kind = string_of(tool, "type");
         if !matches!(kind.as_deref(), None | Some("custom")) {
             dropped.push(string_of(tool, "name").or(kind).unwrap_or_default().into_owned());

@@ -11,7 +11,7 @@ use super::outcome::append;
 use super::{OpenAnswer, Resolution, Sent, Target, Turn, refusals};
 use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
-use crate::ladder::Step;
+use crate::ladder::{self, Step};
 use crate::question::Question;
 use crate::reading::{Budget, ReadOptions, read_again, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd};
@@ -22,7 +22,7 @@ impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends; then a second model, where there is one. `sent` is
     /// what the client has of the choice.
     pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
-        let spent = self.log.usage().completion;
+        let spent = self.log.spent_again();
         let mut resolution = self.climb(first, sent, target, spent).await;
         if self.would_refuse(&resolution) && sent != Sent::Calls {
             self.ask_second(&mut resolution).await;
@@ -125,13 +125,16 @@ impl Turn {
                 [refusal] if asks && again.is_empty() => self.bounded(&first, refusal, target, tokens),
                 _ => None,
             };
-            let step = match step {
-                Step::Reask | Step::Feedback if bounded.is_none() && self.is_cut_by_client(&first) => {
-                    Step::Refuse(TurnEnd::Refused)
-                }
-                step => step,
-            };
+            let is_cut_short =
+                refusals.iter().any(|refusal| ladder::may_be_cut(refusal)) && self.is_cut_by_bound(&first);
             let (next, reason) = match (step, bounded) {
+                // Under the same bound the same would be cut again.
+                (Step::Reask | Step::Feedback, None) if is_cut_short && !again.is_empty() => {
+                    break TurnEnd::Refused;
+                }
+                (Step::Reask | Step::Feedback, None) if is_cut_short => {
+                    (followup::shorter(&first.outcome.text, &refusals, tokens), AttemptReason::Feedback)
+                }
                 (Step::Deliver, _) if is_told && again.len() == 1 => break TurnEnd::Repaired,
                 (Step::Deliver, _) if again.len() == n_searched && is_repaired(&verdicts, target.mode) => {
                     break TurnEnd::Repaired;
@@ -260,7 +263,7 @@ impl Turn {
     /// answers, they stay what they were read as: unsure calls, and in native mode text.
     async fn confirm(&mut self, first: &mut Choice, target: &Target) -> Option<Choice> {
         let question = followup::confirm(first, self.ladder.tokens_left())?;
-        let may_ask = self.may_call() && !self.is_cut_by_client(first);
+        let may_ask = self.may_call() && !self.is_cut_by_bound(first);
         if !may_ask || !self.ladder.may_confirm(self.log.elapsed()) {
             return None;
         }
@@ -292,9 +295,16 @@ impl Turn {
         (target.mode == Mode::Prompt && target.constrain != Constrain::None).then_some(next)
     }
 
-    /// Did the client's bound cut this answer? Another one under it would be cut as well.
-    pub(super) fn is_cut_by_client(&self, choice: &Choice) -> bool {
-        self.ask.max_tokens.is_some() && choice.finish_reason.as_deref() == Some("length")
+    /// Did the client's bound cut this answer? Another one under it would be cut as well. An answer that took fewer tokens was
+    /// cut by something else.
+    pub(super) fn is_cut_by_bound(&self, choice: &Choice) -> bool {
+        match choice.budget {
+            Budget::Spent => true,
+            Budget::Left => false,
+            Budget::Unknown => {
+                self.ask.max_tokens.is_some() && choice.finish_reason.as_deref() == Some("length")
+            }
+        }
     }
 
     /// Takes the only text of a call for the input of a tool that takes plain text, where that is not the member it should be:

@@ -22,8 +22,9 @@ use crate::client::ReadUnknown;
 use crate::config::Mode;
 use crate::ladder::{Ladder, doubts_open_ends};
 use crate::log::Log;
-use crate::reading::{ReadOptions, Shown};
-use crate::record::Choice;
+use crate::question::Question;
+use crate::reading::{Budget, ReadOptions, Shown};
+use crate::record::{Choice, Usage};
 use crate::relay::Relay;
 use crate::wire::Ask;
 
@@ -96,6 +97,11 @@ impl Turn {
             search: self.search.as_ref().map(|search| Arc::clone(&search.name)),
             shown: (target.mode == Mode::Prompt).then(|| Arc::clone(shown)),
         }
+    }
+
+    /// What is left of the tokens that an answer of `target` might take, of which it `spent` these.
+    pub(crate) fn budget(&self, target: &Target, spent: Usage) -> Budget {
+        Budget::of(Question::first(&self.ask).asks_for(&self.ask, target.request_options()), spent)
     }
 
     /// Counts the calls of an answer as evidence for its model. A search shows nothing of them.

@@ -28,6 +28,8 @@ pub(crate) struct Resolution {
     pub(crate) content_repairs: BTreeMap<&'static str, usize>,
     /// Who gave the answer that stands, where that is a second model.
     pub(crate) by: Option<Target>,
+    /// A call of it went out as it was written, although it does not fit its schema.
+    pub(crate) is_unchecked_live: bool,
     /// Why the content is not the JSON that was asked for, in a sentence.
     pub(crate) fault: Option<String>,
 }
@@ -54,6 +56,7 @@ impl Resolution {
             content: None,
             content_repairs: BTreeMap::new(),
             by: None,
+            is_unchecked_live: false,
             fault: None,
             first: choice,
             again: Vec::new(),

@@ -19,7 +19,7 @@ impl Turn {
     pub(super) async fn ask_second(&mut self, resolution: &mut Resolution) {
         let first = &resolution.first;
         // What passes as it came stays in the answer, and would be made twice.
-        if 0 < first.foreign_calls || self.is_cut_by_client(first) {
+        if 0 < first.foreign_calls || self.is_cut_by_bound(first) {
             return;
         }
         let before = self.log.usage().completion;

@@ -151,6 +151,49 @@ async fn custom_and_hosted_tools_pass_both_ways() {
     }
 }
 
+/// Pieces without an id belong to the call that began last: what comes between those of a call that is open waits for its last one.
+#[tokio::test]
+async fn a_custom_call_goes_out_behind_the_last_piece_of_the_call_before_it() {
+    let function = |arguments: &str| json!({"index": 0, "function": {"arguments": arguments}});
+    let begun = json!({"index": 0, "id": "c1", "type": "function", "function": {"name": "write_file", "arguments": "{\"content\": \"one two"}});
+    let custom =
+        json!({"index": 1, "id": "c2", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}});
+    let sent = [begun, custom.clone(), function(" three"), function("\", \"path\": \"a\"}")];
+    let (_server, relay) = relay(move |_, _| streamed(&sent)).await;
+    let tools = json!([write_file(), {"type": "custom", "custom": {"name": "sql"}}]);
+    let (_, events) = ask(&relay, &tools, true, Some("1")).await;
+    let pieces = pieces(&events);
+    assert!(3 < pieces.len(), "{events}");
+    assert_eq!(pieces.last(), Some(&custom), "{events}");
+    assert!(pieces.iter().rev().skip(1).all(|piece| piece["index"] == 0), "{events}");
+}
+
+/// A call that went out as it was written is told of in the report, and in the record.
+#[tokio::test]
+async fn a_call_that_goes_out_unchecked_is_flagged() {
+    let call = |arguments: &str| json!({"index": 0, "id": "c1", "type": "function", "function": {"name": "write_file", "arguments": arguments}});
+    let rest = json!({"index": 0, "function": {"arguments": " two\"}"}});
+    let sent = [call("{\"content\": \"one"), rest];
+    let (_server, relay) = relay(move |_, _| streamed(&sent)).await;
+    let request = json!({
+        "model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": [write_file()], "stream": true,
+    });
+    let mut headers = HeaderMap::new();
+    headers.insert("x-callwright-stream-arguments", HeaderValue::from_static("1"));
+    let request = common::request(Surface::Chat, request.to_string(), headers);
+    let reply = relay.chat(callwright_relay::Request { wants_report: true, ..request }).await;
+    let bytes = reply.body.collect().await.unwrap().to_bytes();
+    let events = String::from_utf8(bytes.to_vec()).unwrap();
+    let last = events.lines().rfind(|line| line.contains("\"callwright\":")).unwrap_or_default();
+    let report: Value = last.trim_start_matches("data: ").parse().unwrap();
+    assert_eq!(report["callwright"]["outcome"], "invalid", "{events}");
+    assert_eq!(report["callwright"]["choices"][0]["unchecked_live"], true, "{events}");
+    assert!(
+        events.contains("\"finish_reason\":\"tool_calls\"") && !events.contains("\"error\":{"),
+        "{events}"
+    );
+}
+
 #[tokio::test]
 async fn a_custom_call_stands_beside_one_that_is_repaired() {
     let custom = json!({"id": "c2", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}});

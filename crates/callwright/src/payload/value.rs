@@ -138,7 +138,7 @@ fn of_python(text: &str, fuel: Option<&Fuel>) -> Option<String> {
     if !(text.starts_with(['{', '[']) && text.ends_with(['}', ']'])) {
         return None;
     }
-    let parse = read_with(text, &AnyValue, &Options { cut: false, fuel });
+    let parse = read_with(text, &AnyValue, &Options { fuel, ..Options::default() });
     let reading = parse.settled().filter(|reading| reading.is_whole(text))?;
     let is_spelling =
         |repair: &Repair| matches!(repair.kind, RepairKind::SwapQuote | RepairKind::SwapLiteral);
@@ -193,7 +193,7 @@ pub(super) fn json(
         return Some(text.to_owned());
     }
     let at = Expected::At(guide, place.unwrap_or_else(|| guide.root()));
-    let parse = read_with(text, &at, &Options { cut: false, fuel });
+    let parse = read_with(text, &at, &Options { fuel, ..Options::default() });
     // What stands around the value is a part of the argument, too.
     parse.settled().filter(|reading| reading.is_whole(text)).map(|reading| reading.value().raw().to_owned())
 }

@@ -46,6 +46,7 @@ impl Scanner<'_> {
         let Some(mut apart) = self.apart.take() else { return };
         apart.rules.stop = self.rules.stop;
         apart.rules.admission = self.rules.admission;
+        apart.rules.is_below_limit = self.rules.is_below_limit;
         self.take_apart(apart.finish().0, out);
     }
 

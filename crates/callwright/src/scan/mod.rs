@@ -234,10 +234,16 @@ impl<'a> Scanner<'a> {
         self.rules.stop = Stop::of(Some(finish_reason));
     }
 
-    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start: an
-    /// answer that ended by itself, with tokens left, needs no doubt.
+    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start.
     pub fn doubt_open_ends(&mut self, doubts: bool) {
         self.rules.admission.doubts_open_ends = doubts;
+    }
+
+    /// Says that the answer ended by itself, with tokens left: no open end is doubted, and a number is whole there,
+    /// `{"days": 30`.
+    pub fn ended_below_limit(&mut self) {
+        self.rules.admission.doubts_open_ends = false;
+        self.rules.is_below_limit = true;
     }
 
     /// Says that the answer is held to a form in which prose has a place of its own: a call that begins it is no example.

@@ -27,7 +27,7 @@ enum End {
 impl Scanner<'_> {
     /// Judges the native calls, in their order, behind those of the text.
     pub(super) fn judge_native(&mut self, out: &mut Vec<Event>) {
-        let (stop, before) = (self.rules.stop, self.outcome.verdicts.len());
+        let (stop, before) = (self.rules.stop_of_payload(), self.outcome.verdicts.len());
         let last = self.native.iter().len().saturating_sub(1);
         let judge = |(n, draft): (usize, &Draft)| {
             let end = if n == last { End::OfAnswer(stop) } else { End::OfCall };
@@ -110,7 +110,7 @@ impl Draft {
                 false => Ok(read("{}", &[])),
             };
         }
-        let options = Options { cut, ..Options::default() };
+        let options = Options { cut, ended: stop == Stop::Sure, ..Options::default() };
         // Python source: `f(a=1)`.
         let paren = text.find('(').unwrap_or(0);
         if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {

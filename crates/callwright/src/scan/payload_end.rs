@@ -268,7 +268,7 @@ impl<'a> Scanner<'a> {
             end: None,
             around: around.saturating_sub(usize::from(self.markup.ends_in_list)),
             cut: self.rules.stop.is_cut() && is_at_end,
-            stop: self.rules.stop,
+            stop: self.rules.stop_of_payload(),
             at_end: is_at_end,
             last: false,
             set_off: begins_line || !opener.delimiters.is_empty() || self.has_calls(),

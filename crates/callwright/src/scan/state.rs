@@ -19,6 +19,8 @@ pub(super) struct Rules {
     pub(super) stop: Stop,
     /// Decides which repaired calls may pass.
     pub(super) admission: Admission,
+    /// The answer ended below its limit.
+    pub(super) is_below_limit: bool,
     /// Nobody asks for events.
     pub(super) is_quiet: bool,
     /// The choice of tools in the request.
@@ -47,6 +49,7 @@ impl Rules {
         Rules {
             stop: Stop::of(context.finish_reason),
             admission: Admission { policy: context.policy, doubts_open_ends: context.doubt_open_ends },
+            is_below_limit: false,
             is_quiet: false,
             choice: context.tool_choice.clone(),
             is_native: context.native,
@@ -58,6 +61,14 @@ impl Rules {
             calls_in_reasoning: context.calls_in_reasoning,
             asked: context.asked.and_then(|name| context.dialects.record_of(name)).cloned(),
             dialects: context.dialects.clone(),
+        }
+    }
+
+    /// The way in which the answer ends, as it tells of a payload there.
+    pub(super) fn stop_of_payload(&self) -> Stop {
+        match self.stop {
+            Stop::Ended if self.is_below_limit || self.admission.doubts_open_ends => Stop::Sure,
+            stop => stop,
         }
     }
 }

@@ -304,3 +304,34 @@ fn an_end_that_is_added_is_a_repair() {
         }
     }
 }
+
+/// Behind a word only the brace can be missing; behind a number, where the answer ended below its limit: `3` may be the beginning of
+/// `30`, also where no other member could follow.
+#[test]
+fn a_word_at_the_end_is_whole_and_a_number_where_tokens_were_left() {
+    let tools = r#"[
+        {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "boolean"}, "n": {"type": "integer"}, "s": {}}}},
+        {"name": "g", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": false}}
+    ]"#;
+    let tool_set = ToolSet::from_json(tools).unwrap();
+    for (name, arguments, of_itself, below_limit) in [
+        ("f", r#"{"a": true"#, true, true),
+        ("f", r#"{"s": null"#, true, true),
+        ("f", r#"{"a": tru"#, false, false),
+        ("f", r#"{"n": 3"#, false, true),
+        ("f", r#"{"n": -"#, false, false),
+        ("g", r#"{"n": 3"#, false, true),
+    ] {
+        for (is_below, is_call) in [(false, of_itself), (true, below_limit)] {
+            let context = Context { finish_reason: Some("stop"), native: true, ..Default::default() };
+            let mut scanner = Scanner::new(&tool_set, &context);
+            let piece = CallDelta { index: Some(0), id: None, name: Some(name), arguments: Some(arguments) };
+            scanner.feed(Delta::ToolCall(piece), &mut Vec::new());
+            if is_below {
+                scanner.ended_below_limit();
+            }
+            let outcome = scanner.finish().1;
+            assert_eq!(outcome.calls().count() == 1, is_call, "{name} {arguments} {is_below}: {outcome:#?}");
+        }
+    }
+}

@@ -137,6 +137,8 @@ pub(crate) struct Sees {
     pub(crate) json: Option<Value>,
     /// An error, by status or in the stream, and no finish.
     pub(crate) error: bool,
+    /// A call of it does not fit its schema: it had begun to go out.
+    pub(crate) misfit: bool,
     /// A sentence, and no calls but these.
     pub(crate) refused: bool,
     pub(crate) reasoning: Option<String>,

@@ -19,6 +19,9 @@ pub(crate) struct Read {
 
 const FINISHES: [&str; 5] = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
+/// How the rule begins that a call breaks which fits no tool.
+pub(crate) const MISFIT: &str = "no tool takes";
+
 /// Reads an answer to `request`.
 pub(crate) fn read(got: &Got, request: &Value) -> Read {
     let mut rules = Rules { request, breaches: Vec::new() };
@@ -93,9 +96,9 @@ impl Rules<'_> {
             self.hold(content != Some(&json!("")), || "content is empty, not null, beside calls".into());
         }
         let finish = choice["finish_reason"].as_str().unwrap_or("");
-        // A stream may end within a call: then it says so, and nobody can take the half for the whole.
+        // What was cut stands behind the calls.
         let is_cut = self.request["stream"] == true && finish == "length";
-        self.calls(calls, is_cut);
+        self.calls(calls);
         if let Some(call) = message.get("function_call") {
             self.hold(!self.request["functions"].is_null(), || {
                 "a function call that was not asked for".into()
@@ -111,24 +114,21 @@ impl Rules<'_> {
         });
     }
 
-    fn calls(&mut self, calls: Option<&Value>, is_cut: bool) {
+    fn calls(&mut self, calls: Option<&Value>) {
         let Some(calls) = calls else { return };
         let calls = calls.as_array().map_or(&[][..], Vec::as_slice);
         self.hold(!calls.is_empty(), || "an empty list of calls".into());
         let tool_set = ToolSet::from_value(&self.request["tools"]).unwrap_or_else(|_| ToolSet::empty());
         let mut ids = BTreeSet::new();
-        for (number, call) in (1..).zip(calls) {
+        for call in calls {
             let id = call["id"].as_str().unwrap_or("");
             self.hold(!id.is_empty() && ids.insert(id), || format!("id of a call: {}", call["id"]));
             self.hold(call["type"] == "function", || format!("type of a call: {}", call["type"]));
             let name = call["function"]["name"].as_str().unwrap_or("");
             let arguments = &call["function"]["arguments"];
-            if is_cut && number == calls.len() && arguments.is_string() && !is_object_text(arguments) {
-                continue;
-            }
             self.hold(is_object_text(arguments), || format!("arguments: {arguments}"));
             let arguments = arguments.as_str().unwrap_or("");
-            self.hold(fits(&tool_set, name, arguments), || format!("no tool takes {name}({arguments})"));
+            self.hold(fits(&tool_set, name, arguments), || format!("{MISFIT} {name}({arguments})"));
         }
     }
 

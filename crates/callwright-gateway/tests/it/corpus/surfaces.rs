@@ -157,6 +157,8 @@ pub(crate) async fn alike_as_chat(
         };
         if !matches!(script.answers.as_slice(), [answer] if makes_calls(answer))
             || case.sees.error
+            // What is out of it before its verdict depends on its pieces.
+            || case.sees.misfit
             || case.is_configured()
             || case.sees.calls.is_empty()
             || !members.all(|key| is_said_by_all(key))

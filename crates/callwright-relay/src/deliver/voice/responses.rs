@@ -420,7 +420,7 @@ impl Blocks for ResponseItems {
         }
         let (code, message) = (failure.response_code(), quote(&failure.message));
         let error = [("code", quote(code)), ("message", message.clone()), ("param", String::from("null"))];
-        let nested = object([("type", quote("server_error"))].into_iter().chain(error.clone()));
+        let nested = object([("type", quote(failure.response_type()))].into_iter().chain(error.clone()));
         let members: Vec<(&str, String)> = error.into_iter().chain([("error", nested)]).collect();
         self.event("error", &members, out);
         self.wanted.keeper = None;

@@ -328,7 +328,7 @@ impl Texts {
         let Json::Is(document) = &came.json else { return };
         let mut told = Told::default();
         wire::of(lane.surface).see(document.root(), &mut told);
-        let end = (told.reason.as_deref(), Budget::of(lane.most_tokens, told.usage));
+        let end = (told.reason.as_deref(), Budget::of(lane.most_tokens(), told.usage));
         self.end_part(lane, end, out).await;
         self.thought_ends(lane, false, end, out).await;
         let is_phantom =

@@ -77,7 +77,7 @@ impl Lane {
         let Some(reads) = Reads::of(self, target) else { return Whole::as_it_came(document) };
         let mut told = Told::default();
         wire::of(self.surface).calls(document.root(), &mut told);
-        let end = (told.reason.as_deref(), Budget::of(self.most_tokens, told.usage));
+        let end = (told.reason.as_deref(), Budget::of(self.most_tokens(), told.usage));
         let blocks: Vec<Block> =
             listed(self.surface, document.root()).map(|block| Block::of(self.surface, block)).collect();
         let mut changed = Vec::new();

@@ -21,6 +21,7 @@ impl Reader for Messages {
                 if let Some(message) = event.get("message") {
                     count(message, &mut told.usage);
                 }
+                return Seen::Starts;
             }
             Some("content_block_start") => {
                 if let Some(block) = event.get("content_block").filter(|block| is_announced_call(*block)) {
@@ -106,7 +107,7 @@ impl Wire for Messages {
 
     fn taken_over(&mut self, other: &[Event], held: &[Value<'_>], more: Usage) -> Option<String> {
         let first = held.iter().find_map(|event| count_of(*event, "index"))?;
-        let settled = Settled { calls: &[], has_calls: true, more };
+        let settled = Settled { calls: &[], has_calls: true, is_mended: false, more };
         let (mut out, mut is_over) = (String::new(), false);
         for (event, (data, tree)) in other.iter().filter_map(|event| Some((event, read(event)?))) {
             let root = tree.root(&data);
@@ -184,11 +185,15 @@ fn renamed(block: Value<'_>, name: &str) -> Option<(Span, String)> {
     Some((own.span(), quote(name)))
 }
 
-/// Without calls, a message does not stop for one.
+/// Without calls, a message does not stop for one; where those that were cut were made again, it does.
 fn ended(holder: Value<'_>, settled: &Settled<'_>) -> Option<(Span, String)> {
     let reason = holder.get("stop_reason")?;
-    let stops_for_calls = reason.as_str().is_some_and(|reason| reason == "tool_use");
-    (stops_for_calls && !settled.has_calls).then(|| (reason.span(), quote("end_turn")))
+    let now = match &*reason.as_str()? {
+        "tool_use" if !settled.has_calls => "end_turn",
+        "max_tokens" | "model_context_window_exceeded" if settled.is_mended => "tool_use",
+        _ => return None,
+    };
+    Some((reason.span(), quote(now)))
 }
 
 /// The tokens of all answers that it took.

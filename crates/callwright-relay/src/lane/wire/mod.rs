@@ -34,6 +34,8 @@ pub(crate) struct Told {
 pub(crate) enum Seen {
     /// Nothing.
     Beside,
+    /// That the answer begins, of which nothing is said yet.
+    Starts,
     /// That the server lives: it waits for nothing.
     Beat,
     CallBegins(u64, CallHead),
@@ -56,6 +58,8 @@ pub(crate) struct Settled<'a> {
     pub(crate) calls: &'a [Call],
     /// Does the client get any call?
     pub(crate) has_calls: bool,
+    /// The answer was cut, and all its calls were made again and are right.
+    pub(crate) is_mended: bool,
     /// What further answers took.
     pub(crate) more: Usage,
 }

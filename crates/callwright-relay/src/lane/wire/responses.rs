@@ -9,6 +9,9 @@ use crate::sse::Event;
 use crate::surface::Failure;
 use crate::wire::{Change, Document, array, count_of, object, rewritten, string_of};
 
+/// The event of a response that is whole.
+const COMPLETED: &str = "response.completed";
+
 /// A stream of events, which are numbered.
 #[derive(Default)]
 pub(super) struct Responses {
@@ -30,7 +33,9 @@ impl Reader for Responses {
             Some("error" | "response.failed") => return Seen::Fails,
             Some("response.created") => {
                 self.begun = event.get("response").map(|response| response.raw().to_owned());
+                return Seen::Starts;
             }
+            Some("response.in_progress" | "response.queued") => return Seen::Starts,
             Some("response.output_item.added") => {
                 if let Some(head) = call() {
                     return Seen::CallBegins(at, head);
@@ -129,6 +134,11 @@ impl Wire for Responses {
             }
             _ => {}
         }
+        if let ("response.incomplete", true, Some(kind)) = (&*kind, settled.is_mended, root.get("type")) {
+            edits.push((kind.span(), quote(COMPLETED)));
+            let event = Event { name: COMPLETED.into(), ..event.clone() };
+            return self.edited(&event, (data, root), edits, out);
+        }
         self.edited(event, (data, root), edits, out);
     }
 
@@ -136,7 +146,7 @@ impl Wire for Responses {
         let first = held.iter().find_map(|event| count_of(*event, "output_index"))?;
         let own = held.iter().find_map(|event| event.get("response")).into_iter().flat_map(output);
         let own: Vec<&str> = own.take(usize::try_from(first).ok()?).map(Value::raw).collect();
-        let settled = Settled { calls: &[], has_calls: true, more };
+        let settled = Settled { calls: &[], has_calls: true, is_mended: false, more };
         let begun = self.begun.clone().and_then(|begun| Document::of(begun).ok());
         self.next = held.first().and_then(|event| count_of(*event, "sequence_number")).unwrap_or(self.next);
         let (mut out, mut is_over) = (String::new(), false);
@@ -171,7 +181,7 @@ impl Wire for Responses {
     fn fail(&mut self, failure: &Failure, out: &mut String) {
         let (code, message) = (quote(failure.response_code()), quote(&failure.message));
         let told = [("code", code.clone()), ("message", message.clone()), ("param", String::from("null"))];
-        let nested = object([("type", quote("server_error"))].into_iter().chain(told.clone()));
+        let nested = object([("type", quote(failure.response_type()))].into_iter().chain(told.clone()));
         self.event("error", told.into_iter().chain([("error", nested)]).collect(), out);
         let error = object([("code", code), ("message", message)]);
         let tree =
@@ -195,8 +205,20 @@ impl Wire for Responses {
             let put = settled.put_of(&string_of(call, "call_id")?)?;
             Some((call.span(), item(call, put, false)))
         });
-        changed.chain(counted(answer, settled)).collect()
+        changed.chain(counted(answer, settled)).chain(mended(answer, settled)).collect()
     }
+}
+
+/// A response whose calls were cut is whole once they were made again.
+fn mended(response: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
+    let status = response.get("status").filter(|_| settled.is_mended);
+    let Some(status) = status.filter(|status| status.as_str().is_some_and(|said| said == "incomplete"))
+    else {
+        return Vec::new();
+    };
+    let details = response.get("incomplete_details");
+    let none = details.map(|details| (details.span(), String::from("null")));
+    std::iter::once((status.span(), quote("completed"))).chain(none).collect()
 }
 
 impl Responses {
@@ -314,6 +336,9 @@ fn item(call: Value<'_>, put: &Put, begins: bool) -> String {
             let arguments = if begins { "" } else { arguments };
             let mut changes =
                 vec![("name", Change::Set(quote(name))), ("arguments", Change::Set(quote(arguments)))];
+            if string_of(call, "status").is_some_and(|status| status == "incomplete") {
+                changes.push(("status", Change::Set(quote("completed"))));
+            }
             if string_of(call, "namespace").as_deref() != namespace.as_deref() {
                 let change = namespace.as_ref().map_or(Change::Remove, |name| Change::Set(quote(name)));
                 changes.push(("namespace", change));

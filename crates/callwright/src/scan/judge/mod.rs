@@ -109,7 +109,7 @@ impl<'a, 't> Case<'a, 't> {
 
     /// How a payload is read that may be `cut` off.
     fn options(&self, cut: bool) -> Options<'a> {
-        Options { cut, fuel: Some(self.fuel) }
+        Options { cut, ended: self.stop == Stop::Sure && self.at_end, fuel: Some(self.fuel) }
     }
 
     /// A value that holds name and arguments.

@@ -50,17 +50,34 @@ pub(in crate::scan) fn ending(
     };
     let n_unclosed = n_dropped("(").saturating_sub(n_dropped(")"));
     let missing = added.map(|repair| repair.put.len()).sum::<usize>() + n_unclosed;
-    if missing == 0 || !may_go_on(tool, arguments, written) {
+    let last = match written.ends_with(char::is_alphanumeric) {
+        true => last_value(arguments),
+        false => None,
+    };
+    // `30` may be the beginning of `300`, also where no other member could follow.
+    let is_number = last == Some(Kind::Number);
+    if missing == 0 || !is_number && !may_go_on(tool, arguments, written) {
         return Ending::Whole;
     }
-    // Nothing says that a bare literal is whole: `{"a": true`.
-    let is_bare = written.ends_with(char::is_alphanumeric);
+    let is_whole = match last {
+        Some(Kind::Number) => stop == Stop::Sure,
+        Some(kind) => matches!(kind, Kind::Null | Kind::Bool),
+        None => !written.ends_with([',', '{', '[', '(', ':', '=']),
+    };
     match missing + around {
-        1 if stop.is_ended() && !is_bare && !written.ends_with([',', '{', '[', '(', ':', '=']) => {
-            Ending::Open
-        }
+        1 if stop.is_ended() && is_whole => Ending::Open,
         _ => Ending::Cut,
     }
+}
+
+/// The kind of the value that `arguments` end with: a number in `{"a": [1, 2]}`.
+fn last_value(arguments: &str) -> Option<Kind> {
+    let tree = strict(arguments).ok()?;
+    let mut value = tree.root(arguments);
+    while let Some(last) = value.members().map(|(_, member)| member).chain(value.elements()).last() {
+        value = last;
+    }
+    Some(value.kind())
 }
 
 /// Could more have stood in the brackets of `arguments` that `written` does not close?
