@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use callwright::ToolSet;
 use callwright::value::Value;
 
-/// A piece of a word: `" we"` of `weather`, whose ends count as blanks.
+/// A piece of a word: `" we"` of `weather`, whose ends count as blanks. Of signs that have no case, as those of Chinese, two are a piece.
 type Piece = [char; 3];
 
 /// How soon more of the same piece says no more, and how much a long text is held against a tool.
@@ -96,6 +96,9 @@ fn count(text: &str, weight: f32, counts: &mut HashMap<Piece, f32>) {
     let mut add = |last: &mut [char; 2], next: char| {
         if last[1] != ' ' {
             *counts.entry([last[0], last[1], next]).or_default() += weight;
+        }
+        if [last[1], next].iter().all(|c| c.is_alphabetic() && !c.is_lowercase()) {
+            *counts.entry([last[1], next, ' ']).or_default() += weight;
         }
         *last = [last[1], next];
     };
