@@ -32,8 +32,10 @@ pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Vi
     if violations.is_empty() {
         return Ok(Fit { arguments: arguments.raw().to_owned(), coercions: Vec::new(), is_whole });
     }
-    // `{"params": {…}}` → `{…}`
-    if let Some(inner) = shape::only_member(arguments, keys::ARGUMENTS)
+    // `{"params": {…}}` → `{…}`, and `{"name": "f", "arguments": {…}}` in the arguments of `f`
+    let wrapped =
+        shape::only_member(arguments, keys::ARGUMENTS).or_else(|| shape::in_whole_call(arguments, tool));
+    if let Some(inner) = wrapped
         && inner.kind() == Kind::Object
         && !shape::takes_any(tool, arguments)
     {

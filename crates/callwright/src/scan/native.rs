@@ -7,11 +7,11 @@ use super::judge::open_end::{self, Ending};
 use super::judge::{anew, unread};
 use super::{Event, Scanner};
 use crate::check::{self, Fit};
-use crate::context::Stop;
+use crate::context::{Context, Stop};
 use crate::payload::{self, holds_several};
 use crate::policy::Admission;
-use crate::tools::Tool;
 use crate::tools::names::Names;
+use crate::tools::{Tool, ToolSet};
 use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
 
 /// The part of an answer that ends with the arguments of a call.
@@ -63,7 +63,7 @@ impl Draft {
             End::OfAnswer(stop) => stop,
             End::OfCall => Stop::Ended,
         };
-        let Read { arguments, repairs, ending } = self.arguments(tool, stop)?;
+        let Read { arguments, repairs, ending } = self.arguments(tool, names, stop)?;
         let Fit { arguments, coercions, is_whole } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
         let ending = if end == End::OfCall { Ending::Whole } else { ending };
         if ending == Ending::Cut {
@@ -92,7 +92,7 @@ impl Draft {
     }
 
     /// The arguments as the strict JSON text of an object.
-    fn arguments(&self, tool: &Tool, stop: Stop) -> Result<Read, Reason> {
+    fn arguments(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
         let cut = stop.is_cut();
         let text = self.arguments.as_str();
         let read = |arguments: &str, repairs: &[Repair]| Read {
@@ -122,7 +122,20 @@ impl Draft {
             }
         }
         let parse = read_with(text, guide, &options);
-        let reading = settled(&parse, tool).ok_or_else(|| unread(&parse, parse.diagnostics.clone()))?;
+        let Some(reading) = settled(&parse, tool) else {
+            let (arguments, is_whole) = in_markup(text, tool, names.tools())
+                .filter(|_| !cut)
+                .ok_or_else(|| unread(&parse, parse.diagnostics.clone()))?;
+            let end = Repair { kind: RepairKind::AddEnd, at: Span::at(text.len()), put: "".into() };
+            let repairs = if is_whole { &[] } else { std::slice::from_ref(&end) };
+            let read = read(&arguments, repairs);
+            // The frame that the server took away ended it, if the model ended the answer.
+            let ending = match read.ending {
+                Ending::Cut if stop.is_ended() => Ending::Open,
+                ending => ending,
+            };
+            return Ok(Read { ending, ..read }.anew(RepairKind::SwapSyntax, text));
+        };
         let value = reading.value();
         // `"{\"a\": 1}"`
         if let Some(inner) = value.as_str() {
@@ -166,6 +179,22 @@ impl Read {
 /// a model that forgets a bracket does not begin another member first.
 fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])
+}
+
+/// The arguments in what a server left of a dialect, `<parameter=a>x</parameter>`, or in a whole call of `tool`; and whether it is
+/// whole.
+fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<(String, bool)> {
+    let text = text.trim();
+    let body = text.starts_with('<').then(|| format!("<function={}>{text}</function>", tool.name()))?;
+    [(text, true), (&body, false)].into_iter().find_map(|(text, is_whole)| {
+        let outcome = Scanner::new(tool_set, &Context::default()).read(text);
+        match outcome.verdicts.as_slice() {
+            [Verdict::Accepted(call)] if call.name == tool.name() && outcome.text.is_empty() => {
+                Some((call.arguments.clone(), is_whole))
+            }
+            _ => None,
+        }
+    })
 }
 
 /// The only reading, or the only one of several of one value that fits the schema.

@@ -353,6 +353,15 @@ fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> 
     list.elements().take(MAX_CALLS).map(call).collect()
 }
 
+/// The arguments in `value`, if that is a call of `tool` and nothing else.
+pub(crate) fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'v>> {
+    let (name_key, _) =
+        member(value, keys::NAME, |name| name.as_str().is_some_and(|name| name == tool.name()))?;
+    let (arguments_key, arguments) = member(value, keys::ARGUMENTS, |_| true)?;
+    let is_part = |key: &str| key == name_key || key == arguments_key || is_companion(key);
+    value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(arguments)
+}
+
 /// All arguments in one text, `"{\"city\": \"Paris\"}"`, also where it stands as the only one without a name,
 /// `f("{\"city\": \"Paris\"}")`: an object, of whose keys the tool declares each.
 pub(crate) fn object_in_text(value: Value<'_>, tool: &Tool, repairs: &[Repair]) -> Option<String> {
