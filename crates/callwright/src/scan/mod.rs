@@ -191,7 +191,7 @@ impl<'a> Scanner<'a> {
         self.native.last()
     }
 
-    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets
+    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`](crate::Context::live) lets
     /// all of them: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
     /// one for long enough.
     pub fn stream_native_call(&mut self, number: usize, out: &mut Vec<Event>) {
@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
         self.rules.stop = Stop::of(Some(finish_reason));
     }
 
-    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start.
+    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`](crate::Context::doubt_open_ends)), where that was not known from the start.
     pub fn doubt_open_ends(&mut self, doubts: bool) {
         self.rules.admission.doubts_open_ends = doubts;
     }
