@@ -8,7 +8,9 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use callwright_json::{Fuel, Guide as _, Kinds, strict};
+use callwright_schema::keywords::required;
 
+use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
 use super::{Extent, lexemes, prices};
 use crate::check;
@@ -220,10 +222,40 @@ impl<'a, 't> Parser<'a, 't> {
     fn step(&self, node: &Node, next: &mut Vec<Node>) {
         let at = self.text.behind_blanks(node.at);
         match node.state {
-            State::Start | State::Calls => self.between_calls(node, at, next),
-            State::Arguments => self.between_arguments(node, at, next),
+            State::Start | State::Calls => {
+                self.noise(node, at, next);
+                self.between_calls(node, at, next);
+            }
+            State::Arguments => {
+                self.noise(node, at, next);
+                self.between_arguments(node, at, next);
+            }
             State::Value(own) => self.value(node, own, next),
             State::Done => {}
+        }
+    }
+
+    /// A letter or two that belong to no mark: behind one, or in front of one that no value ends at.
+    fn noise(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        let is_behind = 0 < at && node.at == at;
+        for len in 1..=MOST {
+            let letters = self.text.letters.get(at..at + len).unwrap_or(&[]);
+            let marks = || self.marks_at(at + len).filter(|(_, mark)| mark.make == Make::Whole);
+            let closes = |mark: &Lexeme| matches!(mark.kind, Kind::ArgumentClose(_));
+            let is_before = marks().any(|(_, mark)| !closes(mark));
+            // `</a>7</a>`: they are the value of an argument.
+            let is_value =
+                marks().any(|(_, mark)| closes(mark)) && letters.iter().any(|c| c.is_alphanumeric());
+            let is_solid = letters.len() == len && letters.iter().all(|c| !c.is_whitespace());
+            // What stands in front of all marks, and has its other half behind them, shows them: a tick.
+            let is_pair = node.state == State::Start && letters.iter().any(|c| matches!(c, '`' | '"' | '*'));
+            if is_solid && !is_pair && (is_behind && !is_value || is_before) {
+                let mut over = node.clone();
+                over.at = at + len;
+                over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);
+                over.repaired.push((at, at + len));
+                next.push(over);
+            }
         }
     }
 
@@ -304,6 +336,40 @@ impl<'a, 't> Parser<'a, 't> {
             if self.is_stray(mark) || is_same_call && node.arguments.is_empty() && mark.make == Make::Whole {
                 next.push(self.over(node, mark, prices::STRAY));
             }
+        }
+        self.without_opener(node, at, next);
+    }
+
+    /// The argument whose opener is not there, if it can be of one key alone.
+    fn without_opener(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
+        // `]<]minimax[>[<pax]<]minimax[>[</path>`
+        if node.at == at && self.text.folded.get(..at).unwrap_or(&[]).ends_with(&['<']) {
+            return;
+        }
+        let left = |key: &usize| !node.has(*key);
+        let tool = self.tools[node.tool];
+        let mut free = self.keys_of(node.tool).filter(left);
+        let only = free.next().filter(|_| free.next().is_none());
+        let only = only.filter(|key| is_required(tool, self.keys[*key]));
+        let close = self.marks.iter().find(|mark| at < mark.from && !mark.kind.is_piece());
+        let Some(close) = close else { return };
+        let key = match close.kind {
+            Kind::ArgumentClose(Some(key)) if self.declares(node.tool, key) && left(&key) => Some(key),
+            Kind::ArgumentClose(None) => only,
+            _ => None,
+        };
+        // A closer on a line of its own closes a value on lines of its own: `⏎Paris⏎</parameter>`.
+        let is_on_lines = self.begins_line(close.from) && self.begins_line(at);
+        let from = if is_on_lines { at.saturating_sub(1) } else { at };
+        let (Some(key), Some(text)) = (key, self.letters(from, close.from)) else { return };
+        let holds_mark = text.contains(['<', '>']) || text.contains("&lt;") || text.contains("&gt;");
+        if text.trim().is_empty() || holds_mark {
+            return;
+        }
+        if let Some(json) = self.json(node.tool, key, 0, text, from) {
+            let mut over = self.over(node, close, prices::NO_ARGUMENT);
+            over.arguments.push((key, json.into()));
+            next.push(over);
         }
     }
 
@@ -488,9 +554,20 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     fn edges_of_opener(&self, opener: &Lexeme, from: usize) -> u32 {
+        let value = self.text.letters.get(from..).unwrap_or(&[]);
         let mut price = self.tail_again(opener, from);
+        if self.has_longer(opener) {
+            price += prices::EDGE;
+        }
         if opener.make != Make::Whole && self.begins_in_remnant(from) {
             price += prices::NEVER;
+        }
+        if opener.make != Make::Whole {
+            // One or two odd letters before the line break behind an opener.
+            let odd = value.iter().take(3).position(|c| *c == '\n').unwrap_or(0);
+            if 0 < odd && value[..odd].iter().all(|c| !c.is_whitespace()) {
+                price += prices::EDGE;
+            }
         }
         price
     }
@@ -502,6 +579,25 @@ impl<'a, 't> Parser<'a, 't> {
         let tails = self.form.argument.tails.iter().map(|tail| folded(tail));
         let holds = |tail: Vec<char>| tail.windows(LEAST).any(|part| value.starts_with(part));
         value.starts_with(&['&', 'l', 't', ';']) || tails.into_iter().any(holds)
+    }
+
+    /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?
+    /// `name="path>"` and a value, with the two last signs exchanged.
+    fn has_longer(&self, opener: &Lexeme) -> bool {
+        let is_sign = |letter: &char| {
+            !letter.is_alphanumeric() && self.form.argument.tails.iter().any(|tail| tail.contains(*letter))
+        };
+        let takes_signs = |other: &Lexeme| {
+            let rest = self.text.folded.get(opener.to..other.to).unwrap_or(&[]);
+            rest.iter().any(is_sign)
+        };
+        opener.make != Make::Whole
+            && self.marks_at(opener.from).any(|(_, other)| {
+                other.kind == opener.kind
+                    && opener.to < other.to
+                    && other.price <= opener.price
+                    && takes_signs(other)
+            })
     }
 
     /// What it costs that a value begins with what its opener ends with: `<parameter=a>>`. Before a blank, `> quoted`, nothing.
@@ -684,4 +780,8 @@ fn ends_in_tag(value: &[char]) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_required(tool: &Tool, key: &str) -> bool {
+    tool.schema().value().as_object().is_some_and(|schema| required(schema).any(|own| own == key))
 }

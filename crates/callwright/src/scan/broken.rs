@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Repair, RepairKind, Span};
+use callwright_json::{Fuel, Repair, RepairKind, Span};
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::opener::{Delimiter, Item, Look, Opener, parse_opener};
-use super::{Event, Flow, Mode, Scanner};
+use super::opener::{Delimiter, Item, Opener};
+use super::{Context, Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Acceptance, Reason, Refusal, Verdict};
+use crate::verdict::{Acceptance, Outcome, Reason, Refusal, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
@@ -47,13 +47,13 @@ impl Scanner<'_> {
         out: &mut Vec<Event>,
     ) -> Flow {
         let mut judged = self.judge_body(&opener, &body, ended);
-        let is_block = matches!((&body, &judged), (Body::Block(_), Judged::Calls(..)));
-        if is_block && opener.is_distinct() && self.holds_call(&opener, ended) {
-            judged = Judged::Text(None);
-        }
         if opener.is_headless() {
             self.commit(opener, judged, out);
             return Flow::On;
+        }
+        let is_block = matches!((&body, &judged), (Body::Block(_), Judged::Calls(..)));
+        if is_block && opener.is_distinct() && self.holds_call(&opener, ended) {
+            judged = Judged::Text(None);
         }
         if self.is_suspect(&opener, &body, ended, &judged, end) {
             self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
@@ -87,27 +87,45 @@ impl Scanner<'_> {
         self.case(opener, self.text.len()).refused(name, Reason::Unreadable(Vec::new()), at)
     }
 
-    /// Does a call with marks of its own begin in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
+    /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
     fn holds_call(&self, opener: &Opener, ended: End) -> bool {
-        let text = self.text.get(..ended.at).filter(|_| self.may_repair()).unwrap_or("");
-        let from = opener.item.at() + 1;
-        let inside = text.as_bytes().get(from..).unwrap_or(&[]);
-        self.work.fuel.spend(inside.len());
-        let look = |at: usize| parse_opener(text, from + at, self.place(true, true));
-        let is_call = |look| matches!(look, Ok(Look::Found(inner)) if inner.is_distinct());
-        memchr::memchr3_iter(b'<', b'[', b't', inside).any(|at| is_call(look(at)))
+        let inside = self.text.get(opener.item.at()..ended.at).unwrap_or("");
+        self.read_inside(self.of_whole_marks(), inside).calls().any(|call| call.span.start != 0)
+    }
+
+    /// A scanner for a piece of the answer in which marks are read as they are written, and nothing else counts.
+    pub(super) fn of_whole_marks(&self) -> Scanner<'_> {
+        let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
+        let mut scanner = Scanner::new(self.names.tools(), &context);
+        scanner.rules.only_marks = true;
+        scanner.rules.stop = self.rules.stop;
+        scanner.rules.repairs_marks = false;
+        scanner
+    }
+
+    /// What `scanner` makes of `text`, a piece of this answer or what that is meant to be, for which this one pays.
+    pub(super) fn read_inside<'s>(&self, mut scanner: Scanner<'s>, text: &'s str) -> Outcome {
+        // It has no share of its own.
+        (scanner.work.fuel, scanner.work.fuelled) = (Fuel::of(&self.work.fuel), usize::MAX);
+        let (outcome, work) = scanner.read_at_cost(text);
+        self.work.fuel.spend(work);
+        outcome
     }
 
     /// Are broken marks looked for, and is there anything left to spend on it?
     pub(super) fn may_repair(&self) -> bool {
-        !self.rules.is_quotation && !self.work.fuel.is_spent()
+        self.rules.repairs_marks && !self.work.fuel.is_spent()
     }
 
-    /// Commits what a payload that is no marks came to. What is no call may have broken marks in front of it.
+    /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of
+    /// it.
     pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, out: &mut Vec<Event>) {
-        if matches!(judged, Judged::Text(_))
-            && !opener.is_distinct()
-            && !opener.is_fenced()
+        let may_be_broken = match &judged {
+            Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
+            Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
+            Judged::Unclear => false,
+        };
+        if may_be_broken
             && opener.mended.is_none()
             && self.begins_line(opener.start)
             && let Ok(Some(mut mended)) = self.mended(opener.start, opener.item.at() + 1, true)
@@ -117,6 +135,20 @@ impl Scanner<'_> {
             return;
         }
         self.commit(opener, judged, out);
+    }
+
+    /// Was a mark behind a declared name taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`?
+    fn is_nameless(&self, opener: &Opener, verdicts: &[Verdict]) -> bool {
+        let [Verdict::Refused(refusal)] = verdicts else { return false };
+        let is_unknown = matches!(refusal.reason, Reason::UnknownTool { .. });
+        let head = self.text.get(opener.start..opener.item.at()).filter(|_| is_unknown).unwrap_or("");
+        let holds = |name: &str| {
+            head.match_indices(name).any(|(at, _)| {
+                let behind = head.get(at + name.len()..).and_then(|rest| rest.chars().next());
+                behind.is_some_and(|c| !c.is_alphanumeric() && c != '_')
+            })
+        };
+        self.names.tools().iter().any(|tool| holds(tool.name()))
     }
 
     /// Returns whether the marks of a call that `judged` is no right one may be broken, or a value of a right one may end elsewhere.
@@ -190,6 +222,13 @@ impl Scanner<'_> {
         Ok(near.into_iter().map(|(_, record)| Arc::clone(record)).collect())
     }
 
+    /// Where the marks of the call begin, behind those of the section.
+    fn call_start(&self, opener: &Opener) -> usize {
+        let name = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
+        let head = self.text.get(opener.start..name).unwrap_or("");
+        opener.start + head.rfind('<').unwrap_or(0)
+    }
+
     /// Begins a call of the dialect of `record` at `at`, where its broken marks begin.
     pub(super) fn begin_broken(&mut self, at: usize, record: Arc<Record>) {
         let item = Item::Tagged { name: Span::at(at), at, style: Style::Words };
@@ -245,7 +284,16 @@ impl Scanner<'_> {
             let trim = if is_read { opener.record.trim } else { record.trim };
             let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
             let (tools, fuel) = (self.names.tools(), &self.work.fuel);
-            decision = marks::read((&self.text, from), own, trim, tools, is_inside, fuel);
+            let read_from = |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, fuel);
+            decision = read_from(from);
+            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+            if is_read
+                && matches!(decision, Decision::Nothing { .. })
+                && let inner @ (Decision::Calls { .. } | Decision::Ambiguous { .. }) =
+                    read_from(self.call_start(&opener))
+            {
+                decision = inner;
+            }
             if !is_read && !matches!(decision, Decision::Nothing { .. }) {
                 (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
             }

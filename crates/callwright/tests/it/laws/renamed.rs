@@ -27,7 +27,7 @@ const UNSAID: [(&str, &str); 2] = [
 ];
 
 // FIXME: a mark between a name and its payload may be missing, wrong or exchanged with its neighbour where it is built in.
-const BROKEN: Floor = Floor(89.0, 88.5);
+const BROKEN: Floor = Floor(89.0, 89.0);
 
 #[test]
 fn no_code_knows_a_word_of_a_mark() {
