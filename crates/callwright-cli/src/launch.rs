@@ -32,7 +32,7 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<(), Failure> {
     let program = agent.found(&env).ok_or_else(|| {
         Failure::Config(format!("{} is not installed: there is no `{}` on PATH", agent.title, agent.program))
     })?;
-    let mut config = Config::load(args.flags(), &env)?;
+    let mut config = Config::load(args.gateway.flags(), &env)?;
     let secrets = Secrets::default();
     // The screen is the agent's: lines of the log are for who asks for them.
     if config.origins.contains_key("log.level") {

@@ -9,7 +9,7 @@ const PAGE: usize = 20;
 const MOST: usize = 1000;
 
 /// What servers call the size of a model's context.
-pub(crate) const CONTEXTS: [&str; 3] = ["max_input_tokens", "context_length", "max_model_len"];
+const CONTEXTS: [&str; 3] = ["max_input_tokens", "context_length", "max_model_len"];
 
 /// The answer to `GET /v1/models`, or `GET /v1/models/ID`, for a client of messages; none where `body` lists no models.
 pub(crate) fn models(body: &[u8], query: Option<&str>) -> Option<Value> {
@@ -44,16 +44,25 @@ pub(crate) fn models(body: &[u8], query: Option<&str>) -> Option<Value> {
     }))
 }
 
+/// When a listed model was made, as texts have it.
+pub(crate) fn created(listed: &Value) -> String {
+    rfc3339(listed["created"].as_i64().unwrap_or_default().saturating_mul(1000))
+}
+
+/// How large a listed model's context is, in tokens, where the list says so.
+pub(crate) fn context(listed: &Value) -> Option<u64> {
+    CONTEXTS.iter().find_map(|key| listed[*key].as_u64())
+}
+
 fn model(listed: &Value) -> Value {
-    let created = listed["created"].as_i64().unwrap_or_default();
     let mut model = Map::from_iter([
         ("type".into(), "model".into()),
         ("id".into(), listed["id"].clone()),
         ("display_name".into(), listed["id"].clone()),
-        ("created_at".into(), rfc3339(created.saturating_mul(1000)).into()),
+        ("created_at".into(), created(listed).into()),
         ("lifecycle".into(), "active".into()),
     ]);
-    if let Some(context) = CONTEXTS.iter().find_map(|key| listed[*key].as_u64()) {
+    if let Some(context) = context(listed) {
         model.insert("max_input_tokens".into(), context.into());
     }
     model.into()

@@ -8,12 +8,11 @@ use bytes::Bytes;
 use callwright::json;
 use callwright::value::{Map, Value};
 use callwright_relay::Reply;
-use callwright_store::rfc3339;
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, Limited};
 
 use crate::body::Body;
-use crate::models::CONTEXTS;
+use crate::models::{context, created};
 use crate::problem::Problem;
 use crate::routes::{Route, post_only, routed};
 use crate::service::{Api, Asker, MAX_LIST, below_v1};
@@ -136,7 +135,7 @@ fn listed(model: &Value) -> Value {
     json!({
         "name": model["id"],
         "model": model["id"],
-        "modified_at": rfc3339(model["created"].as_i64().unwrap_or_default().saturating_mul(1000)),
+        "modified_at": created(model),
         "size": 0,
         "digest": "",
         "details": details(),
@@ -149,7 +148,7 @@ fn shown(model: &Value) -> Value {
         ("general.architecture".into(), "unknown".into()),
         ("general.basename".into(), model["id"].clone()),
     ]);
-    if let Some(context) = CONTEXTS.iter().find_map(|key| model[*key].as_u64()) {
+    if let Some(context) = context(model) {
         info.insert("unknown.context_length".into(), context.into());
     }
     json!({
@@ -159,7 +158,7 @@ fn shown(model: &Value) -> Value {
         "details": details(),
         "model_info": info,
         "capabilities": ["completion", "tools"],
-        "modified_at": rfc3339(model["created"].as_i64().unwrap_or_default().saturating_mul(1000)),
+        "modified_at": created(model),
     })
 }
 

@@ -74,19 +74,10 @@ pub(crate) struct RequestOptions<'a> {
 }
 
 impl RequestOptions<'_> {
-    /// The members of a translated request that the upstream may not know.
-    fn foreign(&self) -> &'static [&'static str] {
-        const EFFORT_AND_OLLAMAS: [&str; 1 + OLLAMAS.len()] = {
-            let [think, keep_alive, num_ctx] = OLLAMAS;
-            ["reasoning_effort", think, keep_alive, num_ctx]
-        };
-        match (self.kind, self.set.is_some_and(|set| set.reasoning_effort)) {
-            // A model of Ollama's that does not think refuses an effort.
-            (UpstreamKind::Ollama, false) => &EFFORT_AND_OLLAMAS[..1],
-            (UpstreamKind::Ollama, true) => &[],
-            (UpstreamKind::Chat, false) => &EFFORT_AND_OLLAMAS,
-            (UpstreamKind::Chat, true) | (UpstreamKind::Messages | UpstreamKind::Responses, _) => &OLLAMAS,
-        }
+    /// Does the upstream take what clients of other APIs say of effort? A model of Ollama's that does not think refuses it.
+    fn takes_effort(&self) -> bool {
+        let is_known = matches!(self.kind, UpstreamKind::Messages | UpstreamKind::Responses);
+        is_known || self.set.is_some_and(|set| set.reasoning_effort)
     }
 }
 
@@ -187,8 +178,10 @@ impl Question {
         }
         self.bound(ask, options, &mut changes);
         if ask.is_translated {
-            let said = |key: &&str| ask.document.root().get(key).is_some();
-            let foreign = options.foreign().iter().copied().filter(said);
+            let effort = (!options.takes_effort()).then_some("reasoning_effort");
+            let ollamas = OLLAMAS.into_iter().filter(|_| options.kind != UpstreamKind::Ollama);
+            let foreign =
+                effort.into_iter().chain(ollamas).filter(|key| ask.document.root().get(key).is_some());
             changes.extend(foreign.map(|key| (key, Change::Remove)));
         }
         if self.is_follow_up() {

@@ -62,13 +62,16 @@ impl Machine {
              with no words around it. If not, say what came of the task.",
             shown.join(", ")
         ));
-        match self.settings.stop.limit(self.turns, &self.account) {
-            Some(limit) => {
-                let sentence = self.settings.stop.sentence(limit, self.turns);
-                self.phase = Phase::Done(Ended { end: End::Limit(limit), sentence });
-            }
+        match self.limited() {
+            Some(ended) => self.phase = Phase::Done(ended),
             None => self.ask_next(),
         }
+    }
+
+    /// The end that a bound puts to the run, if one is reached.
+    fn limited(&self) -> Option<Ended> {
+        let limit = self.settings.stop.limit(self.turns, &self.account)?;
+        Some(Ended { end: End::Limit(limit), sentence: self.settings.stop.sentence(limit, self.turns) })
     }
 
     /// Where all calls of the answer have results: adds the turn to the conversation, and looks whether it is over.
@@ -109,10 +112,6 @@ impl Machine {
             let ends = is_refused && !self.settings.policy.feeds_back();
             ends.then(|| Ended { end: End::Refused, sentence: refusal_sentence(&answer) })
         };
-        let limited = || {
-            let limit = self.settings.stop.limit(self.turns, &self.account)?;
-            Some(Ended { end: End::Limit(limit), sentence: self.settings.stop.sentence(limit, self.turns) })
-        };
         let going_round = || {
             let name = answer.calls().next().map(|call| call.name.as_str()).unwrap_or_default();
             let sentence = format!(
@@ -121,7 +120,12 @@ impl Machine {
             );
             (most < repeats).then_some(Ended { end: End::GaveUp, sentence })
         };
-        let ended = ended.or(stopped).or_else(broken).or_else(going_round).or_else(refused).or_else(limited);
+        let ended = ended
+            .or(stopped)
+            .or_else(broken)
+            .or_else(going_round)
+            .or_else(refused)
+            .or_else(|| self.limited());
         match ended {
             Some(ended) => self.phase = Phase::Done(ended),
             None => self.ask_next(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callwright_json::Class;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::configuration::{ConfigArgs, Flags, LogArgs, RequestArgs, StoreArgs, UpstreamArgs};
+use super::configuration::{ConfigArgs, GatewayArgs};
 use super::given::Given;
 
 /// The rights of an agent, and its workspace.
@@ -34,15 +34,7 @@ pub(crate) struct AgentArgs {
     #[arg(long)]
     pub(crate) network: bool,
     #[command(flatten)]
-    pub(crate) upstream: UpstreamArgs,
-    #[command(flatten)]
-    pub(crate) requests: RequestArgs,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    #[command(flatten)]
-    pub(crate) log: LogArgs,
-    #[command(flatten)]
-    pub(crate) config: ConfigArgs,
+    pub(crate) gateway: GatewayArgs,
     /// All that was given.
     #[arg(skip)]
     pub(crate) given: Given,
@@ -65,19 +57,6 @@ impl Repairs {
             Repairs::Exact => Class::Exact,
             Repairs::Spelling => Class::Lossless,
             Repairs::Inferred => Class::Inferred,
-        }
-    }
-}
-
-impl AgentArgs {
-    pub(crate) fn flags(&self) -> Flags<'_> {
-        Flags {
-            config: Some(&self.config),
-            upstream: Some(&self.upstream),
-            requests: Some(&self.requests),
-            log: Some(&self.log),
-            store: Some(&self.store),
-            listen: None,
         }
     }
 }

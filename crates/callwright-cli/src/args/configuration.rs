@@ -94,6 +94,34 @@ pub(crate) struct StoreArgs {
     pub(crate) store: Option<String>,
 }
 
+/// The configuration of a gateway, but for where it listens.
+#[derive(Debug, Default, Args)]
+pub(crate) struct GatewayArgs {
+    #[command(flatten)]
+    pub(crate) upstream: UpstreamArgs,
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+impl GatewayArgs {
+    pub(crate) fn flags(&self) -> Flags<'_> {
+        Flags {
+            config: Some(&self.config),
+            upstream: Some(&self.upstream),
+            requests: Some(&self.requests),
+            listen: None,
+            log: Some(&self.log),
+            store: Some(&self.store),
+        }
+    }
+}
+
 /// All flags of a command that stand for parts of the configuration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags<'a> {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::setup::agents;
 
-use super::configuration::{ConfigArgs, Flags, ListenArgs, LogArgs, RequestArgs, StoreArgs, UpstreamArgs};
+use super::configuration::{ConfigArgs, Flags, GatewayArgs, ListenArgs, UpstreamArgs};
 
 #[derive(Debug, Args)]
 #[command(
@@ -28,27 +28,12 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
     #[command(flatten)]
-    pub(crate) upstream: UpstreamArgs,
-    #[command(flatten)]
-    pub(crate) requests: RequestArgs,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    #[command(flatten)]
-    pub(crate) log: LogArgs,
-    #[command(flatten)]
-    pub(crate) config: ConfigArgs,
+    pub(crate) gateway: GatewayArgs,
 }
 
 impl ServeArgs {
     pub(crate) fn flags(&self) -> Flags<'_> {
-        Flags {
-            config: Some(&self.config),
-            upstream: Some(&self.upstream),
-            requests: Some(&self.requests),
-            listen: Some(&self.listen),
-            log: Some(&self.log),
-            store: Some(&self.store),
-        }
+        Flags { listen: Some(&self.listen), ..self.gateway.flags() }
     }
 }
 
@@ -182,31 +167,10 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     #[command(flatten)]
-    pub(crate) upstream: UpstreamArgs,
-    #[command(flatten)]
-    pub(crate) requests: RequestArgs,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    #[command(flatten)]
-    pub(crate) log: LogArgs,
-    #[command(flatten)]
-    pub(crate) config: ConfigArgs,
+    pub(crate) gateway: GatewayArgs,
     /// Arguments of the agent, behind `--`.
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<OsString>,
-}
-
-impl LaunchArgs {
-    pub(crate) fn flags(&self) -> Flags<'_> {
-        Flags {
-            config: Some(&self.config),
-            upstream: Some(&self.upstream),
-            requests: Some(&self.requests),
-            listen: None,
-            log: Some(&self.log),
-            store: Some(&self.store),
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -42,7 +42,7 @@ impl Session {
     /// # Errors
     /// What is configured cannot be used, or the session that is to go on cannot.
     pub(super) async fn open(args: &ChatArgs, env: Env<'_>, paint: Paint) -> Result<Session, Failure> {
-        let config = Config::load(args.agent.flags(), env)?;
+        let config = Config::load(args.agent.gateway.flags(), env)?;
         let store = store(&config)?;
         let secrets = Secrets::default();
         let keys =
@@ -93,7 +93,7 @@ impl Session {
             Some(resumed) => builder.resume(resumed),
             None => builder.build(),
         };
-        let policy = args.agent.requests.policy.is_some().then_some(settings.policy);
+        let policy = args.agent.gateway.requests.policy.is_some().then_some(settings.policy);
         if policy.is_some() || args.max_turns.is_some() {
             let change = |settings: &mut callwright_agent::run::Settings| {
                 settings.policy = policy.unwrap_or(settings.policy);

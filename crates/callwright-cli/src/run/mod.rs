@@ -26,7 +26,7 @@ use file::{RunFile, What};
 /// Runs a task, or goes on with one.
 pub(crate) fn run(args: &RunArgs, in_color: bool) -> Result<(), Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let config = Config::load(args.agent.flags(), &env)?;
+    let config = Config::load(args.agent.gateway.flags(), &env)?;
     // Lines of the log between those of the run are for who asks for them.
     if config.origins.contains_key("log.level") {
         let log = &config.settings.log;
@@ -65,7 +65,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let mut builder = agent.builder(toolbox);
     let settings = &agent.config.settings;
     builder.settings = file.settings(settings.policy, settings.notes);
-    if args.agent.requests.policy.is_some() {
+    if args.agent.gateway.requests.policy.is_some() {
         builder.settings.policy = settings.policy;
     }
     if let Some(most) = args.max_turns {

@@ -6,7 +6,7 @@ use super::conversation::{Choice, conversation, functions, most_tokens, paramete
 use super::unsupported;
 use crate::surface::conversation::{Entry, Part, Turn};
 use crate::surface::messages::coded_id;
-use crate::wire::{WireError, array, object, string_of};
+use crate::wire::{WireError, array, object, present, string_of};
 
 /// So many tokens an answer may have where the client sets no bound: this API has no request without one. Each model of it may
 /// say so much.
@@ -22,7 +22,7 @@ pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     }
     let mut members: Vec<(&str, String)> = Vec::new();
     let mut keep = |from: &str, to: &'static str| {
-        if let Some(value) = root.get(from).filter(|value| value.kind() != Kind::Null) {
+        if let Some(value) = present(root, from) {
             members.push((to, value.raw().to_owned()));
         }
     };

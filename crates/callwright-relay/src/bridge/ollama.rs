@@ -1,6 +1,6 @@
 //! A chat request as one of Ollama's own chats, and what the answer to it says. The format: `docs/api.md` of Ollama.
 
-use callwright_json::{Kind, Value, is_object, quote, strict};
+use callwright_json::{Value, is_object, quote, strict};
 
 use super::conversation::{Choice, conversation, functions, most_tokens, parameters, stops, wants_several};
 use super::unsupported;
@@ -8,7 +8,8 @@ use crate::calls::Ids;
 use crate::lane::wire::{CallHead, Reader, Seen, Told};
 use crate::record::Usage;
 use crate::surface::conversation::{Called, Entry, Part, Turn};
-use crate::wire::{WireError, array, count_of, object, string_of};
+use crate::surface::ollama::OPTIONS;
+use crate::wire::{WireError, array, count_of, object, present, string_of};
 
 /// The request that this chat request comes to, for a context of so many tokens where that is set.
 ///
@@ -36,23 +37,10 @@ pub(super) fn question(root: Value<'_>, num_ctx: Option<u64>) -> Result<String, 
     Ok(object(members))
 }
 
-fn present<'v>(root: Value<'v>, key: &str) -> Option<Value<'v>> {
-    root.get(key).filter(|value| value.kind() != Kind::Null)
-}
-
 /// What the model is run with.
 fn options(root: Value<'_>, num_ctx: Option<u64>) -> String {
     let mut options: Vec<(&str, String)> = Vec::new();
-    for same in [
-        "temperature",
-        "top_p",
-        "top_k",
-        "min_p",
-        "seed",
-        "presence_penalty",
-        "frequency_penalty",
-        "repeat_penalty",
-    ] {
+    for same in OPTIONS {
         options.extend(present(root, same).map(|value| (same, value.raw().to_owned())));
     }
     options.extend(most_tokens(root).map(|most| ("num_predict", most.to_owned())));

@@ -5,7 +5,7 @@ use callwright_json::{Kind, Value, quote, strict};
 use super::conversation::{Choice, conversation, functions, listed, most_tokens, parameters, wants_several};
 use super::unsupported;
 use crate::surface::conversation::{Entry, Part, Turn};
-use crate::wire::{WireError, array, object, string_of};
+use crate::wire::{WireError, array, object, present, string_of};
 
 /// The request for a response that this chat request comes to.
 ///
@@ -31,8 +31,7 @@ pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
         "safety_identifier",
         "stream",
     ] {
-        let value = root.get(same).filter(|value| value.kind() != Kind::Null);
-        members.extend(value.map(|value| (same, value.raw().to_owned())));
+        members.extend(present(root, same).map(|value| (same, value.raw().to_owned())));
     }
     // Clients of chats send the whole conversation each time: nobody asks for what would be stored.
     members.push(("store", String::from("false")));

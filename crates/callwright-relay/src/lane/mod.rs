@@ -70,14 +70,6 @@ struct Open {
     target: Target,
 }
 
-impl Open {
-    /// Does the answer come as events?
-    fn is_stream(&self) -> bool {
-        let kind = self.answer.headers.get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
-    }
-}
-
 /// The answer to a request whose upstream speaks the client's API; none where it does not.
 pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Errand) -> Option<Reply> {
     let kind = request.surface;
@@ -253,16 +245,14 @@ impl Lane {
         self.log.failed(None, why);
         let model = string_of(self.document.root(), "model").unwrap_or_default();
         let candidates = self.relay.upstreams().route(&model).of_kind(self.surface.into());
-        let is_other = |other: &Candidate| {
-            other.upstream.name() != target.candidate.upstream.name() || other.model != target.candidate.model
-        };
+        let is_other = |other: &Candidate| other.differs_from(&target.candidate);
         let next = candidates.into_iter().find(is_other).map_or_else(|| target.clone(), Target::native);
         tracing::warn!(
             next = next.candidate.upstream.name(),
             "[relay] the answer broke off before it began, asking again"
         );
         let open = self.ask(next, &[], self.stream, AttemptReason::Failover).await.ok()?;
-        open.is_stream().then_some(open)
+        open.answer.is_stream().then_some(open)
     }
 
     /// Asks `target` with `more` behind the conversation; where it takes no `strict`, once more without.
@@ -319,7 +309,7 @@ impl Lane {
 
     async fn reply(self, open: Open) -> Reply {
         let unchecked = unchecked(&self.tools.tool_set);
-        let mut reply = match open.is_stream() {
+        let mut reply = match open.answer.is_stream() {
             true => stream::reply(self, open),
             false => whole::reply(self, open).await,
         };

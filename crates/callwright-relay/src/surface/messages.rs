@@ -11,7 +11,7 @@ use http::HeaderMap;
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn};
 use super::{Door, Translated};
-use crate::wire::{Document, WireError, array, count_of, object, string_of};
+use crate::wire::{Document, WireError, array, count_of, object, present, string_of};
 
 /// What an answer has to know of a request for messages.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     }
     let mut members: Vec<(&str, String)> = Vec::new();
     let mut keep = |from: &str, to: &'static str| {
-        if let Some(value) = root.get(from).filter(|value| value.kind() != Kind::Null) {
+        if let Some(value) = present(root, from) {
             members.push((to, value.raw().to_owned()));
         }
     };

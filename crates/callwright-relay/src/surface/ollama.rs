@@ -9,7 +9,7 @@ use callwright_json::{Kind, Value, quote};
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn};
 use super::{Door, Translated};
-use crate::wire::{Document, WireError, count_of, object, string_of};
+use crate::wire::{Document, WireError, count_of, object, present, string_of};
 
 /// What an answer has to know of a request of Ollama's.
 #[derive(Clone, Debug)]
@@ -25,6 +25,18 @@ pub(crate) struct Wanted {
 /// The members that only an Ollama knows: of a chat request that goes elsewhere they are no part.
 pub(crate) const OLLAMAS: [&str; 3] = ["think", "keep_alive", "num_ctx"];
 
+/// What a model is run with, by names that servers of chats have as well.
+pub(crate) const OPTIONS: [&str; 8] = [
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "repeat_penalty",
+];
+
 /// The chat request that this request comes to.
 ///
 /// # Errors
@@ -35,7 +47,7 @@ pub(crate) fn translated(root: Value<'_>) -> Result<Translated, WireError> {
     }
     let mut members: Vec<(&str, String)> = Vec::new();
     for same in ["model", "callwright", "plugins", "think", "keep_alive"] {
-        members.extend(said(root, same).map(|value| (same, value.raw().to_owned())));
+        members.extend(present(root, same).map(|value| (same, value.raw().to_owned())));
     }
     // Where nothing is said, a stream is wanted.
     let stream = root.get("stream").and_then(Value::as_bool) != Some(false);
@@ -45,12 +57,12 @@ pub(crate) fn translated(root: Value<'_>) -> Result<Translated, WireError> {
         members.push(("stream_options", object([("include_usage", String::from("true"))])));
     }
     members.push(("messages", conversation(root)?.messages()));
-    let tools = said(root, "tools").filter(|tools| tools.elements().next().is_some());
+    let tools = present(root, "tools").filter(|tools| tools.elements().next().is_some());
     members.extend(tools.map(|tools| ("tools", tools.raw().to_owned())));
     members.extend(format(root)?.map(|format| ("response_format", format)));
-    let think = said(root, "think");
+    let think = present(root, "think");
     members.extend(think.and_then(effort).map(|effort| ("reasoning_effort", effort)));
-    members.extend(said(root, "options").map(options).unwrap_or_default());
+    members.extend(present(root, "options").map(options).unwrap_or_default());
     let document = Document::of(object(members)).map_err(|why| bad(None, &why))?;
     let wanted = Wanted {
         model: string_of(root, "model").unwrap_or_default().into_owned(),
@@ -64,13 +76,9 @@ fn bad(param: Option<&'static str>, message: &str) -> WireError {
     WireError::bad_request(param, "invalid_request", message.to_owned())
 }
 
-fn said<'v>(root: Value<'v>, key: &str) -> Option<Value<'v>> {
-    root.get(key).filter(|value| value.kind() != Kind::Null)
-}
-
 /// The form of the answer: `"json"`, or a schema.
 fn format(root: Value<'_>) -> Result<Option<String>, WireError> {
-    let Some(format) = said(root, "format") else { return Ok(None) };
+    let Some(format) = present(root, "format") else { return Ok(None) };
     match (format.kind(), format.as_str().as_deref()) {
         (_, Some("")) => Ok(None),
         (_, Some("json")) => Ok(Some(object([("type", quote("json_object"))]))),
@@ -93,26 +101,17 @@ fn effort(think: Value<'_>) -> Option<String> {
 
 /// What the model is run with, by the names that servers of chats have for it.
 fn options(options: Value<'_>) -> Vec<(&'static str, String)> {
-    const SAME: [&str; 10] = [
-        "temperature",
-        "top_p",
-        "top_k",
-        "min_p",
-        "seed",
-        "presence_penalty",
-        "frequency_penalty",
-        "repeat_penalty",
-        "stop",
-        "num_ctx",
-    ];
-    let same = SAME.into_iter().filter_map(|key| Some((key, said(options, key)?.raw().to_owned())));
+    let same = OPTIONS
+        .into_iter()
+        .chain(["stop", "num_ctx"])
+        .filter_map(|key| Some((key, present(options, key)?.raw().to_owned())));
     // -1 and -2 mean that there is no bound.
     let most = count_of(options, "num_predict").filter(|most| 0 < *most);
     same.chain(most.map(|most| ("max_tokens", most.to_string()))).collect()
 }
 
 fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
-    let messages = said(root, "messages").filter(|messages| messages.kind() == Kind::Array);
+    let messages = present(root, "messages").filter(|messages| messages.kind() == Kind::Array);
     let Some(messages) = messages else { return Err(bad(Some("messages"), "messages must be an array")) };
     let mut conversation = Conversation::default();
     let mut calls = Calls::default();
@@ -151,7 +150,7 @@ impl Calls {
     /// The calls of a turn: `[{"function": {"name": "f", "arguments": {}}}]`.
     fn made(&mut self, message: Value<'_>) -> Vec<Called> {
         self.open.clear();
-        let listed = said(message, "tool_calls").into_iter().flat_map(Value::elements);
+        let listed = present(message, "tool_calls").into_iter().flat_map(Value::elements);
         let calls: Vec<Called> = listed.filter_map(|call| self.call(call)).collect();
         self.open.extend(calls.iter().map(|call| (call.id.clone(), call.name.clone())));
         calls
@@ -161,7 +160,7 @@ impl Calls {
         let function = call.get("function")?;
         self.n_made += 1;
         let id = string_of(call, "id").filter(|id| !id.is_empty());
-        let arguments = said(function, "arguments");
+        let arguments = present(function, "arguments");
         Some(Called {
             // Nine letters and digits: Mistral takes no others.
             id: id.map_or_else(|| format!("call{:05}", self.n_made), |id| id.into_owned()),
@@ -203,7 +202,7 @@ const IMAGES: [(&str, &str); 4] =
 
 /// The images of a message: data in base64, without its type.
 fn images(message: Value<'_>) -> Result<Vec<Part>, WireError> {
-    let images = said(message, "images").into_iter().flat_map(Value::elements);
+    let images = present(message, "images").into_iter().flat_map(Value::elements);
     let part = |image: Value<'_>| {
         let data = image.as_str()?;
         let (_, kind) = IMAGES.into_iter().find(|(begin, _)| data.starts_with(begin))?;
@@ -217,12 +216,12 @@ fn images(message: Value<'_>) -> Result<Vec<Part>, WireError> {
 /// The answer to a request that only has its model loaded: one without messages. None for any other.
 pub(crate) fn loaded(root: Value<'_>, answer: &'static str) -> Option<String> {
     let asked = ["messages", "prompt", "suffix", "images"];
-    let asks = |key: &&str| said(root, key).is_some_and(|value| !matches!(value.raw(), "[]" | "\"\""));
+    let asks = |key: &&str| present(root, key).is_some_and(|value| !matches!(value.raw(), "[]" | "\"\""));
     if root.kind() != Kind::Object || asked.iter().any(asks) {
         return None;
     }
     let model = string_of(root, "model").unwrap_or_default();
-    let is_unloaded = said(root, "keep_alive").is_some_and(|time| matches!(time.raw(), "0" | "\"0\""));
+    let is_unloaded = present(root, "keep_alive").is_some_and(|time| matches!(time.raw(), "0" | "\"0\""));
     let reason = if is_unloaded { "unload" } else { "load" };
     let said = match answer {
         "message" => object([("role", quote("assistant")), ("content", quote(""))]),

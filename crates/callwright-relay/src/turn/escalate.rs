@@ -147,13 +147,9 @@ impl Turn {
                     let safe = &self.relay.config.ladder.safe_tools;
                     let refusal = refusals.first().copied();
                     let Some(refusal) = refusal else { break TurnEnd::Passed };
-                    (
-                        {
-                            let offer = self.offer_with(refusal.name.as_deref());
-                            followup::reask(refusal, offer, &self.ask.choice, safe, tokens)
-                        },
-                        AttemptReason::Reask,
-                    )
+                    let offer = self.offer_with(refusal.name.as_deref());
+                    let again = followup::reask(refusal, offer, &self.ask.choice, safe, tokens);
+                    (again, AttemptReason::Reask)
                 }
                 (Step::Feedback, None) => {
                     let answers = again.iter().rev().chain([&first]);

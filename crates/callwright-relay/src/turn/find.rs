@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright::{ToolChoice, ToolSet};
+use callwright::{Tool, ToolChoice, ToolSet};
 
 use super::{Target, Turn};
 use crate::bridge;
@@ -136,8 +136,7 @@ impl Turn {
                 "No other tool fits these words. Go on with the tools that you have, or answer in words.",
             );
         }
-        let all: Vec<_> = self.tool_set.iter().collect();
-        let lines = new.iter().filter_map(|tool| all.get(*tool)).map(|tool| {
+        let lines = self.numbered(new.iter().copied()).map(|tool| {
             let line = tool.description().lines().next().unwrap_or_default();
             format!("\n- {}: {line}", tool.name())
         });
@@ -157,13 +156,17 @@ impl Turn {
                 "query": {"type": "string", "description": "What the tool is to do, in a few words."},
             }},
         }});
-        let all: Vec<_> = self.tool_set.iter().collect();
-        let definitions =
-            shown.iter().filter_map(|tool| all.get(*tool)).map(|tool| tool.definition().clone());
+        let definitions = self.numbered(shown.iter().copied()).map(|tool| tool.definition().clone());
         let hosted = self.tool_set.hosted().iter().cloned();
         let text = Value::Array(definitions.chain(hosted).chain([search]).collect()).to_string();
         let offered = self.relay.tool_sets.of(&text).await.ok()?;
         Some((text, offered))
+    }
+
+    /// The tools of these numbers, in their order.
+    fn numbered(&self, numbers: impl Iterator<Item = usize>) -> impl Iterator<Item = &Tool> {
+        let all: Vec<&Tool> = self.tool_set.iter().collect();
+        numbers.filter_map(move |number| all.get(number).copied())
     }
 
     /// The numbers of the tools that the conversation has called.

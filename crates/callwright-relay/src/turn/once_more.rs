@@ -72,9 +72,7 @@ impl Turn {
         }
         let why = failure.and_then(|failure| failure.root().get("error")).map(|error| error.raw().to_owned());
         self.log.failed(None, why.as_deref().unwrap_or("the upstream's answer broke off"));
-        let is_other = |other: &Candidate| {
-            other.upstream.name() != target.candidate.upstream.name() || other.model != target.candidate.model
-        };
+        let is_other = |other: &Candidate| other.differs_from(&target.candidate);
         let candidates = self.relay.upstreams.route(&self.ask.model).candidates;
         let next = match candidates.into_iter().find(is_other) {
             Some(other) => self.target(other).await,

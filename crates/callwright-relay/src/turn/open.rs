@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use http::{StatusCode, header};
+use http::StatusCode;
 
 use super::{NoAnswer, Target, Turn, explained};
 use crate::bridge::{self, Unasked};
@@ -29,9 +29,7 @@ pub(crate) struct OpenAnswer {
 impl OpenAnswer {
     /// Does the answer come as events?
     pub(crate) fn is_stream(&self) -> bool {
-        let AnswerSource::Upstream(answer) = &self.source else { return false };
-        let kind = answer.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
+        matches!(&self.source, AnswerSource::Upstream(answer) if answer.is_stream())
     }
 
     /// This answer as one whose events can be read: a whole one is taken for what it holds. None where it holds nothing.

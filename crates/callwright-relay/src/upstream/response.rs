@@ -34,6 +34,14 @@ pub struct Response {
     pub body: ResponseBody,
 }
 
+impl Response {
+    /// Does the answer come as events?
+    pub(crate) fn is_stream(&self) -> bool {
+        let kind = self.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
+    }
+}
+
 /// The body of a response, as a stream of pieces.
 ///
 /// Between two pieces, and for the whole, it waits as long as the upstream's timeouts allow. After an error, or

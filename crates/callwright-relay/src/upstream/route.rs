@@ -41,6 +41,11 @@ impl Route {
 }
 
 impl Candidate {
+    /// Is it another model than `other`, or the same one elsewhere?
+    pub(crate) fn differs_from(&self, other: &Candidate) -> bool {
+        self.upstream.name() != other.upstream.name() || self.model != other.model
+    }
+
     /// Are calls looked for in its texts, where it speaks the client's own API? As it is set for the model, else for the upstream.
     pub(crate) fn heals_text(&self) -> bool {
         let set = self.config.as_ref().and_then(|config| config.heal_text);

@@ -111,18 +111,19 @@ impl Head {
 
     /// Are all of them there?
     pub(crate) fn is_in(answer: Value<'_>) -> bool {
-        ["id", "object", "created", "model"].iter().all(|key| is_there(answer, key))
+        ["id", "object", "created", "model"].iter().all(|key| present(answer, key).is_some())
     }
 
     /// The changes that add those that `answer` lacks.
     pub(crate) fn missing(self, answer: Value<'_>) -> Vec<(&'static str, Change)> {
-        let missing = self.members.into_iter().filter(|(key, _)| !is_there(answer, key));
+        let missing = self.members.into_iter().filter(|(key, _)| present(answer, key).is_none());
         missing.map(|(key, text)| (key, Change::Set(text))).collect()
     }
 }
 
-fn is_there(object: Value<'_>, key: &str) -> bool {
-    object.get(key).is_some_and(|member| member.kind() != Kind::Null)
+/// The member of this name; none where it is null, which says as much as if it were not there.
+pub(crate) fn present<'v>(object: Value<'v>, key: &str) -> Option<Value<'v>> {
+    object.get(key).filter(|member| member.kind() != Kind::Null)
 }
 
 /// What happens to a member of an object.

@@ -20,7 +20,9 @@ pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, reas
 pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin, policy_of};
 pub(crate) use begins::conversation_hash;
 pub(crate) use chunk::{CallPiece, Delta, Template, deltas, is_no_id};
-pub(crate) use document::{Change, Document, Head, array, count_of, object, rewritten, spliced, string_of};
+pub(crate) use document::{
+    Change, Document, Head, array, count_of, object, present, rewritten, spliced, string_of,
+};
 pub(crate) use doubled::doubled;
 pub use error::WireError;
 pub(crate) use foreign::{Foreign, is_foreign, is_of_function};

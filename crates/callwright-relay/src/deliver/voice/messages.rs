@@ -2,7 +2,7 @@
 
 use callwright_json::quote;
 
-use super::serial::{Blocks, End, Kind};
+use super::serial::{Block, Blocks, End, Kind};
 use crate::record::Usage;
 use crate::surface::messages::{OUR_SIGNATURE, Wanted, coded_id};
 use crate::surface::{Failure, messages_error};
@@ -27,19 +27,6 @@ pub(in crate::deliver) struct MessageBlocks {
     /// Bytes of what was said, for a server that counts no tokens.
     said: usize,
     whole: String,
-}
-
-/// The open block.
-enum Block {
-    None,
-    Text,
-    Thought,
-    /// A thought that the client does not want to see.
-    Hidden,
-    Call {
-        id: String,
-        name: String,
-    },
 }
 
 impl MessageBlocks {

@@ -2,7 +2,7 @@
 
 use callwright_json::quote;
 
-use super::serial::{Blocks, End, Kind};
+use super::serial::{Block, Blocks, End, Kind};
 use crate::clock::rfc3339;
 use crate::surface::Failure;
 use crate::surface::ollama::{Wanted, error};
@@ -21,19 +21,6 @@ pub(in crate::deliver) struct OllamaLines {
     calls: Vec<String>,
     n_calls: usize,
     whole: String,
-}
-
-/// The open block.
-enum Block {
-    None,
-    Text,
-    Thought,
-    /// A thought that the client does not want to see.
-    Hidden,
-    Call {
-        id: String,
-        name: String,
-    },
 }
 
 impl OllamaLines {
@@ -99,12 +86,7 @@ impl Blocks for OllamaLines {
 
     fn open(&mut self, kind: Kind<'_>, _out: &mut String) {
         self.arguments.clear();
-        self.open = match kind {
-            Kind::Text | Kind::Refusal => Block::Text,
-            Kind::Thought if !self.wanted.thoughts => Block::Hidden,
-            Kind::Thought => Block::Thought,
-            Kind::Call { id, name } => Block::Call { id: id.to_owned(), name: name.to_owned() },
-        };
+        self.open = Block::of(kind, self.wanted.thoughts);
     }
 
     fn add(&mut self, piece: &str, out: &mut String) {

@@ -32,6 +32,31 @@ pub(in crate::deliver) enum Kind<'a> {
     },
 }
 
+/// The open block of a voice.
+pub(super) enum Block {
+    None,
+    Text,
+    Thought,
+    /// A thought that the client does not want to see.
+    Hidden,
+    Call {
+        id: String,
+        name: String,
+    },
+}
+
+impl Block {
+    /// One of this kind, for a client that gets `thoughts` or does not.
+    pub(super) fn of(kind: Kind<'_>, thoughts: bool) -> Block {
+        match kind {
+            Kind::Text | Kind::Refusal => Block::Text,
+            Kind::Thought if !thoughts => Block::Hidden,
+            Kind::Thought => Block::Thought,
+            Kind::Call { id, name } => Block::Call { id: id.to_owned(), name: name.to_owned() },
+        }
+    }
+}
+
 /// How an answer ends.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::deliver) struct End<'a> {

@@ -17,7 +17,7 @@ use http::HeaderMap;
 use self::kept::{KeptResponse, KeptResponses};
 use super::{Door, Translated};
 use crate::owner::Owner;
-use crate::wire::{Change, Document, WireError, array, object, rewritten, string_of};
+use crate::wire::{Change, Document, WireError, array, object, present, rewritten, string_of};
 
 pub(crate) use items::{coded_thought, is_our_code};
 pub use stored::ItemsWanted;
@@ -96,7 +96,7 @@ pub(crate) fn translated(
     if root.kind() != Kind::Object {
         return Err(bad(None, "invalid_body", "the request must be a JSON object"));
     }
-    let has = |key: &str| root.get(key).filter(|value| value.kind() != Kind::Null);
+    let has = |key: &str| present(root, key);
     for refused in REFUSED {
         if has(refused).is_some() {
             return Err(unsupported_parameter(refused));
