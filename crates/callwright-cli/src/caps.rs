@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use callwright::Dialects;
 use callwright_relay::capability::{Source, places};
 use callwright_relay::survey::CapabilityAt;
 use callwright_store::rfc3339;
@@ -37,7 +38,7 @@ fn show_kept(config: &mut Config, env: Env<'_>, model: &str) -> Result<bool, Fai
         let known = config.survey(env)?.known(model).into_iter();
         for at in known.filter(|at| at.capability.tools_source != Source::Unknown) {
             is_shown = true;
-            write_capability(&mut out, &at)?;
+            write_capability(&mut out, &at, &config.dialects)?;
             let text = format!("not asked, as no upstream is configured here: --upstream {location} asks it");
             writeln!(out, "  {}", harmless(&Finding::new(Mark::Unknown, text).to_string()))?;
         }
@@ -66,7 +67,7 @@ async fn ask(args: &CapsArgs, mut config: Config, env: Env<'_>) -> Result<(), Fa
     let mut out = io::stdout().lock();
     let mut answers = false;
     for at in &found {
-        write_capability(&mut out, at)?;
+        write_capability(&mut out, at, &config.dialects)?;
         if let Some(listing) = listings.iter().find(|listing| listing.upstream == at.upstream) {
             let [upstream, mut model] =
                 [checkup::of_upstream(listing), checkup::of_model(&at.model, listing)];
@@ -88,7 +89,7 @@ async fn ask(args: &CapsArgs, mut config: Config, env: Env<'_>) -> Result<(), Fa
     if answers { Ok(()) } else { Err(Failure::Refused) }
 }
 
-fn write_capability(out: &mut impl Write, at: &CapabilityAt) -> io::Result<()> {
+fn write_capability(out: &mut impl Write, at: &CapabilityAt, dialects: &Dialects) -> io::Result<()> {
     let capability = &at.capability;
     let mode = if capability.tools { "native" } else { "prompt" };
     writeln!(out, "{} at {}", harmless(&at.model), harmless(&at.upstream))?;
@@ -108,7 +109,19 @@ fn write_capability(out: &mut impl Write, at: &CapabilityAt) -> io::Result<()> {
     if let Some(template) = &capability.template {
         writeln!(out, "  template   {}", harmless(&template.to_string()))?;
     }
+    if let Some((server, flags)) = server_flags(at, dialects) {
+        writeln!(out, "  flags      {flags}: {server} reads the calls by it")?;
+    }
     Ok(())
+}
+
+/// The server's name, and the flags by which it reads calls in the dialect of the model's template, else of its family.
+fn server_flags(at: &CapabilityAt, dialects: &Dialects) -> Option<(&'static str, String)> {
+    let CapabilityAt { model, capability, .. } = at;
+    let server = capability.server?;
+    let proved = capability.template.as_ref().and_then(|template| template.dialect());
+    let dialect = proved.or_else(|| dialects.for_model(model).map(|dialect| &*dialect.name))?;
+    Some((server.name(), server.flags(dialect)?))
 }
 
 /// Who says so and, where it was seen, when, and until when that counts.

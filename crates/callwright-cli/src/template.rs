@@ -1,9 +1,10 @@
 //! `callwright template`: what a model's chat template says, or its tokenizer, and how far that was proved.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use callwright::Dialects;
-use callwright_template::{Findings, Proved, ResponseError, ResponseTemplate, Template, Unknown};
+use callwright_template::{Findings, Proved, ResponseError, ResponseTemplate, Server, Template, Unknown};
 use serde::Serialize;
 
 use crate::args::TemplateArgs;
@@ -66,7 +67,7 @@ fn dialect(found: &Result<Proved, Unknown>) -> Vec<String> {
     let mut lines = Vec::new();
     match found {
         Err(unknown) => lines.push(format!("dialect    not known: {unknown}")),
-        Ok(Proved { name, own, round_trips, unclear }) => {
+        Ok(proved @ Proved { name, own, round_trips, unclear }) => {
             let name = if own.is_some() { "one of its own" } else { name };
             let unclear = match unclear {
                 0 => String::new(),
@@ -74,9 +75,15 @@ fn dialect(found: &Result<Proved, Unknown>) -> Vec<String> {
             };
             lines.push(format!("dialect    {name} (proved by {round_trips} round trips{unclear})"));
             lines.extend(own.iter().map(json));
+            lines.extend(flags(proved).map(|(server, flags)| format!("flags      {flags:60} {}", server.name())));
         }
     }
     lines
+}
+
+/// The flags by which servers read the calls themselves.
+fn flags(proved: &Proved) -> impl Iterator<Item = (Server, String)> + '_ {
+    Server::ALL.into_iter().filter_map(|server| Some((server, server.flags(&proved.name)?)))
 }
 
 /// What was found, for programs.
@@ -99,6 +106,8 @@ struct CallsView<'f> {
     round_trips: usize,
     unclear: usize,
     unknown: Option<String>,
+    /// By the names of servers.
+    flags: BTreeMap<&'static str, String>,
 }
 
 impl<'f> CallsView<'f> {
@@ -110,6 +119,7 @@ impl<'f> CallsView<'f> {
             round_trips: proved.map_or(0, |proved| proved.round_trips),
             unclear: proved.map_or(0, |proved| proved.unclear),
             unknown: found.as_ref().err().map(ToString::to_string),
+            flags: proved.into_iter().flat_map(flags).map(|(server, flags)| (server.name(), flags)).collect(),
         }
     }
 }

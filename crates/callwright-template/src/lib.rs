@@ -5,7 +5,8 @@
 //! has, and where those stand shows the form of a call. A dialect is taken for the model's own only after what the
 //! template writes in it has been read again as what it was, call by call.
 //!
-//! What Hugging Face's tokenizers say about answers (`response_template`) is taken for a record in the same way.
+//! What Hugging Face's tokenizers say about answers (`response_template`) is taken for a record in the same way. For a dialect
+//! that is known, [`Server`] has the flags by which the model's own server reads it.
 //!
 //! A template is somebody else's program: it reads no file and no clock, its steps are counted, and its text has a bound.
 //! The modules stand in reading order.
@@ -25,8 +26,10 @@ mod proof;
 mod speech;
 mod findings;
 mod response;
+mod server;
 
 pub use findings::{Findings, Proved, Unknown};
 pub use infer::{Reasoning, Turns};
 pub use response::{ResponseError, ResponseTemplate};
+pub use server::Server;
 pub use template::{Template, TemplateError};

@@ -551,6 +551,13 @@ fn caps_say_what_a_model_can_do_and_who_says_so() {
     }
 }
 
+#[test]
+fn caps_name_the_flags_of_a_server_that_is_known() {
+    let upstream = upstream("models = [{ id = 'Qwen/Qwen3-32B', owned_by = 'vllm' }]");
+    let ran = run(&["caps", "Qwen/Qwen3-32B", "--upstream", &upstream.base_url()], "");
+    assert!(ran.out.contains("  flags      --enable-auto-tool-choice --tool-call-parser hermes: vLLM "), "{}", ran.out);
+}
+
 /// Tools are a part of the APIs of messages and responses; of Ollama's models each says whether it takes them.
 #[test]
 fn caps_and_the_doctor_know_upstreams_of_other_apis() {
@@ -823,6 +830,9 @@ fn a_template_tells_its_dialect() {
         "turns      system turns",
         "reasoning  <think> … </think>, opened by the prompt",
         "dialect    hermes (",
+        "flags      --enable-auto-tool-choice --tool-call-parser hermes ",
+        "flags      --tool-call-parser qwen ",
+        "flags      --jinja ",
     ] {
         assert!(ran.out.contains(line), "{line} in {}", ran.out);
     }
@@ -831,6 +841,7 @@ fn a_template_tells_its_dialect() {
         around("⟦do⟧{{ c.function.name }}⟦with⟧{{ c.function.arguments }}⟦done⟧"),
     );
     assert_eq!(ran.json()["own"]["call"]["open"][0], "⟦do⟧{name}⟦with⟧", "{}", ran.out);
+    assert_eq!(ran.json()["flags"], json!({"llama.cpp": "--jinja"}), "{}", ran.out);
     let ran = run(&["template", "-"], around(""));
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert!(ran.out.contains("not known: the template writes no calls"), "{}", ran.out);

@@ -71,6 +71,8 @@ pub struct Capability {
     pub strict_held: StrictHeld,
     /// Its own chat template, where the upstream shows it.
     pub template: Option<Arc<ModelTemplate>>,
+    /// The upstream's server, where it is known and reads calls by flags.
+    pub server: Option<callwright_template::Server>,
 }
 
 /// Who says what a model can do.
@@ -464,6 +466,7 @@ impl Capabilities {
                 strict_source,
                 strict_held,
                 template,
+                server: server.and_then(Server::by_flags),
             }
         })
     }

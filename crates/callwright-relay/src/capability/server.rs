@@ -60,6 +60,16 @@ impl Server {
         }
     }
 
+    /// The same server among those that read calls by flags.
+    pub(super) fn by_flags(self) -> Option<callwright_template::Server> {
+        match self {
+            Server::LlamaCpp => Some(callwright_template::Server::LlamaCpp),
+            Server::Vllm => Some(callwright_template::Server::Vllm),
+            Server::Sglang => Some(callwright_template::Server::Sglang),
+            Server::Ollama | Server::LmStudio | Server::LiteLlm | Server::Lists | Server::Silent => None,
+        }
+    }
+
     /// How it can constrain any model, and its name.
     pub(super) fn constrain(self) -> Option<(Constrain, &'static str)> {
         let name = self.refuses_in_words()?;

@@ -53,6 +53,11 @@ impl ModelTemplate {
         self.findings.as_ref()
     }
 
+    /// The name of its calls' dialect, where that was proved.
+    pub fn dialect(&self) -> Option<&str> {
+        Some(&self.findings.as_ref().ok()?.calls.as_ref().ok()?.name)
+    }
+
     /// The dialects to read the model's answers in, its own among them.
     pub fn dialects(&self) -> &Dialects {
         &self.dialects
@@ -60,8 +65,7 @@ impl ModelTemplate {
 
     /// The dialect that its model was trained on.
     pub(crate) fn spoken(&self) -> Option<PromptDialect> {
-        let proved = self.findings.as_ref().ok()?.calls.as_ref().ok()?;
-        PromptDialect::named(&self.dialects, &proved.name)
+        PromptDialect::named(&self.dialects, self.dialect()?)
     }
 
     /// Which turns it takes, where it says so.

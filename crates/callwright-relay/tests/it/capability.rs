@@ -296,6 +296,7 @@ async fn nobody_is_asked_about_what_is_known() {
             strict_source: Source::Unknown,
             strict_held: StrictHeld::Unknown,
             template: None,
+            server: None,
         }
     );
 
