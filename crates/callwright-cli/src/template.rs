@@ -75,7 +75,9 @@ fn dialect(found: &Result<Proved, Unknown>) -> Vec<String> {
             };
             lines.push(format!("dialect    {name} (proved by {round_trips} round trips{unclear})"));
             lines.extend(own.iter().map(json));
-            lines.extend(flags(proved).map(|(server, flags)| format!("flags      {flags:60} {}", server.name())));
+            lines.extend(
+                flags(proved).map(|(server, flags)| format!("flags      {flags:60} {}", server.name())),
+            );
         }
     }
     lines

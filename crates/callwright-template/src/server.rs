@@ -31,7 +31,9 @@ impl Server {
     /// where it has no parser for it.
     pub fn flags(self, dialect: &str) -> Option<String> {
         match self {
-            Server::Vllm => Some(format!("--enable-auto-tool-choice --tool-call-parser {}", parsers(dialect)?.0)),
+            Server::Vllm => {
+                Some(format!("--enable-auto-tool-choice --tool-call-parser {}", parsers(dialect)?.0))
+            }
             Server::Sglang => Some(format!("--tool-call-parser {}", parsers(dialect)?.1)),
             Server::LlamaCpp => Some("--jinja".into()),
         }
@@ -71,7 +73,10 @@ mod tests {
         for line in PARSERS.lines().filter(|line| !line.starts_with('#')) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [dialect, ..] = words[..] else { panic!("{line} is empty") };
-            assert!(dialects.get(dialect).is_some_and(|it| *it.name == *dialect) && words.len() == 3, "{line}");
+            assert!(
+                dialects.get(dialect).is_some_and(|it| *it.name == *dialect) && words.len() == 3,
+                "{line}"
+            );
         }
     }
 }

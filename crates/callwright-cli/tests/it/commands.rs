@@ -555,7 +555,11 @@ fn caps_say_what_a_model_can_do_and_who_says_so() {
 fn caps_name_the_flags_of_a_server_that_is_known() {
     let upstream = upstream("models = [{ id = 'Qwen/Qwen3-32B', owned_by = 'vllm' }]");
     let ran = run(&["caps", "Qwen/Qwen3-32B", "--upstream", &upstream.base_url()], "");
-    assert!(ran.out.contains("  flags      --enable-auto-tool-choice --tool-call-parser hermes: vLLM "), "{}", ran.out);
+    assert!(
+        ran.out.contains("  flags      --enable-auto-tool-choice --tool-call-parser hermes: vLLM "),
+        "{}",
+        ran.out
+    );
 }
 
 /// Tools are a part of the APIs of messages and responses; of Ollama's models each says whether it takes them.
