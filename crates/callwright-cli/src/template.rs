@@ -91,13 +91,20 @@ fn flags(proved: &Proved) -> impl Iterator<Item = (Server, String)> + '_ {
 /// What was found, for programs.
 #[derive(Serialize)]
 struct View<'f> {
-    system_role: bool,
-    alternate: bool,
+    #[serde(flatten)]
+    turns: TurnsView,
     lists_tools: bool,
     reasoning: Option<[&'f str; 2]>,
     opens_reasoning: bool,
     #[serde(flatten)]
     calls: CallsView<'f>,
+}
+
+/// Which turns the template takes, for programs.
+#[derive(Serialize)]
+struct TurnsView {
+    system_role: bool,
+    alternate: bool,
 }
 
 /// In which dialect the calls are, for programs.
@@ -130,8 +137,7 @@ impl<'f> View<'f> {
     fn of(findings: &'f Findings) -> View<'f> {
         let reasoning = findings.reasoning.as_ref();
         View {
-            system_role: findings.turns.system_role,
-            alternate: findings.turns.alternate,
+            turns: TurnsView { system_role: findings.turns.system_role, alternate: findings.turns.alternate },
             lists_tools: findings.lists_tools,
             reasoning: reasoning.map(|reasoning| [&*reasoning.open, &*reasoning.close]),
             opens_reasoning: reasoning.is_some_and(|reasoning| reasoning.opened),

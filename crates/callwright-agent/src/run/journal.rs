@@ -105,36 +105,7 @@ impl Journal {
         if !answer.reasoning.is_empty() {
             nodes.push(NewNode::new(NodeKind::Reasoning, json!({"text": answer.reasoning})));
         }
-        let report = record.attempts.last().and_then(|attempt| attempt.choices.first()).map(|choice| {
-            choice.report(&Outcome { verdicts: answer.verdicts.clone(), ..choice.outcome.clone() })
-        });
-        let report = report.unwrap_or_default();
-        let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
-        for part in &turn.parts {
-            nodes.push(match part {
-                Part::Call(call) => call_node(call, calls.next()),
-                Part::Wrong(wrong) => {
-                    let mut payload = refusals.next().unwrap_or_else(|| json!({}));
-                    let text =
-                        if wrong.is_native() { Some(&wrong.result) } else { turn.user_message.as_ref() };
-                    payload["text"] = text.cloned().into();
-                    payload["error"] = wrong.error.clone().into();
-                    payload["attempt"] = record.attempts.len().into();
-                    let kind = match policy.feeds_back() {
-                        true => {
-                            payload["next"] = "feedback".into();
-                            NodeKind::ValidationError
-                        }
-                        false => NodeKind::Refused,
-                    };
-                    NewNode {
-                        name: wrong.name.clone(),
-                        call: wrong.id.clone(),
-                        ..NewNode::new(kind, payload)
-                    }
-                }
-            });
-        }
+        nodes.extend(parts(answer, turn, policy));
         let calls: Vec<KeptCall> = answer.verdicts.iter().map(|verdict| kept(verdict, record.end)).collect();
         let turn = NewTurn {
             session: SessionRef::Named(self.session.clone()),
@@ -252,6 +223,33 @@ fn form(result: &ToolResult) -> &'static str {
         ToolResult::Object(_) => "object",
         ToolResult::Error(_) => "error",
     }
+}
+
+/// A node for each call of an answer, right or wrong, with what its report says of it.
+fn parts(answer: &Answer, turn: &ModelTurn, policy: Policy) -> Vec<NewNode> {
+    let attempts = &answer.record.attempts;
+    let report = attempts.last().and_then(|attempt| attempt.choices.first()).map(|choice| {
+        choice.report(&Outcome { verdicts: answer.verdicts.clone(), ..choice.outcome.clone() })
+    });
+    let report = report.unwrap_or_default();
+    let (mut calls, mut refusals) = (listed(&report, "calls"), listed(&report, "refusals"));
+    let node = |part: &Part| match part {
+        Part::Call(call) => call_node(call, calls.next()),
+        Part::Wrong(wrong) => {
+            let mut payload = refusals.next().unwrap_or_else(|| json!({}));
+            let text = if wrong.is_native() { Some(&wrong.result) } else { turn.user_message.as_ref() };
+            payload["text"] = text.cloned().into();
+            payload["error"] = wrong.error.clone().into();
+            payload["attempt"] = attempts.len().into();
+            let mut kind = NodeKind::Refused;
+            if policy.feeds_back() {
+                payload["next"] = "feedback".into();
+                kind = NodeKind::ValidationError;
+            }
+            NewNode { name: wrong.name.clone(), call: wrong.id.clone(), ..NewNode::new(kind, payload) }
+        }
+    };
+    turn.parts.iter().map(node).collect()
 }
 
 fn call_node(call: &Call, report: Option<Value>) -> NewNode {

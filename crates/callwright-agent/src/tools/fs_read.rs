@@ -1,6 +1,8 @@
 //! `fsRead`: a text file, or lines of it.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use callwright::json;
@@ -52,6 +54,49 @@ impl Work for FsRead {
         if has_other_names(&file) && !context.approved {
             return Err(ToolError::at(path, FileError::Linked));
         }
+        let Read { kept, n_lines } = Read::new(file, path, first..=last, context)?;
+        if n_lines < first && 1 < first {
+            return Err(ToolError::at(
+                path,
+                format!("there is no line {first}: the file has {n_lines} lines"),
+            ));
+        }
+        let (is_cut, kept_to) = (kept.full, kept.last);
+        let content = kept
+            .text()
+            .map_err(|at| ToolError::at(path, format!("not UTF-8 text, from byte {at} of these lines on")))?;
+        let mut result =
+            object([("path", json!(path)), ("content", json!(content)), ("lines", json!(n_lines))]);
+        if 1 < first || last < n_lines {
+            result.insert("start_line".to_owned(), json!(first));
+            result.insert("end_line".to_owned(), json!(kept_to));
+        }
+        if is_cut {
+            let asked = last.min(n_lines);
+            let more = match asked - kept_to {
+                0 => "… the last line is cut".to_owned(),
+                more => format!("… {more} more lines: read on with start_line {}", kept_to + 1),
+            };
+            result.insert("more".to_owned(), json!(more));
+        }
+        Ok(ToolResult::Object(result))
+    }
+}
+
+/// What was read of a file.
+struct Read {
+    kept: Kept,
+    n_lines: u64,
+}
+
+impl Read {
+    /// Reads the file to its end, and keeps of `wanted` what fits.
+    fn new(
+        file: File,
+        path: &str,
+        wanted: RangeInclusive<u64>,
+        context: &CallContext,
+    ) -> Result<Read, ToolError> {
         let size = file.metadata().map(|metadata| metadata.len()).unwrap_or_default();
         let mut lines = BufReader::with_capacity(64 << 10, file);
         let system = |error: std::io::Error| ToolError::at(path, FileError::from(error));
@@ -65,7 +110,7 @@ impl Work for FsRead {
             // By pieces: a line may be as long as the file.
             let piece = lines.fill_buf().map_err(system)?;
             if piece.is_empty() {
-                break;
+                return Ok(Read { kept, n_lines });
             }
             let length = piece.iter().position(|byte| *byte == b'\n').map_or(piece.len(), |at| at + 1);
             if at_line_start {
@@ -74,46 +119,13 @@ impl Work for FsRead {
                     go_on(context)?;
                 }
             }
-            if (first..=last).contains(&n_lines) {
-                let too_many = context.limits.entries as u64 <= n_lines - first;
+            if wanted.contains(&n_lines) {
+                let too_many = context.limits.entries as u64 <= n_lines - wanted.start();
                 kept.push(&piece[..length], n_lines, context.limits.bytes, too_many);
             }
             at_line_start = piece[length - 1] == b'\n';
             lines.consume(length);
         }
-        if n_lines < first && 1 < first {
-            return Err(ToolError::at(
-                path,
-                format!("there is no line {first}: the file has {n_lines} lines"),
-            ));
-        }
-        let content = match String::from_utf8(kept.bytes) {
-            Ok(content) => content,
-            // The cut may have gone through a character.
-            Err(error) if kept.full && error.utf8_error().error_len().is_none() => {
-                let whole = error.utf8_error().valid_up_to();
-                String::from_utf8_lossy(&error.as_bytes()[..whole]).into_owned()
-            }
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                return Err(ToolError::at(path, format!("not UTF-8 text, from byte {at} of these lines on")));
-            }
-        };
-        let mut result =
-            object([("path", json!(path)), ("content", json!(content)), ("lines", json!(n_lines))]);
-        if 1 < first || last < n_lines {
-            result.insert("start_line".to_owned(), json!(first));
-            result.insert("end_line".to_owned(), json!(kept.last));
-        }
-        if kept.full {
-            let asked = last.min(n_lines);
-            let more = match asked - kept.last {
-                0 => "… the last line is cut".to_owned(),
-                more => format!("… {more} more lines: read on with start_line {}", kept.last + 1),
-            };
-            result.insert("more".to_owned(), json!(more));
-        }
-        Ok(ToolResult::Object(result))
     }
 }
 
@@ -142,6 +154,19 @@ impl Kept {
             self.bytes.extend_from_slice(&piece[..room]);
             self.last = line;
         }
+    }
+
+    /// The text that is kept.
+    ///
+    /// # Errors
+    /// The byte from which on it is not UTF-8.
+    fn text(self) -> Result<String, usize> {
+        String::from_utf8(self.bytes).or_else(|error| {
+            let (at, reason) = (error.utf8_error().valid_up_to(), error.utf8_error().error_len());
+            // The cut may have gone through a character.
+            let is_cut = self.full && reason.is_none();
+            if is_cut { Ok(String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned()) } else { Err(at) }
+        })
     }
 }
 

@@ -203,6 +203,14 @@ impl Agent {
     }
 }
 
+/// The heading under which a refused call is shown.
+pub(crate) fn refusal_title(code: &str) -> &'static str {
+    match code {
+        "unreadable" | "too-long" | "truncated" | "open-end" | "shape" => "⚠️  JSON Parse Error:",
+        _ => "⚠️  Tool Call Error:",
+    }
+}
+
 /// Heeds each Ctrl-C, for as long as this is awaited. One listener hears all: one for each would miss what comes in between.
 pub(crate) async fn each_interrupt(mut heed: impl FnMut()) {
     #[cfg(unix)]

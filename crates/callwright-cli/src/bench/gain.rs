@@ -85,8 +85,23 @@ async fn measured(
     let (_, relay) = config.parts(&env, &Secrets::default())?;
     let relay = Relay::new(relay, env, notes.clone()).map_err(|error| Failure::Config(error.to_string()))?;
     let asker = Arc::new(Asker { relay, model: model.clone(), name, most: args.max_tokens });
+    let outcomes = outcomes(&asker, questions, usize::from(args.parallel.get())).await?;
+    let mut noted = notes.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let outcomes = outcomes.into_iter().enumerate().map(|(n, outcome)| {
+        let noted = noted.remove(&n.to_string()).unwrap_or_default();
+        Outcome { noted, ..outcome }
+    });
+    Ok(Gain::of(model, outcomes))
+}
+
+/// Asks all questions, `parallel` at the same time, and draws how far it is.
+async fn outcomes(
+    asker: &Arc<Asker>,
+    questions: Vec<Question>,
+    parallel: usize,
+) -> Result<Vec<Outcome>, Failure> {
     let bar = match io::stderr().is_terminal() {
-        true => ProgressBar::new(count as u64),
+        true => ProgressBar::new(questions.len() as u64),
         false => ProgressBar::hidden(),
     };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}") {
@@ -96,10 +111,10 @@ async fn measured(
     let mut waiting = questions.into_iter().enumerate();
     let mut asking = JoinSet::new();
     loop {
-        while asking.len() < usize::from(args.parallel.get())
+        while asking.len() < parallel
             && let Some((n, question)) = waiting.next()
         {
-            let asker = Arc::clone(&asker);
+            let asker = Arc::clone(asker);
             asking.spawn(async move { (n, asker.outcome(n, &question).await) });
         }
         let Some(done) = asking.join_next().await else { break };
@@ -109,12 +124,7 @@ async fn measured(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let mut noted = notes.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcomes = outcomes.into_iter().flatten().enumerate().map(|(n, outcome)| {
-        let noted = noted.remove(&n.to_string()).unwrap_or_default();
-        Outcome { noted, ..outcome }
-    });
-    Ok(Gain::of(model, outcomes))
+    Ok(outcomes.into_iter().flatten().collect())
 }
 
 /// Is the host of `url` this machine?
@@ -133,8 +143,10 @@ impl Observer for Notes {
         let noted = Noted {
             is_repaired: 0 < turn.n_repaired(),
             is_retried: turn.corrections().next().is_some(),
-            is_strict: turn.attempts.iter().any(|attempt| attempt.strict != Strict::None),
-            breaks_strict: turn.attempts.iter().any(|attempt| 0 < attempt.strict_broken),
+            kept_strict: {
+                let is_asked = turn.attempts.iter().any(|attempt| attempt.strict != Strict::None);
+                is_asked.then(|| turn.attempts.iter().all(|attempt| attempt.strict_broken == 0))
+            },
             is_escalated: turn.escalated.is_some(),
             tokens: turn.usage(),
         };

@@ -24,10 +24,8 @@ pub(crate) struct Noted {
     pub(crate) is_repaired: bool,
     /// Was the model asked again?
     pub(crate) is_retried: bool,
-    /// Was the server asked to hold calls to their schemas?
-    pub(crate) is_strict: bool,
-    /// Did it make a call all the same that does not keep to its schema?
-    pub(crate) breaks_strict: bool,
+    /// Did a call keep to its schema, where the server was asked to hold calls to theirs?
+    pub(crate) kept_strict: Option<bool>,
     /// Did a second model answer?
     pub(crate) is_escalated: bool,
     /// The tokens of all that was asked and answered.
@@ -123,8 +121,8 @@ impl Gain {
             gain.all.add(&outcome);
             gain.tokens_without.add(outcome.tokens_without);
             gain.tokens_with.add(outcome.noted.tokens);
-            gain.strict.asked += usize::from(outcome.noted.is_strict);
-            gain.strict.broken += usize::from(outcome.noted.breaks_strict);
+            gain.strict.asked += usize::from(outcome.noted.kept_strict.is_some());
+            gain.strict.broken += usize::from(outcome.noted.kept_strict == Some(false));
             gain.by_tool.entry(outcome.about.clone()).or_default().add(&outcome);
             let defects = [
                 (outcome.why_without, &mut gain.defects_without),
@@ -198,18 +196,12 @@ mod tests {
             };
         let outcomes = [
             outcome("a", None, None, Noted::default()),
-            outcome("b", None, None, Noted { is_strict: true, ..Noted::default() }),
+            outcome("b", None, None, Noted { kept_strict: Some(true), ..Noted::default() }),
             outcome(
                 "c",
                 Some("no call"),
                 None,
-                Noted {
-                    is_repaired: true,
-                    is_strict: true,
-                    breaks_strict: true,
-                    is_escalated: true,
-                    ..Noted::default()
-                },
+                Noted { is_repaired: true, kept_strict: Some(false), is_escalated: true, ..Noted::default() },
             ),
             outcome("c", Some("invalid"), Some("status 422"), Noted { is_retried: true, ..Noted::default() }),
         ];

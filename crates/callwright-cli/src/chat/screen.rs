@@ -23,6 +23,7 @@ use super::markdown::Markdown;
 use crate::agent::diff::diff;
 use crate::agent::paint::{Paint, Style};
 use crate::agent::preview::{ANSWERS, NO_ANSWER, indented, preview, read, said};
+use crate::agent::refusal_title;
 use crate::harmless::harmless;
 
 /// The longest result that is told in a line.
@@ -220,21 +221,62 @@ impl Watch for Screen {
                 self.clear(state);
                 self.put(state, &dim(&harmless(text)));
             }
-            Event::Answered { prompt_based, calls, .. } => {
+            Event::Answered { prompt_based, calls, .. } => self.answered(state, *calls, *prompt_based),
+            Event::Invalid { code, error, .. } => {
+                let title = self.paint.of(Style::Alarm, refusal_title(code));
+                self.tell(state, &format!("  {title}\n{}", indented(&harmless(error), 2)));
+                self.start_line(state);
+            }
+            Event::Repaired { .. }
+            | Event::CallStarted { .. }
+            | Event::CallFinished { .. }
+            | Event::OutcomeUnknown { .. } => self.draw_call(state, event),
+            Event::Compacted => self.put(state, &dim("  older parts of the conversation were left out\n")),
+            Event::Retried { why } => self.tell(state, &dim(&format!("  asked again: {}\n", shown(why)))),
+            Event::Blocked { sentence } => {
+                self.tell(state, &format!("{}\n", self.paint.of(Style::Alarm, &harmless(sentence))));
+            }
+            Event::Ended { ended, .. } => {
                 self.clear(state);
                 self.finish_text(state);
-                if self.shows.raw {
-                    let raw = harmless(&self.secrets.hidden_text(&state.raw)).into_owned();
-                    self.put(state, &format!("{} {raw}\n", dim("[DEBUG] Raw response:")));
-                }
-                if 0 < *prompt_based {
-                    let line = format!("  Parsed {prompt_based} prompt-based tool call(s)\n");
-                    self.put(state, &dim(&line));
-                }
-                if 0 < *calls {
-                    self.put(state, &format!("  {}\n", dim("Executing Tools...")));
+                // What the model said last stands there already.
+                if ended.end != End::Answered {
+                    self.put(state, &format!("{}\n", harmless(&ended.sentence)));
                 }
             }
+            _ => {}
+        }
+    }
+}
+
+impl Screen {
+    /// Draws `text` on a line of its own.
+    fn tell(&self, state: &mut State, text: &str) {
+        self.clear(state);
+        self.start_line(state);
+        self.put(state, text);
+    }
+
+    fn answered(&self, state: &mut State, calls: usize, prompt_based: usize) {
+        let dim = |text: &str| self.paint.of(Style::Dim, text);
+        self.clear(state);
+        self.finish_text(state);
+        if self.shows.raw {
+            let raw = harmless(&self.secrets.hidden_text(&state.raw)).into_owned();
+            self.put(state, &format!("{} {raw}\n", dim("[DEBUG] Raw response:")));
+        }
+        if 0 < prompt_based {
+            let line = format!("  Parsed {prompt_based} prompt-based tool call(s)\n");
+            self.put(state, &dim(&line));
+        }
+        if 0 < calls {
+            self.put(state, &format!("  {}\n", dim("Executing Tools...")));
+        }
+    }
+
+    /// Draws how a call goes.
+    fn draw_call(&self, state: &mut State, event: &Event) {
+        match event {
             Event::Repaired { tool, repairs, class, renamed_from, .. } => {
                 let mut what = repairs.join(", ");
                 if let Some(from) = renamed_from {
@@ -246,16 +288,6 @@ impl Watch for Screen {
                     shown(what.trim_end_matches("; "))
                 );
                 self.put(state, &self.paint.of(Style::Yellow, &line));
-            }
-            Event::Invalid { code, error, .. } => {
-                self.clear(state);
-                self.start_line(state);
-                let is_json =
-                    matches!(code.as_str(), "unreadable" | "too-long" | "truncated" | "open-end" | "shape");
-                let title = if is_json { "⚠️  JSON Parse Error:" } else { "⚠️  Tool Call Error:" };
-                let title = self.paint.of(Style::Alarm, title);
-                self.put(state, &format!("  {title}\n{}", indented(&harmless(error), 2)));
-                self.start_line(state);
             }
             Event::CallStarted { id, tool, arguments } => {
                 if let Some(path) = changed_path(tool, arguments) {
@@ -272,25 +304,6 @@ impl Watch for Screen {
             Event::OutcomeUnknown { tool, arguments, .. } => {
                 let line = format!("  {}: whether it was done is not known\n", headline(tool, arguments));
                 self.put(state, &self.paint.of(Style::Alarm, &line));
-            }
-            Event::Compacted => self.put(state, &dim("  older parts of the conversation were left out\n")),
-            Event::Retried { why } => {
-                self.clear(state);
-                self.start_line(state);
-                self.put(state, &dim(&format!("  asked again: {}\n", shown(why))));
-            }
-            Event::Blocked { sentence } => {
-                self.clear(state);
-                self.start_line(state);
-                self.put(state, &format!("{}\n", self.paint.of(Style::Alarm, &harmless(sentence))));
-            }
-            Event::Ended { ended, .. } => {
-                self.clear(state);
-                self.finish_text(state);
-                // What the model said last stands there already.
-                if ended.end != End::Answered {
-                    self.put(state, &format!("{}\n", harmless(&ended.sentence)));
-                }
             }
             _ => {}
         }

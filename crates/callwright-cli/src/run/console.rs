@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use callwright_agent::Why;
 use callwright_agent::run::{End, Event, Watch};
 
+use crate::agent::refusal_title;
 use crate::harmless::harmless;
 
 /// How much of a result is shown.
@@ -48,12 +49,9 @@ struct State<W> {
     out: W,
     model: String,
     turn: u32,
-    /// The heading of the turn is there.
-    has_heading: bool,
+    stage: Stage,
     /// The last character that the model wrote.
     last: Option<char>,
-    /// `Executing Tools...` is there.
-    is_executing: bool,
     /// The model wrote something that is there to be read.
     said: bool,
     /// Its calls stand in that.
@@ -64,6 +62,16 @@ struct State<W> {
     repaired: Option<String>,
 }
 
+/// The lines of a turn that are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    #[default]
+    Nothing,
+    Heading,
+    /// `Executing Tools...`
+    Executing,
+}
+
 impl<W: Write> Console<W> {
     /// Draws to `out`; `model` is what stands in headings.
     pub(crate) fn new(out: W, model: &str, in_color: bool) -> Console<W> {
@@ -72,9 +80,8 @@ impl<W: Write> Console<W> {
             out,
             model,
             turn: 0,
-            has_heading: false,
+            stage: Stage::Nothing,
             last: None,
-            is_executing: false,
             said: false,
             has_calls: false,
             text: String::new(),
@@ -114,9 +121,7 @@ impl<W: Write> Console<W> {
     fn draw(&self, state: &mut State<W>, event: &Event) -> io::Result<()> {
         match event {
             Event::Asking { turn } => {
-                (state.turn, state.has_heading, state.last) = (*turn, false, None);
-                (state.is_executing, state.said) = (false, false);
-                state.text.clear();
+                state.begin(*turn);
                 Ok(())
             }
             Event::Raw { text } if text.is_empty() => Ok(()),
@@ -130,34 +135,9 @@ impl<W: Write> Console<W> {
                 state.text.push_str(text);
                 Ok(())
             }
-            Event::Answered { calls, prompt_based, text, .. } => {
-                state.heading()?;
-                if state.last.is_some_and(|last| last != '\n') {
-                    writeln!(state.out)?;
-                }
-                // What was said when a call was asked for again.
-                let more = text.strip_prefix(state.text.as_str()).unwrap_or_default().trim();
-                if !more.is_empty() {
-                    writeln!(state.out, "{}", harmless(more))?;
-                }
-                let parsed = |n: usize, how: &str| format!("  Parsed {n} {how} tool call(s)");
-                if state.said && 0 < *calls {
-                    writeln!(state.out)?;
-                }
-                if 0 < *prompt_based {
-                    writeln!(state.out, "{}", parsed(*prompt_based, "prompt-based"))?;
-                }
-                state.has_calls = prompt_based == calls;
-                if prompt_based < calls {
-                    writeln!(state.out, "{}", parsed(calls - prompt_based, "native"))?;
-                }
-                Ok(())
-            }
+            Event::Answered { calls, prompt_based, text, .. } => state.answered(*calls, *prompt_based, text),
             Event::Invalid { code, error, .. } => {
-                let is_json =
-                    matches!(code.as_str(), "unreadable" | "too-long" | "truncated" | "open-end" | "shape");
-                let title = if is_json { "⚠️  JSON Parse Error:" } else { "⚠️  Tool Call Error:" };
-                writeln!(state.out, "\n  {}", self.paint(title, RED))?;
+                writeln!(state.out, "\n  {}", self.paint(refusal_title(code), RED))?;
                 harmless(error).lines().try_for_each(|line| writeln!(state.out, "  {line}"))
             }
             Event::Repaired { tool, renamed_from, repairs, .. } => {
@@ -166,14 +146,6 @@ impl<W: Write> Console<W> {
                 let line = format!("  Repaired {tool}: {}", what.join(", "));
                 writeln!(state.out, "{}", self.paint(&harmless(&line), DIM))
             }
-            Event::CallStarted { tool, arguments, .. } => {
-                state.executing()?;
-                if state.has_calls {
-                    return Ok(());
-                }
-                let call = format!("    ▸ {tool} {}", shortened(arguments, CALL));
-                writeln!(state.out, "{}", self.paint(&harmless(&call), DIM))
-            }
             Event::ApprovalAsked { id, why: Why::Repaired, .. } => {
                 state.repaired = Some(id.clone());
                 Ok(())
@@ -181,6 +153,37 @@ impl<W: Write> Console<W> {
             Event::Approved { .. } => {
                 state.repaired = None;
                 Ok(())
+            }
+            Event::CallStarted { .. } | Event::CallFinished { .. } | Event::OutcomeUnknown { .. } => {
+                self.draw_call(state, event)
+            }
+            Event::StepFinished(_) => writeln!(state.out),
+            Event::Compacted => writeln!(state.out, "{}", self.paint("(older parts are left out)", DIM)),
+            Event::Retried { why } => {
+                state.end_line()?;
+                (state.last, state.said) = (None, false);
+                state.text.clear();
+                let line = format!("(asked once more: {})", harmless(why));
+                writeln!(state.out, "{}", self.paint(&line, DIM))
+            }
+            // What the model said last is there already, unless the run was over before.
+            Event::Ended { ended, .. } if ended.end == End::Answered && 0 < state.turn => Ok(()),
+            Event::Ended { ended, .. } => writeln!(state.out, "{}", harmless(&ended.sentence)),
+            Event::Blocked { sentence } => writeln!(state.out, "{}", harmless(sentence)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Draws how a call goes.
+    fn draw_call(&self, state: &mut State<W>, event: &Event) -> io::Result<()> {
+        match event {
+            Event::CallStarted { tool, arguments, .. } => {
+                state.executing()?;
+                if state.has_calls {
+                    return Ok(());
+                }
+                let call = format!("    ▸ {tool} {}", shortened(arguments, CALL));
+                writeln!(state.out, "{}", self.paint(&harmless(&call), DIM))
             }
             Event::CallFinished { id, tool, result, is_error, .. } => {
                 state.executing()?;
@@ -200,41 +203,58 @@ impl<W: Write> Console<W> {
                 );
                 writeln!(state.out, "{}", self.paint(&harmless(&line), RED))
             }
-            Event::StepFinished(_) => writeln!(state.out),
-            Event::Compacted => writeln!(state.out, "{}", self.paint("(older parts are left out)", DIM)),
-            Event::Retried { why } => {
-                if state.last.is_some_and(|last| last != '\n') {
-                    writeln!(state.out)?;
-                }
-                (state.last, state.said) = (None, false);
-                state.text.clear();
-                let line = format!("(asked once more: {})", harmless(why));
-                writeln!(state.out, "{}", self.paint(&line, DIM))
-            }
-            // What the model said last is there already, unless the run was over before.
-            Event::Ended { ended, .. } if ended.end == End::Answered && 0 < state.turn => Ok(()),
-            Event::Ended { ended, .. } => writeln!(state.out, "{}", harmless(&ended.sentence)),
-            Event::Blocked { sentence } => writeln!(state.out, "{}", harmless(sentence)),
             _ => Ok(()),
         }
     }
 }
 
 impl<W: Write> State<W> {
+    fn begin(&mut self, turn: u32) {
+        (self.turn, self.stage, self.last, self.said) = (turn, Stage::Nothing, None, false);
+        self.text.clear();
+    }
+
     fn heading(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.has_heading, true) {
+        if Stage::Heading <= self.stage {
             return Ok(());
         }
+        self.stage = Stage::Heading;
         let turn = if self.turn < 2 { String::new() } else { format!(" - Turn {}", self.turn) };
         let heading = format!("Agent ({}){turn}", self.model);
         writeln!(self.out, "{heading}\n{}", "─".repeat(heading.chars().count()))
     }
 
     fn executing(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_executing, true) {
+        if self.stage == Stage::Executing {
             return Ok(());
         }
+        self.stage = Stage::Executing;
         writeln!(self.out, "  Executing Tools...")
+    }
+
+    /// Ends the line that the model is in.
+    fn end_line(&mut self) -> io::Result<()> {
+        if self.last.is_some_and(|last| last != '\n') { writeln!(self.out) } else { Ok(()) }
+    }
+
+    fn answered(&mut self, calls: usize, prompt_based: usize, text: &str) -> io::Result<()> {
+        self.heading()?;
+        self.end_line()?;
+        // What was said when a call was asked for again.
+        let more = text.strip_prefix(self.text.as_str()).unwrap_or_default().trim();
+        if !more.is_empty() {
+            writeln!(self.out, "{}", harmless(more))?;
+        }
+        if self.said && 0 < calls {
+            writeln!(self.out)?;
+        }
+        self.has_calls = prompt_based == calls;
+        for (n, how) in [(prompt_based, "prompt-based"), (calls.saturating_sub(prompt_based), "native")] {
+            if 0 < n {
+                writeln!(self.out, "  Parsed {n} {how} tool call(s)")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright::value::Value;
-use callwright_agent::run::{Call, Cancel, End, Next, Outcome, RunError, Runner, Watch};
-use callwright_agent::{Decision, Repaired, Toolbox, Why};
+use callwright_agent::run::{
+    Call, Cancel, End, Next, Outcome, RunError, Runner, RunnerBuilder, Settings, Watch,
+};
+use callwright_agent::{Decision, Repaired, Rights, Toolbox, Why};
 use callwright_gateway::Secrets;
 use callwright_store::Store;
 
@@ -62,22 +64,18 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     let tools = file.toolbox(&agent.tools, &agent.commands)?;
     let toolbox = Toolbox::new(tools).map_err(|error| Failure::Config(error.to_string()))?;
     agent.check_rights(&toolbox)?;
-    let mut builder = agent.builder(toolbox);
-    let settings = &agent.config.settings;
-    builder.settings = file.settings(settings.policy, settings.notes);
-    if args.agent.gateway.requests.policy.is_some() {
-        builder.settings.policy = settings.policy;
-    }
-    if let Some(most) = args.max_turns {
-        builder.settings.stop.max_turns = Some(most);
-    }
     let kept_model = kept.and_then(|kept| kept["model"].as_str()).map(str::to_owned);
     let model = args.model.clone().or(kept_model).or_else(|| file.model.clone());
-    builder.model = Some(agent.model(model).await?);
-    builder.prices = file.prices();
-    builder.request = file.request.clone();
-    builder.watch = watch(args, builder.model.as_deref(), in_color);
-    builder.facts = json!({"file": Value::of(&file).unwrap_or_default(), "workspace": agent.workspace.root().to_string_lossy(), "model": builder.model});
+    let model = agent.model(model).await?;
+    let builder = RunnerBuilder {
+        settings: settings(args, &agent, &file),
+        prices: file.prices(),
+        request: file.request.clone(),
+        watch: watch(args, &model, in_color),
+        facts: json!({"file": Value::of(&file).unwrap_or_default(), "workspace": agent.workspace.root().to_string_lossy(), "model": model}),
+        model: Some(model),
+        ..agent.builder(toolbox)
+    };
     let mut runner = match resumed {
         Some(resumed) => {
             let settings = builder.settings.clone();
@@ -96,18 +94,10 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     agent.close().await;
     let code = code(&outcome);
     if args.output == OutputForm::Text {
-        let mut err = io::stderr().lock();
-        let permits = |call: &Call| {
-            let toolbox = &runner.with().toolbox;
-            toolbox.decide(&call.name, &call.arguments, Repaired::Exact, &agent.rights) == Decision::Run
-        };
-        let resume = resume(&session, &args.agent, &runner.machine().next(), permits);
-        let more = if matches!(code, 0 | 1) || agent.journal.is_none() {
-            String::new()
-        } else {
-            format!("; {resume}")
-        };
-        writeln!(err, "callwright: {}; session {session}{more}", runner.machine().account())?;
+        let is_over = matches!(code, 0 | 1) || agent.journal.is_none();
+        let resume = resume(&session, &args.agent, &runner, &agent.rights);
+        let more = if is_over { String::new() } else { format!("; {resume}") };
+        writeln!(io::stderr(), "callwright: {}; session {session}{more}", runner.machine().account())?;
     }
     match outcome {
         Err(RunError::Journal(error)) => Err(Failure::Store(error)),
@@ -116,10 +106,28 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     }
 }
 
+/// What holds for the run: the file's settings, over which the command's go.
+fn settings(args: &RunArgs, agent: &Agent, file: &RunFile) -> Settings {
+    let configured = &agent.config.settings;
+    let mut settings = file.settings(configured.policy, configured.notes);
+    if args.agent.gateway.requests.policy.is_some() {
+        settings.policy = configured.policy;
+    }
+    if let Some(most) = args.max_turns {
+        settings.stop.max_turns = Some(most);
+    }
+    settings
+}
+
 /// The command that lets a run go on: with all options that it was given, for a run keeps no rights and no upstream, and with
 /// those that permit what it waits for.
-fn resume(session: &str, args: &AgentArgs, next: &Next, permits: impl Fn(&Call) -> bool) -> String {
-    let waiting = match next {
+fn resume(session: &str, args: &AgentArgs, runner: &Runner, rights: &Rights) -> String {
+    let permits = |call: &Call| {
+        let toolbox = &runner.with().toolbox;
+        toolbox.decide(&call.name, &call.arguments, Repaired::Exact, rights) == Decision::Run
+    };
+    let next = runner.machine().next();
+    let waiting = match &next {
         Next::Ask(calls) => calls.as_slice(),
         Next::CallModel(_) | Next::CallTools(_) | Next::Done(_) => &[],
     };
@@ -205,10 +213,10 @@ fn workspace(args: &RunArgs, kept: Option<&Value>) -> Result<PathBuf, Failure> {
     }
 }
 
-fn watch(args: &RunArgs, model: Option<&str>, in_color: bool) -> Arc<dyn Watch> {
+fn watch(args: &RunArgs, model: &str, in_color: bool) -> Arc<dyn Watch> {
     match args.output {
         OutputForm::Json => Arc::new(JsonLines),
-        OutputForm::Text => Arc::new(Console::new(io::stdout(), model.unwrap_or("default"), in_color)),
+        OutputForm::Text => Arc::new(Console::new(io::stdout(), model, in_color)),
     }
 }
 
