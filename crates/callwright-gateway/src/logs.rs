@@ -98,42 +98,52 @@ pub(crate) fn ended(turn: &TurnRecord) {
             }
         }
     }
-    let of_attempt = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
-    let error = || turn.error.as_deref().or_else(of_attempt);
     match turn.end {
-        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Rejected | TurnEnd::Invalid => tracing::warn!(
-            request = %turn.id,
-            model = turn.model,
-            end = turn.end.name(),
-            status = turn.status,
-            attempts = turn.attempts.len(),
-            error = error().unwrap_or("the answer broke off"),
-            "[chat] failed"
-        ),
-        // The client has an answer that says so.
-        TurnEnd::Refused | TurnEnd::GaveUp => tracing::warn!(
-            request = %turn.id,
-            model = turn.model,
-            end = turn.end.name(),
-            status = turn.status,
-            attempts = turn.attempts.len(),
-            reason = last_refusal(turn),
-            "[chat] gave up: no valid call came"
-        ),
-        TurnEnd::Passed | TurnEnd::Repaired | TurnEnd::Retried | TurnEnd::HungUp => {
-            tracing::debug!(
-                request = %turn.id,
-                model = turn.model,
-                mode = turn.attempts.last().map(|attempt| attempt.mode.name()),
-                end = turn.end.name(),
-                status = turn.status,
-                attempts = turn.attempts.len(),
-                ms = turn.total.as_secs_f64() * 1e3,
-                upstream_ms = turn.upstream.as_secs_f64() * 1e3,
-                "[chat] ended"
-            );
-        }
+        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Rejected | TurnEnd::Invalid => failed(turn),
+        TurnEnd::Refused | TurnEnd::GaveUp => gave_up(turn),
+        TurnEnd::Passed | TurnEnd::Repaired | TurnEnd::Retried | TurnEnd::HungUp => answered(turn),
     }
+}
+
+fn failed(turn: &TurnRecord) {
+    let of_attempt = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
+    let error = turn.error.as_deref().or_else(of_attempt);
+    tracing::warn!(
+        request = %turn.id,
+        model = turn.model,
+        end = turn.end.name(),
+        status = turn.status,
+        attempts = turn.attempts.len(),
+        error = error.unwrap_or("the answer broke off"),
+        "[chat] failed"
+    );
+}
+
+/// The client has an answer that says so.
+fn gave_up(turn: &TurnRecord) {
+    tracing::warn!(
+        request = %turn.id,
+        model = turn.model,
+        end = turn.end.name(),
+        status = turn.status,
+        attempts = turn.attempts.len(),
+        reason = last_refusal(turn),
+        "[chat] gave up: no valid call came"
+    );
+}
+
+fn answered(turn: &TurnRecord) {
+    tracing::debug!(
+        request = %turn.id,
+        model = turn.model,
+        mode = turn.attempts.last().map(|attempt| attempt.mode.name()),
+        end = turn.end.name(),
+        status = turn.status,
+        attempts = turn.attempts.len(),
+        ms = turn.total.as_secs_f64() * 1e3,
+        upstream_ms = turn.upstream.as_secs_f64() * 1e3,
+        "[chat] ended"
+    );
 }
 
 /// Why the last call that was refused was.

@@ -183,42 +183,52 @@ pub(super) fn walk<'v, 'g>(
                     todo.push((element, entry.prefix.get(i).copied().unwrap_or(entry.element)));
                 }
             }
-            Kind::Object => {
-                let mut seen: u128 = 0;
-                let mut others: Vec<(Cow<'v, str>, Value<'v>)> = Vec::new();
-                for (key, member) in value.members() {
-                    if has_escapes && key.has_lone_surrogate() {
-                        report(value, Sort::Surrogate)?;
-                    }
-                    let name = key.as_str().unwrap_or_default();
-                    match entry.members.get_full(&*name) {
-                        Some((i, _, &at)) => {
-                            todo.push((member, if entry.is_disjoint { at } else { ANY }));
-                            if MAX_SLOTS <= i {
-                                others.push((name, member));
-                            } else if seen & 1 << i == 0 {
-                                seen |= 1 << i;
-                            } else if value.get(&name).is_some_and(|first| !first.same_as(member)) {
-                                report(member, Sort::Duplicate(name))?;
-                            }
-                        }
-                        None => match entry.additional {
-                            Some(at) => {
-                                todo.push((member, at));
-                                others.push((name, member));
-                            }
-                            None => report(member, Sort::Unknown(name))?,
-                        },
-                    }
-                }
-                if entry.required & !seen != 0 {
-                    report(value, Sort::Missing(entry.required & !seen))?;
-                }
-                for (name, member) in differing(others) {
+            Kind::Object => members(value, entry, has_escapes, &mut todo, &mut report)?,
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Looks at the members of an object, and at those that it lacks; their values are left to be done.
+fn members<'v, 'g>(
+    value: Value<'v>,
+    entry: &'g Entry,
+    has_escapes: bool,
+    todo: &mut Vec<(Value<'v>, u32)>,
+    report: &mut impl FnMut(Value<'v>, Sort<'v, 'g>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut seen: u128 = 0;
+    let mut others: Vec<(Cow<'v, str>, Value<'v>)> = Vec::new();
+    for (key, member) in value.members() {
+        if has_escapes && key.has_lone_surrogate() {
+            report(value, Sort::Surrogate)?;
+        }
+        let name = key.as_str().unwrap_or_default();
+        match entry.members.get_full(&*name) {
+            Some((i, _, &at)) => {
+                todo.push((member, if entry.is_disjoint { at } else { ANY }));
+                if MAX_SLOTS <= i {
+                    others.push((name, member));
+                } else if seen & 1 << i == 0 {
+                    seen |= 1 << i;
+                } else if value.get(&name).is_some_and(|first| !first.same_as(member)) {
                     report(member, Sort::Duplicate(name))?;
                 }
             }
+            None => match entry.additional {
+                Some(at) => {
+                    todo.push((member, at));
+                    others.push((name, member));
+                }
+                None => report(member, Sort::Unknown(name))?,
+            },
         }
+    }
+    if entry.required & !seen != 0 {
+        report(value, Sort::Missing(entry.required & !seen))?;
+    }
+    for (name, member) in differing(others) {
+        report(member, Sort::Duplicate(name))?;
     }
     ControlFlow::Continue(())
 }

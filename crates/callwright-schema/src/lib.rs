@@ -55,6 +55,65 @@ pub struct Schema {
 #[cfg(feature = "full-schemas")]
 const MAX_ROUNDS: usize = 4;
 
+/// What a schema is compiled to.
+struct Parts {
+    guide: SchemaGuide,
+    is_exact: bool,
+    #[cfg(feature = "full-schemas")]
+    validator: Option<Validator>,
+}
+
+impl Parts {
+    /// Compiles the tables and, where they do not say all that `schema` says, the validator. What that refuses is left out.
+    #[cfg(feature = "full-schemas")]
+    fn compile(
+        schema: &mut Value,
+        is_known: bool,
+        resources: &[(String, Value)],
+        unchecked: &mut Vec<Unchecked>,
+    ) -> Result<Parts, SchemaError> {
+        let mut round = 0;
+        loop {
+            let (guide, is_exact) = tables(schema, is_known);
+            if is_exact {
+                return Ok(Parts { guide, is_exact, validator: None });
+            }
+            let refused = match Validator::new(schema, resources)? {
+                Ok(validator) => return Ok(Parts { guide, is_exact, validator: Some(validator) }),
+                Err(refused) => refused,
+            };
+            round += 1;
+            // What has no place in the schema cannot be left out of it: the tables guide by the rest.
+            let whole = refused.iter().find(|part| part.pointer.is_empty()).cloned();
+            let refused = if whole.is_some() { Vec::new() } else { refused };
+            let reason = refused.first().map_or(String::new(), |part| part.reason.clone());
+            if MAX_ROUNDS < round || !leave_out(schema, refused, unchecked) {
+                unchecked.push(whole.unwrap_or(Unchecked { pointer: String::new(), reason }));
+                return Ok(Parts { guide, is_exact, validator: None });
+            }
+        }
+    }
+
+    #[cfg(not(feature = "full-schemas"))]
+    fn compile(
+        schema: &mut Value,
+        is_known: bool,
+        resources: &[(String, Value)],
+        unchecked: &mut Vec<Unchecked>,
+    ) -> Result<Parts, SchemaError> {
+        let foreign = references::to_elsewhere(schema, resources);
+        leave_out(schema, foreign, unchecked);
+        let (guide, is_exact) = tables(schema, is_known);
+        Ok(Parts { guide, is_exact })
+    }
+}
+
+/// The tables of a schema, and whether they say all of it.
+fn tables(schema: &Value, is_known: bool) -> (SchemaGuide, bool) {
+    let (guide, is_exact) = compile::compile(&[Document::new(schema)]);
+    (guide, is_exact && is_known)
+}
+
 impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
     ///
@@ -109,47 +168,14 @@ impl Schema {
         }
         // The tables know the vocabulary of the drafts only, not that of another language.
         let is_known = Draft::known(&value).is_some();
-        let tables = |value: &Value| {
-            let (guide, is_exact) = compile::compile(&[Document::new(value)]);
-            (guide, is_exact && is_known)
-        };
-        #[cfg(feature = "full-schemas")]
-        let (guide, is_exact, validator) = {
-            let mut round = 0;
-            loop {
-                let (guide, is_exact) = tables(&value);
-                if is_exact {
-                    break (guide, is_exact, None);
-                }
-                let parts = match Validator::new(&value, resources)? {
-                    Ok(validator) => break (guide, is_exact, Some(validator)),
-                    Err(parts) => parts,
-                };
-                round += 1;
-                // What has no place in the schema cannot be left out of it: the tables guide by the rest.
-                let whole = parts.iter().find(|part| part.pointer.is_empty()).cloned();
-                let parts = if whole.is_some() { Vec::new() } else { parts };
-                let reason = parts.first().map_or(String::new(), |part| part.reason.clone());
-                if MAX_ROUNDS < round || !leave_out(&mut value, parts, &mut unchecked) {
-                    unchecked.push(whole.unwrap_or(Unchecked { pointer: String::new(), reason }));
-                    break (guide, is_exact, None);
-                }
-            }
-        };
-        #[cfg(not(feature = "full-schemas"))]
-        let (guide, is_exact) = {
-            let foreign = references::to_elsewhere(&value, resources);
-            leave_out(&mut value, foreign, &mut unchecked);
-            let (guide, is_exact) = tables(&value);
-            (guide, is_exact)
-        };
+        let parts = Parts::compile(&mut value, is_known, resources, &mut unchecked)?;
         Ok(Schema {
             value,
-            guide,
+            guide: parts.guide,
             is_known,
-            is_exact,
+            is_exact: parts.is_exact,
             #[cfg(feature = "full-schemas")]
-            validator,
+            validator: parts.validator,
             unchecked,
         })
     }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sqlx::AnyPool;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 
 use crate::config::{Location, Retention, StoreConfig};
@@ -72,6 +72,24 @@ pub(crate) struct Waiting {
     pub(crate) most_bytes: usize,
 }
 
+impl Waiting {
+    fn new(most_bytes: usize) -> Waiting {
+        Waiting { bytes: AtomicUsize::new(0), is_much: Notify::new(), dropped: AtomicU64::new(0), most_bytes }
+    }
+}
+
+/// Runs `work` to its end on a thread of its own.
+fn on_thread(
+    runtime: Runtime,
+    work: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(String::from("callwright-store")).spawn(move || {
+        runtime.block_on(work);
+        // A reader may wait for a database that does not answer.
+        runtime.shutdown_background();
+    })
+}
+
 /// What went wrong.
 #[derive(Debug)]
 pub enum StoreError {
@@ -96,12 +114,7 @@ impl Store {
         let location = config.location.clone();
         let mut notices = Vec::new();
         let database = Database::at(&location, &mut notices)?;
-        let waiting = Arc::new(Waiting {
-            bytes: AtomicUsize::new(0),
-            is_much: Notify::new(),
-            dropped: AtomicU64::new(0),
-            most_bytes: config.queue_bytes,
-        });
+        let waiting = Arc::new(Waiting::new(config.queue_bytes));
         let (records, taken) = mpsc::channel(config.queue.max(1));
         let (jobs, jobs_taken) = mpsc::channel(JOBS);
         let (changes, _) = broadcast::channel(CHANGES);
@@ -134,14 +147,7 @@ impl Store {
             let _ = tokio::time::timeout(PATIENCE, readers.close()).await;
             writer.close().await;
         };
-        let thread = thread::Builder::new()
-            .name(String::from("callwright-store"))
-            .spawn(move || {
-                runtime.block_on(work);
-                // A reader may wait for a database that does not answer.
-                runtime.shutdown_background();
-            })
-            .map_err(StoreError::io(&location))?;
+        let thread = on_thread(runtime, work).map_err(StoreError::io(&location))?;
         let failed = |error: sqlx::Error| StoreError::open(&location, error.to_string());
         let (readers, notices) = is_open.recv().map_err(|_| StoreError::Closed)?.map_err(failed)?;
         let ends = std::sync::Mutex::new(Some(Ends { stop, thread }));

@@ -87,6 +87,37 @@ impl Budget {
         Ok(Value::from(text))
     }
 
+    /// `text` with `args` in place of `%s`, `%d`, `%5.1f`; no width has three digits.
+    fn format(&self, text: &str, args: &[Value]) -> Result<String, Error> {
+        let digits = text.as_bytes().windows(3).any(|three| three.iter().all(u8::is_ascii_digit));
+        if digits || MAX_FACTOR < text.len() {
+            return Err(too_much());
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        let mut args = args.iter();
+        while let Some((before, behind)) = rest.split_once('%') {
+            out.push_str(before);
+            let end = behind.find(|c: char| c.is_ascii_alphabetic() || c == '%').unwrap_or(behind.len());
+            let (spec, kind) = behind.split_at(end);
+            let kind = kind.chars().next().unwrap_or('%');
+            rest = behind.get(end + kind.len_utf8()..).unwrap_or_default();
+            if kind == '%' {
+                out.push('%');
+                continue;
+            }
+            let value = args.next().map_or_else(String::new, ToString::to_string);
+            self.take(value.len() as u64)?;
+            let width = spec.trim_start_matches('0').parse().unwrap_or(0);
+            match spec.starts_with('0') {
+                true => out.push_str(&format!("{value:0>width$}")),
+                false => out.push_str(&format!("{value:>width$}")),
+            }
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+
     /// Before a text is made in which each of `places` stands for `put`.
     fn replaced(&self, text: &str, from: &str, put: &str) -> Result<(), Error> {
         let places = if from.is_empty() { text.chars().count() + 1 } else { text.matches(from).count() };
@@ -97,18 +128,41 @@ impl Budget {
 /// Bounds what one prompt takes up that `size` bytes go into.
 pub(crate) fn add_to(environment: &mut Environment<'_>, size: usize) {
     let budget = Budget(Arc::new(AtomicU64::new(MAX_WEIGHT + WEIGHT_PER_BYTE * size as u64)));
-    let own = || budget.clone();
-    let left = own();
+    let left = budget.clone();
     environment.add_function(WEIGHED, move |value: Value| left.weigh(&value).map(|()| value));
-    environment.add_function(FACTOR, |value: Value| {
-        let is_small = match value.kind() {
-            ValueKind::String => value.as_str().is_some_and(|text| text.len() <= MAX_REPEATED),
-            ValueKind::Number => value.as_usize().is_none_or(|number| number <= MAX_FACTOR),
-            _ => false,
-        };
-        if is_small { Ok(value) } else { Err(too_much()) }
+    environment.add_function(FACTOR, factor);
+    // What may make a text of any length from a short one, and no chat template needs.
+    for filter in ["pprint", "batch", "slice"] {
+        environment.remove_filter(filter);
+    }
+    add_texts(environment, &budget);
+    add_values(environment, &budget);
+    environment.set_unknown_method_callback(move |state, value, method, args| {
+        if let (Some(text), "replace", [from, put, ..]) = (value.as_str(), method, args) {
+            budget.replaced(text, from.as_str().unwrap_or_default(), put.as_str().unwrap_or_default())?;
+        }
+        if method == "join" {
+            args.iter().try_for_each(|items| budget.weigh(items))?;
+            let len = args.first().and_then(Value::len).unwrap_or(0) as u64;
+            budget.take(len.saturating_mul(value.as_str().map_or(0, str::len) as u64))?;
+        }
+        minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args)
     });
-    let left = own();
+}
+
+/// A value that may be multiplied, as it is.
+fn factor(value: Value) -> Result<Value, Error> {
+    let is_small = match value.kind() {
+        ValueKind::String => value.as_str().is_some_and(|text| text.len() <= MAX_REPEATED),
+        ValueKind::Number => value.as_usize().is_none_or(|number| number <= MAX_FACTOR),
+        _ => false,
+    };
+    if is_small { Ok(value) } else { Err(too_much()) }
+}
+
+/// The filters that make a text of a text.
+fn add_texts(environment: &mut Environment<'_>, budget: &Budget) {
+    let left = budget.clone();
     environment.add_filter(
         "replace",
         move |text: String, from: String, put: String, count: Option<usize>| {
@@ -118,22 +172,7 @@ pub(crate) fn add_to(environment: &mut Environment<'_>, size: usize) {
             )
         },
     );
-    let left = own();
-    environment.add_filter("join", move |values: Value, between: Option<Value>, options: Kwargs| {
-        options.assert_all_used()?;
-        let between = between.map_or_else(String::new, |between| between.to_string());
-        let mut out = String::new();
-        for (n, value) in values.try_iter()?.enumerate() {
-            left.weigh(&value)?;
-            left.take(NODE + between.len() as u64)?;
-            if n != 0 {
-                out.push_str(&between);
-            }
-            out.push_str(&value.to_string());
-        }
-        Ok::<_, Error>(out)
-    });
-    let left = own();
+    let left = budget.clone();
     let indent = move |text: String,
                        width: Option<usize>,
                        first: Option<bool>,
@@ -157,68 +196,42 @@ pub(crate) fn add_to(environment: &mut Environment<'_>, size: usize) {
         Ok(indented(&text, width, first, blank))
     };
     environment.add_filter("indent", indent);
-    let left = own();
+    let left = budget.clone();
+    environment.add_filter("format", move |text: String, args: Rest<Value>| left.format(&text, &args));
+}
+
+/// The filters that make a text or a list of any value.
+fn add_values(environment: &mut Environment<'_>, budget: &Budget) {
+    let left = budget.clone();
+    environment.add_filter("join", move |values: Value, between: Option<Value>, options: Kwargs| {
+        options.assert_all_used()?;
+        let between = between.map_or_else(String::new, |between| between.to_string());
+        let mut out = String::new();
+        for (n, value) in values.try_iter()?.enumerate() {
+            left.weigh(&value)?;
+            left.take(NODE + between.len() as u64)?;
+            if n != 0 {
+                out.push_str(&between);
+            }
+            out.push_str(&value.to_string());
+        }
+        Ok::<_, Error>(out)
+    });
+    let left = budget.clone();
     environment.add_filter("string", move |state: &State<'_, '_>, value: Value| {
         left.weigh(&value)?;
         let text = filters::string(state, &value)?;
         left.weigh(&text).map(|()| text)
     });
-    let left = own();
+    let left = budget.clone();
     environment.add_filter("list", move |state: &State<'_, '_>, value: Value| {
         left.weigh(&value)?;
         filters::list(state, value)
     });
-    let left = own();
+    let left = budget.clone();
     environment.add_filter("tojson", move |value: Value, indent: Option<Value>, options: Kwargs| {
         left.weigh(&value)?;
         left.text(crate::python::tojson(&value, indent, &options)?)
-    });
-    let left = own();
-    environment.set_unknown_method_callback(move |state, value, method, args| {
-        if let (Some(text), "replace", [from, put, ..]) = (value.as_str(), method, args) {
-            left.replaced(text, from.as_str().unwrap_or_default(), put.as_str().unwrap_or_default())?;
-        }
-        if method == "join" {
-            args.iter().try_for_each(|items| left.weigh(items))?;
-            let len = args.first().and_then(Value::len).unwrap_or(0) as u64;
-            left.take(len.saturating_mul(value.as_str().map_or(0, str::len) as u64))?;
-        }
-        minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args)
-    });
-    // What may make a text of any length from a short one, and no chat template needs.
-    for filter in ["format", "pprint", "batch", "slice"] {
-        environment.remove_filter(filter);
-    }
-    let left = own();
-    environment.add_filter("format", move |text: String, args: Rest<Value>| {
-        // `%s`, `%d`, `%5.1f`; no width of three digits.
-        let digits = text.as_bytes().windows(3).any(|three| three.iter().all(u8::is_ascii_digit));
-        if digits || MAX_FACTOR < text.len() {
-            return Err(too_much());
-        }
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text.as_str();
-        let mut args = args.iter();
-        while let Some((before, behind)) = rest.split_once('%') {
-            out.push_str(before);
-            let end = behind.find(|c: char| c.is_ascii_alphabetic() || c == '%').unwrap_or(behind.len());
-            let (spec, kind) = behind.split_at(end);
-            let kind = kind.chars().next().unwrap_or('%');
-            rest = behind.get(end + kind.len_utf8()..).unwrap_or_default();
-            if kind == '%' {
-                out.push('%');
-                continue;
-            }
-            let value = args.next().map_or_else(String::new, ToString::to_string);
-            left.take(value.len() as u64)?;
-            let width = spec.trim_start_matches('0').parse().unwrap_or(0);
-            match spec.starts_with('0') {
-                true => out.push_str(&format!("{value:0>width$}")),
-                false => out.push_str(&format!("{value:>width$}")),
-            }
-        }
-        out.push_str(rest);
-        Ok(out)
     });
 }
 

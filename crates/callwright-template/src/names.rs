@@ -98,14 +98,17 @@ enum Before {
     Sign(char),
 }
 
+const UNBOUNDED: &str = "what is multiplied here has no bound";
+
 fn expression(text: &str) -> Result<String, &'static str> {
-    let mut out = String::with_capacity(text.len() * 2);
-    let mut before = Before::Sign(' ');
-    let (mut factors, mut is_factor) = (0, false);
-    // The brackets that are open.
-    let mut open: Vec<char> = Vec::new();
+    let mut weigher = Weigher {
+        out: String::with_capacity(text.len() * 2),
+        before: Before::Sign(' '),
+        factors: 0,
+        is_factor: false,
+        open: Vec::new(),
+    };
     let mut rest = text;
-    const UNBOUNDED: &str = "what is multiplied here has no bound";
     while let Some(c) = rest.chars().next() {
         let len = match c {
             '"' | '\'' => literal(rest, c),
@@ -114,89 +117,111 @@ fn expression(text: &str) -> Result<String, &'static str> {
         };
         let (token, behind) = rest.split_at(len);
         rest = behind;
-        let next = behind.trim_start();
-        let now = match c {
-            _ if c.is_whitespace() => {
-                out.push_str(token);
-                continue;
+        match c {
+            _ if c.is_whitespace() => weigher.out.push_str(token),
+            c if is_word(c) && !c.is_ascii_digit() => weigher.word(token, behind.trim_start())?,
+            '*' if !behind.trim_start().starts_with('*') && weigher.before != Before::Sign('*') => {
+                weigher.times()?
             }
-            '"' | '\'' => Before::Literal(token.len() <= MAX_REPEATED),
-            '0'..='9' => Before::Literal(token.parse::<usize>().is_ok_and(|number| number <= MAX_FACTOR)),
-            c if is_word(c) => {
-                let is_member = before == Before::Sign('.');
-                let is_argument = next.starts_with('=') && !next.starts_with("==");
-                match token {
-                    "is" => Before::Is,
-                    "not" if before == Before::Is => Before::Is,
-                    _ if before == Before::LoopPoint => Before::Loop,
-                    "loop" => Before::Loop,
-                    _ if KEYWORDS.contains(&token) => Before::Word,
-                    _ if is_member
-                        || matches!(before, Before::Sign('|') | Before::Is)
-                        || next.starts_with('(')
-                        || is_argument =>
-                    {
-                        Before::Word
-                    }
-                    _ => {
-                        let at = out.len();
-                        out.push_str(if is_factor { FACTOR } else { WEIGHED });
-                        out.push_str(&format!("({token})"));
-                        if is_factor && next.starts_with(['.', '[', '(']) {
-                            return Err(UNBOUNDED);
-                        }
-                        (before, is_factor) = (Before::Name(at), false);
-                        continue;
-                    }
-                }
-            }
-            '*' if next.starts_with('*') || before == Before::Sign('*') => Before::Sign('*'),
-            '*' => {
-                factors += 1;
-                match before {
-                    Before::Name(at) => out.replace_range(at..at + WEIGHED.len(), FACTOR),
-                    Before::Loop | Before::Literal(true) => {}
-                    _ => return Err(UNBOUNDED),
-                }
-                is_factor = true;
-                out.push_str(token);
-                before = Before::Sign(' ');
-                continue;
-            }
-            '.' if before == Before::Loop => Before::LoopPoint,
-            '[' | '(' | '{' => {
-                open.push(c);
-                Before::Sign(c)
-            }
-            ']' | ')' => {
-                open.pop();
-                Before::Sign(c)
-            }
-            '}' if open.pop().is_none() => {
+            '}' if weigher.open.is_empty() => {
                 // The end of the tag.
-                out.push_str(token);
-                out.push_str(rest);
+                weigher.out.push_str(token);
+                weigher.out.push_str(rest);
                 break;
             }
-            c => Before::Sign(c),
-        };
-        let is_bounded = matches!(now, Before::Loop | Before::Literal(true));
-        if is_factor && !is_bounded || 1 < factors {
-            return Err(UNBOUNDED);
-        }
-        if MAX_NESTING < open.iter().filter(|bracket| **bracket != '(').count() {
-            return Err("lists and maps are too deep in each other here");
-        }
-        is_factor = false;
-        before = now;
-        match c {
-            '{' => out.push_str(&format!("{ORDERED}(")),
-            ':' if open.last() == Some(&'{') => out.push(','),
-            '}' => out.push(')'),
-            _ => out.push_str(token),
+            c => weigher.sign(c, token)?,
         }
     }
-    Ok(out)
+    Ok(weigher.out)
+}
+
+/// Writes an expression anew, token by token.
+struct Weigher {
+    out: String,
+    before: Before,
+    /// How many signs of multiplication there were.
+    factors: usize,
+    /// One of them stands right before.
+    is_factor: bool,
+    /// The brackets that are open.
+    open: Vec<char>,
+}
+
+impl Weigher {
+    fn word(&mut self, token: &str, next: &str) -> Result<(), &'static str> {
+        let is_argument = next.starts_with('=') && !next.starts_with("==");
+        let is_no_name = KEYWORDS.contains(&token)
+            || matches!(self.before, Before::Sign('.' | '|') | Before::Is)
+            || next.starts_with('(')
+            || is_argument;
+        let now = match token {
+            "is" => Before::Is,
+            "not" if self.before == Before::Is => Before::Is,
+            _ if self.before == Before::LoopPoint => Before::Loop,
+            "loop" => Before::Loop,
+            _ if is_no_name => Before::Word,
+            _ => {
+                let at = self.out.len();
+                self.out.push_str(if self.is_factor { FACTOR } else { WEIGHED });
+                self.out.push_str(&format!("({token})"));
+                if self.is_factor && next.starts_with(['.', '[', '(']) {
+                    return Err(UNBOUNDED);
+                }
+                (self.before, self.is_factor) = (Before::Name(at), false);
+                return Ok(());
+            }
+        };
+        self.go_on(now, token)
+    }
+
+    fn times(&mut self) -> Result<(), &'static str> {
+        self.factors += 1;
+        match self.before {
+            Before::Name(at) => self.out.replace_range(at..at + WEIGHED.len(), FACTOR),
+            Before::Loop | Before::Literal(true) => {}
+            _ => return Err(UNBOUNDED),
+        }
+        self.is_factor = true;
+        self.out.push('*');
+        self.before = Before::Sign(' ');
+        Ok(())
+    }
+
+    /// A sign, a number or a text.
+    fn sign(&mut self, c: char, token: &str) -> Result<(), &'static str> {
+        let now = match c {
+            '"' | '\'' => Before::Literal(token.len() <= MAX_REPEATED),
+            '0'..='9' => Before::Literal(token.parse::<usize>().is_ok_and(|number| number <= MAX_FACTOR)),
+            '.' if self.before == Before::Loop => Before::LoopPoint,
+            c => Before::Sign(c),
+        };
+        match c {
+            '[' | '(' | '{' => self.open.push(c),
+            ']' | ')' | '}' => drop(self.open.pop()),
+            _ => {}
+        }
+        let written = match c {
+            '{' => &format!("{ORDERED}("),
+            ':' if self.open.last() == Some(&'{') => ",",
+            '}' => ")",
+            _ => token,
+        };
+        self.go_on(now, written)
+    }
+
+    /// Writes what stands for a token, if it may stand there.
+    fn go_on(&mut self, now: Before, written: &str) -> Result<(), &'static str> {
+        let is_bounded = matches!(now, Before::Loop | Before::Literal(true));
+        if self.is_factor && !is_bounded || 1 < self.factors {
+            return Err(UNBOUNDED);
+        }
+        if MAX_NESTING < self.open.iter().filter(|bracket| **bracket != '(').count() {
+            return Err("lists and maps are too deep in each other here");
+        }
+        (self.is_factor, self.before) = (false, now);
+        self.out.push_str(written);
+        Ok(())
+    }
 }
 
 /// The length of the literal that `text` begins with.

@@ -357,18 +357,7 @@ impl<'p, 'v> Check<'p, 'v> {
     fn start(&mut self, goal: Goal, at: usize) -> Option<Start> {
         self.fuel.take(KEYWORD)?;
         let Some(keyword) = self.keywords(goal.node).get(at) else { return Some(Start::Kept(true)) };
-        let kind = self.kind(goal.value);
-        let is_about = match keyword {
-            Keyword::Members(_)
-            | Keyword::PropertyNames(_)
-            | Keyword::DependentSchemas(_)
-            | Keyword::UnevaluatedProperties(_) => kind == Kind::Object,
-            Keyword::Items { .. } | Keyword::Contains { .. } | Keyword::UnevaluatedItems(_) => {
-                kind == Kind::Array
-            }
-            _ => true,
-        };
-        if !is_about {
+        if !keyword.speaks_of(self.kind(goal.value)) {
             return Some(Start::Kept(true));
         }
         let before = self.goals.len();
@@ -407,28 +396,11 @@ impl<'p, 'v> Check<'p, 'v> {
                 Mode::All { is_same: false }
             }
             Keyword::Members(_) | Keyword::Items { .. } => {
-                let mut goals = std::mem::take(&mut self.goals);
-                let mut evaluated = self.frames.last_mut().and_then(|frame| frame.evaluated.take());
-                let is_whole = self.parts(goal, keyword, &mut goals, &mut evaluated);
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.evaluated = evaluated;
-                }
-                self.goals = goals;
-                is_whole?;
+                self.named(goal, keyword)?;
                 Mode::All { is_same: false }
             }
             Keyword::UnevaluatedItems(node) | Keyword::UnevaluatedProperties(node) => {
-                let mut evaluated = self.frames.last_mut().and_then(|frame| frame.evaluated.take());
-                self.fuel.take(KEYWORD * self.values.inside(goal.value).len())?;
-                for (i, value) in (0..).zip(self.values.inside(goal.value)) {
-                    if !is_marked(evaluated.as_ref(), i) {
-                        mark(&mut evaluated, i);
-                        self.goals.push(Goal { node: *node, value, ..goal });
-                    }
-                }
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.evaluated = evaluated;
-                }
+                self.unevaluated(goal, *node)?;
                 Mode::All { is_same: false }
             }
             Keyword::Never
@@ -441,6 +413,34 @@ impl<'p, 'v> Check<'p, 'v> {
         // Of a choice between none, none fits.
         let is_decided = self.goals.len() == before && matches!(mode, Mode::All { .. });
         Some(if is_decided { Start::Kept(true) } else { Start::Goals(mode) })
+    }
+
+    /// The parts that `keyword` speaks of, by name or place; they count as evaluated.
+    fn named(&mut self, goal: Goal, keyword: &Keyword) -> Option<()> {
+        let mut goals = std::mem::take(&mut self.goals);
+        let mut evaluated = self.frames.last_mut().and_then(|frame| frame.evaluated.take());
+        let is_whole = self.parts(goal, keyword, &mut goals, &mut evaluated);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.evaluated = evaluated;
+        }
+        self.goals = goals;
+        is_whole
+    }
+
+    /// The parts that nothing has evaluated yet.
+    fn unevaluated(&mut self, goal: Goal, node: NodeId) -> Option<()> {
+        let mut evaluated = self.frames.last_mut().and_then(|frame| frame.evaluated.take());
+        self.fuel.take(KEYWORD * self.values.inside(goal.value).len())?;
+        for (i, value) in (0..).zip(self.values.inside(goal.value)) {
+            if !is_marked(evaluated.as_ref(), i) {
+                mark(&mut evaluated, i);
+                self.goals.push(Goal { node, value, ..goal });
+            }
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.evaluated = evaluated;
+        }
+        Some(())
     }
 
     fn goals_of(&mut self, goal: Goal, nodes: &[NodeId], mode: Mode) -> Option<Mode> {

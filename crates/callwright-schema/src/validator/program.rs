@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use callwright_json::Kinds;
+use callwright_json::{Kind, Kinds};
 use indexmap::{IndexMap, IndexSet};
 
 use super::super::compile::{Ruling, kinds_named, rule};
@@ -100,6 +100,20 @@ pub(super) enum Keyword {
 const PLAIN: u8 = 2;
 
 impl Keyword {
+    /// Whether values of this kind may break it by their parts: `items` of arrays alone.
+    pub(super) fn speaks_of(&self, kind: Kind) -> bool {
+        match self {
+            Keyword::Members(_)
+            | Keyword::PropertyNames(_)
+            | Keyword::DependentSchemas(_)
+            | Keyword::UnevaluatedProperties(_) => kind == Kind::Object,
+            Keyword::Items { .. } | Keyword::Contains { .. } | Keyword::UnevaluatedItems(_) => {
+                kind == Kind::Array
+            }
+            _ => true,
+        }
+    }
+
     fn rank(&self) -> u8 {
         match self {
             Keyword::Never | Keyword::Type { .. } => 0,

@@ -185,56 +185,71 @@ impl<'p> Backtracker<'p> {
             if let Some(trace) = &mut trace {
                 trace.push((step, at));
             }
-            let own = self.program.step(step);
-            fuel.take(TRY + self.program.price(own))?;
-            let (before, after) = self.around(at);
-            let mut go = |step: usize, at: usize| todo.push(Todo::Try { step, at });
-            match own {
-                Step::Found => return Some(true),
-                Step::Char(_) | Step::Class(_) => {
-                    let c = if is_ahead { after } else { before };
-                    if let Some(c) = c.filter(|c| self.program.takes(own, *c)) {
-                        let len = c.len_utf8();
-                        go(step + 1, if is_ahead { at + len } else { at - len });
-                    }
+            if self.take(step, at, is_ahead, fuel, &mut todo)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// Takes one step, and leaves in `todo` what may follow. True where it is [`Step::Found`].
+    fn take(
+        &mut self,
+        step: usize,
+        at: usize,
+        is_ahead: bool,
+        fuel: &mut Fuel,
+        todo: &mut Vec<Todo>,
+    ) -> Option<bool> {
+        let own = self.program.step(step);
+        fuel.take(TRY + self.program.price(own))?;
+        let (before, after) = self.around(at);
+        let mut go = |step: usize, at: usize| todo.push(Todo::Try { step, at });
+        match own {
+            Step::Found => return Some(true),
+            Step::Char(_) | Step::Class(_) => {
+                let c = if is_ahead { after } else { before };
+                if let Some(c) = c.filter(|c| self.program.takes(own, *c)) {
+                    let len = c.len_utf8();
+                    go(step + 1, if is_ahead { at + len } else { at - len });
                 }
-                Step::Split(far) => {
-                    go(step.wrapping_add_signed(far as isize), at);
+            }
+            Step::Split(far) => {
+                go(step.wrapping_add_signed(far as isize), at);
+                go(step + 1, at);
+            }
+            Step::Jump(far) => go(step.wrapping_add_signed(far as isize), at),
+            Step::Edge(edge) => {
+                if is_edge(edge, before, after) {
                     go(step + 1, at);
                 }
-                Step::Jump(far) => go(step.wrapping_add_signed(far as isize), at),
-                Step::Edge(edge) => {
-                    if is_edge(edge, before, after) {
-                        go(step + 1, at);
-                    }
+            }
+            Step::Save(group) => {
+                if let Some(place) = self.groups.get_mut(group as usize) {
+                    todo.push(Todo::Restore { group: group as usize, was: *place });
+                    *place = Some(at);
                 }
-                Step::Save(group) => {
-                    if let Some(place) = self.groups.get_mut(group as usize) {
-                        todo.push(Todo::Restore { group: group as usize, was: *place });
-                        *place = Some(at);
-                    }
-                    todo.push(Todo::Try { step: step + 1, at });
+                todo.push(Todo::Try { step: step + 1, at });
+            }
+            Step::Back(number) => {
+                let took = self.took(number);
+                fuel.take(took.len())?;
+                let side = if is_ahead { self.text.get(at..) } else { self.text.get(..at) }.unwrap_or("");
+                match is_ahead {
+                    true if side.starts_with(took) => go(step + 1, at + took.len()),
+                    false if side.ends_with(took) => go(step + 1, at - took.len()),
+                    true | false => {}
                 }
-                Step::Back(number) => {
-                    let took = self.took(number);
-                    fuel.take(took.len())?;
-                    let side = if is_ahead { self.text.get(at..) } else { self.text.get(..at) }.unwrap_or("");
-                    match is_ahead {
-                        true if side.starts_with(took) => go(step + 1, at + took.len()),
-                        false if side.ends_with(took) => go(step + 1, at - took.len()),
-                        true | false => {}
-                    }
+            }
+            Step::Look { len, is_ahead, is_negated } => {
+                let mut tried = Vec::new();
+                let found = self.run(step + 1, at, is_ahead, fuel, Some(&mut tried))?;
+                if found {
+                    // What led to success is no way in vain: the next one may come by there.
+                    tried.into_iter().for_each(|(step, at)| self.forget(step, at));
                 }
-                Step::Look { len, is_ahead, is_negated } => {
-                    let mut tried = Vec::new();
-                    let found = self.run(step + 1, at, is_ahead, fuel, Some(&mut tried))?;
-                    if found {
-                        // What led to success is no way in vain: the next one may come by there.
-                        tried.into_iter().for_each(|(step, at)| self.forget(step, at));
-                    }
-                    if found != is_negated {
-                        go(step + 1 + len as usize, at);
-                    }
+                if found != is_negated {
+                    go(step + 1 + len as usize, at);
                 }
             }
         }
