@@ -1,10 +1,12 @@
 //! One request on its way: which upstream is asked, how, and what is asked next.
 
 mod open;
+mod adapt;
 mod target;
 mod no_answer;
 mod explain;
-mod escalate;
+mod climb;
+mod settle;
 mod find;
 mod second;
 pub(crate) mod content;

@@ -1,21 +1,14 @@
 //! Asks upstreams, until one of them answers in a way that can be read.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::StatusCode;
 
-use super::{NoAnswer, Target, Turn, explained};
-use crate::bridge::{self, Unasked};
-use crate::capability::{Evidence, Refused, Strict, refusal, refused_strict};
-use crate::config::{Constrain, Mode};
-use crate::followup;
-use crate::question::{Question, UpstreamRequest};
+use super::{NoAnswer, Target, Turn};
+use crate::question::Question;
 use crate::reading::Shown;
 use crate::record::AttemptReason;
-use crate::recover::LostCall;
 use crate::relay::Relay;
-use crate::surface::{MostTokens, Surface, most_tokens};
 use crate::upstream::{Candidate, Response, UpstreamKind};
 use crate::wire::{Document, WireError};
 
@@ -144,155 +137,6 @@ impl Turn {
             }
         }
         Err(failed)
-    }
-
-    /// Asks this one; where it takes no tools, no constraint or no `strict`, once more without.
-    pub(crate) async fn open_at(
-        &mut self,
-        mut target: Target,
-        question: &Question,
-        reason: AttemptReason,
-    ) -> Result<OpenAnswer, NoAnswer> {
-        let (mut reason, mut is_renamed, mut is_lowered) = (reason, false, false);
-        let mut question = Cow::Borrowed(question);
-        let mut refused_strictly: Option<String> = None;
-        loop {
-            let UpstreamRequest { body, shown, constrain, strict } =
-                question.upstream_request(&self.ask, self.offer(), target.request_options());
-            let asked = Target { constrain, strict, ..target.clone() };
-            self.log.asked(reason, &asked, Surface::Chat, body.clone());
-            let upstream = Arc::clone(&target.candidate.upstream);
-            let limits = self.relay.config.limits;
-            let mut answer = match bridge::ask(&target.candidate, body, &self.headers, &limits).await {
-                Ok(answer) => answer,
-                Err(Unasked::Question(error)) => {
-                    self.log.failed(None, &error.message);
-                    return Err(NoAnswer::Error(error));
-                }
-                Err(Unasked::Upstream(error)) => {
-                    self.log.failed(None, &error.to_string());
-                    return Err(NoAnswer::Error(unreachable(&error)));
-                }
-            };
-            self.log.answered(&mut answer, self.relay.config.keep_answers);
-            if answer.status.is_success() {
-                if let Some(words) = refused_strictly.filter(|_| asked.mode == Mode::Native) {
-                    self.relay.capabilities.learn_no_strict(&asked.candidate, &words).await;
-                }
-                return Ok(OpenAnswer {
-                    source: AnswerSource::Upstream(Box::new(answer)),
-                    target: asked,
-                    shown: Arc::new(shown),
-                });
-            }
-            let (status, headers) = (answer.status, answer.headers);
-            let body = match answer.body.whole(limits.answer).await {
-                Ok(body) => body,
-                Err(error) => {
-                    self.log.failed(Some(status.as_u16()), &error.to_string());
-                    return Err(NoAnswer::Error(unreachable(&error)));
-                }
-            };
-            let body = upstream.without_secrets(body);
-            self.log.failed(Some(status.as_u16()), &error_line(&body));
-            let text = String::from_utf8_lossy(&body);
-            // Who refuses a member of a request names it.
-            let is_ours = question.stream && !self.ask.include_usage && upstream.counts_streams();
-            if is_ours && status.is_client_error() && text.contains("stream_options") {
-                tracing::info!(
-                    upstream = upstream.name(),
-                    "[relay] fallback: the upstream does not count streams"
-                );
-                upstream.learn_no_stream_options();
-                reason = AttemptReason::NoUsage;
-                continue;
-            }
-            if self.is_read()
-                && let Some(lost) = LostCall::in_error(&text)
-            {
-                if let Some(document) = lost.answer(&self.ask.model) {
-                    return Ok(OpenAnswer {
-                        source: AnswerSource::Recovered(document),
-                        target: asked,
-                        shown: Arc::new(shown),
-                    });
-                }
-                if self.ladder.may_repeat(self.log.elapsed()) {
-                    question = Cow::Owned(followup::lost(&question, "", &lost.why));
-                    reason = AttemptReason::Reask;
-                    continue;
-                }
-            }
-            let refusal = refusal(status, &body);
-            let refused = refusal.as_ref().map(|refusal| refusal.what);
-            let words = refusal.as_ref().map_or("", |refusal| &refusal.words);
-            if let Some(Refused::Bound(member)) = refused
-                && !is_renamed
-            {
-                let taken = member.other();
-                self.relay.capabilities.learn_bound(&target.candidate, taken, words).await;
-                (target.bound, is_renamed) = (Some(taken), true);
-                reason = AttemptReason::OtherBound;
-                continue;
-            }
-            let wanted = question.asks_for(&self.ask, target.request_options());
-            if !is_lowered && let Some(said) = wanted.and_then(|wanted| most_tokens(status, &body, wanted)) {
-                let most = match said {
-                    MostTokens::OfPrompt(most) => most,
-                    MostTokens::OfModel(most) => {
-                        self.relay.capabilities.learn_most_tokens(&target.candidate, most, &text).await;
-                        most
-                    }
-                };
-                tracing::info!(model = target.candidate.model, most, "[relay] fallback: a lower bound");
-                (target.most_tokens, is_lowered) = (Some(most), true);
-                reason = AttemptReason::OtherBound;
-                continue;
-            }
-            if asked.strict != Strict::None
-                && matches!(refused, None | Some(Refused::Schema))
-                && let Some(words) = refused_strict(status, &body)
-            {
-                let model = &target.candidate.model;
-                tracing::info!(model, reason = words, "[relay] fallback: the upstream takes no strict");
-                (target.strict, refused_strictly) = (Strict::None, Some(words));
-                reason = AttemptReason::NoStrict;
-                continue;
-            }
-            if self.has_tools()
-                && target.mode == Mode::Native
-                && let Some(Refused::Tools | Refused::ToolChoice) = refused
-            {
-                tracing::info!(
-                    model = target.candidate.model,
-                    reason = words,
-                    "[relay] fallback: the upstream takes no tools"
-                );
-                if refused == Some(Refused::Tools) {
-                    let capabilities = &self.relay.capabilities;
-                    capabilities.learn(&target.candidate, Evidence::Refused, words).await;
-                }
-                target = self.prompt_target(target.candidate).await;
-                reason = AttemptReason::NoTools;
-                continue;
-            }
-            if asked.constrain != Constrain::None
-                && let Some(Refused::Constraint | Refused::Schema) = refused
-            {
-                tracing::info!(
-                    model = target.candidate.model,
-                    reason = words,
-                    "[relay] fallback: the upstream takes no constraint"
-                );
-                if refused == Some(Refused::Constraint) {
-                    self.relay.capabilities.learn_no_constraint(&target.candidate, words).await;
-                }
-                target.constrain = Constrain::None;
-                reason = AttemptReason::NoConstraint;
-                continue;
-            }
-            return Err(explained(&upstream, status, headers, body));
-        }
     }
 
     /// Asks the same candidate the same in prompt mode.

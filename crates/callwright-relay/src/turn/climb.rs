@@ -1,0 +1,289 @@
+//! The ladder of one choice, rung by rung.
+
+use callwright::{Refusal, Verdict};
+
+use super::settle::{is_repaired, new_verdicts, replace_first, replace_unsure, said_instead};
+use super::outcome::append;
+use super::{Resolution, Sent, Target, Turn, refusals};
+use crate::config::Mode;
+use crate::followup;
+use crate::ladder::{self, Step};
+use crate::question::Question;
+use crate::record::{AttemptReason, Choice, TurnEnd};
+
+/// What came of a choice so far.
+struct Climb {
+    first: Choice,
+    /// The answers that were asked for after it.
+    again: Vec<Choice>,
+    verdicts: Vec<Verdict>,
+    /// What a later answer says instead of calling anything.
+    more_text: String,
+    /// What feedback follows.
+    question: Question,
+    /// What a model finds out about its tools is no sign that it did anything wrong: how many answers come of that.
+    n_searched: usize,
+    /// The tokens of the last answer.
+    spent: u64,
+    /// What was told so far.
+    told: Vec<Told>,
+    /// Nobody had to be asked: what the upstream tells of a call that it could not read is what the model wrote.
+    is_told: bool,
+    is_lost: bool,
+    owes_a_call: bool,
+}
+
+/// What a question tells of calls, what it offers, and whether it ends in a result: a native call that is answered by a result is
+/// told in another way than in words.
+type Told = (Vec<(Option<String>, String)>, callwright::ToolChoice, bool);
+
+/// What is asked next, and why.
+type Next = (Question, AttemptReason);
+
+impl Climb {
+    fn new(first: Choice, question: Question, spent: u64) -> Climb {
+        Climb {
+            verdicts: first.outcome.verdicts.clone(),
+            first,
+            again: Vec::new(),
+            more_text: String::new(),
+            question,
+            n_searched: 0,
+            spent,
+            told: Vec::new(),
+            is_told: false,
+            is_lost: false,
+            owes_a_call: false,
+        }
+    }
+
+    /// Takes an answer in the place of all that there was.
+    fn take(&mut self, answer: Choice) {
+        self.verdicts.clone_from(&answer.outcome.verdicts);
+        self.more_text.clone_from(&answer.outcome.text);
+        self.again.push(answer);
+    }
+
+    /// Takes the answer to `next` for what it changes.
+    fn take_answer(&mut self, answer: Choice, (next, reason): Next) {
+        let is_answered = answer.outcome.verdicts.is_empty();
+        let is_empty = is_answered && answer.outcome.text.trim().is_empty();
+        let asked = self.verdicts.iter().position(|verdict| matches!(verdict, Verdict::Refused(_)));
+        let stays = |(at, verdict): &(usize, &Verdict)| match (reason, verdict) {
+            (AttemptReason::Reask, _) => Some(*at) != asked,
+            (_, Verdict::Accepted(_)) => true,
+            (_, Verdict::Refused(_)) => false,
+        };
+        let stand = self.verdicts.iter().enumerate().filter(stays).map(|(_, verdict)| verdict);
+        let new = new_verdicts(stand, &answer);
+        match reason {
+            // Nothing came that could take the place of what was wrong.
+            _ if is_empty || !is_answered && new.is_empty() => {}
+            // It was told of this one alone. It makes it again, or thought better of it and says so.
+            AttemptReason::Reask => {
+                replace_first(&mut self.verdicts, new);
+                self.more_text = said_instead(&answer, &self.first);
+            }
+            _ => {
+                self.verdicts.retain(|verdict| matches!(verdict, Verdict::Accepted(_)));
+                self.verdicts.extend(new);
+                self.more_text = said_instead(&answer, &self.first);
+            }
+        }
+        if reason != AttemptReason::Reask {
+            self.question = next;
+        }
+        self.again.push(answer);
+    }
+
+    /// How it ends with calls that are all right.
+    fn delivered(&self, mode: Mode) -> TurnEnd {
+        let n_again = self.again.len();
+        if self.is_told && n_again == 1 {
+            return TurnEnd::Repaired;
+        }
+        match n_again == self.n_searched {
+            true if is_repaired(&self.verdicts, mode) => TurnEnd::Repaired,
+            true => TurnEnd::Passed,
+            false => TurnEnd::Retried,
+        }
+    }
+
+    fn ended(mut self, end: TurnEnd) -> Resolution {
+        // What cut the first answer did not cut the one that took its place.
+        let finish_reason = match (end, self.again.last()) {
+            (TurnEnd::Retried, Some(last)) => last.finish_reason.clone(),
+            (_, Some(last)) if 0 < self.n_searched => last.finish_reason.clone(),
+            _ => self.first.finish_reason.clone(),
+        };
+        let is_empty = self.verdicts.is_empty();
+        let end = match self.first.lost.as_ref().filter(|_| self.is_lost && is_empty) {
+            Some(lost) => {
+                append(&mut self.more_text, &followup::lost_sentence(&lost.why));
+                TurnEnd::Refused
+            }
+            None if self.owes_a_call && is_empty && !self.first.says_else => {
+                append(&mut self.more_text, followup::UNMET);
+                TurnEnd::Refused
+            }
+            None => end,
+        };
+        let Climb { first, again, verdicts, more_text, .. } = self;
+        Resolution { again, verdicts, more_text, finish_reason, end, ..Resolution::unasked(first) }
+    }
+}
+
+impl Turn {
+    /// Asks again until the calls of a choice, which took the tokens that are `spent`, are right, or the ladder ends.
+    pub(super) async fn climb(
+        &mut self,
+        mut first: Choice,
+        sent: Sent,
+        target: &Target,
+        spent: u64,
+    ) -> Resolution {
+        self.read_bare_inputs(&mut first);
+        let confirmed = match sent {
+            Sent::Nothing => self.confirm(&mut first, target).await,
+            Sent::Words | Sent::Calls => None,
+        };
+        let mut climb = Climb::new(first, Question::first(&self.ask), spent);
+        if let Some(answer) = confirmed {
+            replace_unsure(&mut climb.verdicts, &answer);
+            climb.again.push(answer);
+        }
+        if climb.first.searches_alone()
+            && climb.verdicts.is_empty()
+            && let Some(found) = self.find_tools(&climb.first, target).await
+        {
+            climb.n_searched = 1;
+            climb.take(found);
+        }
+        self.recover(&mut climb, target).await;
+        self.demand(&mut climb, target).await;
+        let end = loop {
+            let (next, reason) = match self.next(&climb, target) {
+                Ok(next) => next,
+                Err(end) => break end,
+            };
+            let Some(next) = self.new_question(&mut climb, next, reason) else { break TurnEnd::GaveUp };
+            let before = self.log.usage().completion;
+            let answer = self.ask_again(target, &next, reason).await;
+            climb.spent = self.log.usage().completion.saturating_sub(before);
+            match answer {
+                Some(answer) => climb.take_answer(answer, (next, reason)),
+                None => break TurnEnd::Refused,
+            }
+        };
+        climb.ended(end)
+    }
+
+    /// Finds the call that the upstream could not read, where there is one.
+    async fn recover(&mut self, climb: &mut Climb, target: &Target) {
+        let lost = climb.first.lost.clone();
+        let n_asked = self.log.attempts();
+        if let Some(lost) = lost.as_ref().filter(|_| climb.verdicts.is_empty() && self.may_call()) {
+            match self.find_lost(&climb.first, lost, target).await {
+                Some(answer) => climb.take(answer),
+                None => climb.is_lost = true,
+            }
+        }
+        climb.is_told = lost.is_some() && !climb.again.is_empty() && n_asked == self.log.attempts();
+    }
+
+    /// Asks for the call that was demanded and did not come, or for an answer where none came at all.
+    async fn demand(&mut self, climb: &mut Climb, target: &Target) {
+        let Climb { first, verdicts, .. } = &*climb;
+        let owes_a_call = self.ask.choice.is_required()
+            && verdicts.is_empty()
+            && first.foreign_calls == 0
+            && self.has_tools();
+        let owes_an_answer = self.owes_an_answer(first) && verdicts.is_empty() && self.may_call();
+        climb.owes_a_call = owes_a_call;
+        if !(owes_a_call || owes_an_answer) || !self.ladder.may_demand(self.log.elapsed()) {
+            return;
+        }
+        let tokens = self.ladder.tokens_left();
+        let demand = match owes_a_call {
+            true => {
+                let is_spent = climb.first.finish_reason.as_deref() == Some("length");
+                let in_words = target.mode == Mode::Native && is_spent;
+                followup::demand(&climb.first, self.offer(), &self.ask.choice, in_words, tokens)
+            }
+            false => followup::silence(tokens),
+        };
+        let answer = self.ask_again(target, &demand, AttemptReason::Reask).await;
+        let is_owed = |answer: &Choice| match owes_a_call {
+            true => !answer.outcome.verdicts.is_empty(),
+            false => !answer.is_empty(),
+        };
+        if let Some(answer) = answer.filter(is_owed) {
+            let text = std::mem::take(&mut climb.more_text);
+            climb.take(answer);
+            if !owes_an_answer {
+                climb.more_text = text;
+            }
+        }
+    }
+
+    /// What is asked next.
+    ///
+    /// # Errors
+    /// How it ends, where nothing is.
+    fn next(&mut self, climb: &Climb, target: &Target) -> Result<Next, TurnEnd> {
+        let refusals: Vec<&Refusal> = refusals(&climb.verdicts).collect();
+        let step = self.ladder.next(&refusals, climb.spent, self.log.elapsed());
+        let tokens = self.ladder.tokens_left().max(1);
+        match step {
+            Step::Deliver => return Err(climb.delivered(target.mode)),
+            Step::Refuse(end) => return Err(end),
+            // It was told to call nothing, and has said all that it says beside that.
+            Step::Reask | Step::Feedback if !self.may_call() => return Err(TurnEnd::Refused),
+            Step::Reask | Step::Feedback => {}
+        }
+        let is_first = climb.again.is_empty();
+        if let [refusal] = refusals.as_slice()
+            && is_first
+            && let Some(bounded) = self.bounded(&climb.first, refusal, target, tokens)
+        {
+            return Ok((bounded, AttemptReason::Reask));
+        }
+        if refusals.iter().any(|refusal| ladder::may_be_cut(refusal)) && self.is_cut_by_bound(&climb.first) {
+            // Under the same bound the same would be cut again.
+            let shorter = || followup::shorter(&climb.first.outcome.text, &refusals, tokens);
+            return if is_first { Ok((shorter(), AttemptReason::Feedback)) } else { Err(TurnEnd::Refused) };
+        }
+        if step == Step::Feedback {
+            let answers = climb.again.iter().rev().chain([&climb.first]);
+            let told = followup::feedback(&climb.question, answers, &refusals, target.mode, tokens);
+            return Ok((told, AttemptReason::Feedback));
+        }
+        let refusal = refusals.first().copied().ok_or(TurnEnd::Passed)?;
+        let safe = &self.relay.config.ladder.safe_tools;
+        let offer = self.offer_with(refusal.name.as_deref());
+        Ok((followup::reask(refusal, offer, &self.ask.choice, safe, tokens), AttemptReason::Reask))
+    }
+
+    /// `next`, or else a plainer question, if the same was not asked before: a model that makes the same calls again, told of them
+    /// and offered the same, makes them a third time.
+    fn new_question(&self, climb: &mut Climb, next: Question, reason: AttemptReason) -> Option<Question> {
+        let refusals: Vec<&Refusal> = refusals(&climb.verdicts).collect();
+        let told = |next: &Question| -> Told {
+            let n = if reason == AttemptReason::Reask { 1 } else { refusals.len() };
+            let about = refusals.iter().take(n).map(|refusal| (refusal.name.clone(), refusal.block.clone()));
+            (about.collect(), next.choice(&self.ask).clone(), next.ends_in_result())
+        };
+        let is_new = |next: &Question| next.more.is_empty() || !climb.told.contains(&told(next));
+        let next = match is_new(&next) {
+            true => next,
+            false => {
+                let tokens = self.ladder.tokens_left().max(1);
+                let refusal = refusals.first()?;
+                followup::pointed(refusal, self.offer(), &self.ask.choice, tokens).filter(is_new)?
+            }
+        };
+        let told = told(&next);
+        climb.told.push(told);
+        Some(next)
+    }
+}
