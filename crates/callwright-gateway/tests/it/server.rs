@@ -295,7 +295,8 @@ fn a_client_that_hangs_up_ends_the_upstreams_work() {
             hung_up.is_some()
         });
         let after = hung_up.unwrap().saturating_duration_since(at);
-        assert!(after < Duration::from_millis(100), "{after:?}");
+        // At once, on a machine that has other work to do.
+        assert!(after < Duration::from_secs(2), "{after:?}");
     }
 }
 

@@ -25,7 +25,7 @@ use crate::relay::{CheckedRequest, Relay, Request};
 use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
-use crate::wire::{Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage};
+use crate::wire::{Delta, Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage};
 
 /// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Default)]
@@ -262,31 +262,8 @@ impl Turn {
             tokens = prompt_tokens(chunk).or(tokens);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
                 surrogates.repair(&mut delta);
-                if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
-                    came += thought.len();
-                    reading.thought(thought, &mut events).await;
-                    on_delta(AnswerDelta::Reasoning(thought));
-                }
-                if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
-                    came += text.len();
-                    on_delta(AnswerDelta::Raw(text));
-                    reading.text(text, &mut events).await;
-                }
-                for piece in &delta.calls {
-                    let piece = piece.delta();
-                    came += piece.arguments.map_or(0, str::len);
-                    reading.call(piece, &mut events).await;
-                }
-                if delta.says_else {
-                    reading.says_else();
-                }
-                if let Some(reason) = &delta.finish_reason {
-                    has_stopped = true;
-                    reading.stopped(reason);
-                    if let Some(lost) = LostCall::at_end(delta.choice) {
-                        reading.lost(lost);
-                    }
-                }
+                has_stopped |= delta.finish_reason.is_some();
+                came += read_delta(&mut reading, &delta, &mut events, on_delta).await;
                 pass_on(&mut events, on_delta);
             }
             if limits.answer < came {
@@ -342,6 +319,41 @@ impl Turn {
         shown.dedup();
         Answer { text, reasoning, raw: first.raw, verdicts, shown, finish_reason, errors, record }
     }
+}
+
+/// Reads a delta. Returns how many bytes came with it.
+async fn read_delta(
+    reading: &mut Reading,
+    delta: &Delta<'_>,
+    events: &mut Vec<Event>,
+    on_delta: OnDelta<'_>,
+) -> usize {
+    let mut came = 0;
+    if let Some(thought) = delta.reasoning.as_deref().filter(|thought| !thought.is_empty()) {
+        came += thought.len();
+        reading.thought(thought, events).await;
+        on_delta(AnswerDelta::Reasoning(thought));
+    }
+    if let Some(text) = delta.text.as_deref().filter(|text| !text.is_empty()) {
+        came += text.len();
+        on_delta(AnswerDelta::Raw(text));
+        reading.text(text, events).await;
+    }
+    for piece in &delta.calls {
+        let piece = piece.delta();
+        came += piece.arguments.map_or(0, str::len);
+        reading.call(piece, events).await;
+    }
+    if delta.says_else {
+        reading.says_else();
+    }
+    if let Some(reason) = &delta.finish_reason {
+        reading.stopped(reason);
+        if let Some(lost) = LostCall::at_end(delta.choice) {
+            reading.lost(lost);
+        }
+    }
+    came
 }
 
 fn pass_on(events: &mut Vec<Event>, on_delta: OnDelta<'_>) {

@@ -33,7 +33,6 @@ pub(super) async fn heal(
     mut voice: Box<dyn Voice>,
 ) {
     let voice = &mut *voice;
-    let tool_set = Arc::clone(&turn.tool_set);
     let allowed = turn.ask.choice.clone();
     let mut pulse = Pulse::new(to.clone());
     let mut has_role = false;
@@ -46,17 +45,13 @@ pub(super) async fn heal(
             }
             AnswerSource::Recovered(document) => Events::of_whole(&document, longest),
         };
-        let options = turn.read_options(&target, &allowed, &shown);
-        let hold = turn.relay.holds_calls_for(&target.candidate, turn.stream_arguments);
-        let read = StreamRead::read(
-            &mut turn,
-            upstream,
-            &tool_set,
-            (options, hold),
-            (&mut *voice, has_role),
-            (&to, &mut pulse),
-        )
-        .await;
+        let way = ReadingWay {
+            tool_set: Arc::clone(&turn.tool_set),
+            options: turn.read_options(&target, &allowed, &shown),
+            hold: turn.relay.holds_calls_for(&target.candidate, turn.stream_arguments),
+            has_role,
+        };
+        let read = StreamRead::read(&mut turn, upstream, way, voice, (&to, &mut pulse)).await;
         if read.ending.is_error || !read.ending.is_finished {
             if !read.has_spoken() && !read.is_refused {
                 let failure = read.failure.as_ref().map(|(_, failure)| failure);
@@ -88,9 +83,22 @@ pub(super) async fn heal(
     }
 }
 
+/// How each choice of a stream is read.
+struct ReadingWay {
+    tool_set: Arc<ToolSet>,
+    options: ReadOptions,
+    /// How long a call is held before it goes out without its verdict; none where it never does.
+    hold: Option<Duration>,
+    /// The client knows whose turn it is from an answer before.
+    has_role: bool,
+}
+
 /// What an upstream streamed.
 struct StreamRead {
+    way: ReadingWay,
     choices: Vec<StreamedChoice>,
+    /// What became certain with a delta.
+    events: Vec<Event>,
     spent: Usage,
     /// What the upstream counts of the prompt.
     tokens: Option<PromptTokens>,
@@ -102,26 +110,24 @@ struct StreamRead {
 }
 
 impl StreamRead {
-    /// Reads to the end, and says what becomes certain on the way. Whose turn it is may be known to the client from an
-    /// answer before.
+    /// Reads to the end, and says what becomes certain on the way.
     async fn read(
         turn: &mut Turn,
         mut upstream: Events,
-        tool_set: &Arc<ToolSet>,
-        (options, hold): (ReadOptions, Option<Duration>),
-        (voice, has_role): (&mut dyn Voice, bool),
+        way: ReadingWay,
+        voice: &mut dyn Voice,
         (to, pulse): (&BodySender, &mut Pulse),
     ) -> StreamRead {
-        let limits = turn.relay.config.limits;
         let mut read = StreamRead {
+            way,
             choices: Vec::new(),
+            events: Vec::new(),
             spent: Usage::default(),
             tokens: None,
             ending: Ending::default(),
             is_refused: false,
             failure: None,
         };
-        let mut events = Vec::new();
         loop {
             let held = read.held().or_else(|| voice.beats_in_silence().then_some(0));
             let Some(came) = pulse.until(read.due(), held, voice, upstream.next()).await else {
@@ -130,87 +136,15 @@ impl StreamRead {
                 continue;
             };
             let Some(Came { event, json }) = came else { break };
-            let document = match json {
-                Json::Is(document) => document,
+            match json {
+                Json::Is(document) => read.take(turn, (event, document), &mut upstream.ending, voice).await,
                 Json::None => {
                     voice.pass(&event);
                     continue;
                 }
-                Json::Broken(why) => {
-                    upstream.ending.cut_by(&why);
-                    break;
-                }
-            };
-            let chunk = document.root();
-            if is_error(chunk) {
-                upstream.ending.is_error = true;
-                if read.has_spoken() {
-                    voice.upstream_error(&event, chunk);
-                    continue;
-                }
-                read.failure = Some((event, document));
-                break;
+                Json::Broken(why) => upstream.ending.cut_by(&why),
             }
-            let counted = usage(chunk);
-            read.spent = counted.unwrap_or(read.spent);
-            read.tokens = prompt_tokens(chunk).or(read.tokens);
-            if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
-                match counted {
-                    Some(_) => voice.counted(&event),
-                    None => voice.pass(&event),
-                }
-                continue;
-            }
-            let passes = voice.meets(chunk);
-            let mut is_whole = passes;
-            for mut delta in deltas(chunk) {
-                let mut foreign =
-                    delta.calls.iter().filter_map(|call| call.listed).filter(|call| is_foreign(*call));
-                if let Some(why) = foreign.find_map(|call| turn.ask.objection(call)) {
-                    upstream.ending.cut_by(&format!("the upstream's answer cannot be used: {why}"));
-                    (is_whole, read.is_refused) = (false, true);
-                    break;
-                }
-                let at = read.choices.iter().position(|choice| choice.index == delta.index);
-                if at.is_none() && turn.ask.most_choices() <= read.choices.len() {
-                    upstream.ending.cut_by("the upstream's answer has more choices than anybody asks for");
-                    (is_whole, read.is_refused) = (false, true);
-                    break;
-                }
-                let at = at.unwrap_or_else(|| {
-                    let reading = Reading::new(&turn.relay.readers, tool_set, &options);
-                    read.choices.push(StreamedChoice::new(
-                        delta.index,
-                        reading,
-                        Sink::new(delta.index, turn),
-                        (has_role, hold),
-                    ));
-                    read.choices.len() - 1
-                });
-                let is_only = read.choices.len() == 1;
-                let choice = &mut read.choices[at];
-                choice.surrogates.repair(&mut delta);
-                events.clear();
-                let may_pass = choice.take(&delta, passes, &mut events).await;
-                if delta.finish_reason.is_some() {
-                    voice.stopped(&delta, chunk);
-                }
-                if !(may_pass && is_whole && is_only) {
-                    is_whole = false;
-                    choice.write(&delta, &events, voice);
-                }
-                turn.log.holds(choice.came.saturating_sub(choice.sink.went));
-                if limits.answer < choice.came + choice.thought {
-                    upstream.ending.cut_by("the upstream's answer is longer than is allowed");
-                    read.is_refused = true;
-                }
-            }
-            // Nothing in the event was held, changed or taken out: it goes on as it came.
-            match is_whole {
-                true => voice.pass(&event),
-                false => voice.flush(),
-            }
-            if upstream.ending.is_cut() {
+            if upstream.ending.is_cut() || read.failure.is_some() {
                 break;
             }
             to.room().await;
@@ -220,6 +154,91 @@ impl StreamRead {
         read.ending.is_finished =
             !read.ending.is_cut() && !read.choices.is_empty() && read.choices.iter().all(has_stopped);
         read
+    }
+
+    /// Takes the next event, and says what becomes certain with it.
+    async fn take(
+        &mut self,
+        turn: &mut Turn,
+        (event, document): (sse::Event, Document),
+        ending: &mut Ending,
+        voice: &mut dyn Voice,
+    ) {
+        let chunk = document.root();
+        if is_error(chunk) {
+            ending.is_error = true;
+            match self.has_spoken() {
+                true => voice.upstream_error(&event, chunk),
+                false => self.failure = Some((event, document)),
+            }
+            return;
+        }
+        let counted = usage(chunk);
+        self.spent = counted.unwrap_or(self.spent);
+        self.tokens = prompt_tokens(chunk).or(self.tokens);
+        if chunk.get("choices").is_none_or(|list| list.elements().next().is_none()) {
+            match counted {
+                Some(_) => voice.counted(&event),
+                None => voice.pass(&event),
+            }
+            return;
+        }
+        let passes = voice.meets(chunk);
+        let mut is_whole = passes;
+        for mut delta in deltas(chunk) {
+            let at = match self.choice_of(&delta, turn) {
+                Ok(at) => at,
+                Err(why) => {
+                    ending.cut_by(&why);
+                    (is_whole, self.is_refused) = (false, true);
+                    break;
+                }
+            };
+            let is_only = self.choices.len() == 1;
+            let choice = &mut self.choices[at];
+            choice.surrogates.repair(&mut delta);
+            self.events.clear();
+            let may_pass = choice.take(&delta, passes, &mut self.events).await;
+            if delta.finish_reason.is_some() {
+                voice.stopped(&delta, chunk);
+            }
+            is_whole &= may_pass && is_only;
+            if !is_whole {
+                choice.write(&delta, &self.events, voice);
+            }
+            turn.log.holds(choice.came.saturating_sub(choice.sink.went));
+            if turn.relay.config.limits.answer < choice.came + choice.thought {
+                ending.cut_by("the upstream's answer is longer than is allowed");
+                self.is_refused = true;
+            }
+        }
+        // Nothing in the event was held, changed or taken out: it goes on as it came.
+        match is_whole {
+            true => voice.pass(&event),
+            false => voice.flush(),
+        }
+    }
+
+    /// The place of the choice that a delta belongs to.
+    ///
+    /// # Errors
+    /// Why the delta cannot be used, in a sentence.
+    fn choice_of(&mut self, delta: &Delta<'_>, turn: &Turn) -> Result<usize, String> {
+        let mut foreign = delta.calls.iter().filter_map(|call| call.listed).filter(|call| is_foreign(*call));
+        if let Some(why) = foreign.find_map(|call| turn.ask.objection(call)) {
+            return Err(format!("the upstream's answer cannot be used: {why}"));
+        }
+        if let Some(at) = self.choices.iter().position(|choice| choice.index == delta.index) {
+            return Ok(at);
+        }
+        if turn.ask.most_choices() <= self.choices.len() {
+            return Err("the upstream's answer has more choices than anybody asks for".into());
+        }
+        let ReadingWay { tool_set, options, hold, has_role } = &self.way;
+        let reading = Reading::new(&turn.relay.readers, tool_set, options);
+        let sink = Sink::new(delta.index, turn);
+        self.choices.push(StreamedChoice::new(delta.index, reading, sink, (*has_role, *hold)));
+        Ok(self.choices.len() - 1)
     }
 
     /// Has the client got any words or calls? What was thought is neither.

@@ -71,24 +71,37 @@ struct Streamed {
     /// it waits for the verdict.
     held: Vec<(Event, Option<usize>)>,
     held_bytes: usize,
+    phase: Phase,
     /// The upstream has sent an error of its own.
     has_failed: bool,
-    /// What the upstream sends is no answer that a client could be given.
-    is_broken: bool,
-    /// It is longer than is allowed.
-    is_too_long: bool,
-    /// All that the answer says of its calls is said: what more comes of them goes to nobody.
-    is_settled: bool,
-    /// A call of which a part went out was refused: nothing more is said.
-    is_torn: bool,
+    fault: Option<Fault>,
     /// A call has gone out.
     has_calls: bool,
     /// The events that only begin the answer, and wait for what follows.
     start: Vec<Event>,
-    /// Nothing of the answer has gone out.
-    is_starting: bool,
     /// The upstream's own error, where that is so.
     early_error: Option<(Event, Document)>,
+}
+
+/// How far the answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Nothing of it has gone out.
+    Starting,
+    Speaking,
+    /// All that it says of its calls is said: what more comes of them goes to nobody.
+    Settled,
+    /// A call of which a part went out was refused: nothing more is said.
+    Torn,
+}
+
+/// Why the answer is not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// What the upstream sends is no answer that a client could be given.
+    Broken,
+    /// It is longer than is allowed.
+    TooLong,
 }
 
 impl Streamed {
@@ -108,13 +121,10 @@ impl Streamed {
             held: Vec::new(),
             held_bytes: 0,
             has_failed: false,
-            is_broken: false,
-            is_too_long: false,
-            is_settled: false,
-            is_torn: false,
+            phase: Phase::Starting,
+            fault: None,
             has_calls: false,
             start: Vec::new(),
-            is_starting: true,
             early_error: None,
         }
     }
@@ -139,8 +149,8 @@ impl Streamed {
     fn has_failed_early(&self) -> bool {
         let passes = |(_, error): &(Event, Document)| is_passing(error_status(error.root()));
         let is_error = self.early_error.as_ref().is_some_and(passes);
-        let is_cut = self.early_error.is_none() && !self.told.is_over && !self.is_broken && !self.is_too_long;
-        self.is_starting && (is_error || is_cut)
+        let is_cut = self.early_error.is_none() && !self.told.is_over && self.fault.is_none();
+        self.phase == Phase::Starting && (is_error || is_cut)
     }
 
     /// The next answer, where the upstream may be asked again.
@@ -181,13 +191,13 @@ impl Streamed {
             let Some(came) = came else { break };
             if let Err(why) = self.read(came).await {
                 upstream.ending.cut_by(&why);
-                self.is_broken = true;
+                self.fault = Some(Fault::Broken);
                 break;
             }
             let held = self.held_bytes + self.texts.held();
             if limits.answer < held + self.told.text.len() + self.told.thought.len() {
                 upstream.ending.cut_by("the upstream's answer is longer than is allowed");
-                self.is_too_long = true;
+                self.fault = Some(Fault::TooLong);
                 break;
             }
             if self.early_error.is_some() {
@@ -207,11 +217,11 @@ impl Streamed {
         if let Err(why) = self.take_all().await {
             ending.cut_by(&why);
         }
-        if ending.is_done && !self.is_broken && (self.told.is_over || self.has_failed) && !self.is_torn {
+        let is_whole = (self.told.is_over || self.has_failed) && self.fault != Some(Fault::Broken);
+        if ending.is_done && is_whole && self.phase != Phase::Torn {
             self.to.write(b"data: [DONE]\n\n");
         }
-        let is_whole = self.told.is_over || self.has_failed;
-        if !is_whole || self.is_broken {
+        if !is_whole {
             let why = ending.why_cut().unwrap_or("the upstream's answer broke off").to_owned();
             self.break_off(&why);
         }
@@ -256,75 +266,44 @@ impl Streamed {
                 return Ok(());
             }
         };
-        let mut certain = None;
         let seen = self.wire.see(document.root(), &mut self.told);
-        if self.is_settled && !matches!(seen, Seen::Beat | Seen::Beside | Seen::Fails) {
+        if Phase::Settled <= self.phase && !matches!(seen, Seen::Beat | Seen::Beside | Seen::Fails) {
             return Ok(());
         }
-        match seen {
+        let certain = match seen {
             Seen::Beat => {
                 self.pass_beside(event);
                 return Ok(());
             }
-            Seen::Starts if self.is_starting => {
+            Seen::Starts if self.phase == Phase::Starting => {
                 self.start.push(event);
                 return Ok(());
             }
-            Seen::Fails if self.is_starting => {
-                self.early_error = Some((event, document));
-                return Ok(());
-            }
             Seen::Fails => {
-                self.fails(&event, document.text());
+                match self.phase == Phase::Starting {
+                    true => self.early_error = Some((event, document)),
+                    false => self.fails(&event, document.text()),
+                }
                 return Ok(());
             }
-            Seen::Starts => {}
-            Seen::Beside => {}
-            Seen::CallBegins(at, _) if self.calls.iter().any(|call| call.at == at) => {
-                return Err(String::from("the upstream's stream begins two calls in one place"));
-            }
-            Seen::CallBegins(at, head) => match self.lane.begun(at, head, &self.texts.found) {
-                Some(call) => {
-                    certain = self.goes_live(&call).then_some(0);
-                    self.calls.push(call);
-                }
-                None => self.n_unread += 1,
-            },
-            Seen::CallPiece(at, piece) => {
-                match self.calls.iter_mut().find(|call| call.at == at) {
-                    Some(call) if call.is_whole => {
-                        return Err(String::from("the upstream's stream goes on with a call that has ended"));
-                    }
-                    Some(call) => call.arguments.push_str(&piece),
-                    None => {}
-                }
-                if let Some(live) = self.live.as_mut().filter(|live| live.at == at) {
-                    live.push(&piece);
-                    certain = Some(live.came);
-                }
-            }
+            Seen::Starts | Seen::Beside => None,
+            Seen::CallBegins(at, head) => self.call_begins(at, head)?,
+            Seen::CallPiece(at, piece) => self.call_piece(at, &piece)?,
             Seen::CallSaid(at, arguments) => {
                 if let Some(call) = self.calls.iter_mut().find(|call| call.at == at) {
                     call.arguments_said(&arguments)?;
                 }
+                None
             }
             Seen::CallEnds(at, head) => {
-                if let Some(call) = self.open_call(at) {
-                    match head {
-                        Some(head) => call.said_again(head)?,
-                        None => call.ends()?,
-                    }
-                    call.is_whole = true;
-                    self.live = self.live.take().filter(|live| live.at != at);
-                    self.judge(at).await;
-                } else if let Some(head) = head {
-                    self.comes_at_once(at, head).await?;
-                }
+                self.call_ends(at, head).await?;
+                None
             }
             Seen::Calls(all) => {
                 for (at, head) in all {
                     self.comes_at_once(at, head).await?;
                 }
+                None
             }
             Seen::Ends(all) => {
                 let ids = || all.iter().map(|(_, head)| head.id.as_str()).filter(|id| !id.is_empty());
@@ -336,14 +315,58 @@ impl Streamed {
                 }
                 self.hold(event, None);
                 self.settle().await;
-                self.is_settled = true;
+                self.phase = self.phase.max(Phase::Settled);
                 return Ok(());
             }
-        }
+        };
         self.hold(event, certain);
         match self.waits() {
             true => self.let_out(),
             false => self.release(),
+        }
+        Ok(())
+    }
+
+    /// Takes the beginning of a call. Returns the bytes of a live call that have to be certain for the event to go out.
+    fn call_begins(&mut self, at: u64, head: CallHead) -> Result<Option<usize>, String> {
+        if self.calls.iter().any(|call| call.at == at) {
+            return Err(String::from("the upstream's stream begins two calls in one place"));
+        }
+        let Some(call) = self.lane.begun(at, head, &self.texts.found) else {
+            self.n_unread += 1;
+            return Ok(None);
+        };
+        let is_live = self.goes_live(&call);
+        self.calls.push(call);
+        Ok(is_live.then_some(0))
+    }
+
+    /// Takes a piece of a call's arguments, likewise.
+    fn call_piece(&mut self, at: u64, piece: &str) -> Result<Option<usize>, String> {
+        match self.calls.iter_mut().find(|call| call.at == at) {
+            Some(call) if call.is_whole => {
+                return Err(String::from("the upstream's stream goes on with a call that has ended"));
+            }
+            Some(call) => call.arguments.push_str(piece),
+            None => {}
+        }
+        Ok(self.live.as_mut().filter(|live| live.at == at).map(|live| {
+            live.push(piece);
+            live.came
+        }))
+    }
+
+    async fn call_ends(&mut self, at: u64, head: Option<CallHead>) -> Result<(), String> {
+        if let Some(call) = self.open_call(at) {
+            match head {
+                Some(head) => call.said_again(head)?,
+                None => call.ends()?,
+            }
+            call.is_whole = true;
+            self.live = self.live.take().filter(|live| live.at != at);
+            self.judge(at).await;
+        } else if let Some(head) = head {
+            self.comes_at_once(at, head).await?;
         }
         Ok(())
     }
@@ -358,7 +381,7 @@ impl Streamed {
 
     /// Lets out what only begins the answer.
     fn begin(&mut self) {
-        self.is_starting = false;
+        self.phase = self.phase.max(Phase::Speaking);
         for event in self.start.drain(..) {
             self.to.write(&event.raw);
         }
@@ -539,7 +562,7 @@ impl Streamed {
 
     /// The client has half a call: an error is the only end that nobody takes for a whole one.
     fn tear(&mut self, why: &str) {
-        self.is_torn = true;
+        self.phase = Phase::Torn;
         self.fail(CALL_REFUSED, why);
         self.lane.note(&self.calls, &self.told, &self.target);
         self.lane.log.end(TurnEnd::Refused, StatusCode::OK.as_u16());

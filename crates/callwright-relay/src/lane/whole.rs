@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use http::{StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::call::Call;
 use super::settle::{Again, End, resolution, settled};
@@ -14,25 +14,16 @@ use crate::record::{TurnEnd, Usage};
 use crate::relay::{REQUEST_ID, SMALL};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
-use crate::turn::Resolution;
 use crate::turn::outcome::worse;
+use crate::turn::{Resolution, Target};
+use crate::upstream::ResponseBody;
 use crate::wire::{Document, WireError, spliced};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let Open { answer, target } = open;
     let mut headers = answer.headers;
-    let body = answer.body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string());
-    let readers = &lane.relay.readers;
-    let kind = headers.get(header::CONTENT_TYPE).cloned();
-    let read = match body.map(|body| target.candidate.upstream.without_secrets(body)) {
-        Ok(body) => readers
-            .run(body.len() <= SMALL, move |_| Document::of_answer(body, kind.as_ref()))
-            .await
-            .map_err(|why| format!("the upstream's answer cannot be read: {why}")),
-        Err(why) => Err(why),
-    };
-    let read = read.and_then(|document| lane.fault(document.root()).map_or(Ok(document), Err));
+    let read = document_of(&lane, answer.body, headers.get(header::CONTENT_TYPE).cloned(), &target).await;
     let document = match read {
         Ok(document) => document,
         Err(why) => {
@@ -43,15 +34,7 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
         }
     };
     if wire::is_failed(document.root()) {
-        let error = document.root().get("error").map_or("", callwright_json::Value::raw).to_owned();
-        lane.log.failed(None, &error);
-        // A response that failed is an answer of its API; an error alone is none.
-        let is_answer = document.root().get("status").is_some();
-        let status = if is_answer { StatusCode::OK } else { StatusCode::BAD_GATEWAY };
-        lane.log.end(TurnEnd::UpstreamError, status.as_u16());
-        report::head(lane.log.record(), &mut headers);
-        headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
-        return Reply { status, headers, body: ReplyBody::whole(document.to_bytes()) };
+        return failed(lane, &document, headers);
     }
     let mut wire = wire::of(lane.surface);
     let is_phantom = lane.is_phantom(document.root());
@@ -60,15 +43,14 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
         true => {
             let mut told = Told::default();
             wire.calls(document.root(), &mut told);
-            match lane.once_more(&target, &told).await {
+            let (document, found) = match lane.once_more(&target, &told).await {
                 Some(Again { document, found, .. }) => {
                     before = told.usage;
-                    Whole { document, found, content: None }
+                    (document, found)
                 }
-                None => {
-                    Whole { document: lane.told_of_silence(document), found: Found::default(), content: None }
-                }
-            }
+                None => (lane.told_of_silence(document), Found::default()),
+            };
+            Whole { document, found, content: None }
         }
         false => lane.read_texts(document, &target).await,
     };
@@ -106,4 +88,35 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     report::outcome(lane.log.record(), end, &[resolution], &mut headers);
     headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) }
+}
+
+/// The answer that a body holds.
+///
+/// # Errors
+/// Why it holds none to this request, in a sentence.
+async fn document_of(
+    lane: &Lane,
+    body: ResponseBody,
+    kind: Option<HeaderValue>,
+    target: &Target,
+) -> Result<Document, String> {
+    let body = body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string())?;
+    let body = target.candidate.upstream.without_secrets(body);
+    let is_small = body.len() <= SMALL;
+    let read = lane.relay.readers.run(is_small, move |_| Document::of_answer(body, kind.as_ref()));
+    let document = read.await.map_err(|why| format!("the upstream's answer cannot be read: {why}"))?;
+    lane.fault(document.root()).map_or(Ok(document), Err)
+}
+
+/// Hands on an answer that says that it failed.
+fn failed(mut lane: Lane, document: &Document, mut headers: HeaderMap) -> Reply {
+    let error = document.root().get("error").map_or("", callwright_json::Value::raw).to_owned();
+    lane.log.failed(None, &error);
+    // A response that failed is an answer of its API; an error alone is none.
+    let is_answer = document.root().get("status").is_some();
+    let status = if is_answer { StatusCode::OK } else { StatusCode::BAD_GATEWAY };
+    lane.log.end(TurnEnd::UpstreamError, status.as_u16());
+    report::head(lane.log.record(), &mut headers);
+    headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
+    Reply { status, headers, body: ReplyBody::whole(document.to_bytes()) }
 }

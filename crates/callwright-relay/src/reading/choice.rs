@@ -251,17 +251,18 @@ impl ChoiceReader {
         };
         let repeats = repeats(&self.native, &self.native_ids);
         if repeats.contains(&true) {
-            let is_repeat = |slot: usize| repeats.get(slot).is_some_and(|is_one| *is_one);
-            let mut slots = 0..;
-            let mut stays = |verdict: &Verdict| !verdict.is_native() || !slots.next().is_some_and(is_repeat);
-            events.retain(|event| !matches!(event, Event::Call(verdict) if !stays(verdict)));
-            let mut slots = 0..;
-            let stays = |verdict: &Verdict| !verdict.is_native() || !slots.next().is_some_and(is_repeat);
-            outcome.verdicts.retain(stays);
-            let mut slots = 0..;
-            self.native.retain(|_| !slots.next().is_some_and(is_repeat));
-            let mut slots = 0..;
-            self.foreign.retain(|_| !slots.next().is_some_and(is_repeat));
+            let stays = || {
+                let mut repeats = repeats.iter();
+                move || repeats.next() != Some(&true)
+            };
+            let (mut stays_here, mut stays_there) = (stays(), stays());
+            events.retain(
+                |event| !matches!(event, Event::Call(verdict) if verdict.is_native() && !stays_here()),
+            );
+            outcome.verdicts.retain(|verdict| !verdict.is_native() || stays_there());
+            let (mut stays_here, mut stays_there) = (stays(), stays());
+            self.native.retain(|_| stays_here());
+            self.foreign.retain(|_| stays_there());
         }
         out.extend(events);
         take_back(&mut self.apart, &mut self.thought, from, out);
@@ -272,17 +273,8 @@ impl ChoiceReader {
                 judged.beside_prose = last.beside_prose;
             }
         }
-        let mut searches = Vec::new();
-        if let Some(search) = &self.search {
-            out.retain(|event| !matches!(event, Event::Call(verdict) if is_search(verdict, search)));
-            self.verdicts.retain(|verdict| match verdict {
-                Verdict::Refused(refusal) if is_search(verdict, search) => {
-                    searches.push(refusal.block.clone());
-                    false
-                }
-                _ => true,
-            });
-        }
+        let search = self.search.as_deref();
+        let searches = search.map_or_else(Vec::new, |search| take_searches(search, &mut self.verdicts, out));
         Choice {
             searches,
             raw: self.raw,
@@ -425,6 +417,17 @@ impl CallFilter {
         let violation = shown.examples.echoed(&call.arguments, &shown.messages)?;
         Some(Reason::Invalid(vec![violation]))
     }
+}
+
+/// Takes the searches for tools out of the calls, and returns what they search for.
+fn take_searches(search: &str, verdicts: &mut Vec<Verdict>, out: &mut Vec<Event>) -> Vec<String> {
+    out.retain(|event| !matches!(event, Event::Call(verdict) if is_search(verdict, search)));
+    let searches = verdicts.extract_if(.., |verdict| is_search(verdict, search));
+    let block = |verdict| match verdict {
+        Verdict::Refused(refusal) => Some(refusal.block),
+        Verdict::Accepted(_) => None,
+    };
+    searches.filter_map(block).collect()
 }
 
 /// Is this a call of the tool that finds others? No request declares it.

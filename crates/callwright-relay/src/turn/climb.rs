@@ -2,8 +2,8 @@
 
 use callwright::{Refusal, Verdict};
 
-use super::settle::{is_repaired, new_verdicts, replace_first, replace_unsure, said_instead};
 use super::outcome::append;
+use super::settle::{is_repaired, new_verdicts, replace_first, replace_unsure, said_instead};
 use super::{Resolution, Sent, Target, Turn, refusals};
 use crate::config::Mode;
 use crate::followup;

@@ -43,77 +43,106 @@ impl Turn {
             resolution.take_content(mended, TurnEnd::Repaired);
             return;
         }
-        let mut spent = self.log.usage().completion;
-        let mut question = Question::first(&self.ask);
-        let mut target = resolution.by.as_ref().unwrap_or(target).clone();
-        let mut is_first = true;
+        let mut asking = ContentAsking {
+            text,
+            question: Question::first(&self.ask),
+            target: resolution.by.as_ref().unwrap_or(target).clone(),
+            spent: self.log.usage().completion,
+            is_first: true,
+        };
         loop {
-            let refusal = match check.read_by(&readers, &text, resolution.finish_reason.as_deref()).await {
+            let finish_reason = resolution.finish_reason.as_deref();
+            let is_cut = finish_reason == Some("length");
+            let refusal = match check.read_by(&readers, &asking.text, finish_reason).await {
+                Ok(None) if asking.is_first => return,
                 Ok(mended) => {
-                    let end = match (is_first, &mended) {
-                        (false, _) => TurnEnd::Retried,
-                        (true, Some(_)) => TurnEnd::Repaired,
-                        (true, None) => return,
-                    };
-                    let as_it_came = || Mended { text, repairs: BTreeMap::new() };
+                    let end = if asking.is_first { TurnEnd::Repaired } else { TurnEnd::Retried };
+                    let as_it_came = || Mended { text: asking.text, repairs: BTreeMap::new() };
                     resolution.take_content(mended.unwrap_or_else(as_it_came), end);
                     return;
                 }
                 Err(refusal) => refusal,
             };
-            let is_cut = resolution.finish_reason.as_deref() == Some("length");
-            let reason = match self.ladder.next(&[&refusal], spent, self.log.elapsed()) {
-                // The client's bound would cut another answer as well.
-                _ if is_cut && self.ask.max_tokens.is_some() => None,
-                Step::Reask => Some(AttemptReason::Reask),
-                Step::Feedback => Some(AttemptReason::Feedback),
-                Step::Deliver | Step::Refuse(_) => None,
-            };
-            let before = self.log.usage().completion;
-            let answer = match reason {
-                Some(reason) => {
-                    let tokens = self.ladder.tokens_left().max(1);
-                    let next = followup::content(&question, &text, &refusal, tokens);
-                    if reason == AttemptReason::Feedback {
-                        question = next.clone();
-                    }
-                    self.ask_again(&target, &next, reason).await
-                }
-                None => None,
-            };
-            let says = |answer: &Choice| answer.outcome.verdicts.is_empty() && !answer.is_empty();
-            let mut answer = answer.filter(says);
-            let is_final = answer.is_none() && !(is_cut && self.ask.max_tokens.is_some());
-            if is_final
-                && let Some((model, second, by)) = self.second_answer().await
-                && says(&second)
-            {
-                self.log.escalated(&model);
-                question = Question::first(&self.ask);
-                (answer, target) = (Some(second), by);
-            }
-            spent = self.log.usage().completion.saturating_sub(before);
-            match answer {
+            match self.content_again(&mut asking, &refusal, is_cut).await {
                 Some(answer) => {
-                    text = answer.outcome.text;
+                    asking.text = answer.outcome.text;
                     resolution.finish_reason = answer.finish_reason;
-                    is_first = false;
+                    asking.is_first = false;
                 }
-                None => {
-                    let fault = followup::content_fault(&refusal);
-                    // What was cut says so by its finish.
-                    if self.policy != Policy::Strict && !is_cut {
-                        append(&mut text, &format!("⚠️ {fault}"));
-                    }
-                    self.log.fault(&fault);
-                    resolution.content = Some(text);
-                    resolution.fault = Some(fault);
-                    resolution.end = super::outcome::worse(resolution.end, TurnEnd::Invalid);
-                    return;
-                }
+                None => return self.leave_content(resolution, asking.text, &refusal, is_cut),
             }
         }
     }
+
+    /// Asks for the content again; the last time, a second model.
+    async fn content_again(
+        &mut self,
+        asking: &mut ContentAsking,
+        refusal: &Refusal,
+        is_cut: bool,
+    ) -> Option<Choice> {
+        // The client's bound would cut another answer as well.
+        let is_bounded = is_cut && self.ask.max_tokens.is_some();
+        let reason = match self.ladder.next(&[refusal], asking.spent, self.log.elapsed()) {
+            _ if is_bounded => None,
+            Step::Reask => Some(AttemptReason::Reask),
+            Step::Feedback => Some(AttemptReason::Feedback),
+            Step::Deliver | Step::Refuse(_) => None,
+        };
+        let before = self.log.usage().completion;
+        let says = |answer: &Choice| answer.outcome.verdicts.is_empty() && !answer.is_empty();
+        let mut answer = None;
+        if let Some(reason) = reason {
+            let tokens = self.ladder.tokens_left().max(1);
+            let next = followup::content(&asking.question, &asking.text, refusal, tokens);
+            if reason == AttemptReason::Feedback {
+                asking.question = next.clone();
+            }
+            answer = self.ask_again(&asking.target, &next, reason).await.filter(says);
+        }
+        if answer.is_none()
+            && !is_bounded
+            && let Some((model, second, by)) = self.second_answer().await
+            && says(&second)
+        {
+            self.log.escalated(&model);
+            (asking.question, asking.target) = (Question::first(&self.ask), by);
+            answer = Some(second);
+        }
+        asking.spent = self.log.usage().completion.saturating_sub(before);
+        answer
+    }
+
+    /// Leaves content as it is that stayed wrong, and says why.
+    fn leave_content(
+        &mut self,
+        resolution: &mut Resolution,
+        mut text: String,
+        refusal: &Refusal,
+        is_cut: bool,
+    ) {
+        let fault = followup::content_fault(refusal);
+        // What was cut says so by its finish.
+        if self.policy != Policy::Strict && !is_cut {
+            append(&mut text, &format!("⚠️ {fault}"));
+        }
+        self.log.fault(&fault);
+        resolution.content = Some(text);
+        resolution.fault = Some(fault);
+        resolution.end = super::outcome::worse(resolution.end, TurnEnd::Invalid);
+    }
+}
+
+/// Content that is asked for until it fits.
+struct ContentAsking {
+    /// What the last answer said.
+    text: String,
+    /// What feedback follows.
+    question: Question,
+    target: Target,
+    /// The tokens of the last answer.
+    spent: u64,
+    is_first: bool,
 }
 
 impl Resolution {

@@ -95,6 +95,19 @@ impl Turn {
             Source::Configured | Source::Host(_) | Source::Experience(_) => return false,
             Source::Metadata(_) | Source::Server(_) | Source::Family | Source::Unknown => {}
         }
+        self.is_dropped(target, only, tokens, sent).await
+    }
+
+    /// Does the count of the prompt's tokens show that the tools did not get to the model? Where it says nothing, small requests are
+    /// counted, once in a while.
+    async fn is_dropped(
+        &self,
+        target: &Target,
+        only: &Choice,
+        tokens: Option<PromptTokens>,
+        sent: Sent,
+    ) -> bool {
+        let capabilities = &self.relay.capabilities;
         let Some(prompt) = Texts::of(&self.ask.document, self.ask.is_legacy) else { return false };
         if let Some(tokens) = tokens
             && let Some(evidence) = prompt.judge(tokens.prompt, own_rate(only, tokens))

@@ -120,29 +120,7 @@ pub(crate) fn translated(
     let instructions = has("instructions").and_then(Value::as_str);
     let conversation = items::conversation(instructions.as_deref(), all.root(), &declared.table)?;
 
-    let mut members: Vec<(&str, String)> = Vec::new();
-    for same in [
-        "model",
-        "temperature",
-        "top_p",
-        "presence_penalty",
-        "frequency_penalty",
-        "stream",
-        "callwright",
-        "plugins",
-    ] {
-        members.extend(has(same).map(|value| (same, value.raw().to_owned())));
-    }
-    members.extend(has("max_output_tokens").map(|most| ("max_tokens", most.raw().to_owned())));
-    members.push(("messages", conversation.said.messages()));
-    if !declared.functions.is_empty() {
-        members.push(("tools", array(&declared.functions)));
-        members.extend(has("parallel_tool_calls").map(|it| ("parallel_tool_calls", it.raw().to_owned())));
-        members.extend(declared.choice.as_ref().map(|choice| ("tool_choice", choice.clone())));
-    }
-    members.extend(has("text").and_then(response_format).map(|format| ("response_format", format)));
-    let effort = has("reasoning").and_then(|reasoning| string_of(reasoning, "effort"));
-    members.extend(effort.map(|effort| ("reasoning_effort", quote(super::chat_effort(&effort)))));
+    let members = members(root, &declared, conversation.said.messages());
     let document =
         Document::of(object(members)).map_err(|why| WireError::bad_request(None, "invalid_body", why))?;
 
@@ -183,6 +161,35 @@ pub(crate) fn translated(
         bare_inputs: declared.bare_inputs,
         session,
     })
+}
+
+/// The members of the chat request.
+fn members(root: Value<'_>, declared: &Declared, messages: String) -> Vec<(&'static str, String)> {
+    let has = |key: &str| present(root, key);
+    let mut members: Vec<(&'static str, String)> = Vec::new();
+    for same in [
+        "model",
+        "temperature",
+        "top_p",
+        "presence_penalty",
+        "frequency_penalty",
+        "stream",
+        "callwright",
+        "plugins",
+    ] {
+        members.extend(has(same).map(|value| (same, value.raw().to_owned())));
+    }
+    members.extend(has("max_output_tokens").map(|most| ("max_tokens", most.raw().to_owned())));
+    members.push(("messages", messages));
+    if !declared.functions.is_empty() {
+        members.push(("tools", array(&declared.functions)));
+        members.extend(has("parallel_tool_calls").map(|it| ("parallel_tool_calls", it.raw().to_owned())));
+        members.extend(declared.choice.as_ref().map(|choice| ("tool_choice", choice.clone())));
+    }
+    members.extend(has("text").and_then(response_format).map(|format| ("response_format", format)));
+    let effort = has("reasoning").and_then(|reasoning| string_of(reasoning, "effort"));
+    members.extend(effort.map(|effort| ("reasoning_effort", quote(super::chat_effort(&effort)))));
+    members
 }
 
 fn bad(param: Option<&'static str>, code: &'static str, message: &str) -> WireError {
