@@ -135,6 +135,7 @@ impl Relay {
             headers: HeaderMap::new(),
             owner: Owner::default(),
             surface: Surface::Chat,
+            gemini: None,
         };
         let mut log = Log::new(&request, Arc::clone(&self.observer));
         let checked = self.checked(request).await;

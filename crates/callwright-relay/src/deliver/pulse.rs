@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::deliver::voice::{ChatVoice, ResponseItems, Serial};
     use crate::owner::Owner;
-    use crate::surface::{Door, Surface, Translated};
+    use crate::surface::{Beside, Door, Surface, Translated};
     use crate::wire::{Document, Template, count_of};
 
     const COMMENT: &str = ": callwright\n\n";
@@ -119,8 +119,8 @@ mod tests {
         let to = BodySender::default();
         let asked = Document::of(r#"{"model": "m", "input": "Hi."}"#).unwrap();
         let kept = Arc::default();
-        let whose = (&HeaderMap::new(), &Owner::default());
-        let translated = Translated::of(Surface::Responses, asked, whose, &kept).unwrap();
+        let beside = Beside { headers: &HeaderMap::new(), owner: &Owner::default(), gemini: None };
+        let translated = Translated::of(Surface::Responses, asked, beside, &kept).unwrap();
         let Door::Responses(wanted) = translated.door else { panic!("another door") };
         let mut voice = Serial::new(ResponseItems::new(*wanted, true), to.clone());
         let mut pulse = Pulse::new(to.clone());

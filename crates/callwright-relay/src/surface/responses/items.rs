@@ -147,14 +147,7 @@ fn parts(content: Option<Value<'_>>) -> Result<Vec<Part>, WireError> {
     }
     let mut parts: Vec<Part> = Vec::new();
     for part in content.elements() {
-        let part = self::part(part)?;
-        match (parts.last_mut(), part) {
-            (Some(Part::Text(text)), Part::Text(more)) => {
-                text.push('\n');
-                text.push_str(&more);
-            }
-            (_, part) => parts.push(part),
-        }
+        self::part(part)?.join(&mut parts);
     }
     Ok(parts)
 }
