@@ -64,13 +64,15 @@ impl Part {
 }
 
 /// A call that the model made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Called {
     /// Empty where the client keeps none: then the conversation gives it one.
     pub(crate) id: String,
     pub(crate) name: String,
     /// Their text as it came, whole or broken.
     pub(crate) arguments: String,
+    /// What the upstream that it came from said of it besides, each member with a comma before it.
+    pub(crate) foreign: String,
 }
 
 /// What the model said and did in one turn.
@@ -256,11 +258,8 @@ impl Turn {
         if !self.calls.is_empty() {
             let call = |call: &Called| {
                 let function = object([("name", quote(&call.name)), ("arguments", quote(&call.arguments))]);
-                object([
-                    ("id", quote(&call.id)),
-                    ("type", String::from("\"function\"")),
-                    ("function", function),
-                ])
+                let Called { id, foreign, .. } = call;
+                format!("{{\"id\":{},\"type\":\"function\",\"function\":{function}{foreign}}}", quote(id))
             };
             members.push(("tool_calls", array(self.calls.iter().map(call))));
         }
@@ -335,7 +334,7 @@ mod tests {
     use super::*;
 
     fn called(id: &str) -> Called {
-        Called { id: id.into(), name: "f".into(), arguments: "{}".into() }
+        Called { id: id.into(), name: "f".into(), arguments: "{}".into(), ..Called::default() }
     }
 
     fn returned(id: &str, text: &str) -> Returned {

@@ -5,12 +5,16 @@
 
 use std::borrow::Cow;
 
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use callwright_json::{Kind, Value, quote};
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn, error_of_tool};
 use super::openapi::json_schema;
 use super::{Door, Failure, Translated};
-use crate::wire::{Document, WireError, array, object};
+use crate::wire::{Document, Foreign, WireError, array, object, string_of};
 
 /// What the path of a request says: `/v1beta/models/qwen3:streamGenerateContent?alt=sse`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -223,6 +227,37 @@ fn choice(root: Value<'_>) -> Result<Choice, WireError> {
     Ok(Choice { word, allowed: is_bounded.then(|| (names, word == Some("required"))) })
 }
 
+/// Begins the bytes of a signature that was made here: no other one says anything to an upstream.
+const OURS: &[u8] = b"cw1.";
+
+/// The longest signature, in bytes.
+const LONGEST: usize = 192 << 10;
+
+/// The signature of a call: what the model thought before it, and what the upstream said of it besides. Clients send it back with the
+/// call, where they leave out thoughts. None where there is nothing, or too much.
+pub(crate) fn signature(thought: &str, foreign: &str) -> Option<String> {
+    let foreign = foreign.strip_prefix(',').unwrap_or_default();
+    let is_told = !(thought.is_empty() && foreign.is_empty()) && thought.len() + foreign.len() <= LONGEST;
+    is_told.then(|| {
+        let told = object([("thought", quote(thought)), ("call", format!("{{{foreign}}}"))]);
+        STANDARD.encode([OURS, told.as_bytes()].concat())
+    })
+}
+
+/// The thought and the members of a call that this signature holds.
+fn signed(signature: &str) -> Option<(String, String)> {
+    // Python's package writes the other alphabet.
+    const EITHER: GeneralPurposeConfig =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let engine = GeneralPurpose::new(&alphabet::STANDARD, EITHER);
+    let bytes = engine.decode(signature.replace('-', "+").replace('_', "/")).ok()?;
+    let told = String::from_utf8(bytes.strip_prefix(OURS)?.to_vec()).ok()?;
+    let tree = callwright_json::strict(&told).ok()?;
+    let told = tree.root(&told);
+    let foreign = told.get("call").map(Foreign::of)?;
+    Some((string_of(told, "thought")?.into_owned(), foreign.call))
+}
+
 /// What a request says.
 #[derive(Default)]
 struct Said {
@@ -276,7 +311,12 @@ impl Said {
                 let to = if is_thought { &mut turn.thought } else { &mut turn.text };
                 to.push_str(&text);
             } else if let Some(call) = said(part, "functionCall") {
+                let (thought, foreign) = signed(&text_of(part, "thoughtSignature")).unwrap_or_default();
+                if turn.thought.is_empty() {
+                    turn.thought = thought;
+                }
                 turn.calls.push(Called {
+                    foreign,
                     id: text_of(call, "id").into_owned(),
                     name: text_of(call, "name").into_owned(),
                     arguments: said(call, "args").map_or("{}", Value::raw).to_owned(),
@@ -438,6 +478,19 @@ mod tests {
                 r#"{{"model":"m","messages":[{{"role":"system","content":"S"}},{{"role":"user","content":"a\nb"}},{{"role":"assistant","content":"I look.","reasoning_content":"Hm","tool_calls":{calls}}},{{"role":"tool","tool_call_id":"call00001","content":"{{\"b\": 2}}"}},{{"role":"tool","tool_call_id":"call00002","content":"Error: no"}}]}}"#
             )
         );
+    }
+
+    #[test]
+    fn a_signature_brings_back_what_was_thought_and_said() {
+        let foreign = r#","extra_content":{"google":{"thought_signature":"AB/+=="}}"#;
+        let signature = signature("So?~~~", foreign).unwrap();
+        for signature in [signature.clone(), signature.replace('+', "-").replace('/', "_").replace('=', "")] {
+            assert_eq!(signed(&signature), Some((String::from("So?~~~"), foreign.to_owned())));
+        }
+        assert_eq!(super::signature("", ""), None);
+        for strange in ["", "c2tpcA==", "skip_thought_signature_validator", "Y3cxLnt9"] {
+            assert_eq!(signed(strange), None, "{strange}");
+        }
     }
 
     #[test]

@@ -183,6 +183,7 @@ fn called(block: Value<'_>) -> Called {
             Some(raw) => raw.into_owned(),
             None => input.map_or("{}", Value::raw).to_owned(),
         },
+        ..Called::default()
     }
 }
 

@@ -154,6 +154,7 @@ fn calls(message: Value<'_>) -> Vec<Called> {
                 Some(text) => text.into_owned(),
                 None => arguments.map_or("{}", Value::raw).to_owned(),
             },
+            ..Called::default()
         })
     };
     listed.filter_map(called).collect()

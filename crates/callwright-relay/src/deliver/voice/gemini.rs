@@ -7,7 +7,7 @@ use super::pieces::{InPieces, Piece, Pieces, in_one_line};
 use super::serial::End;
 use crate::calls::new_id;
 use crate::record::Usage;
-use crate::surface::gemini::{Wanted, error};
+use crate::surface::gemini::{Wanted, error, signature};
 use crate::surface::{Failure, GeminiForm};
 use crate::wire::{array, object};
 
@@ -17,6 +17,8 @@ pub(in crate::deliver) struct GeminiParts {
     id: String,
     /// Something of the array is out.
     has_begun: bool,
+    /// What the model has thought since its last call.
+    thought: String,
     /// The parts of a whole answer; of a stream, the last call, which may be the last of all.
     parts: Vec<String>,
     whole: String,
@@ -31,6 +33,7 @@ impl GeminiParts {
             wanted,
             id: new_id(""),
             has_begun: false,
+            thought: String::new(),
             parts: Vec::new(),
             whole: String::new(),
         })
@@ -112,19 +115,23 @@ fn counted(usage: Usage) -> String {
 }
 
 impl Pieces for GeminiParts {
-    fn shows_thoughts(&self) -> bool {
-        self.wanted.thoughts
-    }
-
     fn say(&mut self, piece: Piece<'_>, out: &mut String) {
+        if let Piece::Thought(text) = piece {
+            self.thought.push_str(text);
+            if !self.wanted.thoughts {
+                return;
+            }
+        }
         self.release(out);
         let is_call = matches!(piece, Piece::Call { .. });
         self.parts.push(match piece {
             Piece::Text(text) => object([("text", quote(text))]),
             Piece::Thought(text) => object([("text", quote(text)), ("thought", String::from("true"))]),
-            Piece::Call { id, name, arguments } => {
+            Piece::Call { id, name, arguments, foreign } => {
                 let call = [("id", quote(id)), ("name", quote(name)), ("args", arguments.to_owned())];
-                object([("functionCall", object(call))])
+                let signature = signature(&std::mem::take(&mut self.thought), foreign);
+                let signature = signature.map(|signature| ("thoughtSignature", quote(&signature)));
+                object([("functionCall", object(call))].into_iter().chain(signature))
             }
         });
         // The part that ends a turn has the reason with it: some clients forget a turn whose last content is empty.

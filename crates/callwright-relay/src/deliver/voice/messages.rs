@@ -155,7 +155,7 @@ impl Blocks for MessageBlocks {
             Kind::Thought => {
                 (Block::Thought, String::from("{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}"))
             }
-            Kind::Call { id, name } => {
+            Kind::Call { id, name, foreign: _ } => {
                 let id = coded_id(id).into_owned();
                 let block = object([
                     ("type", quote("tool_use")),

@@ -73,20 +73,17 @@ fn done_reason(reason: Option<&str>) -> &str {
 }
 
 impl Pieces for OllamaLines {
-    fn shows_thoughts(&self) -> bool {
-        self.wanted.thoughts
-    }
-
     fn say(&mut self, piece: Piece<'_>, out: &mut String) {
         let content = |text: &str| ("content", quote(text));
         match piece {
+            Piece::Thought(_) if !self.wanted.thoughts => {}
             Piece::Text(text) if self.is_stream => self.line([content(text)], out),
             Piece::Thought(text) if self.is_stream => {
                 self.line([content(""), ("thinking", quote(text))], out);
             }
             Piece::Text(text) => self.text.push_str(text),
             Piece::Thought(text) => self.thought.push_str(text),
-            Piece::Call { id, name, arguments } => {
+            Piece::Call { id, name, arguments, foreign: _ } => {
                 let function = object([
                     ("index", self.n_calls.to_string()),
                     ("name", quote(name)),

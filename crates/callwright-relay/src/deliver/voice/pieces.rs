@@ -13,14 +13,13 @@ pub(in crate::deliver) enum Piece<'a> {
         id: &'a str,
         name: &'a str,
         arguments: &'a str,
+        /// What its upstream said of it besides, each member with a comma before it.
+        foreign: &'a str,
     },
 }
 
 /// Writes the pieces of one API.
 pub(in crate::deliver) trait Pieces: Send {
-    /// Returns whether the client gets what the model thinks.
-    fn shows_thoughts(&self) -> bool;
-
     fn say(&mut self, piece: Piece<'_>, out: &mut String);
 
     /// The answer is whole.
@@ -49,12 +48,7 @@ enum Block {
     None,
     Text,
     Thought,
-    /// A thought that the client does not want to see.
-    Hidden,
-    Call {
-        id: String,
-        name: String,
-    },
+    Call { id: String, name: String, foreign: String },
 }
 
 impl<P> InPieces<P> {
@@ -80,15 +74,16 @@ impl<P: Pieces> Blocks for InPieces<P> {
         self.arguments.clear();
         self.open = match kind {
             Kind::Text | Kind::Refusal => Block::Text,
-            Kind::Thought if !self.pieces.shows_thoughts() => Block::Hidden,
             Kind::Thought => Block::Thought,
-            Kind::Call { id, name } => Block::Call { id: id.to_owned(), name: name.to_owned() },
+            Kind::Call { id, name, foreign } => {
+                Block::Call { id: id.to_owned(), name: name.to_owned(), foreign: foreign.to_owned() }
+            }
         };
     }
 
     fn add(&mut self, piece: &str, out: &mut String) {
         match self.open {
-            Block::None | Block::Hidden => {}
+            Block::None => {}
             Block::Text => self.pieces.say(Piece::Text(piece), out),
             Block::Thought => self.pieces.say(Piece::Thought(piece), out),
             Block::Call { .. } => self.arguments.push_str(piece),
@@ -96,9 +91,12 @@ impl<P: Pieces> Blocks for InPieces<P> {
     }
 
     fn close(&mut self, out: &mut String) {
-        let Block::Call { id, name } = std::mem::replace(&mut self.open, Block::None) else { return };
+        let open = std::mem::replace(&mut self.open, Block::None);
+        let Block::Call { id, name, foreign } = open else { return };
         let arguments = if self.arguments.is_empty() { "{}" } else { &self.arguments };
-        self.pieces.say(Piece::Call { id: &id, name: &name, arguments: &in_one_line(arguments) }, out);
+        let (arguments, foreign) = (in_one_line(arguments), in_one_line(&foreign));
+        let call = Piece::Call { id: &id, name: &name, arguments: &arguments, foreign: &foreign };
+        self.pieces.say(call, out);
     }
 
     /// Nothing of a call goes out before it is whole.

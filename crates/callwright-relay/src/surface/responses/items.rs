@@ -71,7 +71,12 @@ impl Read {
             let namespace = string_of(item, "namespace");
             let name = table.flat(namespace.as_deref(), name);
             Turn {
-                calls: vec![Called { id: text("call_id").into_owned(), name, arguments }],
+                calls: vec![Called {
+                    id: text("call_id").into_owned(),
+                    name,
+                    arguments,
+                    ..Called::default()
+                }],
                 ..Turn::default()
             }
         };

@@ -90,7 +90,9 @@ pub(crate) fn read(got: &Got, form: Form) -> Read {
             hold(call["id"].is_string() && call["name"].is_string(), format!("no call: {said}"));
             hold(call["args"].is_object(), format!("arguments are an object: {said}"));
             if let Some(calls) = whole["calls"].as_array_mut() {
-                calls.push(call.clone());
+                let mut call = call.clone();
+                call["signature"] = said["thoughtSignature"].clone();
+                calls.push(call);
             }
         }
     }
