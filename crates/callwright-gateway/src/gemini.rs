@@ -21,10 +21,10 @@ use crate::service::{Api, Asker, below_v1};
 /// Carries a client's key.
 const KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 
-/// Which versions there are besides that of every API here, `/v1`.
+/// The versions of it besides that of every API here, `/v1`.
 const VERSIONS: [&str; 3] = ["/v1beta", "/v1alpha", "/v1beta1"];
 
-/// What is asked of a model.
+/// An action on a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Generate,
@@ -33,7 +33,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// What this path asks of a model, and the model's name as it stands there; none where it is another path.
+    /// Returns the verb of this path, and the model's name as it stands there; none of another path.
     fn of(path: &str) -> Option<(Verb, &str)> {
         let below = below_version(path);
         let below = below.strip_prefix("/publishers/google").unwrap_or(below);
@@ -49,12 +49,12 @@ impl Verb {
     }
 }
 
-/// What a `POST` to this path asks of a model.
+/// Returns the verb of this path.
 pub(crate) fn verb(path: &str) -> Option<Verb> {
     Verb::of(path).map(|(verb, _)| verb)
 }
 
-/// What this address says of a request to a model.
+/// Returns the model and the form that this address names.
 pub(crate) fn ask(uri: &Uri) -> Option<GeminiAsk> {
     let (verb, model) = Verb::of(uri.path())?;
     let is_events = || pairs(uri).any(|(key, value)| key == "alt" && value == "sse");
@@ -66,12 +66,12 @@ pub(crate) fn ask(uri: &Uri) -> Option<GeminiAsk> {
     Some(GeminiAsk { model: decoded(model), form })
 }
 
-/// Is this a path of Gemini's API?
+/// Returns whether this is a path of Gemini's API.
 pub(crate) fn is_path(path: &str) -> bool {
     below_version(path) != below_v1(path) || verb(path).is_some()
 }
 
-/// What of a path stands below its version, which may be there twice: clients add it themselves.
+/// Returns the part of a path below its version. Clients add that themselves, so it may be there twice.
 fn below_version(path: &str) -> &str {
     let mut below = below_v1(path);
     let stripped = |below: &'_ str| {
@@ -89,7 +89,7 @@ fn pairs(uri: &Uri) -> impl Iterator<Item = (std::borrow::Cow<'_, str>, std::bor
     form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
 }
 
-/// A part of a path without its escapes: `a%2Fb` → `a/b`
+/// Returns a part of a path without its escapes: `a%2Fb` → `a/b`
 fn decoded(part: &str) -> String {
     // Outside of forms these stand for themselves.
     let escaped = part.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
@@ -171,7 +171,7 @@ impl Api {
     }
 }
 
-/// What is told of one model.
+/// Describes one model.
 fn model(listed: &Value) -> Value {
     let id = listed["id"].as_str().unwrap_or_default();
     let mut model = json!({

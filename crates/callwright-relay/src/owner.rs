@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::HeaderMap;
 
-/// What clients that do not use `Authorization` send their key in: those of Anthropic, Azure and Google.
+/// The headers of clients that send no key in `Authorization`: those of Anthropic, Azure and Google.
 pub const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
 
 /// Whoever makes a request, as far as that is known.

@@ -126,7 +126,7 @@ pub struct Request {
     pub owner: Owner,
     /// The API that it is a request of.
     pub surface: Surface,
-    /// What its path says, where it is one of Gemini's.
+    /// The model and the form that its path names, for a request of Gemini's.
     pub gemini: Option<GeminiAsk>,
 }
 

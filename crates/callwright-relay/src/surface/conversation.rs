@@ -16,7 +16,7 @@ const ELSEWHERE: &str = "The output is in the next message.";
 /// How an error of a tool begins.
 const ERROR: &str = "Error: ";
 
-/// The result of a call whose tool has failed, in words that say so.
+/// Returns the result of a call whose tool has failed, in words that say so.
 pub(crate) fn error_of_tool(mut text: String) -> String {
     if !text.starts_with(ERROR) {
         text.insert_str(0, ERROR);
@@ -71,7 +71,7 @@ pub(crate) struct Called {
     pub(crate) name: String,
     /// Their text as it came, whole or broken.
     pub(crate) arguments: String,
-    /// What the upstream that it came from said of it besides, each member with a comma before it.
+    /// Members that its upstream added, each with a comma before it.
     pub(crate) foreign: String,
 }
 

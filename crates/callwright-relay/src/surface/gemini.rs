@@ -16,7 +16,7 @@ use super::openapi::json_schema;
 use super::{Door, Failure, Translated};
 use crate::wire::{Document, Foreign, WireError, array, object, string_of};
 
-/// What the path of a request says: `/v1beta/models/qwen3:streamGenerateContent?alt=sse`.
+/// The model and the form that the path of a request names: `/v1beta/models/qwen3:streamGenerateContent?alt=sse`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GeminiAsk {
     /// The model.
@@ -37,7 +37,7 @@ pub enum GeminiForm {
     Array,
 }
 
-/// What an answer has to know of a request of Gemini's.
+/// The part of a request that its answer depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     /// The model, as the client names it.
@@ -48,7 +48,7 @@ pub(crate) struct Wanted {
     pub(crate) thoughts: bool,
 }
 
-/// The chat request that this request comes to.
+/// Returns the chat request that this request comes to.
 ///
 /// # Errors
 /// What in it no chat server could be asked.
@@ -125,7 +125,7 @@ fn listed<'v>(object: Value<'v>, name: &str) -> impl Iterator<Item = Value<'v>> 
     value.into_iter().flat_map(Value::elements).chain(alone)
 }
 
-/// What the model is run with, by the names that servers of chats have for it. They have none for `topK`.
+/// Returns the model's settings by the names of chats, which have none for `topK`.
 fn options(config: Value<'_>) -> Result<Vec<(&'static str, String)>, WireError> {
     const SAME: [(&str, &str); 7] = [
         ("temperature", "temperature"),
@@ -150,7 +150,7 @@ fn options(config: Value<'_>) -> Result<Vec<(&'static str, String)>, WireError> 
     Ok(options)
 }
 
-/// The form of the answer. An answer that is one word of a list, `text/x.enum`, is no JSON.
+/// Returns the form of the answer. One word of a list, `text/x.enum`, is no JSON.
 fn format(config: Value<'_>) -> Option<String> {
     let kind = text_of(config, "responseMimeType");
     if !matches!(&*kind, "" | "application/json") {
@@ -165,7 +165,7 @@ fn format(config: Value<'_>) -> Option<String> {
     Some(object([("type", quote("json_schema")), ("json_schema", schema)]))
 }
 
-/// How much is to be thought: a word for it, or the tokens that it may take; -1 leaves that to the model.
+/// Returns the effort: a word for it, or one for the tokens that it may take; -1 leaves that to the model.
 fn effort(thinking: Value<'_>) -> Option<Cow<'static, str>> {
     let level = text_of(thinking, "thinkingLevel").to_ascii_lowercase();
     if !matches!(level.as_str(), "" | "thinking_level_unspecified") {
@@ -202,7 +202,7 @@ fn declared(root: Value<'_>) -> (Vec<String>, Vec<String>) {
     (functions, dropped)
 }
 
-/// Which functions may be called.
+/// The functions that may be called.
 #[derive(Default)]
 struct Choice {
     /// The word of chats for it.
@@ -233,8 +233,8 @@ const OURS: &[u8] = b"cw1.";
 /// The longest signature, in bytes.
 const LONGEST: usize = 192 << 10;
 
-/// The signature of a call: what the model thought before it, and what the upstream said of it besides. Clients send it back with the
-/// call, where they leave out thoughts. None where there is nothing, or too much.
+/// Returns the signature of a call: the thought before it, and the members that its upstream added. Clients send it back with
+/// the call, where they leave out thoughts. None where there is nothing, or too much.
 pub(crate) fn signature(thought: &str, foreign: &str) -> Option<String> {
     let foreign = foreign.strip_prefix(',').unwrap_or_default();
     let is_told = !(thought.is_empty() && foreign.is_empty()) && thought.len() + foreign.len() <= LONGEST;
@@ -244,7 +244,7 @@ pub(crate) fn signature(thought: &str, foreign: &str) -> Option<String> {
     })
 }
 
-/// The thought and the members of a call that this signature holds.
+/// Returns the thought and the members of a call that this signature holds.
 fn signed(signature: &str) -> Option<(String, String)> {
     // Python's package writes the other alphabet.
     const EITHER: GeneralPurposeConfig =
@@ -258,7 +258,7 @@ fn signed(signature: &str) -> Option<(String, String)> {
     Some((string_of(told, "thought")?.into_owned(), foreign.call))
 }
 
-/// What a request says.
+/// The conversation of a request.
 #[derive(Default)]
 struct Said {
     conversation: Conversation,
@@ -293,7 +293,7 @@ fn said_in(root: Value<'_>) -> Result<Said, WireError> {
     Ok(all)
 }
 
-/// What the operator says, in a content, a part, or a text.
+/// Returns the operator's words, from a content, a part, or a text.
 fn system(content: Value<'_>) -> String {
     if let Some(text) = content.as_str() {
         return text.into_owned();
@@ -328,7 +328,7 @@ impl Said {
         Ok(())
     }
 
-    /// Adds what a user says, and what calls have brought.
+    /// Adds a user's parts, and the results of calls.
     fn user(&mut self, content: Value<'_>) -> Result<(), WireError> {
         let mut parts = Vec::new();
         for part in listed(content, "parts") {
@@ -345,7 +345,7 @@ impl Said {
         Ok(())
     }
 
-    /// Adds what a call has brought: `{"name": "f", "response": {"output": "18 degrees"}}`.
+    /// Adds the result of a call: `{"name": "f", "response": {"output": "18 degrees"}}`.
     fn result(&mut self, response: Value<'_>) -> Result<(), WireError> {
         let text = said(response, "response").map(result_text).unwrap_or_default();
         let mut others = Vec::new();
@@ -361,7 +361,7 @@ impl Said {
     }
 }
 
-/// What a result says: its only member, where that is one of those that tell output from errors, else all of it.
+/// Returns the text of a result: its only member, where that one is called output or error, else all of it.
 fn result_text(response: Value<'_>) -> String {
     let whole = |value: Value<'_>| value.as_str().map_or_else(|| value.raw().to_owned(), Cow::into_owned);
     let mut members = response.members();
@@ -373,7 +373,7 @@ fn result_text(response: Value<'_>) -> String {
     }
 }
 
-/// A part of what a user says; none where it has no form in a chat.
+/// Returns a user's part as a chat has it; none where it has no form there.
 fn of_user(part: Value<'_>) -> Result<Option<Part>, WireError> {
     if let Some(text) = said(part, "text").and_then(Value::as_str) {
         return Ok(Some(Part::Text(text.into_owned())));

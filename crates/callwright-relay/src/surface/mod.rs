@@ -108,7 +108,7 @@ impl Door {
     }
 }
 
-/// What of a request does not stand in its body.
+/// The parts of a request beside its body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'r> {
     pub(crate) headers: &'r HeaderMap,
@@ -181,7 +181,7 @@ fn chat_effort(effort: &str) -> &str {
 const LOW_BUDGET: u64 = 4096;
 const MEDIUM_BUDGET: u64 = 16_384;
 
-/// How much is to be thought, in a word, where the client says how many tokens that may take.
+/// Returns the effort for a budget of tokens for thoughts.
 fn budget_effort(budget: u64) -> &'static str {
     match budget {
         0..LOW_BUDGET => "low",

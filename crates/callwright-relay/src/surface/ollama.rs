@@ -126,8 +126,8 @@ fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
             Some("user") => conversation.user(user(text, message)?),
             Some("tool") => {
                 let others = images(message)?;
-                let named = ["tool_name", "name"].into_iter().filter_map(|key| string_of(message, key));
-                let name = named.filter(|name| !name.is_empty()).next().unwrap_or_default();
+                let mut named = ["tool_name", "name"].into_iter().filter_map(|key| string_of(message, key));
+                let name = named.find(|name| !name.is_empty()).unwrap_or_default();
                 let id = string_of(message, "tool_call_id").unwrap_or_default();
                 let id = conversation.answered(&id, &name);
                 conversation.result(Returned { id, text, others });

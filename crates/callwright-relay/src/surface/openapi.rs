@@ -8,7 +8,7 @@ use callwright_json::{Kind, Value, quote};
 
 use crate::wire::{array, object};
 
-/// What stands in a member of a schema.
+/// The content of a schema's member.
 #[derive(Clone, Copy)]
 enum Holds {
     Type,
@@ -20,7 +20,7 @@ enum Holds {
     /// A number, which this dialect may write as a text: `"3"`.
     Count,
     Enum,
-    /// What says nothing about a value.
+    /// A note that constrains nothing.
     Nothing,
 }
 

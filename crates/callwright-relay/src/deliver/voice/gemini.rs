@@ -17,14 +17,14 @@ pub(in crate::deliver) struct GeminiParts {
     id: String,
     /// Something of the array is out.
     has_begun: bool,
-    /// What the model has thought since its last call.
+    /// The thoughts since the last call.
     thought: String,
     /// The parts of a whole answer; of a stream, the last call, which may be the last of all.
     parts: Vec<String>,
     whole: String,
 }
 
-/// What is said where there is nothing to say: clients take a content without parts for a broken one.
+/// The part of an answer that has none: clients take a content without parts for a broken one.
 const EMPTY: &str = r#"{"text":""}"#;
 
 impl GeminiParts {
@@ -44,7 +44,7 @@ impl GeminiParts {
         self.whole
     }
 
-    /// Takes an answer, or a part of one, out.
+    /// Writes an answer, or a part of one.
     fn put(&mut self, answer: &str, out: &mut String) {
         match self.wanted.form {
             GeminiForm::Whole => self.whole = answer.to_owned(),
@@ -61,7 +61,7 @@ impl GeminiParts {
         self.has_begun = true;
     }
 
-    /// An answer with these parts, and what its candidate and itself have besides.
+    /// Returns an answer with these parts, why it ended, and its further members.
     fn answer<'m>(
         &self,
         parts: &[String],
@@ -77,7 +77,7 @@ impl GeminiParts {
         object(head.into_iter().chain(more).chain(tail))
     }
 
-    /// Says what waits in a stream.
+    /// Writes the parts that wait in a stream.
     fn release(&mut self, out: &mut String) {
         if self.wanted.form != GeminiForm::Whole && !self.parts.is_empty() {
             let parts = std::mem::take(&mut self.parts);

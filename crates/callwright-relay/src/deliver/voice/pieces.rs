@@ -13,7 +13,7 @@ pub(in crate::deliver) enum Piece<'a> {
         id: &'a str,
         name: &'a str,
         arguments: &'a str,
-        /// What its upstream said of it besides, each member with a comma before it.
+        /// Members that its upstream added, each with a comma before it.
         foreign: &'a str,
     },
 }
@@ -28,7 +28,7 @@ pub(in crate::deliver) trait Pieces: Send {
     /// The answer has failed: the last that is said.
     fn fail(&mut self, failure: &Failure, out: &mut String);
 
-    /// What clients pass over.
+    /// A sign that clients pass over.
     fn comment(&mut self, out: &mut String);
 
     /// A sign of life.
@@ -56,7 +56,7 @@ impl<P> InPieces<P> {
         InPieces { pieces, open: Block::None, arguments: String::new() }
     }
 
-    /// What wrote the pieces.
+    /// Returns the writer of the pieces.
     pub(in crate::deliver) fn into_pieces(self) -> P {
         self.pieces
     }

@@ -29,7 +29,7 @@ pub(in crate::deliver) enum Kind<'a> {
     Call {
         id: &'a str,
         name: &'a str,
-        /// What its upstream said of it besides, each member with a comma before it.
+        /// Members that its upstream added, each with a comma before it.
         foreign: &'a str,
     },
 }
