@@ -10,7 +10,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use crate::config::GatewayConfig;
 use crate::key::{ClientKey, Sessions, known};
 use crate::problem::Problem;
-use callwright_relay::Owner;
+use callwright_relay::{KEY_HEADERS, Owner};
 use callwright_store::Store;
 
 /// The rule of one server.
@@ -159,14 +159,11 @@ fn is_of_a_page(headers: &HeaderMap) -> bool {
     headers.contains_key(ORIGIN) || headers.contains_key(SEC_FETCH_SITE)
 }
 
-/// The keys that a request brings: in `Authorization: Bearer KEY`, and where clients of Anthropic and of Azure put them.
+/// The keys that a request brings: in `Authorization: Bearer KEY`, and where clients of Anthropic, Azure and Google put them.
 fn sent_keys(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let named = KEY_HEADERS.into_iter().filter_map(|name| headers.get(name));
     bearer(headers).into_iter().chain(named.map(|value| value.as_bytes().trim_ascii()))
 }
-
-/// What clients that do not use `Authorization` send their key in.
-const KEY_HEADERS: [&str; 2] = ["x-api-key", "api-key"];
 
 /// The host that is asked for, without its port.
 fn named_host(headers: &HeaderMap) -> &str {

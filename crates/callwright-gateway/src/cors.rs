@@ -9,6 +9,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 
 use crate::body::Body;
+use crate::gemini;
 use crate::service::below_v1;
 
 /// A page that asks.
@@ -24,6 +25,7 @@ impl Page {
     pub(crate) fn of<B>(origins: &[String], request: &Request<B>) -> Option<Page> {
         let path = request.uri().path();
         let is_api = below_v1(path) != path
+            || gemini::is_path(path)
             || ["/chat/", "/messages", "/models", "/responses"].iter().any(|at| path.starts_with(at));
         let origin = request.headers().get(ORIGIN).filter(|_| is_api)?.clone();
         let wants = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();

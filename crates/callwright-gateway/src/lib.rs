@@ -27,6 +27,7 @@ mod events;
 mod page;
 mod metrics;
 mod models;
+mod gemini;
 mod ollama;
 mod logs;
 mod traces;

@@ -9,13 +9,12 @@ use callwright::json;
 use callwright::value::{Map, Value};
 use callwright_relay::Reply;
 use http::{HeaderMap, Method, StatusCode};
-use http_body_util::{BodyExt, Limited};
 
 use crate::body::Body;
-use crate::models::{context, created};
+use crate::models::{context, created, whole};
 use crate::problem::Problem;
 use crate::routes::{Route, post_only, routed};
-use crate::service::{Api, Asker, MAX_LIST, below_v1};
+use crate::service::{Api, Asker, below_v1};
 
 /// The version of Ollama whose API this is. Clients demand one: VS Code 0.6.4, for what models can do.
 const VERSION: &str = "0.14.2";
@@ -105,23 +104,6 @@ impl Api {
         };
         Ok(Reply::json(StatusCode::OK, told.to_string()))
     }
-
-    /// The models that the upstream lists, in OpenAI's form.
-    async fn listed(&self, headers: &HeaderMap) -> Result<Vec<Value>, Problem> {
-        let reply = self.relay.pass(Method::GET, "/models", Bytes::new(), headers).await;
-        let status = reply.status;
-        let body = whole(reply).await.ok_or_else(|| Problem::unreadable_error(status))?;
-        let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        match body["data"].take() {
-            Value::Array(models) => Ok(models),
-            _ => Err(Problem::unreadable_error(status)),
-        }
-    }
-}
-
-/// A reply's body; none where it breaks off, or is too long.
-async fn whole(reply: Reply) -> Option<Bytes> {
-    Some(Limited::new(reply.body, MAX_LIST).collect().await.ok()?.to_bytes())
 }
 
 fn details() -> Value {

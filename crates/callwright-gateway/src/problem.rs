@@ -10,9 +10,6 @@ use http::{Response, StatusCode};
 use crate::body::Body;
 use crate::service::Asker;
 
-/// What stands in the paths of Gemini's own API: `/v1beta/models/gemini-2.5-pro:streamGenerateContent`.
-const GEMINI: [&str; 3] = ["/v1beta/", ":generateContent", ":streamGenerateContent"];
-
 /// Why a request is not answered as it was meant.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -26,8 +23,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn unauthorized() -> Problem {
-        let message =
-            "A valid API key is needed: send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.";
+        let message = "A valid API key is needed: send it as `Authorization: Bearer KEY`, `x-api-key: KEY` or `x-goog-api-key: KEY`.";
         let problem = Problem::new(StatusCode::UNAUTHORIZED, "invalid_api_key", message);
         Problem { kind: "authentication_error", header: Some(("www-authenticate", "Bearer")), ..problem }
     }
@@ -51,15 +47,19 @@ impl Problem {
     pub(crate) fn outside_v1(path: &str) -> Problem {
         // A path may be as long as a request's line.
         let path: String = path.chars().filter(|c| !c.is_control()).take(80).collect();
-        let message = match GEMINI.iter().any(|part| path.contains(part)) {
-            true => String::from(
-                "This is a path of Gemini's own API, which this server does not speak. Set the client to an API that it \
-                 speaks: OpenAI's chat completions or responses with a base URL that ends in /v1, or Anthropic's messages.",
-            ),
-            false => format!(
-                "There is nothing at this path: did you mean /v1{path}? A client's base URL ends in /v1."
-            ),
-        };
+        let message = format!(
+            "There is nothing at this path: did you mean /v1{path}? A client's base URL ends in /v1."
+        );
+        Problem::new(StatusCode::NOT_FOUND, "unknown_url", message)
+    }
+
+    /// Nothing of Gemini's API is at `path`.
+    pub(crate) fn no_gemini(path: &str) -> Problem {
+        let path: String = path.chars().filter(|c| !c.is_control()).take(80).collect();
+        let message = format!(
+            "There is nothing at {path}: of Gemini's API this server has generateContent, streamGenerateContent, \
+             countTokens and the list of models."
+        );
         Problem::new(StatusCode::NOT_FOUND, "unknown_url", message)
     }
 

@@ -5,12 +5,14 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any, get};
+use callwright_relay::Surface;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 
 use crate::admission::Admitted;
 use crate::api;
 use crate::body::Body;
+use crate::gemini;
 use crate::ollama;
 use crate::page;
 use crate::problem::Problem;
@@ -35,6 +37,7 @@ impl Routes {
     fn of(api: Api) -> Routes {
         let mut of_api = stored::routes(api);
         of_api.extend(ollama::routes());
+        of_api.extend(gemini::routes());
         of_api.extend([
             ("/metrics", get(metrics)),
             ("/v1/chat/completions", any(post_only)),
@@ -134,6 +137,9 @@ pub(crate) async fn pass(State(api): State<Api>, request: Request) -> Response {
         return ollama::answer(State(api), request).await;
     }
     let asker = Asker::of(&request);
+    if asker.surface == Surface::Gemini {
+        return gemini::answer(State(api), request).await;
+    }
     match api.pass(request).await {
         Ok(response) => routed(response),
         Err(problem) => routed(api.shared.refused_to(&asker, problem)),

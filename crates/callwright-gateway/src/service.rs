@@ -25,6 +25,7 @@ use crate::api::Kept;
 use crate::body::{Body, Open, Permit, collect, parsed_size, unpacked};
 use crate::config::{ServerConfig, seconds};
 use crate::cors;
+use crate::gemini::{self, Verb};
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::models::models;
@@ -47,6 +48,11 @@ enum Asked {
 impl Asked {
     /// What a `POST` to this path asks for.
     fn of(path: &str) -> Option<Asked> {
+        match gemini::verb(path) {
+            Some(Verb::Generate | Verb::Stream) => return Some(Asked::Turn(Surface::Gemini)),
+            Some(Verb::Count) => return Some(Asked::Count(Surface::Gemini)),
+            None => {}
+        }
         match below_v1(path).trim_end_matches('/') {
             "/chat/completions" => Some(Asked::Turn(Surface::Chat)),
             "/messages" => Some(Asked::Turn(Surface::Messages)),
@@ -63,8 +69,11 @@ impl Asked {
 fn surface_of(path: &str, headers: &HeaderMap) -> Surface {
     let below = below_v1(path);
     let is_messages = below == "/messages" || below.starts_with("/messages/");
-    if is_messages || headers.contains_key("anthropic-version") && below.starts_with("/models") {
+    let lists_models = || below == "/models" || below.starts_with("/models/");
+    if is_messages || headers.contains_key("anthropic-version") && lists_models() {
         Surface::Messages
+    } else if gemini::is_path(path) || headers.contains_key("x-goog-api-client") && lists_models() {
+        Surface::Gemini
     } else if ollama::is_path(below) {
         Surface::Ollama
     } else {
@@ -160,6 +169,9 @@ impl Service {
         // The digits of an id are ASCII.
         let id_value = HeaderValue::try_from(&*id);
         let surface = surface_of(request.uri().path(), request.headers());
+        if surface == Surface::Gemini {
+            gemini::take_key(&mut request);
+        }
         let asker = Asker { surface, id: id.clone() };
         let page = cors::Page::of(&self.api.shared.server.cors_origins, &request);
         let answered = unless_it_panics(async {
@@ -226,6 +238,7 @@ impl Api {
             owner: admitted.owner(&head.headers),
             headers: head.headers,
             surface,
+            gemini: gemini::ask(&head.uri).filter(|_| surface == Surface::Gemini),
         };
         let reply = match asked {
             // A turn is large, and would be moved with each future around it.

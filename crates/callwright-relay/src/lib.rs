@@ -44,13 +44,13 @@ pub use client::{
     Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ReadUnknown, ToolCall,
     error_fingerprint,
 };
-pub use owner::Owner;
+pub use owner::{KEY_HEADERS, Owner};
 pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
 pub use record_json::CallFault;
 pub use relay::{Relay, Request};
 pub use repeats::{compared_arguments, repeat_sentence, turn_text};
 pub use reply::{Broken, Reply, ReplyBody};
-pub use surface::{ItemsWanted, Surface, error_body};
+pub use surface::{GeminiAsk, GeminiForm, ItemsWanted, Surface, error_body};
 pub use upstream::{Kept, UpstreamKind};
 pub use wire::WireError;
 

@@ -4,6 +4,9 @@ use std::fmt;
 
 use http::HeaderMap;
 
+/// The headers of clients that send no key in `Authorization`: those of Anthropic, Azure and Google.
+pub const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
+
 /// Whoever makes a request, as far as that is known.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Owner {
@@ -16,7 +19,8 @@ pub enum Owner {
 impl Owner {
     /// Whoever sends these headers.
     pub fn of(headers: &HeaderMap) -> Owner {
-        let keys = ["authorization", "x-api-key", "api-key"].into_iter().filter_map(|name| headers.get(name));
+        let names = ["authorization"].into_iter().chain(KEY_HEADERS);
+        let keys = names.filter_map(|name| headers.get(name));
         Owner::Headers(keys.flat_map(|key| key.as_bytes().iter().copied().chain([0])).collect())
     }
 }

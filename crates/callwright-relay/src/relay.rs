@@ -23,7 +23,7 @@ use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::repeats::{Loop, loop_in};
 use crate::reply::{Reply, ReplyBody};
 use crate::surface::responses::kept::KeptResponses;
-use crate::surface::{Door, Surface, Translated, error_body, estimated_tokens};
+use crate::surface::{Beside, Door, GeminiAsk, Surface, Translated, error_body, estimated_tokens};
 use crate::tool_sets::ToolSets;
 use crate::turn::Turn;
 use crate::upstream::{Candidate, ConfigError, Response, Secrets, Tail, Upstream, UpstreamKind, Upstreams};
@@ -126,6 +126,8 @@ pub struct Request {
     pub owner: Owner,
     /// The API that it is a request of.
     pub surface: Surface,
+    /// The model and the form that its path names, for a request of Gemini's.
+    pub gemini: Option<GeminiAsk>,
 }
 
 impl Relay {
@@ -243,20 +245,25 @@ impl Relay {
             return reply;
         }
         let (surface, id) = (request.surface, request.id.clone());
-        let translated = match self.document_of(request.body).await {
-            Ok(document) => {
-                Translated::of(surface, document, (&request.headers, &request.owner), &self.responses)
-            }
+        let Request { body, headers, owner, gemini, .. } = request;
+        let beside = Beside { headers: &headers, owner: &owner, gemini: gemini.as_ref() };
+        let translated = match self.document_of(body).await {
+            Ok(document) => Translated::of(surface, document, beside, &self.responses),
             Err(error) => Err(error),
         };
         match translated {
             Ok(translated) => {
                 let n = estimated_tokens(&translated.document);
-                let kind = match surface {
-                    Surface::Responses => "\"object\":\"response.input_tokens\",",
-                    Surface::Chat | Surface::Messages | Surface::Ollama => "",
+                let told = match surface {
+                    Surface::Responses => {
+                        format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{n}}}")
+                    }
+                    Surface::Gemini => format!("{{\"totalTokens\":{n}}}"),
+                    Surface::Chat | Surface::Messages | Surface::Ollama => {
+                        format!("{{\"input_tokens\":{n}}}")
+                    }
                 };
-                let mut reply = Reply::json(StatusCode::OK, format!("{{{kind}\"input_tokens\":{n}}}"));
+                let mut reply = Reply::json(StatusCode::OK, told);
                 reply.headers.insert(ESTIMATE, HeaderValue::from_static("1"));
                 reply
             }
@@ -386,8 +393,9 @@ impl Relay {
             });
         }
         let document = self.document_of(request.body).await?;
-        let whose = (&request.headers, &request.owner);
-        let translated = Translated::of(request.surface, document, whose, &self.responses)?;
+        let gemini = request.gemini.as_ref();
+        let beside = Beside { headers: &request.headers, owner: &request.owner, gemini };
+        let translated = Translated::of(request.surface, document, beside, &self.responses)?;
         let Translated { document, door, dropped, dropped_items, allowed, bare_inputs, session } = translated;
         let mut ask = Ask::of(document)?;
         if let Some((names, required)) = allowed {

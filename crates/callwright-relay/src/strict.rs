@@ -152,7 +152,9 @@ fn keeps(verdict: &Verdict) -> Option<bool> {
 fn function(tool: Value<'_>, surface: Surface) -> Option<Value<'_>> {
     let kind = string_of(tool, "type");
     match surface {
-        Surface::Chat | Surface::Ollama => tool.get("function").filter(|it| it.kind() == Kind::Object),
+        Surface::Chat | Surface::Ollama | Surface::Gemini => {
+            tool.get("function").filter(|it| it.kind() == Kind::Object)
+        }
         Surface::Responses => (kind.as_deref() == Some("function")).then_some(tool),
         // One that programs call may not be strict.
         Surface::Messages => (matches!(kind.as_deref(), None | Some("custom"))

@@ -10,8 +10,15 @@ use callwright_value::{Map, Value};
 use tokio::sync::watch;
 
 /// Headers whose values are keys.
-const SECRETS: [&str; 6] =
-    ["authorization", "proxy-authorization", "x-api-key", "api-key", "cookie", "set-cookie"];
+const SECRETS: [&str; 7] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "cookie",
+    "set-cookie",
+];
 
 /// One request as it came.
 #[derive(Clone, Debug)]

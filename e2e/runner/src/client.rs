@@ -42,6 +42,10 @@ pub(crate) enum ClientName {
     OllamaPython,
     /// The package `ollama` of Node.
     OllamaNode,
+    /// The package `google-genai` of Python.
+    GeminiPython,
+    /// The package `@google/genai` of Node.
+    GeminiNode,
     /// Not a client of its own: asks the questions of the measured run, with the package `openai` of Python.
     #[serde(skip)]
     Questions,
@@ -61,6 +65,7 @@ enum Api {
     Messages,
     Responses,
     Ollama,
+    Gemini,
 }
 
 /// How a client is called and run.
@@ -74,7 +79,7 @@ struct Way {
 
 impl ClientName {
     /// All that a scenario can name.
-    pub(crate) const ALL: [ClientName; 13] = [
+    pub(crate) const ALL: [ClientName; 15] = [
         ClientName::OpenaiPython,
         ClientName::OpenaiNode,
         ClientName::AiSdk,
@@ -88,6 +93,8 @@ impl ClientName {
         ClientName::AgentsSdk,
         ClientName::OllamaPython,
         ClientName::OllamaNode,
+        ClientName::GeminiPython,
+        ClientName::GeminiNode,
     ];
 
     /// Does it speak what an upstream does?
@@ -123,6 +130,8 @@ impl ClientName {
             ClientName::AgentsSdk => python("agents-sdk", Api::Responses, &["agents_sdk.py"]),
             ClientName::OllamaPython => python("ollama-python", Api::Ollama, &["ollama_client.py"]),
             ClientName::OllamaNode => node("ollama-node", Api::Ollama, &["ollama_client.mjs"]),
+            ClientName::GeminiPython => python("gemini-python", Api::Gemini, &["gemini_client.py"]),
+            ClientName::GeminiNode => node("gemini-node", Api::Gemini, &["gemini_client.mjs"]),
             ClientName::Questions => python("questions", Api::Chat, &["questions.py"]),
         }
     }

@@ -174,6 +174,7 @@ impl Asker {
             headers: HeaderMap::new(),
             owner: Owner::default(),
             surface: Surface::Chat,
+            gemini: None,
         };
         let (status, text) = whole(self.relay.chat(request).await).await;
         Outcome {

@@ -49,12 +49,6 @@ fn set_up(agent: &Agent, args: &SetupArgs, env: Env<'_>, paint: Paint) -> Result
     let values = values(args, &runs, env)?;
     let mut out = io::stdout().lock();
     let variables = agent.variables(&values);
-    if !variables.is_empty() {
-        for (name, value) in &variables {
-            writeln!(out, "export {name}={}", word(value.as_ref()))?;
-        }
-        return say(agent, &values);
-    }
     let mut changes = Vec::new();
     for (file, path) in files(agent, args, env)? {
         if args.project && values.key.is_some() && file.takes_key() {
@@ -75,7 +69,7 @@ fn set_up(agent: &Agent, args: &SetupArgs, env: Env<'_>, paint: Paint) -> Result
             changes.push(Change { path, before, after });
         }
     }
-    if changes.is_empty() {
+    if changes.is_empty() && variables.is_empty() {
         writeln!(out, "{}: nothing to do", agent.name)?;
         return Ok(());
     }
@@ -85,16 +79,22 @@ fn set_up(agent: &Agent, args: &SetupArgs, env: Env<'_>, paint: Paint) -> Result
         out.write_all(hidden(shown, &values).as_bytes())?;
     }
     out.flush()?;
-    if args.dry_run {
+    if args.dry_run && !changes.is_empty() {
         return Ok(());
     }
-    if !args.yes && !agreed("Write this?")? {
-        return Err(Failure::Config(String::from("nothing was written")));
+    if !changes.is_empty() {
+        if !args.yes && !agreed("Write this?")? {
+            return Err(Failure::Config(String::from("nothing was written")));
+        }
+        let is_change = changes.iter().any(|change| change.before.is_some());
+        let number = runs.write(&values.url, &values.model, changes)?;
+        if is_change {
+            let kept = runs.folder(number);
+            writeln!(io::stderr(), "callwright: what was there is kept in {}", tilde(&kept, env))?;
+        }
     }
-    let is_change = changes.iter().any(|change| change.before.is_some());
-    let number = runs.write(&values.url, &values.model, changes)?;
-    if is_change {
-        writeln!(io::stderr(), "callwright: what was there is kept in {}", tilde(&runs.folder(number), env))?;
+    for (name, value) in &variables {
+        writeln!(out, "export {name}={}", word(value.as_ref()))?;
     }
     say(agent, &values)
 }

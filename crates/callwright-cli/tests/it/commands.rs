@@ -191,7 +191,7 @@ fn every_failure_has_its_sentence_and_its_code() {
     let cases: [(&[&str], &str, i32, &str); 14] = [
         (&["parse", "--finish-reason", "bogus"], "", 2, "content_filter"),
         (&["sessions", "--outcome", "bogus"], "", 2, "retried"),
-        (&["sessions", "--surface", "bogus"], "", 2, "[possible values: chat, messages, responses, ollama]"),
+        (&["sessions", "--surface", "bogus"], "", 2, "responses, ollama, gemini]"),
         (&["run", "x", "--max-turns", "0"], "", 2, "--max-turns"),
         (&["parse", "--tools", &tools, "--chunks", "0"], "", 2, "--chunks"),
         (&["heal", "--jobs", "2"], "", 2, "--jsonl"),

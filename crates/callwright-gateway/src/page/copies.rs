@@ -68,7 +68,7 @@ fn curl_text(body: &str, api: Surface, whom: &str) -> String {
     }
     let key = match api {
         Surface::Messages => format!("-H \"x-api-key: ${whom}_KEY\" -H 'anthropic-version: 2023-06-01'"),
-        Surface::Chat | Surface::Responses | Surface::Ollama => {
+        Surface::Chat | Surface::Responses | Surface::Ollama | Surface::Gemini => {
             format!("-H \"authorization: Bearer ${whom}_KEY\"")
         }
     };

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod corpus;
+mod gemini;
 mod kept;
 mod messages;
 mod observed;

@@ -132,6 +132,7 @@ fn called(call: Value<'_>, function: Value<'_>) -> Called {
         id: string_of(call, "id").unwrap_or_default().into_owned(),
         name: string_of(function, "name").unwrap_or_default().into_owned(),
         arguments: string_of(function, "arguments").unwrap_or_default().into_owned(),
+        ..Called::default()
     }
 }
 

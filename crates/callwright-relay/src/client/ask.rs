@@ -25,7 +25,9 @@ use crate::relay::{CheckedRequest, Relay, Request};
 use crate::surface::Surface;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
-use crate::wire::{Delta, Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage};
+use crate::wire::{
+    Delta, Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage,
+};
 
 /// What holds for one question, where the configuration does not say it.
 #[derive(Clone, Default)]
@@ -135,6 +137,7 @@ impl Relay {
             headers: HeaderMap::new(),
             owner: Owner::default(),
             surface: Surface::Chat,
+            gemini: None,
         };
         let mut log = Log::new(&request, Arc::clone(&self.observer));
         let checked = self.checked(request).await;

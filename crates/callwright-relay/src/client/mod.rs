@@ -180,6 +180,7 @@ fn chat_request(request: &Value, stream: bool) -> Request {
         headers: HeaderMap::new(),
         owner: Owner::default(),
         surface: Surface::Chat,
+        gemini: None,
     }
 }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use self::voice::{ChatVoice, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
+use self::voice::{ChatVoice, GeminiParts, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
@@ -50,6 +50,10 @@ async fn streamed(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> R
     report::head(turn.log.record(), &mut headers);
     let sender = BodySender::default();
     let to = sender.clone();
+    if door.holds_calls() {
+        // Held to its end, a call may be asked for again.
+        turn.stream_arguments = Some(false);
+    }
     let voice: Box<dyn Voice> = match door {
         Door::Chat if turn.is_read() => Box::new(ChatVoice::new(&turn, to.clone())),
         Door::Chat => {
@@ -58,11 +62,8 @@ async fn streamed(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> R
         }
         Door::Messages(wanted) => Box::new(Serial::new(MessageBlocks::streamed(wanted), to.clone())),
         Door::Responses(wanted) => Box::new(Serial::new(ResponseItems::new(*wanted, true), to.clone())),
-        Door::Ollama(wanted) => {
-            // A call has no form in pieces there: held to its end, it may be asked for again.
-            turn.stream_arguments = Some(false);
-            Box::new(Serial::new(OllamaLines::new(wanted, true), to.clone()))
-        }
+        Door::Ollama(wanted) => Box::new(Serial::new(OllamaLines::new(wanted, true), to.clone())),
+        Door::Gemini(wanted) => Box::new(Serial::new(GeminiParts::new(wanted), to.clone())),
     };
     let holds = voice.beats_in_silence();
     let mut body = match turn.is_read() {

@@ -94,9 +94,10 @@ mod tests {
     use http::HeaderMap;
 
     use super::*;
-    use crate::deliver::voice::{ChatVoice, ResponseItems, Serial};
+    use crate::deliver::voice::{ChatVoice, GeminiParts, ResponseItems, Serial};
     use crate::owner::Owner;
-    use crate::surface::{Door, Surface, Translated};
+    use crate::surface::gemini::Wanted;
+    use crate::surface::{Beside, Door, GeminiForm, Surface, Translated};
     use crate::wire::{Document, Template, count_of};
 
     const COMMENT: &str = ": callwright\n\n";
@@ -113,14 +114,32 @@ mod tests {
         assert_eq!(heard, format!("{COMMENT}{event}{COMMENT}{COMMENT}{event}"));
     }
 
+    /// Gemini's clients take a comment for a broken answer.
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_gemini_hears_of_it_without_comments() {
+        let to = BodySender::default();
+        let wanted = Wanted { model: String::from("m"), form: GeminiForm::Events, thoughts: false };
+        let mut voice = Serial::new(GeminiParts::new(wanted), to.clone());
+        let mut pulse = Pulse::new(to.clone());
+        pulse.during(Some(0), &mut voice, tokio::time::sleep(Duration::from_millis(31_500))).await;
+        let heard = String::from_utf8(to.take().to_vec()).unwrap();
+        let events: Vec<&str> = heard.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(events.len(), 2, "{heard}");
+        assert!(
+            events.iter().all(|event| event.starts_with("data: {\"candidates\":[{\"content\":")),
+            "{heard}"
+        );
+        assert!(heard.starts_with("\n\n"), "{heard}");
+    }
+
     /// Responses have an event of their own for it, which has a number as all have: 40 seconds bring two of them.
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_a_response_hears_of_it_by_events_that_are_numbered() {
         let to = BodySender::default();
         let asked = Document::of(r#"{"model": "m", "input": "Hi."}"#).unwrap();
         let kept = Arc::default();
-        let whose = (&HeaderMap::new(), &Owner::default());
-        let translated = Translated::of(Surface::Responses, asked, whose, &kept).unwrap();
+        let beside = Beside { headers: &HeaderMap::new(), owner: &Owner::default(), gemini: None };
+        let translated = Translated::of(Surface::Responses, asked, beside, &kept).unwrap();
         let Door::Responses(wanted) = translated.door else { panic!("another door") };
         let mut voice = Serial::new(ResponseItems::new(*wanted, true), to.clone());
         let mut pulse = Pulse::new(to.clone());

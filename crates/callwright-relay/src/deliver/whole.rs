@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::events::{error_status, is_error};
 use super::sse;
-use super::voice::{Blocks, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
+use super::voice::{Blocks, GeminiParts, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::clock::unix_seconds;
 use crate::followup;
@@ -183,7 +183,11 @@ fn done(
         }
         Door::Ollama(wanted) => {
             let lines = said(&turn, &document, Serial::new(OllamaLines::new(wanted, stream), to.clone()));
-            Some(if stream { to.take() } else { Bytes::from(lines.into_answer()) })
+            Some(if stream { to.take() } else { Bytes::from(lines.into_pieces().into_answer()) })
+        }
+        Door::Gemini(wanted) => {
+            let parts = said(&turn, &document, Serial::new(GeminiParts::new(wanted), to.clone()));
+            Some(if stream { to.take() } else { Bytes::from(parts.into_pieces().into_answer()) })
         }
     };
     if let Some(body) = body {

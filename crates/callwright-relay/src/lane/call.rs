@@ -46,7 +46,7 @@ impl Tools {
                     declared.allowed.map(|(names, required)| ToolChoice::Allowed { names, required });
                 (declared.functions, Vec::new(), declared.table, allowed.unwrap_or(ToolChoice::Auto))
             }
-            Surface::Messages | Surface::Chat | Surface::Ollama => {
+            Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => {
                 let (functions, unread) = messages::declared(root);
                 (functions, unread, Table::default(), ToolChoice::Auto)
             }

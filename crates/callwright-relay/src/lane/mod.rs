@@ -31,7 +31,7 @@ use crate::owner::Owner;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
 use crate::relay::{Errand, Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
-use crate::surface::{Surface, Translated};
+use crate::surface::{Beside, Surface, Translated};
 use crate::turn::content::ContentCheck;
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};
@@ -118,7 +118,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
     let lane = Lane::new(relay, request, document, (log, None)).await.ok()?;
     let path = match request.surface {
         Surface::Responses => "/responses/input_tokens",
-        Surface::Messages | Surface::Chat | Surface::Ollama => "/messages/count_tokens",
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => "/messages/count_tokens",
     };
     let (body, _) = question::body(&lane, &Target::native(candidate.clone()), &[], lane.stream);
     let answer = candidate.upstream.post(path, body, &lane.headers).await.ok()?;
@@ -179,8 +179,8 @@ impl Lane {
         let stream = root.get("stream").and_then(callwright_json::Value::as_bool) == Some(true);
         let most_tokens = count_of(root, "max_output_tokens").or_else(|| count_of(root, "max_tokens"));
         // Records are told in chats, as far as there is one that says the same.
-        let whose = (&request.headers, &request.owner);
-        let chat = Translated::of(request.surface, document.clone(), whose, &relay.responses).ok();
+        let beside = Beside { headers: &request.headers, owner: &request.owner, gemini: None };
+        let chat = Translated::of(request.surface, document.clone(), beside, &relay.responses).ok();
         let asked = chat.as_ref().filter(|_| tools.is_empty());
         let form = asked.and_then(|chat| ContentForm::of(chat.document.root()));
         let content = ContentCheck::of(form, &model, policy, &relay.readers).await;

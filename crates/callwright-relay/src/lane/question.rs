@@ -24,7 +24,9 @@ pub(super) fn body(lane: &Lane, target: &Target, more: &[String], stream: bool) 
     let old = root.get(key);
     let repaired = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match lane.surface {
         Surface::Responses => responses_history(root, old, tool_set),
-        Surface::Messages | Surface::Chat | Surface::Ollama => messages_history(old, tool_set),
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => {
+            messages_history(old, tool_set)
+        }
     });
     let more: Vec<&str> = lane.looped.iter().chain(more).map(String::as_str).collect();
     let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), &more));
@@ -62,7 +64,7 @@ pub(super) fn body(lane: &Lane, target: &Target, more: &[String], stream: bool) 
 fn conversation_of(surface: Surface) -> &'static str {
     match surface {
         Surface::Responses => "input",
-        Surface::Messages | Surface::Chat | Surface::Ollama => "messages",
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => "messages",
     }
 }
 

@@ -56,6 +56,7 @@ impl Lane {
             headers: self.headers.clone(),
             owner: self.owner.clone(),
             surface: self.surface,
+            gemini: None,
         };
         let Reply { status, headers, body } = Arc::clone(&self.relay).chat_within(request, errand).await;
         let body = body.collected(self.relay.config.limits.answer).await;

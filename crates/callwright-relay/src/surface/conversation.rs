@@ -13,6 +13,17 @@ pub(crate) const NO_RESULT: &str = "no result was recorded";
 /// The result of a call whose output is no text: servers refuse an empty one, and models read that nothing came.
 const ELSEWHERE: &str = "The output is in the next message.";
 
+/// How an error of a tool begins.
+const ERROR: &str = "Error: ";
+
+/// Returns the result of a call whose tool has failed, in words that say so.
+pub(crate) fn error_of_tool(mut text: String) -> String {
+    if !text.starts_with(ERROR) {
+        text.insert_str(0, ERROR);
+    }
+    text
+}
+
 /// The words in which a result is told that no call stands before.
 pub(crate) fn earlier_result(id: &str, text: &str) -> String {
     format!("Result of an earlier call {id}: {text}")
@@ -27,13 +38,41 @@ pub(crate) enum Part {
     Other(String),
 }
 
+impl Part {
+    /// Adds this part to those of one message, whose texts are one.
+    pub(crate) fn join(self, parts: &mut Vec<Part>) {
+        match (parts.last_mut(), self) {
+            (Some(Part::Text(text)), Part::Text(more)) => {
+                text.push('\n');
+                text.push_str(&more);
+            }
+            (_, part) => parts.push(part),
+        }
+    }
+
+    /// An image at this URL, which may hold its data.
+    pub(crate) fn image(url: &str) -> Part {
+        let url = object([("url", quote(url))]);
+        Part::Other(object([("type", quote("image_url")), ("image_url", url)]))
+    }
+
+    /// A file, by its name and a URL that holds its data.
+    pub(crate) fn file(name: &str, data: &str) -> Part {
+        let file = object([("filename", quote(name)), ("file_data", quote(data))]);
+        Part::Other(object([("type", quote("file")), ("file", file)]))
+    }
+}
+
 /// A call that the model made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Called {
+    /// Empty where the client keeps none: then the conversation gives it one.
     pub(crate) id: String,
     pub(crate) name: String,
     /// Their text as it came, whole or broken.
     pub(crate) arguments: String,
+    /// Members that its upstream added, each with a comma before it.
+    pub(crate) foreign: String,
 }
 
 /// What the model said and did in one turn.
@@ -62,6 +101,7 @@ pub(crate) struct Conversation {
     /// What stands before the model's first turn.
     opening: Between,
     turns: Vec<(Turn, Between)>,
+    n_calls: usize,
 }
 
 /// What stands between two turns of the model.
@@ -96,8 +136,22 @@ impl Conversation {
         }
     }
 
+    /// Returns the id of the call that has this result. Clients that keep no ids name its tool, or give results in the order of the
+    /// calls.
+    pub(crate) fn answered(&self, id: &str, name: &str) -> String {
+        if !id.is_empty() {
+            return id.to_owned();
+        }
+        let open = self.turns.last().into_iter().flat_map(|(turn, between)| {
+            turn.calls.iter().filter(|call| between.results.iter().all(|result| result.id != call.id))
+        });
+        let named = open.clone().find(|call| call.name == name);
+        named.or_else(|| open.clone().next()).map_or_else(|| name.to_owned(), |call| call.id.clone())
+    }
+
     /// A call has brought something.
-    pub(crate) fn result(&mut self, returned: Returned) {
+    pub(crate) fn result(&mut self, mut returned: Returned) {
+        returned.id = self.answered(&returned.id, "");
         let results = &mut self.between().results;
         // Of two for one call, the last one counts.
         results.retain(|earlier| earlier.id != returned.id);
@@ -105,9 +159,16 @@ impl Conversation {
     }
 
     /// The model takes its turn. What it says right behind another turn of its own belongs to that.
-    pub(crate) fn turn(&mut self, turn: Turn) {
+    pub(crate) fn turn(&mut self, mut turn: Turn) {
         if turn == Turn::default() {
             return;
+        }
+        for call in &mut turn.calls {
+            self.n_calls += 1;
+            if call.id.is_empty() {
+                // Nine letters and digits: Mistral takes no others.
+                call.id = format!("call{:05}", self.n_calls);
+            }
         }
         match self.turns.last_mut() {
             Some((last, between)) if between.is_empty() => {
@@ -197,11 +258,8 @@ impl Turn {
         if !self.calls.is_empty() {
             let call = |call: &Called| {
                 let function = object([("name", quote(&call.name)), ("arguments", quote(&call.arguments))]);
-                object([
-                    ("id", quote(&call.id)),
-                    ("type", String::from("\"function\"")),
-                    ("function", function),
-                ])
+                let Called { id, foreign, .. } = call;
+                format!("{{\"id\":{},\"type\":\"function\",\"function\":{function}{foreign}}}", quote(id))
             };
             members.push(("tool_calls", array(self.calls.iter().map(call))));
         }
@@ -276,7 +334,7 @@ mod tests {
     use super::*;
 
     fn called(id: &str) -> Called {
-        Called { id: id.into(), name: "f".into(), arguments: "{}".into() }
+        Called { id: id.into(), name: "f".into(), arguments: "{}".into(), ..Called::default() }
     }
 
     fn returned(id: &str, text: &str) -> Returned {

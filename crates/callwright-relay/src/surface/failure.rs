@@ -3,7 +3,7 @@
 use callwright_json::{Value, quote, strict};
 use http::StatusCode;
 
-use super::{Surface, ollama};
+use super::{Surface, gemini, ollama};
 use crate::deliver::{CALL_REFUSED, INVALID_CONTENT};
 use crate::wire::{count_of, object, string_of};
 
@@ -100,6 +100,14 @@ impl Failure {
     /// The type of an error of a response.
     pub(crate) fn response_type(&self) -> &'static str {
         if self.is_ours() { "invalid_request_error" } else { "server_error" }
+    }
+
+    /// The status that clients of Gemini's API are told, who ask again by that alone.
+    pub(crate) fn gemini_status(&self) -> StatusCode {
+        match self.overflow.is_some() || self.is_ours() {
+            true => StatusCode::BAD_REQUEST,
+            false => self.status,
+        }
     }
 
     /// Is it an answer that was refused here? It would be refused again.
@@ -214,6 +222,10 @@ pub fn error_body(
             Some((StatusCode::BAD_REQUEST, object([("error", error)])))
         }
         Surface::Ollama => Some((status, ollama::error(&Failure::of(status, body).message))),
+        Surface::Gemini => {
+            let failure = Failure::of(status, body);
+            Some((failure.gemini_status(), gemini::error(&failure)))
+        }
         Surface::Messages => {
             let failure = Failure::of(status, body);
             let status = if failure.overflow.is_some() { StatusCode::BAD_REQUEST } else { status };

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use callwright_json::{Kind, Value, quote};
 use http::HeaderMap;
 
-use super::conversation::{Called, Conversation, Part, Returned, Turn};
+use super::conversation::{Called, Conversation, Part, Returned, Turn, error_of_tool};
 use super::{Door, Translated};
 use crate::wire::{Document, WireError, array, count_of, object, present, string_of};
 
@@ -65,7 +65,7 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     members.push(("messages", conversation(root)?.messages()));
     let (tools, dropped) = declared_but(root, &deferred(root));
     if tools.is_empty() && !dropped.is_empty() {
-        return Err(unsupported(&dropped));
+        return Err(super::unsupported(&dropped));
     }
     if !tools.is_empty() {
         members.push(("tools", array(tools)));
@@ -89,10 +89,6 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     Ok(Translated { dropped, session: session(root, headers), ..translated })
 }
 
-/// Up to so many tokens for thoughts are a low effort, and a medium one.
-const LOW_BUDGET: u64 = 4096;
-const MEDIUM_BUDGET: u64 = 16_384;
-
 /// How much is to be thought: a word for it, or the tokens that it may take.
 fn effort(root: Value<'_>) -> Option<Cow<'_, str>> {
     let thinking = root.get("thinking");
@@ -101,11 +97,7 @@ fn effort(root: Value<'_>) -> Option<Cow<'_, str>> {
     }
     let said = root.get("output_config").and_then(|config| string_of(config, "effort"));
     let budget = thinking.and_then(|thinking| count_of(thinking, "budget_tokens"));
-    said.or(budget.map(|budget| match budget {
-        0..LOW_BUDGET => Cow::Borrowed("low"),
-        LOW_BUDGET..MEDIUM_BUDGET => Cow::Borrowed("medium"),
-        _ => Cow::Borrowed("high"),
-    }))
+    said.or(budget.map(|budget| Cow::Borrowed(super::budget_effort(budget))))
 }
 
 fn bad(param: Option<&'static str>, message: &str) -> WireError {
@@ -191,6 +183,7 @@ fn called(block: Value<'_>) -> Called {
             Some(raw) => raw.into_owned(),
             None => input.map_or("{}", Value::raw).to_owned(),
         },
+        ..Called::default()
     }
 }
 
@@ -209,26 +202,16 @@ fn user(content: Value<'_>, conversation: &mut Conversation) -> Result<(), WireE
     for block in content.elements() {
         match string_of(block, "type").as_deref() {
             Some("tool_result") => conversation.result(returned(block)?),
-            _ => add(part(block)?, &mut parts),
+            _ => {
+                if let Some(part) = part(block)? {
+                    part.join(&mut parts);
+                }
+            }
         }
     }
     conversation.user(parts);
     Ok(())
 }
-
-/// Adds a part; texts of one message are one.
-fn add(part: Option<Part>, parts: &mut Vec<Part>) {
-    match (parts.last_mut(), part) {
-        (Some(Part::Text(text)), Some(Part::Text(more))) => {
-            text.push('\n');
-            text.push_str(&more);
-        }
-        (_, part) => parts.extend(part),
-    }
-}
-
-/// How an error of a tool begins.
-const ERROR: &str = "Error: ";
 
 fn returned(block: Value<'_>) -> Result<Returned, WireError> {
     let id = decoded_id(&string_of(block, "tool_use_id").unwrap_or_default());
@@ -245,12 +228,10 @@ fn returned(block: Value<'_>) -> Result<Returned, WireError> {
         }
         content => said.extend(content.and_then(Value::as_str).map(Cow::into_owned)),
     }
-    let mut text = said.join("\n");
+    let text = said.join("\n");
     let is_error = block.get("is_error").and_then(Value::as_bool) == Some(true);
-    let says_so = || text.starts_with(ERROR) || text.starts_with("<tool_use_error>");
-    if is_error && !says_so() {
-        text.insert_str(0, ERROR);
-    }
+    let is_told = text.starts_with("<tool_use_error>");
+    let text = if is_error && !is_told { error_of_tool(text) } else { text };
     Ok(Returned { id, text, others })
 }
 
@@ -270,27 +251,19 @@ fn part(block: Value<'_>) -> Result<Option<Part>, WireError> {
             return Ok(Some(Part::Text(format!("{title}{}", member("data")))));
         }
         Some("base64") => {
-            let data = quote(&format!("data:{};base64,{}", member("media_type"), member("data")));
+            let data = format!("data:{};base64,{}", member("media_type"), member("data"));
             match is_image {
-                true => image(data),
-                false => {
-                    let name = quote(title.as_deref().unwrap_or("document"));
-                    let file = object([("filename", name), ("file_data", data)]);
-                    object([("type", quote("file")), ("file", file)])
-                }
+                true => Part::image(&data),
+                false => Part::file(title.as_deref().unwrap_or("document"), &data),
             }
         }
-        Some("url") if is_image => image(quote(&member("url"))),
+        Some("url") if is_image => Part::image(&member("url")),
         _ => {
             let message = "an image comes as base64 or a URL, a document as text or base64";
             return Err(WireError::bad_request(Some("messages"), "unsupported_block", message.into()));
         }
     };
-    Ok(Some(Part::Other(part)))
-}
-
-fn image(url: String) -> String {
-    object([("type", quote("image_url")), ("image_url", object([("url", url)]))])
+    Ok(Some(part))
 }
 
 /// The tools of functions, and the names of those that no chat server runs.
@@ -350,11 +323,6 @@ fn declared_but(root: Value<'_>, hidden: &[Cow<'_, str>]) -> (Vec<String>, Vec<S
     (functions, dropped)
 }
 
-fn unsupported(names: &[String]) -> WireError {
-    let message = format!("no upstream here runs these tools: {}", names.join(", "));
-    WireError::bad_request(Some("tools"), "unsupported_tool", message)
-}
-
 /// `tool_choice`, and whether there may be several calls.
 fn choice(choice: Option<Value<'_>>, dropped: &[String]) -> Result<Vec<(&'static str, String)>, WireError> {
     let Some(choice) = choice.filter(|choice| choice.kind() == Kind::Object) else { return Ok(Vec::new()) };
@@ -366,7 +334,7 @@ fn choice(choice: Option<Value<'_>>, dropped: &[String]) -> Result<Vec<(&'static
         Some("tool") => {
             let name = string_of(choice, "name").unwrap_or_default();
             if dropped.iter().any(|other| *other == name) {
-                return Err(unsupported(&[name.into_owned()]));
+                return Err(super::unsupported(&[name.into_owned()]));
             }
             object([("type", quote("function")), ("function", object([("name", quote(&name))]))])
         }

@@ -3,8 +3,10 @@
 
 pub(crate) mod conversation;
 mod failure;
+pub(crate) mod gemini;
 pub(crate) mod messages;
 pub(crate) mod ollama;
+mod openapi;
 pub(crate) mod responses;
 
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use crate::wire::{Document, WireError};
 
 pub use failure::error_body;
 pub(crate) use failure::{CONTEXT, Failure, MostTokens, messages_error, most_tokens};
+pub use gemini::{GeminiAsk, GeminiForm};
 pub use responses::ItemsWanted;
 
 /// An API that a client speaks.
@@ -32,11 +35,14 @@ pub enum Surface {
     Responses,
     /// Ollama's own chats.
     Ollama,
+    /// Gemini's `generateContent`.
+    Gemini,
 }
 
 impl Surface {
     /// All of them.
-    pub const ALL: [Surface; 4] = [Surface::Chat, Surface::Messages, Surface::Responses, Surface::Ollama];
+    pub const ALL: [Surface; 5] =
+        [Surface::Chat, Surface::Messages, Surface::Responses, Surface::Ollama, Surface::Gemini];
 
     /// Its name in records, logs and metrics.
     pub fn name(self) -> &'static str {
@@ -45,6 +51,7 @@ impl Surface {
             Surface::Messages => "messages",
             Surface::Responses => "responses",
             Surface::Ollama => "ollama",
+            Surface::Gemini => "gemini",
         }
     }
 
@@ -53,13 +60,15 @@ impl Surface {
         matches!(self, Surface::Messages | Surface::Responses)
     }
 
-    /// Where a model is asked in it, below a base URL; Ollama is asked beside the one that ends in `/v1`.
+    /// Where a model is asked in it, below a base URL; Ollama and Gemini are asked beside the one that ends in `/v1`, Gemini with
+    /// the model and a verb behind the path: `/v1beta/models/gemini-2.5-pro:generateContent`.
     pub fn path(self) -> &'static str {
         match self {
             Surface::Chat => "/chat/completions",
             Surface::Messages => "/messages",
             Surface::Responses => "/responses",
             Surface::Ollama => "/api/chat",
+            Surface::Gemini => "/v1beta/models",
         }
     }
 }
@@ -75,17 +84,36 @@ pub(crate) enum Door {
     Responses(Box<responses::Wanted>),
     /// The request was one of Ollama's.
     Ollama(ollama::Wanted),
+    /// The request was one of Gemini's.
+    Gemini(gemini::Wanted),
 }
 
 impl Door {
     /// The content type of an answer: a stream of it, or a whole one.
     pub(crate) fn content_type(&self, is_stream: bool) -> &'static str {
-        match (self, is_stream) {
-            (_, false) => "application/json",
-            (Door::Chat | Door::Messages(_) | Door::Responses(_), true) => "text/event-stream",
-            (Door::Ollama(_), true) => "application/x-ndjson",
+        match self {
+            _ if !is_stream => "application/json",
+            Door::Gemini(wanted) if wanted.form != GeminiForm::Events => "application/json",
+            Door::Chat | Door::Messages(_) | Door::Responses(_) | Door::Gemini(_) => "text/event-stream",
+            Door::Ollama(_) => "application/x-ndjson",
         }
     }
+
+    /// Returns whether its API has no form for a part of a call.
+    pub(crate) fn holds_calls(&self) -> bool {
+        match self {
+            Door::Ollama(_) | Door::Gemini(_) => true,
+            Door::Chat | Door::Messages(_) | Door::Responses(_) => false,
+        }
+    }
+}
+
+/// The parts of a request beside its body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'r> {
+    pub(crate) headers: &'r HeaderMap,
+    pub(crate) owner: &'r Owner,
+    pub(crate) gemini: Option<&'r GeminiAsk>,
 }
 
 /// A request of any API, as the chat request that it comes to.
@@ -113,14 +141,17 @@ impl Translated {
     pub(crate) fn of(
         surface: Surface,
         document: Document,
-        whose: (&HeaderMap, &Owner),
+        beside: Beside<'_>,
         kept: &Arc<KeptResponses>,
     ) -> Result<Translated, WireError> {
         match surface {
             Surface::Chat => Ok(Translated::plain(document, Door::Chat)),
-            Surface::Messages => messages::translated(document.root(), whose.0),
-            Surface::Responses => responses::translated(document.root(), whose, kept),
+            Surface::Messages => messages::translated(document.root(), beside.headers),
+            Surface::Responses => {
+                responses::translated(document.root(), (beside.headers, beside.owner), kept)
+            }
             Surface::Ollama => ollama::translated(document.root()),
+            Surface::Gemini => gemini::translated(document.root(), beside.gemini),
         }
     }
 
@@ -144,6 +175,25 @@ fn chat_effort(effort: &str) -> &str {
         "xhigh" | "max" => "high",
         other => other,
     }
+}
+
+/// Up to so many tokens for thoughts are a low effort, and a medium one.
+const LOW_BUDGET: u64 = 4096;
+const MEDIUM_BUDGET: u64 = 16_384;
+
+/// Returns the effort for a budget of tokens for thoughts.
+fn budget_effort(budget: u64) -> &'static str {
+    match budget {
+        0..LOW_BUDGET => "low",
+        LOW_BUDGET..MEDIUM_BUDGET => "medium",
+        _ => "high",
+    }
+}
+
+/// The error where nobody here runs any of a request's tools.
+fn unsupported(names: &[String]) -> WireError {
+    let message = format!("no upstream here runs these tools: {}", names.join(", "));
+    WireError::bad_request(Some("tools"), "unsupported_tool", message)
 }
 
 /// So many bytes of a request make a token, about: the mean of English text and code in common tokenisers.

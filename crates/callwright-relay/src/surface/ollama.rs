@@ -2,7 +2,6 @@
 //!
 //! What has no place in a chat request is left out, but for what an upstream of the same API takes.
 
-use std::collections::VecDeque;
 use std::time::Instant;
 
 use callwright_json::{Kind, Value, quote};
@@ -114,7 +113,6 @@ fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
     let messages = present(root, "messages").filter(|messages| messages.kind() == Kind::Array);
     let Some(messages) = messages else { return Err(bad(Some("messages"), "messages must be an array")) };
     let mut conversation = Conversation::default();
-    let mut calls = Calls::default();
     for message in messages.elements() {
         let text = string_of(message, "content").unwrap_or_default().into_owned();
         match string_of(message, "role").as_deref() {
@@ -122,12 +120,16 @@ fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
             Some("assistant") => conversation.turn(Turn {
                 text,
                 thought: string_of(message, "thinking").unwrap_or_default().into_owned(),
-                calls: calls.made(message),
+                calls: calls(message),
             }),
             Some("user") => conversation.user(user(text, message)?),
             Some("tool") => {
                 let others = images(message)?;
-                conversation.result(Returned { id: calls.answered(message), text, others });
+                let mut named = ["tool_name", "name"].into_iter().filter_map(|key| string_of(message, key));
+                let name = named.find(|name| !name.is_empty()).unwrap_or_default();
+                let id = string_of(message, "tool_call_id").unwrap_or_default();
+                let id = conversation.answered(&id, &name);
+                conversation.result(Returned { id, text, others });
             }
             _ => {
                 let message = "a message's role must be system, user, assistant or tool";
@@ -138,54 +140,23 @@ fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
     Ok(conversation)
 }
 
-/// The calls of a conversation whose clients keep no ids: results follow by the name of the tool, or in the order of the calls.
-#[derive(Default)]
-struct Calls {
-    n_made: usize,
-    /// Ids and names of the calls that have no result yet.
-    open: VecDeque<(String, String)>,
-}
-
-impl Calls {
-    /// The calls of a turn: `[{"function": {"name": "f", "arguments": {}}}]`.
-    fn made(&mut self, message: Value<'_>) -> Vec<Called> {
-        self.open.clear();
-        let listed = present(message, "tool_calls").into_iter().flat_map(Value::elements);
-        let calls: Vec<Called> = listed.filter_map(|call| self.call(call)).collect();
-        self.open.extend(calls.iter().map(|call| (call.id.clone(), call.name.clone())));
-        calls
-    }
-
-    fn call(&mut self, call: Value<'_>) -> Option<Called> {
+/// The calls of a turn: `[{"function": {"name": "f", "arguments": {}}}]`.
+fn calls(message: Value<'_>) -> Vec<Called> {
+    let listed = present(message, "tool_calls").into_iter().flat_map(Value::elements);
+    let called = |call: Value<'_>| {
         let function = call.get("function")?;
-        self.n_made += 1;
-        let id = string_of(call, "id").filter(|id| !id.is_empty());
         let arguments = present(function, "arguments");
         Some(Called {
-            // Nine letters and digits: Mistral takes no others.
-            id: id.map_or_else(|| format!("call{:05}", self.n_made), |id| id.into_owned()),
+            id: string_of(call, "id").unwrap_or_default().into_owned(),
             name: string_of(function, "name").unwrap_or_default().into_owned(),
             arguments: match arguments.and_then(Value::as_str) {
                 Some(text) => text.into_owned(),
                 None => arguments.map_or("{}", Value::raw).to_owned(),
             },
+            ..Called::default()
         })
-    }
-
-    /// The id of the call that has this result.
-    fn answered(&mut self, message: Value<'_>) -> String {
-        if let Some(id) = string_of(message, "tool_call_id").filter(|id| !id.is_empty()) {
-            self.open.retain(|(open, _)| *open != *id);
-            return id.into_owned();
-        }
-        let named = ["tool_name", "name"].into_iter().find_map(|key| string_of(message, key));
-        let named = named.filter(|name| !name.is_empty());
-        let at = named.as_ref().and_then(|name| self.open.iter().position(|(_, of)| *of == **name));
-        match (self.open.remove(at.unwrap_or(0)), named) {
-            (Some((id, _)), _) => id,
-            (None, named) => named.unwrap_or_default().into_owned(),
-        }
-    }
+    };
+    listed.filter_map(called).collect()
 }
 
 fn user(text: String, message: Value<'_>) -> Result<Vec<Part>, WireError> {
@@ -206,8 +177,7 @@ fn images(message: Value<'_>) -> Result<Vec<Part>, WireError> {
     let part = |image: Value<'_>| {
         let data = image.as_str()?;
         let (_, kind) = IMAGES.into_iter().find(|(begin, _)| data.starts_with(begin))?;
-        let url = object([("url", quote(&format!("data:image/{kind};base64,{data}")))]);
-        Some(Part::Other(object([("type", quote("image_url")), ("image_url", url)])))
+        Some(Part::image(&format!("data:image/{kind};base64,{data}")))
     };
     let refused = || bad(Some("messages"), "an image must be a PNG, JPEG, GIF or WebP in base64");
     images.map(|image| part(image).ok_or_else(refused)).collect()

@@ -32,10 +32,10 @@ impl UpstreamKind {
 }
 
 impl From<Surface> for UpstreamKind {
-    /// That of an upstream that speaks what clients of this API do.
+    /// That of an upstream that speaks what clients of this API do. None speaks Gemini's: it is asked in chats.
     fn from(surface: Surface) -> UpstreamKind {
         match surface {
-            Surface::Chat => UpstreamKind::Chat,
+            Surface::Chat | Surface::Gemini => UpstreamKind::Chat,
             Surface::Messages => UpstreamKind::Messages,
             Surface::Responses => UpstreamKind::Responses,
             Surface::Ollama => UpstreamKind::Ollama,

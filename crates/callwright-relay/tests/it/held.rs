@@ -43,7 +43,7 @@ struct Kind {
     kind: callwright_relay::UpstreamKind,
 }
 
-const SURFACES: [Surface; 4] = Surface::ALL;
+const SURFACES: [Surface; 5] = Surface::ALL;
 
 /// What a client of `surface` asks, in a stream.
 fn request(surface: Surface) -> Value {
@@ -65,6 +65,10 @@ fn request(surface: Surface) -> Value {
         Surface::Responses => json!({
             "model": "m", "stream": true, "input": "Go.",
             "tools": [{"type": "function", "name": name, "parameters": schema}],
+        }),
+        Surface::Gemini => json!({
+            "contents": [{"role": "user", "parts": [{"text": "Go."}]}],
+            "tools": [{"functionDeclarations": [{"name": name, "parametersJsonSchema": schema}]}],
         }),
     }
 }
@@ -392,6 +396,7 @@ fn good_end(surface: Surface) -> &'static str {
         Surface::Messages => "event: message_stop",
         Surface::Responses => "event: response.completed",
         Surface::Ollama => "\"done\":true",
+        Surface::Gemini => "\"finishReason\":\"STOP\"",
     }
 }
 
@@ -412,6 +417,7 @@ async fn a_refused_call_beside_a_right_one_ends_well() {
                 Surface::Messages => "\"stop_reason\":\"tool_use\"",
                 Surface::Responses => "\"status\":\"completed\"",
                 Surface::Ollama => "\"done_reason\":\"stop\"",
+                Surface::Gemini => "\"finishReason\":\"STOP\"",
             };
             assert!(said.contains(reason) && said.contains(good_end(surface)), "{way}");
         }

@@ -32,7 +32,7 @@ fn events(surface: Surface, text: &str, size: usize) -> Vec<Value> {
     let mut events = Vec::new();
     match surface {
         // Before an upstream of chats.
-        Surface::Chat | Surface::Ollama => {
+        Surface::Chat | Surface::Ollama | Surface::Gemini => {
             let chunk = |delta: Value, finish: Value| {
                 let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
                 json!({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice]})
@@ -121,6 +121,7 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
         (Surface::Messages, UpstreamKind::Messages),
         (Surface::Responses, UpstreamKind::Responses),
         (Surface::Ollama, UpstreamKind::Chat),
+        (Surface::Gemini, UpstreamKind::Chat),
     ];
     for (surface, kind) in kinds {
         for (size, with_tools) in [(1, true), (3, true), (7, true), (1000, true), (3, false)] {
@@ -141,12 +142,16 @@ async fn no_client_gets_the_key_in_whatever_pieces() {
                 Surface::Chat | Surface::Ollama => {
                     json!({"type": "function", "function": {"name": "read_file", "parameters": schema}})
                 }
+                Surface::Gemini => {
+                    json!({"functionDeclarations": [{"name": "read_file", "parametersJsonSchema": schema}]})
+                }
                 Surface::Messages => json!({"name": "read_file", "input_schema": schema}),
                 Surface::Responses => json!({"type": "function", "name": "read_file", "parameters": schema}),
             };
             let mut request = json!({"model": "m", "stream": true, "max_tokens": 4096});
             let conversation = if surface == Surface::Responses { "input" } else { "messages" };
             request[conversation] = json!([{"role": "user", "content": "Go."}]);
+            request["contents"] = json!([{"role": "user", "parts": [{"text": "Go."}]}]);
             if with_tools {
                 request["tools"] = json!([tool]);
             }

@@ -31,14 +31,14 @@ async fn through(surface: Surface, stream: bool, body: &str, more_tools: &[Value
     let (head, body) = (format!("content-type: {kind}\r\n"), body.to_owned());
     let server = Server::start(move |_, _| with_headers(200, &head, &body)).await;
     let kind = match surface {
-        Surface::Chat => UpstreamKind::Chat,
+        Surface::Chat | Surface::Gemini => UpstreamKind::Chat,
         Surface::Messages => UpstreamKind::Messages,
         Surface::Responses => UpstreamKind::Responses,
         Surface::Ollama => UpstreamKind::Ollama,
     };
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let tool = |name: &str| match surface {
-        Surface::Chat | Surface::Ollama => {
+        Surface::Chat | Surface::Ollama | Surface::Gemini => {
             json!({"type": "function", "function": {"name": name, "parameters": schema}})
         }
         Surface::Messages => json!({"name": name, "input_schema": schema}),
@@ -49,7 +49,7 @@ async fn through(surface: Surface, stream: bool, body: &str, more_tools: &[Value
     let said = json!([{"role": "user", "content": "Go."}]);
     let mut request = json!({"model": "m", "stream": stream, "tools": tools});
     match surface {
-        Surface::Chat | Surface::Ollama => request["messages"] = said,
+        Surface::Chat | Surface::Ollama | Surface::Gemini => request["messages"] = said,
         Surface::Messages => {
             request["messages"] = said;
             request["max_tokens"] = json!(4096);

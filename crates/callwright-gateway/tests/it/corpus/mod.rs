@@ -7,6 +7,7 @@ mod client;
 mod cut;
 mod expect;
 mod framing;
+mod gemini;
 mod hang_up;
 mod interleaved;
 mod messages;

@@ -213,10 +213,11 @@ pub(crate) fn calls_of_chat(message: &Value) -> Vec<(String, Value)> {
     message["tool_calls"].as_array().into_iter().flatten().map(call).collect()
 }
 
-/// Plays the cases of `corpus/gateway` to a client of chat completions and to one at `path`, whose request `request` makes of the
-/// chat's and whose answer `told` reads. Returns where they are not told the same.
+/// Plays the cases of `corpus/gateway` to a client of chat completions and to one at `path`, which asks there for a stream or for
+/// none, whose request `request` makes of the chat's and whose answer `told` reads. Returns where they are not told the same. An API
+/// that `holds_calls` has no form for a part of one.
 pub(crate) async fn compared_with_chat(
-    path: &str,
+    (path, holds_calls): (impl Fn(bool) -> &'static str, bool),
     request: impl Fn(&Value) -> Value,
     told: impl Fn(&Got, bool) -> Told,
 ) -> Vec<String> {
@@ -226,8 +227,7 @@ pub(crate) async fn compared_with_chat(
         let is_said_by_all = |key: &str| matches!(key, "model" | "messages" | "tools");
         let mut members = plain.as_object().into_iter().flat_map(|members| members.keys());
         let is_usual = plain["messages"] == json!([{ "role": "user", "content": "Go." }]);
-        // In lines of JSON nothing of a call goes out before it is right.
-        let is_live = path == "api/chat" && case.headers.contains_key("x-callwright-stream-arguments");
+        let is_live = holds_calls && case.headers.contains_key("x-callwright-stream-arguments");
         if case.sees.error || is_live || !is_usual || !members.all(|key| is_said_by_all(key)) {
             continue;
         }
@@ -241,7 +241,7 @@ pub(crate) async fn compared_with_chat(
                 other["stream"] = true.into();
             }
             let mut got = Vec::new();
-            for (path, request) in [("chat/completions", &chat), (path, &other)] {
+            for (path, request) in [("chat/completions", &chat), (path(stream), &other)] {
                 let stage = case.stage(way, None);
                 got.push(ask_at(path, &stage.gateway.base_url, &case.headers, request).await);
             }

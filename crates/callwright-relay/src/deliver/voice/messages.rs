@@ -2,7 +2,7 @@
 
 use callwright_json::quote;
 
-use super::serial::{Block, Blocks, End, Kind};
+use super::serial::{Blocks, End, Kind};
 use crate::record::Usage;
 use crate::surface::messages::{OUR_SIGNATURE, Wanted, coded_id};
 use crate::surface::{Failure, messages_error};
@@ -27,6 +27,19 @@ pub(in crate::deliver) struct MessageBlocks {
     /// Bytes of what was said, for a server that counts no tokens.
     said: usize,
     whole: String,
+}
+
+/// The open block.
+enum Block {
+    None,
+    Text,
+    Thought,
+    /// A thought that the client does not want to see.
+    Hidden,
+    Call {
+        id: String,
+        name: String,
+    },
 }
 
 impl MessageBlocks {
@@ -142,7 +155,7 @@ impl Blocks for MessageBlocks {
             Kind::Thought => {
                 (Block::Thought, String::from("{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}"))
             }
-            Kind::Call { id, name } => {
+            Kind::Call { id, name, foreign: _ } => {
                 let id = coded_id(id).into_owned();
                 let block = object([
                     ("type", quote("tool_use")),

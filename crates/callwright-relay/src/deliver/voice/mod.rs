@@ -4,8 +4,10 @@
 //! is told is never taken back.
 
 mod chat;
+mod gemini;
 mod messages;
 mod ollama;
+mod pieces;
 mod responses;
 mod serial;
 
@@ -18,6 +20,7 @@ use crate::sse;
 use crate::wire::{Delta, Foreign};
 
 pub(super) use chat::ChatVoice;
+pub(super) use gemini::GeminiParts;
 pub(super) use messages::MessageBlocks;
 pub(super) use ollama::OllamaLines;
 pub(super) use responses::ResponseItems;

@@ -2,7 +2,8 @@
 
 use callwright_json::quote;
 
-use super::serial::{Block, Blocks, End, Kind};
+use super::pieces::{InPieces, Piece, Pieces, in_one_line};
+use super::serial::End;
 use crate::clock::rfc3339;
 use crate::surface::Failure;
 use crate::surface::ollama::{Wanted, error};
@@ -12,9 +13,6 @@ use crate::wire::{array, object};
 pub(in crate::deliver) struct OllamaLines {
     wanted: Wanted,
     is_stream: bool,
-    open: Block,
-    /// The arguments of the open call.
-    arguments: String,
     /// What a whole answer has come to.
     text: String,
     thought: String,
@@ -25,18 +23,16 @@ pub(in crate::deliver) struct OllamaLines {
 
 impl OllamaLines {
     /// For an answer that streams, or one that goes out whole.
-    pub(in crate::deliver) fn new(wanted: Wanted, is_stream: bool) -> OllamaLines {
-        OllamaLines {
+    pub(in crate::deliver) fn new(wanted: Wanted, is_stream: bool) -> InPieces<OllamaLines> {
+        InPieces::new(OllamaLines {
             wanted,
             is_stream,
-            open: Block::None,
-            arguments: String::new(),
             text: String::new(),
             thought: String::new(),
             calls: Vec::new(),
             n_calls: 0,
             whole: String::new(),
-        }
+        })
     }
 
     /// The whole answer, once it has ended.
@@ -68,11 +64,6 @@ impl OllamaLines {
     }
 }
 
-/// JSON without line breaks: in strings they are escaped, and elsewhere they are blanks. `{\n"a": 1}` → `{ "a": 1}`
-fn in_one_line(json: &str) -> String {
-    json.replace(['\n', '\r'], " ")
-}
-
 /// The reason of this API, which has no word for calls.
 fn done_reason(reason: Option<&str>) -> &str {
     match reason {
@@ -81,48 +72,31 @@ fn done_reason(reason: Option<&str>) -> &str {
     }
 }
 
-impl Blocks for OllamaLines {
-    fn start(&mut self, _out: &mut String) {}
-
-    fn open(&mut self, kind: Kind<'_>, _out: &mut String) {
-        self.arguments.clear();
-        self.open = Block::of(kind, self.wanted.thoughts);
-    }
-
-    fn add(&mut self, piece: &str, out: &mut String) {
+impl Pieces for OllamaLines {
+    fn say(&mut self, piece: Piece<'_>, out: &mut String) {
         let content = |text: &str| ("content", quote(text));
-        match self.open {
-            Block::None | Block::Hidden => {}
-            Block::Text if self.is_stream => self.line([content(piece)], out),
-            Block::Thought if self.is_stream => {
-                self.line([content(""), ("thinking", quote(piece))], out);
+        match piece {
+            Piece::Thought(_) if !self.wanted.thoughts => {}
+            Piece::Text(text) if self.is_stream => self.line([content(text)], out),
+            Piece::Thought(text) if self.is_stream => {
+                self.line([content(""), ("thinking", quote(text))], out);
             }
-            Block::Text => self.text.push_str(piece),
-            Block::Thought => self.thought.push_str(piece),
-            Block::Call { .. } => self.arguments.push_str(piece),
+            Piece::Text(text) => self.text.push_str(text),
+            Piece::Thought(text) => self.thought.push_str(text),
+            Piece::Call { id, name, arguments, foreign: _ } => {
+                let function = object([
+                    ("index", self.n_calls.to_string()),
+                    ("name", quote(name)),
+                    ("arguments", arguments.to_owned()),
+                ]);
+                let call = object([("id", quote(id)), ("function", function)]);
+                self.n_calls += 1;
+                match self.is_stream {
+                    true => self.line([content(""), ("tool_calls", array([call]))], out),
+                    false => self.calls.push(call),
+                }
+            }
         }
-    }
-
-    fn close(&mut self, out: &mut String) {
-        let Block::Call { id, name } = std::mem::replace(&mut self.open, Block::None) else { return };
-        let arguments = if self.arguments.is_empty() { "{}" } else { &self.arguments };
-        let function = object([
-            ("index", self.n_calls.to_string()),
-            ("name", quote(&name)),
-            ("arguments", in_one_line(arguments)),
-        ]);
-        let call = object([("id", quote(&id)), ("function", function)]);
-        self.n_calls += 1;
-        if self.is_stream {
-            self.line([("content", quote("")), ("tool_calls", array([call]))], out);
-        } else {
-            self.calls.push(call);
-        }
-    }
-
-    /// Nothing of a call goes out before it is whole.
-    fn cut(&mut self, _out: &mut String) -> bool {
-        !matches!(self.open, Block::Call { .. })
     }
 
     fn end(&mut self, end: End<'_>, out: &mut String) {

@@ -335,7 +335,7 @@ impl Blocks for ResponseItems {
             Kind::Text => ("msg_", ItemKind::Text),
             Kind::Refusal => ("msg_", ItemKind::Refusal),
             Kind::Thought => ("rs_", ItemKind::Thought),
-            Kind::Call { id, name } => {
+            Kind::Call { id, name, foreign: _ } => {
                 let entry = self.wanted.table.get(name);
                 let form = entry.map_or(Form::Function, |entry| entry.form);
                 let call_id = if fits(id) { id.to_owned() } else { crate::calls::new_id("call_") };

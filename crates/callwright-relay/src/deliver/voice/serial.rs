@@ -29,32 +29,9 @@ pub(in crate::deliver) enum Kind<'a> {
     Call {
         id: &'a str,
         name: &'a str,
+        /// Members that its upstream added, each with a comma before it.
+        foreign: &'a str,
     },
-}
-
-/// The open block of a voice.
-pub(super) enum Block {
-    None,
-    Text,
-    Thought,
-    /// A thought that the client does not want to see.
-    Hidden,
-    Call {
-        id: String,
-        name: String,
-    },
-}
-
-impl Block {
-    /// One of this kind, for a client that gets `thoughts` or does not.
-    pub(super) fn of(kind: Kind<'_>, thoughts: bool) -> Block {
-        match kind {
-            Kind::Text | Kind::Refusal => Block::Text,
-            Kind::Thought if !thoughts => Block::Hidden,
-            Kind::Thought => Block::Thought,
-            Kind::Call { id, name } => Block::Call { id: id.to_owned(), name: name.to_owned() },
-        }
-    }
 }
 
 /// How an answer ends.
@@ -141,7 +118,7 @@ enum Said {
 /// What waits.
 enum Item {
     Said(Said, String),
-    Call { number: usize, id: String, name: String, arguments: String, is_whole: bool },
+    Call { number: usize, id: String, name: String, foreign: String, arguments: String, is_whole: bool },
 }
 
 impl<B: Blocks> Serial<B> {
@@ -177,10 +154,10 @@ impl<B: Blocks> Serial<B> {
         let refusal = message.and_then(|message| string_of(message, "refusal")).unwrap_or_default();
         self.say(Said::Refusal, &refusal);
         for (number, call) in choice.calls.iter().enumerate() {
-            let call = call.delta(number);
-            let (id, name) = (call.id.unwrap_or_default(), call.name.unwrap_or_default());
-            self.begin_call(number, id, name);
-            self.add_to_call(number, call.arguments.unwrap_or_default());
+            let delta = call.delta(number);
+            let (id, name) = (delta.id.unwrap_or_default(), delta.name.unwrap_or_default());
+            self.begin_call(number, (id, name), &call.foreign.call);
+            self.add_to_call(number, delta.arguments.unwrap_or_default());
             self.end_call(number);
         }
         self.note_stop(choice.choice);
@@ -233,19 +210,19 @@ impl<B: Blocks> Serial<B> {
         }
     }
 
-    fn begin_call(&mut self, number: usize, id: &str, name: &str) {
+    fn begin_call(&mut self, number: usize, (id, name): (&str, &str), foreign: &str) {
         if self.is_over {
             return;
         }
         if matches!(self.open, Open::Call(_)) {
-            let (id, name) = (id.to_owned(), name.to_owned());
-            let call = Item::Call { number, id, name, arguments: String::new(), is_whole: false };
+            let (id, name, foreign) = (id.to_owned(), name.to_owned(), foreign.to_owned());
+            let call = Item::Call { number, id, name, foreign, arguments: String::new(), is_whole: false };
             return self.waiting.push_back(call);
         }
         self.start();
         self.close_block();
         self.has_calls = true;
-        self.blocks.open(Kind::Call { id, name }, &mut self.out);
+        self.blocks.open(Kind::Call { id, name, foreign }, &mut self.out);
         self.open = Open::Call(number);
     }
 
@@ -289,8 +266,8 @@ impl<B: Blocks> Serial<B> {
         {
             match item {
                 Item::Said(said, text) => self.say(said, &text),
-                Item::Call { number, id, name, arguments, is_whole } => {
-                    self.begin_call(number, &id, &name);
+                Item::Call { number, id, name, foreign, arguments, is_whole } => {
+                    self.begin_call(number, (&id, &name), &foreign);
                     self.add_to_call(number, &arguments);
                     if is_whole {
                         self.close_block();
@@ -363,7 +340,7 @@ impl<B: Blocks> Voice for Serial<B> {
 
     fn call_begin(&mut self, choice: usize, head: &CallHead<'_>) {
         if choice == 0 {
-            self.begin_call(head.number, head.id, head.name);
+            self.begin_call(head.number, (head.id, head.name), &head.foreign.call);
         }
     }
 
@@ -379,9 +356,11 @@ impl<B: Blocks> Voice for Serial<B> {
         }
     }
 
-    fn call(&mut self, choice: usize, number: usize, id: &str, call: &Acceptance, _foreign: &[Foreign]) {
+    fn call(&mut self, choice: usize, number: usize, id: &str, call: &Acceptance, foreign: &[Foreign]) {
         if choice == 0 {
-            self.begin_call(number, id, &call.name);
+            let mut members = Foreign::default();
+            foreign.iter().for_each(|more| members.add(more));
+            self.begin_call(number, (id, &call.name), &members.call);
             self.add_to_call(number, &call.arguments);
             self.end_call(number);
         }

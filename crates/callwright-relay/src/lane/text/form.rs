@@ -94,6 +94,6 @@ pub(super) trait Form: Send {
 pub(super) fn of(surface: Surface) -> Box<dyn Form> {
     match surface {
         Surface::Responses => Box::new(Items::default()),
-        Surface::Messages | Surface::Chat | Surface::Ollama => Box::new(Blocks::default()),
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => Box::new(Blocks::default()),
     }
 }

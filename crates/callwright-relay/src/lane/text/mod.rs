@@ -86,7 +86,7 @@ impl Found {
     fn take(&mut self, lane: &Lane, verdict: Verdict) -> Made {
         let id = match lane.surface {
             Surface::Responses => new_id("call_"),
-            Surface::Messages | Surface::Chat | Surface::Ollama => new_id("toolu_"),
+            Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => new_id("toolu_"),
         };
         let made = match &verdict {
             Verdict::Accepted(accepted) => {

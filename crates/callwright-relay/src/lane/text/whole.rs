@@ -183,7 +183,7 @@ fn listed(surface: Surface, answer: Value<'_>) -> impl Iterator<Item = Value<'_>
 fn list_of(surface: Surface) -> &'static str {
     match surface {
         Surface::Responses => "output",
-        Surface::Messages | Surface::Chat | Surface::Ollama => "content",
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => "content",
     }
 }
 
@@ -259,7 +259,9 @@ fn pieces(tools: &Tools, text: &str, events: Vec<Event>) -> Vec<Piece> {
 fn text(surface: Surface, text: &str, block: Value<'_>, is_first: bool) -> String {
     let mut changes = match surface {
         Surface::Responses => vec![("content", json::Change::Set(array([text_part(text)])))],
-        Surface::Messages | Surface::Chat | Surface::Ollama => vec![("text", json::Change::Set(quote(text)))],
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => {
+            vec![("text", json::Change::Set(quote(text)))]
+        }
     };
     if surface == Surface::Responses && !is_first {
         changes.push(("id", json::Change::Set(quote(&new_id("msg_")))));
@@ -283,7 +285,7 @@ fn call(surface: Surface, made: &Made) -> String {
             .into_iter()
             .chain(namespace),
         ),
-        Surface::Messages | Surface::Chat | Surface::Ollama => object([
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => object([
             ("type", quote("tool_use")),
             ("id", quote(&made.id)),
             ("name", quote(&made.name)),

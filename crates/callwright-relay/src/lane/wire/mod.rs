@@ -114,7 +114,7 @@ pub(crate) trait Wire: Reader {
 pub(crate) fn of(surface: Surface) -> Box<dyn Wire> {
     match surface {
         Surface::Responses => Box::new(responses::Responses::default()),
-        Surface::Messages | Surface::Chat | Surface::Ollama => Box::new(messages::Messages),
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => Box::new(messages::Messages),
     }
 }
 

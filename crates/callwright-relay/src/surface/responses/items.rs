@@ -71,7 +71,12 @@ impl Read {
             let namespace = string_of(item, "namespace");
             let name = table.flat(namespace.as_deref(), name);
             Turn {
-                calls: vec![Called { id: text("call_id").into_owned(), name, arguments }],
+                calls: vec![Called {
+                    id: text("call_id").into_owned(),
+                    name,
+                    arguments,
+                    ..Called::default()
+                }],
                 ..Turn::default()
             }
         };
@@ -147,14 +152,7 @@ fn parts(content: Option<Value<'_>>) -> Result<Vec<Part>, WireError> {
     }
     let mut parts: Vec<Part> = Vec::new();
     for part in content.elements() {
-        let part = self::part(part)?;
-        match (parts.last_mut(), part) {
-            (Some(Part::Text(text)), Part::Text(more)) => {
-                text.push('\n');
-                text.push_str(&more);
-            }
-            (_, part) => parts.push(part),
-        }
+        self::part(part)?.join(&mut parts);
     }
     Ok(parts)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use callwright_relay::config::{RelayConfig, UpstreamConfig};
 use callwright_relay::upstream::{Candidate, ConfigError, Upstreams};
-use callwright_relay::{Owner, Request, Surface};
+use callwright_relay::{GeminiAsk, GeminiForm, Owner, Request, Surface};
 use http::HeaderMap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,6 +15,8 @@ use tokio::sync::{Notify, Semaphore};
 
 /// A client's request, of nobody in particular.
 pub(crate) fn request(surface: Surface, body: String, headers: HeaderMap) -> Request {
+    // The body of Gemini's has no model, and does not say that it wants a stream.
+    let gemini = GeminiAsk { model: "m".into(), form: GeminiForm::Events };
     Request {
         id: "r".into(),
         body: body.into(),
@@ -23,6 +25,7 @@ pub(crate) fn request(surface: Surface, body: String, headers: HeaderMap) -> Req
         headers,
         owner: Owner::default(),
         surface,
+        gemini: (surface == Surface::Gemini).then_some(gemini),
     }
 }
 

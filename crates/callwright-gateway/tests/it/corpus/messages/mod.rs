@@ -171,7 +171,7 @@ async fn clients_of_messages_see_what_they_must() {
 /// The chat cases: their text and calls are the same for a client of messages, plain and streamed.
 #[tokio::test]
 async fn clients_of_messages_see_what_others_do() {
-    let wrong = compared_with_chat("messages", asked, told).await;
+    let wrong = compared_with_chat((|_| "messages", false), asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

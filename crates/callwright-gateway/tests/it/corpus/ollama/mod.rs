@@ -134,6 +134,6 @@ async fn clients_of_ollama_see_what_they_must() {
 /// The chat cases: their text and calls are the same for a client of Ollama's API, plain and streamed.
 #[tokio::test]
 async fn clients_of_ollama_see_what_others_do() {
-    let wrong = compared_with_chat("api/chat", asked, told).await;
+    let wrong = compared_with_chat((|_| "api/chat", true), asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -164,7 +164,7 @@ async fn clients_of_responses_see_what_they_must() {
 /// The chat cases: their text and calls are the same for a client of responses, plain and streamed.
 #[tokio::test]
 async fn clients_of_responses_see_what_others_do() {
-    let wrong = compared_with_chat("responses", asked, told).await;
+    let wrong = compared_with_chat((|_| "responses", false), asked, told).await;
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
