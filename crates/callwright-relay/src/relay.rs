@@ -275,29 +275,8 @@ impl Relay {
         let surface = request.surface;
         let own = surface.has_lane().then(|| request.clone());
         let mut log = Log::new(&request, errand.observer);
-        let (door, dropped, dropped_items);
-        let mut turn = match self.checked(request).await {
-            Ok(checked) => {
-                let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, .. } = checked;
-                (door, dropped, dropped_items) = (checked.door, checked.dropped, checked.dropped_items);
-                log.came_by(surface, checked.session);
-                log.request(&ask, policy, !tool_set.is_empty());
-                tool_results(log.id(), &ask);
-                let ladder = errand.ladder.unwrap_or_else(|| Ladder::new(policy, &self.config.ladder));
-                let relay = Arc::clone(self);
-                Box::new(Turn {
-                    relay,
-                    ask,
-                    tool_set,
-                    search: None,
-                    policy,
-                    stream_arguments,
-                    log,
-                    headers,
-                    ladder,
-                    read_unknown: None,
-                })
-            }
+        let checked = match self.checked(request).await {
+            Ok(checked) => checked,
             Err(error) => {
                 log.came_by(surface, None);
                 log.fault(&error.message);
@@ -305,10 +284,27 @@ impl Relay {
                 return with_id(Reply::error(&error), log.id());
             }
         };
+        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, door, left_out, session } =
+            checked;
+        log.came_by(surface, session);
+        log.request(&ask, policy, !tool_set.is_empty());
+        tool_results(log.id(), &ask);
+        let ladder = errand.ladder.unwrap_or_else(|| Ladder::new(policy, &self.config.ladder));
+        let relay = Arc::clone(self);
+        let mut turn = Box::new(Turn {
+            relay,
+            ask,
+            tool_set,
+            search: None,
+            policy,
+            stream_arguments,
+            log,
+            headers,
+            ladder,
+            read_unknown: None,
+        });
         turn.limit_tools().await;
-        let shown = turn.search.as_ref().map(|search| search.share(turn.tool_set.len()));
-        let id = HeaderValue::from_str(turn.log.id()).ok();
-        let unchecked = unchecked(&turn.tool_set);
+        let notices = left_out.notices(&turn);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
         if let Some(found) = self.looped(turn.ask.messages(), &turn.tool_set) {
@@ -325,21 +321,12 @@ impl Relay {
                 None => failed.reply(&mut turn.log),
             },
         };
-        if let Some(unchecked) = unchecked {
+        for (name, value) in notices {
             // What is said of single calls stands there already, and headers of one name are one list.
-            reply.headers.append(UNCHECKED, unchecked);
-        }
-        if let Some(shown) = shown.and_then(|shown| HeaderValue::try_from(shown).ok()) {
-            reply.headers.insert(SHOWN, shown);
-        }
-        if let Some(dropped) = names(dropped.iter().map(String::as_str)) {
-            reply.headers.insert(DROPPED, dropped);
-        }
-        if 0 < dropped_items {
-            reply.headers.insert(DROPPED_ITEMS, HeaderValue::from(dropped_items));
-        }
-        if let Some(id) = id {
-            reply.headers.insert(REQUEST_ID, id);
+            match name == UNCHECKED {
+                true => drop(reply.headers.append(name, value)),
+                false => drop(reply.headers.insert(name, value)),
+            }
         }
         reply
     }
@@ -423,8 +410,7 @@ impl Relay {
             stream_arguments,
             headers,
             door,
-            dropped,
-            dropped_items,
+            left_out: LeftOut { tools: dropped, items: dropped_items },
             session,
         })
     }
@@ -465,11 +451,30 @@ pub(crate) struct CheckedRequest {
     pub(crate) headers: HeaderMap,
     /// How the answer is said.
     pub(crate) door: Door,
-    /// Tools that the model is not told of.
-    dropped: Vec<String>,
-    /// How many items of the conversation were left out.
-    dropped_items: usize,
+    left_out: LeftOut,
     session: Option<String>,
+}
+
+/// What of a request the model is not told.
+struct LeftOut {
+    tools: Vec<String>,
+    /// How many items of the conversation.
+    items: usize,
+}
+
+impl LeftOut {
+    /// The headers that tell it to the client, with those about the request's tools and its id.
+    fn notices(&self, turn: &Turn) -> Vec<(HeaderName, HeaderValue)> {
+        let shown = turn.search.as_ref().map(|search| search.share(turn.tool_set.len()));
+        let headers = [
+            (UNCHECKED, unchecked(&turn.tool_set)),
+            (SHOWN, shown.and_then(|shown| HeaderValue::try_from(shown).ok())),
+            (DROPPED, names(self.tools.iter().map(String::as_str))),
+            (DROPPED_ITEMS, (0 < self.items).then(|| HeaderValue::from(self.items))),
+            (REQUEST_ID, HeaderValue::from_str(turn.log.id()).ok()),
+        ];
+        headers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
 }
 
 impl Reply {
