@@ -1,19 +1,17 @@
 """Pydantic AI's agent, over one of three APIs."""
 
 from pydantic_ai import Agent
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from loop import SYSTEM, TOOLS, main
 
 
 def model_of(wire, url, model):
     if wire == "messages":
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
-
         return AnthropicModel(model, provider=AnthropicProvider(base_url=url, api_key="none"))
-    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
     kind = OpenAIChatModel if wire == "chat" else OpenAIResponsesModel
     return kind(model, provider=OpenAIProvider(base_url=f"{url}/v1", api_key="none"))
 

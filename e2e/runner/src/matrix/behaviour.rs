@@ -23,6 +23,9 @@ pub(super) struct Behaviour {
     /// So many right calls of the model have been seen by the gateway before.
     #[serde(default)]
     pub(super) warm: usize,
+    /// So many right calls of the client itself come before, each with a file of its own.
+    #[serde(default)]
+    session: usize,
     /// The gateway's configuration.
     pub(super) gateway: Option<toml::Table>,
     /// What stands in the folder in the end, and is there once.
@@ -85,12 +88,18 @@ impl Behaviour {
         for (name, text) in &self.files {
             files.insert(name.clone(), filler.fill(text)?);
         }
+        let mut session = Vec::new();
+        for n in 0..self.session {
+            files.insert(format!("s{n}.txt"), format!("s{n}\n"));
+            session.push(script::right(&format!("s{n}"))?);
+        }
         let done: Vec<String> = files.keys().map(|name| format!("{folder}/{name}")).collect();
-        let right = self.right.clone().map_or_else(script::right, Ok)?;
-        let mut said: Vec<toml::Table> = match self.always {
+        let right = self.right.clone().map_or_else(|| script::right("one"), Ok)?;
+        let answers: Vec<toml::Table> = match self.always {
             true => std::iter::repeat_n(&self.answers, script::TRIES).flatten().cloned().collect(),
             false => self.answers.iter().cloned().chain(std::iter::repeat_n(right, script::TRIES)).collect(),
         };
+        let mut said = [session, answers].concat();
         for answer in &mut said {
             answer.entry("form").or_insert_with(|| self.form.clone().into());
         }

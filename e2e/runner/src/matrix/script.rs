@@ -43,12 +43,11 @@ repeat = true
 text = "GIVING UP: nothing was done."
 "#;
 
-/// The call that is right.
-const RIGHT: &str = r#"tool_calls = [{ name = "{shell.name}", arguments = "{{shell:one}}" }]"#;
-
-/// The right call, where a behaviour names no other.
-pub(super) fn right() -> Result<toml::Table> {
-    Ok(toml::from_str(RIGHT)?)
+/// A right call, which adds a line with this word.
+pub(super) fn right(word: &str) -> Result<toml::Table> {
+    Ok(toml::from_str(&format!(
+        r#"tool_calls = [{{ name = "{{shell.name}}", arguments = "{{{{shell:{word}}}}}" }}]"#
+    ))?)
 }
 
 /// The script that says this, until all these files exist; `first` is for what one client asks besides.
