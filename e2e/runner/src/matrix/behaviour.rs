@@ -60,7 +60,7 @@ struct Text {
 }
 
 fn patience() -> u32 {
-    60
+    120
 }
 
 fn once() -> usize {
