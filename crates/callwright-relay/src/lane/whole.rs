@@ -19,10 +19,20 @@ use crate::turn::outcome::worse;
 use crate::wire::{Document, WireError, spliced};
 
 /// The answer to a request, from an upstream that answers in one piece.
-pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
-    let Open { answer, target } = open;
-    let mut headers = answer.headers;
-    let body = answer.body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string());
+pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
+    let (target, mut headers, body) = loop {
+        let Open { answer, target } = open;
+        let body = answer.body.whole(lane.relay.config.limits.answer).await;
+        if let Err(error) = &body
+            && error.failure.is_broken_off()
+            && let Some(again) = lane.past_failure(&target, &error.to_string()).await
+            && !again.is_stream()
+        {
+            open = again;
+            continue;
+        }
+        break (target, answer.headers, body.map_err(|error| error.to_string()));
+    };
     let readers = &lane.relay.readers;
     let kind = headers.get(header::CONTENT_TYPE).cloned();
     let read = match body.map(|body| target.candidate.upstream.without_secrets(body)) {
