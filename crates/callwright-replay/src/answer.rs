@@ -118,7 +118,8 @@ pub(crate) fn envelope(answer: &Answer, request: &Request<'_>, object: &str) -> 
 
 /// The tokens of an answer: as the script says, or a fourth of its bytes.
 pub(crate) fn usage(answer: &Answer, request: &Request<'_>) -> Value {
-    if let Some(usage) = &answer.usage {
+    let is_at_bound = answer.usage.as_ref().is_some_and(|usage| usage == "bound");
+    if let Some(usage) = answer.usage.as_ref().filter(|_| !is_at_bound) {
         return usage.clone();
     }
     let of_choice = |choice: &Choice| {
@@ -127,7 +128,8 @@ pub(crate) fn usage(answer: &Answer, request: &Request<'_>) -> Value {
     };
     let tokens = |bytes: usize| bytes.div_ceil(4);
     let prompt = tokens(request.bytes.len());
-    let completion = tokens(answer.said().iter().map(of_choice).sum());
+    let said = tokens(answer.said().iter().map(of_choice).sum());
+    let completion = request.bound().filter(|_| is_at_bound).unwrap_or(said);
     json!({ "prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion })
 }
 
@@ -274,6 +276,17 @@ mod tests {
             body.to_string(),
             r#"{"id":"chatcmpl-replay-1","object":"chat.completion","created":1767225600,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_1_0_0","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c","type":"function","function":{"name":"g","arguments":""}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":4,"completion_tokens":1,"total_tokens":5}}"#
         );
+    }
+
+    #[test]
+    fn an_answer_can_be_as_long_as_the_request_allows() {
+        let script = Script::from_toml("[[answer]]\ntext = \"x\"\nusage = \"bound\"").unwrap();
+        let counted = |body: &str| {
+            let request = Request::new("/v1/chat/completions", 1, body.as_bytes());
+            usage(&script.answers[0], &request)["completion_tokens"].clone()
+        };
+        assert_eq!(counted(r#"{"max_tokens": 64}"#), json!(64));
+        assert_eq!(counted("{}"), json!(1));
     }
 
     #[test]

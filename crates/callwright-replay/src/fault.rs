@@ -27,7 +27,10 @@ pub struct Fault {
 #[serde(deny_unknown_fields)]
 pub struct Cut {
     /// Behind so many bytes; a number of the whole body or more cuts nothing off, and ends it in this way.
+    #[serde(default)]
     pub after: usize,
+    /// Behind so many hundredths of the body instead: each API has a length of its own.
+    pub percent: Option<u8>,
     /// In which way.
     #[serde(default)]
     pub how: Goodbye,

@@ -46,6 +46,13 @@ impl<'a> Request<'a> {
         self.json["stream_options"]["include_usage"] == Value::Bool(true)
     }
 
+    /// The most tokens that the answer may have.
+    pub(crate) fn bound(&self) -> Option<usize> {
+        let keys = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
+        let bound = keys.iter().find_map(|key| self.json[*key].as_u64());
+        bound.or_else(|| self.json["options"]["num_predict"].as_u64()).and_then(|n| usize::try_from(n).ok())
+    }
+
     /// Does it have this field, and something in it?
     pub(crate) fn has(&self, field: &str) -> bool {
         !self.json[field].is_null()

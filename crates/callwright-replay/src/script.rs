@@ -56,7 +56,8 @@ pub struct Answer {
     pub choice: Choice,
     /// What it says, where there are several.
     pub choices: Vec<Choice>,
-    /// The tokens that it counts; counted in a crude way where it is not said.
+    /// The tokens that it counts, or `"bound"` for as many as the request allows; counted in a crude way where it is not
+    /// said.
     pub usage: Option<Value>,
     /// Further fields beside `choices`. They take the place of those that are there anyway.
     pub extra: Map,
@@ -179,6 +180,8 @@ pub struct When {
     pub nth: Option<usize>,
     /// The path, where it is none that a model is asked at.
     pub path: Option<String>,
+    /// Files that stand on this machine by now: what tools have done.
+    pub exists: Vec<String>,
 }
 
 impl Script {

@@ -1,5 +1,7 @@
 //! Which answer a request gets.
 
+use std::path::Path;
+
 use callwright_value::Value;
 
 use crate::request::Request;
@@ -62,6 +64,7 @@ impl When {
             })
             && self.stream.is_none_or(|stream| stream == request.wants_stream())
             && self.nth.is_none_or(|nth| nth == request.nth)
+            && self.exists.iter().all(|file| Path::new(file).exists())
     }
 }
 
@@ -117,6 +120,14 @@ mod tests {
             selected(&script, &[tool, tool, paris, other, other, "not JSON", paris, constrained]),
             [Some(0), None, Some(1), Some(2), Some(2), Some(3), None, Some(4)],
         );
+    }
+
+    #[test]
+    fn what_stands_on_the_disk_counts() {
+        let script = Script::from_toml(
+            "[[answer]]\nwhen = { exists = [\"/no/such/file\"] }\n[[answer]]\nwhen = { exists = [\"/\"] }",
+        );
+        assert_eq!(selected(&script.unwrap(), &["{}", "{}"]), [Some(1), None]);
     }
 
     #[test]

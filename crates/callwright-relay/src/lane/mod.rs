@@ -237,7 +237,7 @@ impl Lane {
     }
 
     /// Asks again where an answer failed, for this reason, before the client had anything of it: another upstream of this API where
-    /// there is one. None where nothing more may be asked, or no stream comes.
+    /// there is one. None where nothing more may be asked, or nobody answers.
     async fn past_failure(&mut self, target: &Target, why: &str) -> Option<Open> {
         if !self.ladder.may_pass_failure(self.log.elapsed()) {
             return None;
@@ -251,8 +251,7 @@ impl Lane {
             next = next.candidate.upstream.name(),
             "[relay] the answer broke off before it began, asking again"
         );
-        let open = self.ask(next, &[], self.stream, AttemptReason::Failover).await.ok()?;
-        open.answer.is_stream().then_some(open)
+        self.ask(next, &[], self.stream, AttemptReason::Failover).await.ok()
     }
 
     /// Asks `target` with `more` behind the conversation; where it takes no `strict`, once more without.

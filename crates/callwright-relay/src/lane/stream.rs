@@ -159,7 +159,7 @@ impl Streamed {
         let why = error.or(ending.why_cut()).unwrap_or("the upstream's answer broke off").to_owned();
         let beat = Some(self.wire.beat());
         let asking = self.lane.past_failure(&self.target, &why);
-        in_silence(&self.to, beat, asking).await
+        in_silence(&self.to, beat, asking).await.filter(|open| open.answer.is_stream())
     }
 
     /// Reads the answer to its end, or to where it fails.

@@ -16,14 +16,27 @@ use crate::reply::{Reply, ReplyBody};
 use crate::report;
 use crate::turn::outcome::worse;
 use crate::turn::{Resolution, Target};
-use crate::upstream::ResponseBody;
 use crate::wire::{Document, WireError, spliced};
 
 /// The answer to a request, from an upstream that answers in one piece.
-pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
-    let Open { answer, target } = open;
-    let mut headers = answer.headers;
-    let read = document_of(&lane, answer.body, headers.get(header::CONTENT_TYPE).cloned(), &target).await;
+pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
+    let (target, mut headers, body) = loop {
+        let Open { answer, target } = open;
+        let body = answer.body.whole(lane.relay.config.limits.answer).await;
+        if let Err(error) = &body
+            && error.failure.is_broken_off()
+            && let Some(again) = lane.past_failure(&target, &error.to_string()).await
+            && !again.answer.is_stream()
+        {
+            open = again;
+            continue;
+        }
+        break (target, answer.headers, body.map_err(|error| error.to_string()));
+    };
+    let read = match body {
+        Ok(body) => document_of(&lane, body, headers.get(header::CONTENT_TYPE).cloned(), &target).await,
+        Err(why) => Err(why),
+    };
     let document = match read {
         Ok(document) => document,
         Err(why) => {
@@ -96,11 +109,10 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
 /// Why it holds none to this request, in a sentence.
 async fn document_of(
     lane: &Lane,
-    body: ResponseBody,
+    body: Bytes,
     kind: Option<HeaderValue>,
     target: &Target,
 ) -> Result<Document, String> {
-    let body = body.whole(lane.relay.config.limits.answer).await.map_err(|error| error.to_string())?;
     let body = target.candidate.upstream.without_secrets(body);
     let is_small = body.len() <= SMALL;
     let read = lane.relay.readers.run(is_small, move |_| Document::of_answer(body, kind.as_ref()));

@@ -166,6 +166,11 @@ pub enum Which {
 }
 
 impl Failure {
+    /// Whether an answer that had begun broke off: the same question may well bring another one.
+    pub(crate) fn is_broken_off(&self) -> bool {
+        matches!(self, Failure::Reset | Failure::Timeout(Which::Idle))
+    }
+
     /// Its name in logs and metrics.
     pub fn name(&self) -> &'static str {
         match self {

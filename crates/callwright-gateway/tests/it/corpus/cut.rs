@@ -56,7 +56,7 @@ async fn a_broken_connection_leaves_the_whole_call_or_none() {
             let cuts: Vec<usize> = (0..length).step_by(13).collect();
             let broken = cuts.iter().map(|&after| {
                 let mut answer = call(ARGUMENTS, None);
-                answer.fault.cut = Some(Cut { after, how });
+                answer.fault.cut = Some(Cut { after, percent: None, how });
                 answer
             });
             let got = answers(broken.collect(), streamed).await;
