@@ -369,7 +369,8 @@ fn is_json_up_to(text: &str, from: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Scanner};
+    use super::super::Scanner;
+    use crate::context::Context;
     use crate::tools::ToolSet;
 
     const TOOLS: &str = r#"[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]"#;

@@ -278,7 +278,7 @@ impl<'a, 't> Case<'a, 't> {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
                 }
                 Arguments::None => !self.own_line && !has_arguments(),
-                Arguments::Object(_) | Arguments::Mended(..) | Arguments::Text(_) => false,
+                Arguments::Object(..) | Arguments::Text(_) => false,
             }
     }
 
@@ -327,7 +327,7 @@ impl<'a, 't> Case<'a, 't> {
         if let Some(tool) = self.only_tool().filter(|tool| declares_all(tool, value)) {
             // That it wrote no name is an inference about the name.
             let written = Cow::Borrowed("");
-            return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value) });
+            return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value, Vec::new()) });
         }
         let fitting: Vec<String> = self.takers(value).map(|tool| tool.name().to_owned()).collect();
         let is_call = self.opener.is_distinct() && !fitting.is_empty();
@@ -344,11 +344,9 @@ impl<'a, 't> Case<'a, 't> {
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
-            Arguments::Object(value) => return self.verdict_on(tool, written, value, repairs, at),
-            Arguments::Mended(value, keys) => {
-                let from = at.start as usize;
-                repairs.extend(keys.into_iter().map(|key| {
-                    let place = at.of(self.text).find(key.raw()).map(|place| from + place);
+            Arguments::Object(value, torn) => {
+                repairs.extend(torn.into_iter().map(|key| {
+                    let place = at.of(self.text).find(key.raw()).map(|place| at.start as usize + place);
                     let span = place.map_or(at, |place| Span::new(place, place + key.raw().len()));
                     Repair { kind: RepairKind::MendMark, at: span, put: "".into() }
                 }));
@@ -467,7 +465,7 @@ impl<'a, 't> Case<'a, 't> {
         mut repairs: Vec<Repair>,
         at: Span,
     ) -> Option<Verdict> {
-        if shape::is_schema(value) && !declares_all(tool, value) {
+        if !declares_all(tool, value) && shape::is_schema(value) {
             let refusal =
                 || self.refuse(Some(tool.name().to_owned()), Reason::Shape(ShapeError::Definition), at);
             return self.opener.is_distinct().then(refusal);

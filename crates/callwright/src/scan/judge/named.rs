@@ -53,9 +53,7 @@ impl Case<'_, '_> {
             let is_call = match whole.as_slice() {
                 [
                     Shaped::Call {
-                        tool: inner,
-                        arguments: Arguments::Object(_) | Arguments::Mended(..) | Arguments::Text(_),
-                        ..
+                        tool: inner, arguments: Arguments::Object(..) | Arguments::Text(_), ..
                     },
                 ] => inner.name() == tool.name(),
                 [Shaped::Wrong { .. }] => is_whole_call,
@@ -76,7 +74,7 @@ impl Case<'_, '_> {
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
         let reading = payload.parse.settled().filter(|_| self.opener.record.is_named_twice())?;
         let calls = shape::calls_in(reading.value(), self.names, shape::Told::default());
-        let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
+        let [Shaped::Call { arguments: Arguments::Object(..), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())
     }
 
@@ -105,7 +103,7 @@ impl Case<'_, '_> {
             let wrapped = if is_whole { None } else { self.wrapped_arguments(tool, written, all) };
             return wrapped.unwrap_or_else(|| self.broken(all, Some(written), &payload.parse));
         };
-        let value = shape::without_wrapper(reading.value(), tool);
+        let value = reading.value();
         if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
             let unwrap = Repair { kind: RepairKind::Unwrap, at: read, put: inner.clone().into() };
             return self.one(self.verdict(tool, written, &inner, vec![unwrap], read), end);
@@ -126,7 +124,7 @@ impl Case<'_, '_> {
     /// The arguments in a payload between marks that is no value from its first sign on: `{&quot;a&quot;: 1}`.
     pub(super) fn wrapped_arguments(&self, tool: &Tool, written: &str, at: Span) -> Option<Judged> {
         let reading = self.whole(at, tool.schema().guide())?;
-        let value = shape::without_wrapper(reading.value(), tool);
+        let value = reading.value();
         if value.kind() != Kind::Object {
             return None;
         }
