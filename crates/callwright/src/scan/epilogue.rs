@@ -43,21 +43,20 @@ impl Scanner<'_> {
     /// The place behind the broken mark at `at` that closes the last call. An argument there, which that call lacks, has it
     /// refused.
     fn goes_on_at(&mut self, at: usize, end: bool) -> Seen<usize> {
-        let torn = self.torn_closer(at, end)?;
-        if torn.is_some() {
+        if let Some(torn) = self.torn_closer(at, end)? {
             tail::close_tag(&mut self.markup.delimiters);
-        } else if let Some(key) = beside(&self.text, at, end, |key| self.is_left_out(key))? {
-            let key = key.to_owned();
-            self.refuse_last(key, at);
-        } else if let Some(text) = self.text_beside(at) {
-            let text = text.to_owned();
-            self.refuse_last(text, at);
-        } else if let Some((key, behind)) = self.object_beside(at, end)? {
-            let key = key.to_owned();
-            self.refuse_last(key, at);
-            return Ok(behind);
+            return Ok(Some(torn));
         }
-        Ok(torn)
+        let named = beside(&self.text, at, end, |key| self.is_left_out(key))?;
+        let left_out = match named.or_else(|| self.text_beside(at)) {
+            Some(key) => Some((key, None)),
+            None => self.object_beside(at, end)?,
+        };
+        let Some((key, behind)) = left_out.map(|(key, behind)| (key.to_owned(), behind)) else {
+            return Ok(None);
+        };
+        self.refuse_last(key, at);
+        Ok(behind)
     }
 
     /// The first key of the object that stands at `at`, behind a call, if it is an argument of that and the object is no call by

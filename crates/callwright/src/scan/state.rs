@@ -32,11 +32,7 @@ pub(super) struct Rules {
     pub(super) choice: ToolChoice,
     /// The model was given its tools natively.
     pub(super) is_native: bool,
-    /// Only a dialect's own marks count in the text.
-    pub(super) only_marks: bool,
-    /// Marks that are not as they should be count as well.
-    pub(super) repairs_marks: bool,
-    /// The text is a quotation: none begins in it.
+    /// The text is a quotation: none begins in it, and its marks are read as they are written.
     pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
@@ -58,8 +54,6 @@ impl Rules {
             is_quiet: false,
             choice: context.tool_choice.clone(),
             is_native: context.native,
-            only_marks: false,
-            repairs_marks: true,
             is_quotation: false,
             unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
             is_constrained: false,

@@ -28,8 +28,6 @@ pub(crate) enum Shaped<'v, 't> {
     Unknown { written: Cow<'v, str> },
     /// It has the shape of a call, but something is missing or of the wrong type.
     Wrong { written: Option<Cow<'v, str>>, error: ShapeError },
-    /// A string that may hold a call as text.
-    Source(Value<'v>),
     /// The definition of a tool, said back, or the record of a call that was made: data.
     Echo,
 }
@@ -76,7 +74,10 @@ pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Tol
                 open.extend(value.elements().take(MAX_CALLS).map(|element| (element, level + 1)));
                 open[from..].reverse();
             }
-            Kind::String if level != 0 => found.push(Shaped::Source(value)),
+            // `["{\"name\": …}"]`
+            Kind::String if told.is_marked && value.as_str().is_some_and(|text| text.contains('{')) => {
+                found.push(Shaped::Wrong { written: None, error: ShapeError::ArgumentsNotObject("string") });
+            }
             Kind::String | Kind::Null | Kind::Bool | Kind::Number => {}
         }
     }

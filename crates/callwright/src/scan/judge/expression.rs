@@ -30,21 +30,7 @@ impl<'a> Case<'a, '_> {
             };
         };
         let guide = tool.schema().guide();
-        // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
         let quoted = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
-        if let (true, Some(end)) = (quoted, self.end) {
-            let piece = self.text.get(at..end).unwrap_or("");
-            if piece.contains("\\\"") || piece.contains("\\'") {
-                let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
-                let read = payload::read_arguments_at(&inner, 0, guide, self.options(false));
-                if let Some(reading) = payload::settled_object(&read.parse) {
-                    return self.one(
-                        self.rewritten(tool, written, reading, RepairKind::Unwrap, Span::new(at, end)),
-                        end,
-                    );
-                }
-            }
-        }
         if let Some(end) = self.end
             && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
             && let Some((arguments, repairs)) =
@@ -59,14 +45,12 @@ impl<'a> Case<'a, '_> {
             payload = self.longer(at, payload.end, guide);
         }
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
-        let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
         if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
-        let nested = self.quotes_a_call(repairs)
-            || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
+        let nested = bare.iter().any(|value| value.is_expression(tool))
             || self.keys_are_torn(repairs, tool)
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
@@ -187,15 +171,6 @@ impl<'a> Case<'a, '_> {
         let escapes = || of(RepairKind::EscapeQuote).any(|quote| assigns(quote.start as usize));
         let mut added = of(RepairKind::AddKey).peekable();
         added.peek().is_some() && (escapes() || added.any(|key| is_key(key.end as usize)))
-    }
-
-    /// Was an expression taken for a bare text: `f(a=g(1))`?
-    fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
-        repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
-            let rest = self.text.get(r.at.start as usize..).unwrap_or("");
-            let name = leading_name(rest).len();
-            0 < name && rest.as_bytes().get(name) == Some(&b'(')
-        })
     }
 }
 
