@@ -153,7 +153,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
                 }
                 // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
                 let are_objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
-                if 1 < arguments.elements().take(2).count() && are_objects() && !are_pairs(arguments, tool) {
+                if 1 < arguments.elements().take(2).count() && are_objects() {
                     return Object::Keyed(calls_of(tool, &written, arguments));
                 }
                 return with_arguments(tool, written, arguments);
@@ -394,23 +394,6 @@ fn answered(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_empty = |v: Value<'_>| v.kind() == Kind::Null || v.as_str().is_some_and(|text| text.is_empty());
     let is_result = |key: &str, v: Value<'_>| keys::RESULTS.contains(&key) && !is_empty(v);
     members(value).find_map(|(key, v)| is_result(&key, v).then_some(key))
-}
-
-/// Are `arguments` a list of pairs of a parameter and its value, `[{"name": "city", "value": "Paris"}]`, rather than of
-/// arguments? The same member of each is the name of a parameter.
-fn are_pairs(arguments: Value<'_>, tool: &Tool) -> bool {
-    let mut pairs = arguments.elements().peekable();
-    let Some(first) = pairs.peek().copied().filter(|first| first.members().count() == 2) else {
-        return false;
-    };
-    let keys = first.members().filter_map(|(key, _)| key.as_str());
-    let names_all = |key: &str| {
-        pairs.clone().all(|pair| {
-            let named = pair.get(key).and_then(Value::as_str);
-            pair.members().count() == 2 && named.is_some_and(|name| tool.declares(&name))
-        })
-    };
-    keys.into_iter().any(|key| names_all(&key))
 }
 
 /// The definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object", …}}`.

@@ -1,10 +1,10 @@
 //! Calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
 
 use callwright_json::{
-    AnyValue, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments,
+    AnyValue, Class, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments,
 };
 
-use super::{Case, Judged, listed};
+use super::{Case, Judged, anew, listed};
 use crate::check;
 use crate::dialect::Sign;
 use crate::payload::{self, Payload};
@@ -31,12 +31,18 @@ impl<'a> Case<'a, '_> {
         };
         let guide = tool.schema().guide();
         let quoted = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
+        // The backslashes of Markdown: `f(a\_b=1)`
         if let Some(end) = self.end
-            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
-            && let Some((arguments, repairs)) =
-                payload::read_escaped_arguments(self.text, at, end, guide, self.options(false))
+            && let Some(piece) = self.text.get(at..end).filter(|piece| piece.contains("\\_"))
         {
-            return self.one(self.verdict(tool, written, &arguments, repairs, Span::new(at, end)), end);
+            let plain = ["_", "*", "[", "]", "#", "<", ">"]
+                .iter()
+                .fold(piece.to_owned(), |text, sign| text.replace(&format!("\\{sign}"), sign));
+            let read = payload::read_arguments_at(&plain, 0, guide, self.options(false));
+            if let Some(reading) = payload::settled_object(&read.parse) {
+                let (kind, at) = (RepairKind::DropBackslash, Span::new(at, end));
+                return self.one(self.rewritten(tool, written, reading, kind, at), end);
+            }
         }
         let mut payload = payload::read_arguments_at(self.text, at, guide, self.options(self.cut));
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
@@ -154,9 +160,10 @@ impl<'a> Case<'a, '_> {
         kind: RepairKind,
         at: Span,
     ) -> Option<Verdict> {
-        let put = reading.value().raw().to_owned();
-        let repairs = vec![Repair { kind, at, put: put.clone().into() }];
-        self.verdict(tool, written, &put, repairs, at)
+        let inferred =
+            reading.repairs.iter().map(|repair| repair.kind).filter(|kind| kind.class() == Class::Inferred);
+        let put = reading.value().raw();
+        self.verdict(tool, written, put, anew(kind, at, put, inferred), at)
     }
 
     /// Is what was read as an argument without a key one whose key has a slip in it: `f(p"th="x")`, `f(path""x")`?
