@@ -97,7 +97,7 @@ impl Scanner<'_> {
             _ => return Ok(None),
         };
         if object.is_some() {
-            if !tool.declares(key) && !(remark.is_some() && keys::is_of_call(key)) {
+            if !(tool.declares(key) || remark.is_some() && keys::is_of_call(key)) {
                 return Ok(None);
             }
             let len = match comment(rest.as_bytes()) {
