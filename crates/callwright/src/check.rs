@@ -1,9 +1,10 @@
 //! The last step before a verdict: do the arguments fit the tool's schema, as they are or coerced?
 
-use callwright_json::{Guide, Member, Tree, Value, quote, strict};
+use callwright_json::{Guide, Kind, Member, Tree, Value, quote, strict};
 use callwright_schema::names::fold;
 use callwright_schema::{Checked, Coercion, Violation};
 
+use crate::shape::{self, keys};
 use crate::tools::Tool;
 
 /// Arguments that fit.
@@ -22,11 +23,26 @@ pub(crate) struct Fit {
 /// The ways in which they do not fit, where coercion that loses nothing does not help.
 pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
     let Ok(tree) = strict(arguments) else { return Err(Vec::new()) };
-    let Checked { violations, is_whole } = tool.schema().check_whole(tree.root(arguments));
+    fit_value(tool, tree.root(arguments))
+}
+
+/// Like [`fit`], for arguments that were read already.
+pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Violation>> {
+    let Checked { violations, is_whole } = tool.schema().check_whole(arguments);
     if violations.is_empty() {
-        return Ok(Fit { arguments: arguments.to_owned(), coercions: Vec::new(), is_whole });
+        return Ok(Fit { arguments: arguments.raw().to_owned(), coercions: Vec::new(), is_whole });
     }
-    let (renamed, mut coercions) = rename(tool, arguments, &tree);
+    // `{"params": {…}}` → `{…}`, and `{"name": "f", "arguments": {…}}` in the arguments of `f`
+    let wrapped =
+        shape::only_member(arguments, keys::ARGUMENTS).or_else(|| shape::in_whole_call(arguments, tool));
+    if let Some(inner) = wrapped
+        && inner.kind() == Kind::Object
+        && !shape::takes_any(tool, arguments)
+    {
+        return fit_value(tool, inner);
+    }
+    let Ok(tree) = strict(arguments.raw()) else { return Err(violations) };
+    let (renamed, mut coercions) = rename(tool, arguments.raw(), &tree);
     let Ok(tree) = strict(&renamed) else { return Err(violations) };
     if !coercions.is_empty() {
         let Checked { violations, is_whole } = tool.schema().check_whole(tree.root(&renamed));
@@ -37,15 +53,6 @@ pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
     let coerced = tool.schema().coerce(&renamed, &tree).ok_or(violations)?;
     coercions.extend(coerced.coercions);
     Ok(Fit { arguments: coerced.text, coercions, is_whole: coerced.is_whole })
-}
-
-/// Like [`fit`], for arguments that were read already, and need not be once more where they are right.
-pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Violation>> {
-    let Checked { violations, is_whole } = tool.schema().check_whole(arguments);
-    match violations.is_empty() {
-        true => Ok(Fit { arguments: arguments.raw().to_owned(), coercions: Vec::new(), is_whole }),
-        false => fit(tool, arguments.raw()),
-    }
 }
 
 /// Gives undeclared keys their declared spelling where only case and separators differ: `from` → `_from`.

@@ -44,14 +44,6 @@ pub(crate) fn json_of(
         };
         let word = tag.word.of(text);
         let end = tag.at.end as usize;
-        let is_outer = |frame: &Frame| tag.closing && word.eq_ignore_ascii_case(&frame.word);
-        if let [.., outer, top] = open.as_slice()
-            && is_outer(outer)
-            && !is_outer(top)
-        {
-            let empty = top.empty(text.get(top.from..start)?, guide)?;
-            close(&mut open, empty.to_owned(), start)?;
-        }
         let top = open.last()?;
         let is_own = word.eq_ignore_ascii_case(&top.word);
         if tag.closing && is_own {
@@ -73,12 +65,8 @@ pub(crate) fn json_of(
         }
         at = end;
     }
-    while let [_, .., top] = open.as_slice() {
-        let empty = top.empty(text.get(top.from..)?, guide)?;
-        close(&mut open, empty.to_owned(), text.len())?;
-    }
     let root = open.pop()?;
-    if root.children.is_empty() {
+    if root.children.is_empty() || !open.is_empty() {
         return None;
     }
     if is_blank(text, root.behind, text.len()) { root.json(text, guide, fuel) } else { None }
@@ -101,12 +89,6 @@ impl Frame {
     /// Only text may stand here, whatever it looks like.
     fn is_text(&self, guide: &dyn Guide) -> bool {
         self.place.is_some_and(|place| !guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
-    }
-
-    /// The JSON of an object or a list with nothing in it, where only one of both may stand: it needs no closing tag.
-    fn empty(&self, content: &str, guide: &dyn Guide) -> Option<&'static str> {
-        let is_blank = self.children.is_empty() && content.trim().is_empty();
-        value::empty_of(guide.kinds(self.place?)).filter(|_| is_blank)
     }
 
     /// Whether it is a list.

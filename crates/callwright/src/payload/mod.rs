@@ -7,11 +7,9 @@ pub(crate) mod relaxed;
 pub(crate) mod tagged;
 pub(crate) mod value;
 
-use std::iter;
-
 use callwright_json::{
-    AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start, apply,
-    is_arguments, read_prefix, read_with,
+    AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, RepairKind, Span, Start, is_arguments,
+    read_prefix, read_with,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -131,40 +129,6 @@ fn shift(parse: &mut Parse<'_>, base: usize) {
 
 fn moved(at: Span, base: usize) -> Span {
     Span::new(base + at.start as usize, base + at.end as usize)
-}
-
-/// Like [`read_arguments_at`], for the piece `from..end` of a text in which Markdown's backslashes stand:
-/// `f(a\_b=1)`. `None` where leaving them out does not settle it.
-pub(crate) fn read_escaped_arguments(
-    text: &str,
-    from: usize,
-    end: usize,
-    guide: &dyn Guide,
-    options: Options<'_>,
-) -> Option<(String, Vec<Repair>)> {
-    let piece = text.get(from..end)?;
-    let is_escape = |pair: &[u8]| pair[0] == b'\\' && b"_*[]#<>".contains(&pair[1]);
-    let escapes = piece.as_bytes().windows(2).enumerate().filter(|(_, pair)| is_escape(pair));
-    let mut drops: Vec<Repair> = escapes
-        .map(|(at, _)| Repair { kind: RepairKind::DropBackslash, at: Span::new(at, at + 1), put: "".into() })
-        .collect();
-    let plain = apply(piece, &drops);
-    // Where the backslashes stood in `plain`.
-    let dropped: Vec<usize> = drops.iter().enumerate().map(|(n, drop)| drop.at.start as usize - n).collect();
-    let payload = read_arguments_at(&plain, 0, guide, Options { cut: false, ..options });
-    let reading = settled_object(&payload.parse)?;
-    let place = |at: u32| from + at as usize + dropped.partition_point(|dropped| *dropped < at as usize);
-    drops.iter_mut().for_each(|drop| drop.at = moved(drop.at, from));
-    let (mut drops, mut repairs) = (drops.into_iter().peekable(), Vec::new());
-    for repair in &reading.repairs {
-        let at = Span::new(place(repair.at.start), place(repair.at.end));
-        repairs.extend(iter::from_fn(|| drops.next_if(|drop| drop.at.start < at.start)));
-        // What is replaced holds no other edit.
-        while drops.next_if(|drop| drop.at.start < at.end).is_some() {}
-        repairs.push(Repair { at, ..repair.clone() });
-    }
-    repairs.extend(drops);
-    Some((reading.value().raw().to_owned(), repairs))
 }
 
 /// The only reading of `parse`, if that is an object.

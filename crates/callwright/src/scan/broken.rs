@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Fuel, Repair, RepairKind, Span};
+use callwright_json::{Repair, RepairKind, Span};
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::opener::{Delimiter, Item, Opener};
-use super::{Context, Event, Flow, Mode, Scanner};
+use super::opener::{Delimiter, Item, Look, Opener, parse_opener};
+use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Acceptance, Outcome, Reason, Refusal, Verdict};
+use crate::verdict::{Acceptance, Reason, Refusal, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
@@ -47,13 +47,13 @@ impl Scanner<'_> {
         out: &mut Vec<Event>,
     ) -> Flow {
         let mut judged = self.judge_body(&opener, &body, ended);
-        if opener.is_headless() {
-            self.commit(opener, judged, out);
-            return Flow::On;
-        }
         let is_block = matches!((&body, &judged), (Body::Block(_), Judged::Calls(..)));
         if is_block && opener.is_distinct() && self.holds_call(&opener, ended) {
             judged = Judged::Text(None);
+        }
+        if opener.is_headless() {
+            self.commit(opener, judged, out);
+            return Flow::On;
         }
         if self.is_suspect(&opener, &body, ended, &judged, end) {
             self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
@@ -87,34 +87,20 @@ impl Scanner<'_> {
         self.case(opener, self.text.len()).refused(name, Reason::Unreadable(Vec::new()), at)
     }
 
-    /// Does a call with marks of its own stand in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
+    /// Does a call with marks of its own begin in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
     fn holds_call(&self, opener: &Opener, ended: End) -> bool {
-        let inside = self.text.get(opener.item.at()..ended.at).unwrap_or("");
-        self.read_inside(self.of_whole_marks(), inside).calls().any(|call| call.span.start != 0)
-    }
-
-    /// A scanner for a piece of the answer in which marks are read as they are written, and nothing else counts.
-    pub(super) fn of_whole_marks(&self) -> Scanner<'_> {
-        let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
-        let mut scanner = Scanner::new(self.names.tools(), &context);
-        scanner.rules.only_marks = true;
-        scanner.rules.stop = self.rules.stop;
-        scanner.rules.repairs_marks = false;
-        scanner
-    }
-
-    /// What `scanner` makes of `text`, a piece of this answer or what that is meant to be, for which this one pays.
-    pub(super) fn read_inside<'s>(&self, mut scanner: Scanner<'s>, text: &'s str) -> Outcome {
-        // It has no share of its own.
-        (scanner.work.fuel, scanner.work.fuelled) = (Fuel::of(&self.work.fuel), usize::MAX);
-        let (outcome, work) = scanner.read_at_cost(text);
-        self.work.fuel.spend(work);
-        outcome
+        let text = self.text.get(..ended.at).filter(|_| self.may_repair()).unwrap_or("");
+        let from = opener.item.at() + 1;
+        let inside = text.as_bytes().get(from..).unwrap_or(&[]);
+        self.work.fuel.spend(inside.len());
+        let look = |at: usize| parse_opener(text, from + at, self.place(true, true));
+        let is_call = |look| matches!(look, Ok(Look::Found(inner)) if inner.is_distinct());
+        memchr::memchr3_iter(b'<', b'[', b't', inside).any(|at| is_call(look(at)))
     }
 
     /// Are broken marks looked for, and is there anything left to spend on it?
     pub(super) fn may_repair(&self) -> bool {
-        self.rules.repairs_marks && !self.work.fuel.is_spent()
+        !self.rules.is_quotation && !self.work.fuel.is_spent()
     }
 
     /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of

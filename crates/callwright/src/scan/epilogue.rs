@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callwright_json::{Guide as _, Repair, RepairKind, Span, strict};
+use callwright_json::{Repair, RepairKind, Span, strict};
 
 use super::opener::{Delimiter, Place};
 use super::repeat::Spot;
@@ -43,55 +43,83 @@ impl Scanner<'_> {
     /// The place behind the broken mark at `at` that closes the last call. An argument there, which that call lacks, has it
     /// refused.
     fn goes_on_at(&mut self, at: usize, end: bool) -> Seen<usize> {
-        let torn = self.torn_closer(at, end)?;
-        if torn.is_some() {
+        if let Some(torn) = self.torn_closer(at, end)? {
             tail::close_tag(&mut self.markup.delimiters);
-        } else if let Some(key) = beside(&self.text, at, end, |key| self.is_left_out(key))? {
-            let key = key.to_owned();
-            self.refuse_last(key, at);
-        } else if let Some(text) = self.text_beside(at) {
-            let text = text.to_owned();
-            self.refuse_last(text, at);
-        } else if let Some((key, behind)) = self.object_beside(at, end)? {
-            let key = key.to_owned();
-            self.refuse_last(key, at);
-            return Ok(behind);
+            return Ok(Some(torn));
         }
-        Ok(torn)
+        let beside = match self.text_beside(at) {
+            Some(text) => Some((text, None)),
+            None => self.key_beside(at, end)?,
+        };
+        let Some((key, behind)) = beside.map(|(key, behind)| (key.to_owned(), behind)) else {
+            return Ok(None);
+        };
+        self.refuse_last(key, at);
+        Ok(behind)
     }
 
-    /// The first key of the object that stands at `at`, behind a call, if it is an argument of that and the object is no call by
-    /// itself: `Action Input: {"a": 1}, {"a": 2}`. Of an object in a comment, `{"name": "f", …} // {"name": "f", …}`, also the place
-    /// behind that. Which one is meant nobody can say.
-    fn object_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
+    /// The key of an argument that stands at `at`, behind the last call and what closes it: of one that the call lacks,
+    /// `{"a": 1}, "b": 2}`, `f(a=1), b=2)`, or the first one of an object that is no call by itself, `{"a": 1}, {"a": 2}`. Of an object
+    /// in a comment, `{"name": "f", …} // {"name": "f", …}`, also the place behind that. Which one is meant nobody can say.
+    fn key_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
         let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
-        let Some(record) = &self.markup.inside else { return Ok(None) };
+        let (Some(record), Some(tool)) = (&self.markup.inside, self.names.resolve(&call.name)) else {
+            return Ok(None);
+        };
         let begin = at + blanks(&self.text, at, usize::MAX);
-        let rest = self.text.get(begin..).unwrap_or("");
-        if rest == "/" && !end {
-            return Err(Incomplete);
-        }
+        let (before, rest) = (self.text[..at].trim_end(), &self.text[begin..]);
+        let more = |left: &str| left.is_empty() && !end && rest.len() < MAX_KEY;
+        let ended = |left: &str| if more(left) { Err(Incomplete) } else { Ok(None) };
         let remark = ["//", "/*", "#"].iter().find_map(|mark| rest.strip_prefix(mark)).map(str::trim_start);
         let is_alone = record.anchor != Anchor::Distinct
             && !matches!(record.name_at, NameAt::Payload | NameAt::Key)
             && self.markup.delimiters.is_empty();
-        if remark.is_none() && !is_alone {
-            return Ok(None);
-        }
-        let Some(key) = first_key(remark.unwrap_or(rest), end)? else { return Ok(None) };
-        let Some(tool) = self.names.resolve(&call.name) else { return Ok(None) };
-        let is_of_call = || remark.is_some() && keys::all_of_call().any(|of_call| of_call == key);
-        if !tool.declares(key) && !is_of_call() {
-            return Ok(None);
-        }
-        let len = match comment(rest.as_bytes()) {
-            Err(Incomplete) if !end => return Err(Incomplete),
-            Err(Incomplete) => Some(rest.len()),
-            Ok(len) => len,
+        let object = remark.unwrap_or(rest).strip_prefix('{').filter(|_| remark.is_some() || is_alone);
+        let from = object.map(str::trim_start).or(remark).unwrap_or(rest);
+        // A word alone may begin what is said next.
+        let is_adjacent = before.ends_with([')', '}', ']']) && before.len() == begin;
+        let is_listed = before.ends_with(',') || is_adjacent;
+        let may_be_word = remark.is_none() && object.is_none() && (is_listed || before.ends_with(')'));
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let (key, sign, is_quoted) = match from.chars().next() {
+            Some(quote @ ('"' | '\'')) if remark.is_none() || object.is_some() => {
+                match from[1..].split_once(quote) {
+                    Some((key, sign)) => (key, sign, true),
+                    None => return ended(""),
+                }
+            }
+            Some(first) if may_be_word && is_word(first) => {
+                let (key, sign) = from.split_at(from.find(|c| !is_word(c)).unwrap_or(from.len()));
+                (key, sign, false)
+            }
+            _ if rest == "/" => return ended(""),
+            _ if remark.is_some() || is_alone => return ended(from),
+            _ => return Ok(None),
         };
-        // What closes the call may stand on the line of the comment.
-        let behind = |len| begin + rest.get(..len).and_then(|inside| inside.find("</")).unwrap_or(len);
-        Ok(Some((key, len.map(behind))))
+        if object.is_some() {
+            if !(tool.declares(key) || remark.is_some() && keys::is_of_call(key)) {
+                return Ok(None);
+            }
+            let len = match comment(rest.as_bytes()) {
+                Err(Incomplete) if !end => return Err(Incomplete),
+                Err(Incomplete) => Some(rest.len()),
+                Ok(len) => len,
+            };
+            // What closes the call may stand on the line of the comment.
+            let behind = |len| begin + rest.get(..len).and_then(|inside| inside.find("</")).unwrap_or(len);
+            return Ok(Some((key, len.map(behind))));
+        }
+        let is_given =
+            || strict(&call.arguments).is_ok_and(|tree| tree.root(&call.arguments).get(key).is_some());
+        match sign.trim_start().as_bytes() {
+            [] if !is_quoted && sign.is_empty() => ended(""),
+            _ if !keys::ARGUMENTS.contains(&key) && (!tool.declares(key) || is_given()) => Ok(None),
+            [] => ended(""),
+            [b':', ..] if is_quoted || is_listed => Ok(Some((key, None))),
+            [b'='] if !end && !is_quoted => Err(Incomplete),
+            [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Ok(Some((key, None))),
+            _ => Ok(None),
+        }
     }
 
     /// The text in quotes that stands at `at`, behind a call whose brackets were repaired: `f(a=['b'), 'c'])`. They were meant to
@@ -137,24 +165,6 @@ impl Scanner<'_> {
         Ok(Some(at + len))
     }
 
-    /// Returns whether the last call lacks an argument of this name, or the name is that of all arguments. Where the name is not
-    /// over, every key that begins with it counts.
-    fn is_left_out(&self, key: Named<'_>) -> bool {
-        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return false };
-        let Some(tool) = self.names.resolve(&call.name) else { return false };
-        let guide = tool.schema().guide();
-        let is_given = |key: &str| {
-            strict(&call.arguments).is_ok_and(|tree| tree.root(&call.arguments).get(key).is_some())
-        };
-        match key {
-            Named::Whole(key) => keys::ARGUMENTS.contains(&key) || tool.declares(key) && !is_given(key),
-            Named::Begun(start) => {
-                let mut all = guide.names(guide.root()).chain(keys::ARGUMENTS.iter().copied());
-                all.any(|key| key.starts_with(start))
-            }
-        }
-    }
-
     /// `f(a=1), b=2)`: the call seemed to be over and was not.
     fn refuse_last(&mut self, key: String, at: usize) {
         let Some(Verdict::Accepted(call)) = self.markup.pending.pop() else { return };
@@ -195,64 +205,5 @@ impl Scanner<'_> {
     }
 }
 
-/// A name, or the beginning of one.
-enum Named<'t> {
-    Whole(&'t str),
-    Begun(&'t str),
-}
-
 /// The longest name of an argument behind a call, in bytes.
 const MAX_KEY: usize = 64;
-
-/// The first key of the object that `text` is or begins with.
-fn first_key(text: &str, end: bool) -> Seen<&str> {
-    let more = |rest: &str| rest.is_empty() && !end && text.len() < MAX_KEY;
-    let inside = text.strip_prefix('{').map(str::trim_start);
-    let Some(inside) = inside else { return if more(text) { Err(Incomplete) } else { Ok(None) } };
-    let Some(quote) = inside.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
-        return if more(inside) { Err(Incomplete) } else { Ok(None) };
-    };
-    match inside[1..].split_once(quote) {
-        Some((key, _)) => Ok(Some(key)),
-        None if more("") => Err(Incomplete),
-        None => Ok(None),
-    }
-}
-
-/// The name of the argument of a call that stands at `from`, behind it and its closing marks: `{"a": 1}, "b": 2}`,
-/// `f(a=1), b=2)`.
-fn beside(text: &str, from: usize, end: bool, is_left_out: impl Fn(Named<'_>) -> bool) -> Seen<&str> {
-    let before = text.get(..from).unwrap_or("");
-    let rest = text.get(from..).unwrap_or("").trim_start();
-    // A word alone may begin what is said next.
-    let is_listed = before.trim_end().ends_with(',')
-        || before.ends_with([')', '}', ']']) && before.len() + rest.len() == text.len();
-    let is_called = before.trim_end().ends_with(')');
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let may_grow = |begun: &str| !end && begun.len() < MAX_KEY && is_left_out(Named::Begun(begun));
-    let (key, behind, is_quoted) = match rest.chars().next() {
-        Some(quote @ ('"' | '\'')) => match rest[1..].split_once(quote) {
-            Some((key, behind)) => (key, behind, true),
-            None if may_grow(&rest[1..]) => return Err(Incomplete),
-            None => return Ok(None),
-        },
-        Some(first) if is_word(first) && (is_listed || is_called) => {
-            let (key, behind) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
-            if behind.is_empty() && may_grow(key) {
-                return Err(Incomplete);
-            }
-            (key, behind, false)
-        }
-        _ => return Ok(None),
-    };
-    if MAX_KEY < key.len() || !is_left_out(Named::Whole(key)) {
-        return Ok(None);
-    }
-    match behind.trim_start().as_bytes() {
-        [] if !end && behind.len() < MAX_KEY => Err(Incomplete),
-        [b':', ..] if is_quoted || is_listed => Ok(Some(key)),
-        [b'='] if !end && !is_quoted => Err(Incomplete),
-        [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Ok(Some(key)),
-        _ => Ok(None),
-    }
-}

@@ -40,8 +40,7 @@ use self::judge::body::Body;
 use self::opener::{Opener, Place};
 use self::repeat::Made;
 use self::state::{Markup, Rules, Space, Standing, Work};
-use crate::context::{Context, Stop};
-use crate::tools::Declared;
+use crate::context::Stop;
 use crate::tools::names::Names;
 use crate::verdict::Outcome;
 
@@ -152,36 +151,6 @@ enum Flow {
 }
 
 impl<'a> Scanner<'a> {
-    /// For an answer to a request that declares `tools`, which are borrowed or shared: of `Arc<ToolSet>`, it is a
-    /// `Scanner<'static>`, and may go to another thread or into a stream.
-    pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
-        let mut scanner = Scanner::of(Names::new(tools), Rules::of(context), Drafts::new(context.live));
-        if context.starts_in_reasoning {
-            scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
-        }
-        scanner
-    }
-
-    fn of(names: Names<'a>, rules: Rules, native: Drafts) -> Scanner<'a> {
-        Scanner {
-            native,
-            names,
-            rules,
-            text: Cow::Borrowed(""),
-            at: 0,
-            mode: Mode::Prose,
-            markup: Markup::default(),
-            speech: None,
-            apart: None,
-            thought: None,
-            standing: Standing::default(),
-            space: Space::default(),
-            outcome: Outcome::default(),
-            work: Work::default(),
-            made: Made::default(),
-        }
-    }
-
     /// The outcome of a whole answer, without events.
     pub(crate) fn read(self, text: &'a str) -> Outcome {
         self.read_at_cost(text).0
@@ -222,7 +191,7 @@ impl<'a> Scanner<'a> {
         self.native.last()
     }
 
-    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`] lets
+    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`](crate::Context::live) lets
     /// all of them: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
     /// one for long enough.
     pub fn stream_native_call(&mut self, number: usize, out: &mut Vec<Event>) {
@@ -234,7 +203,7 @@ impl<'a> Scanner<'a> {
         self.rules.stop = Stop::of(Some(finish_reason));
     }
 
-    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`]), where that was not known from the start.
+    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`](crate::Context::doubt_open_ends)), where that was not known from the start.
     pub fn doubt_open_ends(&mut self, doubts: bool) {
         self.rules.admission.doubts_open_ends = doubts;
     }
@@ -276,9 +245,12 @@ impl<'a> Scanner<'a> {
             self.at = BYTE_ORDER_MARK.len_utf8();
         }
         loop {
-            // Most pieces are prose: there is nothing to take out, and nothing to put back.
-            let flow =
-                if let Mode::Prose = self.mode { self.prose(end, out) } else { self.beyond_prose(end, out) };
+            let flow = match self.mode {
+                Mode::Prose if self.at == self.text.len() => Flow::Wait,
+                // Most pieces are prose: there is nothing to take out, and nothing to put back.
+                Mode::Prose => self.prose(end, out),
+                _ => self.beyond_prose(end, out),
+            };
             if let Flow::Wait = flow {
                 return;
             }

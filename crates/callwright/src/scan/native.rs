@@ -10,7 +10,6 @@ use crate::check::{self, Fit};
 use crate::context::{Context, Stop};
 use crate::payload::{self, holds_several};
 use crate::policy::Admission;
-use crate::shape;
 use crate::tools::names::Names;
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
@@ -151,7 +150,6 @@ impl Draft {
                 Read { arguments: arguments.to_owned(), repairs, ending }.anew(RepairKind::Unwrap, text)
             );
         }
-        let value = shape::without_wrapper(value, tool);
         match value.raw().starts_with('{') {
             true => Ok(read(value.raw(), &reading.repairs)),
             false if value.raw() == "null" => Ok(read("{}", &[])),

@@ -13,7 +13,6 @@ use crate::dialect::Anchor;
 use crate::payload::tagged::End;
 use crate::payload::tagged::{Ending, Style};
 use crate::syntax::{Incomplete, Seen, marks};
-use crate::verdict::Verdict;
 
 /// The most marks that wait for being closed.
 const MAX_DELIMITERS: usize = 64;
@@ -206,14 +205,6 @@ impl<'a> Scanner<'a> {
             }
         }
         let limit = close.or(seen).unwrap_or(reach);
-        let all = close.unwrap_or(reach);
-        if limit < all && opener.is_distinct() {
-            let judged = self.judge(&opener, all, Some(all), true);
-            let is_accepted = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
-            if matches!(&judged, Judged::Calls(verdicts, _) if verdicts.iter().all(is_accepted)) {
-                return self.commit_payload(opener, judged, out);
-            }
-        }
         let judged = self.judge(&opener, limit, Some(limit), true);
         self.commit_payload(opener, judged, out);
     }
@@ -369,7 +360,8 @@ fn is_json_up_to(text: &str, from: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Scanner};
+    use super::super::Scanner;
+    use crate::context::Context;
     use crate::tools::ToolSet;
 
     const TOOLS: &str = r#"[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]"#;

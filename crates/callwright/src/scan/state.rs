@@ -1,16 +1,21 @@
 //! The state of a scanner between two pieces of an answer, besides the text and its mode.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use callwright_json::Fuel;
 
+use super::drafts::Drafts;
 use super::mention::{Before, Beside, Held, Run, Surroundings};
 use super::opener::Delimiter;
+use super::repeat::Made;
+use super::{Mode, Scanner};
 use crate::context::{Context, Stop};
 use crate::dialect::{Dialects, Record};
 use crate::policy::{Admission, CallsInReasoning, Policy};
-use crate::tools::ToolChoice;
-use crate::verdict::Verdict;
+use crate::tools::names::Names;
+use crate::tools::{Declared, ToolChoice};
+use crate::verdict::{Outcome, Verdict};
 
 /// The rules by which the answer is read.
 #[derive(Clone, Debug)]
@@ -27,11 +32,7 @@ pub(super) struct Rules {
     pub(super) choice: ToolChoice,
     /// The model was given its tools natively.
     pub(super) is_native: bool,
-    /// Only a dialect's own marks count in the text.
-    pub(super) only_marks: bool,
-    /// Marks that are not as they should be count as well.
-    pub(super) repairs_marks: bool,
-    /// The text is a quotation: none begins in it.
+    /// The text is a quotation: none begins in it, and its marks are read as they are written.
     pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
@@ -53,8 +54,6 @@ impl Rules {
             is_quiet: false,
             choice: context.tool_choice.clone(),
             is_native: context.native,
-            only_marks: false,
-            repairs_marks: true,
             is_quotation: false,
             unsure_is_text: context.unsure_is_text || context.native || context.policy == Policy::Strict,
             is_constrained: false,
@@ -69,6 +68,38 @@ impl Rules {
         match self.stop {
             Stop::Ended if self.is_below_limit || self.admission.doubts_open_ends => Stop::Sure,
             stop => stop,
+        }
+    }
+}
+
+impl<'a> Scanner<'a> {
+    /// For an answer to a request that declares `tools`, which are borrowed or shared: of `Arc<ToolSet>`, it is a
+    /// `Scanner<'static>`, and may go to another thread or into a stream.
+    pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
+        let mut scanner = Scanner::of(Names::new(tools), Rules::of(context), Drafts::new(context.live));
+        if context.starts_in_reasoning {
+            scanner.think(0, context.dialects.reasoning_closer(), &mut Vec::new());
+        }
+        scanner
+    }
+
+    pub(super) fn of(names: Names<'a>, rules: Rules, native: Drafts) -> Scanner<'a> {
+        Scanner {
+            native,
+            names,
+            rules,
+            text: Cow::Borrowed(""),
+            at: 0,
+            mode: Mode::Prose,
+            markup: Markup::default(),
+            speech: None,
+            apart: None,
+            thought: None,
+            standing: Standing::default(),
+            space: Space::default(),
+            outcome: Outcome::default(),
+            work: Work::default(),
+            made: Made::default(),
         }
     }
 }

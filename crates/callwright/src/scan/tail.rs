@@ -45,7 +45,6 @@ pub(crate) fn tail(
         };
         let closed = match byte {
             // `<|start|>assistant`: the role of the turn in which the next call stands.
-            b'a' if text[..next].ends_with("<|start|>") => role(text, next, place.end),
             _ if let Some(closed) = own_closer(text, next, delimiters, place) => closed,
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
                 && delimiters.contains(&Delimiter::Tag) =>
@@ -138,20 +137,6 @@ fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) ->
         own => ticks(&own),
     });
     Ok(len.filter(|_| close(delimiters, |g| Some(*g) == own)).map(|len| at + len))
-}
-
-/// The place behind the model's role at `at`.
-fn role(text: &str, at: usize, end: bool) -> Seen<usize> {
-    const ROLE: &str = "assistant";
-    let rest = text.get(at..).unwrap_or("");
-    let word = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-    match word.len() == rest.len() && word.len() <= ROLE.len() && !end {
-        true => Err(Incomplete),
-        false => {
-            let behind = at + word.len();
-            Ok((word == ROLE).then(|| behind + blanks(text, behind, MAX_BLANK)))
-        }
-    }
 }
 
 /// The end of a line that prints what calls before it came to: `x = f(a=1)⏎print(x)`.

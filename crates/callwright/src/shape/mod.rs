@@ -28,8 +28,6 @@ pub(crate) enum Shaped<'v, 't> {
     Unknown { written: Cow<'v, str> },
     /// It has the shape of a call, but something is missing or of the wrong type.
     Wrong { written: Option<Cow<'v, str>>, error: ShapeError },
-    /// A string that may hold a call as text.
-    Source(Value<'v>),
     /// The definition of a tool, said back, or the record of a call that was made: data.
     Echo,
 }
@@ -37,23 +35,14 @@ pub(crate) enum Shaped<'v, 't> {
 /// Where a call's arguments are.
 #[derive(Clone, Debug)]
 pub(crate) enum Arguments<'v> {
-    /// An object, without what wraps it.
-    Object(Value<'v>),
-    /// An object, in a call some of whose own keys have a slip: these.
-    Mended(Value<'v>, Vec<Value<'v>>),
+    /// An object, without what wraps it, and the keys of the call that have a slip.
+    Object(Value<'v>, Vec<Value<'v>>),
     /// Text that holds an object: `"{\"a\": 1}"`.
     Text(Cow<'v, str>),
     /// The members of an object beside the name.
     Flat(Vec<(Value<'v>, Value<'v>)>),
     /// There are none.
     None,
-}
-
-impl<'v> Arguments<'v> {
-    /// The object of `arguments` for `tool`, [without what wraps it](without_wrapper).
-    fn object(arguments: Value<'v>, tool: &Tool) -> Arguments<'v> {
-        Arguments::Object(without_wrapper(arguments, tool))
-    }
 }
 
 /// What is known of a value besides what it holds.
@@ -85,7 +74,10 @@ pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Tol
                 open.extend(value.elements().take(MAX_CALLS).map(|element| (element, level + 1)));
                 open[from..].reverse();
             }
-            Kind::String if level != 0 => found.push(Shaped::Source(value)),
+            // `["{\"name\": …}"]`
+            Kind::String if told.is_marked && value.as_str().is_some_and(|text| text.contains('{')) => {
+                found.push(Shaped::Wrong { written: None, error: ShapeError::ArgumentsNotObject("string") });
+            }
             Kind::String | Kind::Null | Kind::Bool | Kind::Number => {}
         }
     }
@@ -161,7 +153,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
                 }
                 // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
                 let are_objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
-                if 1 < arguments.elements().take(2).count() && are_objects() && !are_pairs(arguments, tool) {
+                if 1 < arguments.elements().take(2).count() && are_objects() {
                     return Object::Keyed(calls_of(tool, &written, arguments));
                 }
                 return with_arguments(tool, written, arguments);
@@ -225,42 +217,31 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
 /// The call in `value`, whose own keys have a slip, `{"nmae": "f", "arguments": {…}}`: nothing else stands in it, and that key is no
 /// argument, or what stands behind it are some.
 fn mended<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>> {
-    let is_exact = |key: &str| keys::NAME.contains(&key) || keys::ARGUMENTS.contains(&key);
-    // With all of a call around it, a short one is near to none but its own.
-    let is_near =
-        |known: &[&str], key: &str| known.contains(&key) || known.iter().any(|known| is_one_slip(known, key));
     let (mut call, mut arguments, mut torn) = (None, None, Vec::new());
     for (key, member) in value.members() {
         let written = key.as_str()?;
-        let is_part = match member.kind() {
-            Kind::String if call.is_none() && is_near(keys::NAME, &written) => {
+        // With all of a call around it, a short one is near to none but its own.
+        let is_near = |known: &&str| *known == written || is_one_slip(known, &written);
+        match member.kind() {
+            Kind::String if call.is_none() && keys::NAME.iter().any(is_near) => {
                 let name = member.as_str()?;
-                call = names.resolve(&name).map(|tool| (tool, name));
-                call.is_some()
+                call = Some((names.resolve(&name)?, name));
             }
-            Kind::Object if arguments.is_none() && is_near(keys::ARGUMENTS, &written) => {
+            Kind::Object if arguments.is_none() && keys::ARGUMENTS.iter().any(is_near) => {
                 arguments = Some(member);
-                true
             }
-            _ => false,
-        };
-        if !is_part && !is_companion(&written) {
-            return None;
+            _ if is_companion(&written) => continue,
+            _ => return None,
         }
-        torn.extend((is_part && !is_exact(&written)).then_some(key));
+        let is_exact = keys::NAME.contains(&&*written) || keys::ARGUMENTS.contains(&&*written);
+        torn.extend((!is_exact).then_some(key));
     }
     let ((tool, written), arguments) = (call?, arguments?);
-    let holds_some =
-        || arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)));
-    let is =
-        |key: Value<'_>, takes: fn(&Tool, &str) -> bool| key.as_str().is_some_and(|key| takes(tool, &key));
-    let is_argument =
-        torn.iter().any(|key| is(*key, Tool::declares) || is(*key, Tool::takes) && !holds_some());
-    (!torn.is_empty() && !is_argument).then_some(Shaped::Call {
-        tool,
-        written,
-        arguments: Arguments::Mended(arguments, torn),
-    })
+    let holds_some = members(arguments).all(|(key, _)| tool.declares(&key));
+    let is_argument = |key: &str| tool.declares(key) || tool.takes(key) && !holds_some;
+    let is_own = torn.iter().all(|key| key.as_str().is_some_and(|key| !is_argument(&key)));
+    let arguments = Arguments::Object(arguments, torn);
+    is_own.then_some(Shaped::Call { tool, written, arguments })
 }
 
 /// The first key of a part of a call that stands twice in `value`, with different values. Readers of JSON differ in which
@@ -307,7 +288,7 @@ fn beside<'v>(
 fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Object<'v, 't> {
     let unfit = |written, kind| wrong(Some(written), ShapeError::ArgumentsNotObject(kind));
     let arguments = match arguments.kind() {
-        Kind::Object => Arguments::object(arguments, tool),
+        Kind::Object => Arguments::Object(arguments, Vec::new()),
         Kind::Null => Arguments::None,
         Kind::String => {
             let text = arguments.as_str().unwrap_or_default();
@@ -335,7 +316,11 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
                 // `{"f": {"arguments": {…}}}`
                 let inner = only_member(arguments, keys::ARGUMENTS).filter(|v| v.kind() == Kind::Object);
                 let arguments = inner.unwrap_or(arguments);
-                calls.push(Shaped::Call { tool, written, arguments: Arguments::object(arguments, tool) });
+                calls.push(Shaped::Call {
+                    tool,
+                    written,
+                    arguments: Arguments::Object(arguments, Vec::new()),
+                });
             }
             Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
                 let error = ShapeError::ArgumentsNotObject("array");
@@ -362,28 +347,14 @@ fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>
 /// The calls of `tool` with each of the objects in `list`.
 fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
     let call = |value| {
-        let arguments = Arguments::object(value, tool);
+        let arguments = Arguments::Object(value, Vec::new());
         Shaped::Call { tool, written: written.clone(), arguments }
     };
     list.elements().take(MAX_CALLS).map(call).collect()
 }
 
-/// `{"params": {…}}` and `{"name": "f", "arguments": {…}}` in the arguments of `f` → `{…}`, where the tool has no parameter
-/// of that name, and what is written does not fit as it stands.
-pub(crate) fn without_wrapper<'v>(arguments: Value<'v>, tool: &Tool) -> Value<'v> {
-    // Nearly all arguments have a declared key.
-    if takes_any(tool, arguments) {
-        return arguments;
-    }
-    let wrapped = only_member(arguments, keys::ARGUMENTS).or_else(|| in_whole_call(arguments, tool));
-    match wrapped.filter(|inner| inner.kind() == Kind::Object) {
-        Some(inner) if !tool.schema().check(arguments).is_empty() => inner,
-        _ => arguments,
-    }
-}
-
 /// The arguments in `value`, if that is a call of `tool` and nothing else.
-fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'v>> {
+pub(crate) fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'v>> {
     let (name_key, _) =
         member(value, keys::NAME, |name| name.as_str().is_some_and(|name| name == tool.name()))?;
     let (arguments_key, arguments) = member(value, keys::ARGUMENTS, |_| true)?;
@@ -414,7 +385,7 @@ pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
 }
 
 /// Does the tool declare one of the keys of `arguments`?
-fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
+pub(crate) fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
     members(arguments).any(|(key, _)| tool.declares(&key))
 }
 
@@ -423,23 +394,6 @@ fn answered(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_empty = |v: Value<'_>| v.kind() == Kind::Null || v.as_str().is_some_and(|text| text.is_empty());
     let is_result = |key: &str, v: Value<'_>| keys::RESULTS.contains(&key) && !is_empty(v);
     members(value).find_map(|(key, v)| is_result(&key, v).then_some(key))
-}
-
-/// Are `arguments` a list of pairs of a parameter and its value, `[{"name": "city", "value": "Paris"}]`, rather than of
-/// arguments? The same member of each is the name of a parameter.
-fn are_pairs(arguments: Value<'_>, tool: &Tool) -> bool {
-    let mut pairs = arguments.elements().peekable();
-    let Some(first) = pairs.peek().copied().filter(|first| first.members().count() == 2) else {
-        return false;
-    };
-    let keys = first.members().filter_map(|(key, _)| key.as_str());
-    let names_all = |key: &str| {
-        pairs.clone().all(|pair| {
-            let named = pair.get(key).and_then(Value::as_str);
-            pair.members().count() == 2 && named.is_some_and(|name| tool.declares(&name))
-        })
-    };
-    keys.into_iter().any(|key| names_all(&key))
 }
 
 /// The definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object", …}}`.
@@ -542,7 +496,7 @@ fn member<'v>(
     found
 }
 
-fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'v>> {
+pub(crate) fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'v>> {
     let (key, only) = only(value)?;
     key.as_str().is_some_and(|key| keys.contains(&&*key)).then_some(only)
 }

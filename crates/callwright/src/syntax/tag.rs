@@ -34,7 +34,6 @@ const WORDS: &[(&str, Role)] = &[
     ("argument", Role::Param),
     ("arg", Role::Param),
     ("arg_key", Role::Key),
-    ("arg_type", Role::Type),
     ("arg_value", Role::Value),
     ("tool_sep", Role::Separator),
     ("calls", Role::Group),
@@ -95,8 +94,6 @@ pub(crate) enum Role {
     Param,
     /// The key of an argument alone: `<arg_key>`.
     Key,
-    /// The type of an argument alone: `<arg_type>`.
-    Type,
     /// The value of an argument alone: `<arg_value>`.
     Value,
     /// It stands behind a name: `<tool_sep>`.

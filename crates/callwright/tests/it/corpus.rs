@@ -1,4 +1,4 @@
-//! The cases under `corpus/` and `corpus/recorded/`, fed whole, character by character and in random pieces (S3-47).
+//! The cases under `corpus/`, `corpus/recorded/` and `corpus/native/`, fed whole, character by character and in random pieces (S3-47).
 
 use std::collections::HashMap;
 use std::fs;
@@ -25,8 +25,8 @@ fn every_case_through_every_door() {
 pub(crate) fn each_case(mut visit: impl FnMut(&str, &toml::Value, &Question<'_>)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let mut tool_sets: HashMap<String, Tools> = HashMap::new();
-    let recorded = fs::read_dir(folder.join("recorded")).unwrap();
-    for file in fs::read_dir(folder).unwrap().chain(recorded) {
+    let folders = ["recorded", "native"].map(|name| folder.join(name));
+    for file in folders.iter().chain([&folder]).flat_map(|folder| fs::read_dir(folder).unwrap()) {
         let path = file.unwrap().path();
         if path.extension().is_none_or(|ext| ext != "toml") {
             continue;
@@ -110,8 +110,8 @@ fn ask(
         tools,
         // What the upstream keeps apart, in front of the text.
         apart: word("apart").unwrap_or(""),
-        text: word("text").unwrap(),
-        native: None,
+        text: word("text").unwrap_or(""),
+        native: word("arguments_of").zip(word("arguments")),
         context: &context,
         dialects: &records,
     });

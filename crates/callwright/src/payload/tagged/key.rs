@@ -1,4 +1,4 @@
-//! Keys in tags of their own: `<arg_key>a</arg_key><arg_type>string</arg_type><arg_value>`.
+//! Keys in tags of their own: `<arg_key>a</arg_key><arg_value>`.
 
 use callwright_json::Span;
 
@@ -36,7 +36,7 @@ impl Walk {
             };
             if let Some(behind) = behind {
                 let start = from + (written.len() - written.trim_start().len());
-                self.state = State::Keyed(Span::new(start, start + key.len()), Typing::Schema);
+                self.state = State::Keyed(Span::new(start, start + key.len()));
                 self.at = behind as usize;
                 return Ok(None);
             }
@@ -49,38 +49,20 @@ impl Walk {
         }
     }
 
-    /// `<arg_type>…</arg_type><arg_value>`
-    pub(super) fn keyed(&mut self, view: View<'_>, key: Span, typing: Typing) -> Seen<End> {
-        let View { text, end, .. } = view;
+    /// `<arg_value>`, behind a key.
+    pub(super) fn keyed(&mut self, view: View<'_>, key: Span) -> Seen<End> {
         let (at, next) = self.next(view, self.at)?;
         let tag = match next {
             Next::Tag(tag) => tag,
-            Next::Begun => return ends(text.len(), Ending::Cut),
+            Next::Begun => return ends(view.text.len(), Ending::Cut),
             Next::End => return ends(at, Ending::Cut),
             Next::Other => return ends(at, Ending::Broken),
         };
-        let behind = tag.at.end as usize;
         match (tag.role, tag.closing) {
             (Role::Value, false) => {
-                self.at = behind;
-                self.open(key, typing, true);
+                self.at = tag.at.end as usize;
+                self.open(key, Typing::Schema, true);
                 Ok(None)
-            }
-            (Role::Type, false) => {
-                let rest = text.get(behind..).unwrap_or("");
-                let word = rest.bytes().take(MAX_KEY).position(|byte| byte == b'<');
-                match word.map(|len| (len, self.lexer.tag_at(text, behind + len))) {
-                    Some((len, Ok(Some(closer)))) if closer.closing && closer.role == Role::Type => {
-                        let is_text = rest.get(..len).is_some_and(|word| word.trim() == "string");
-                        self.at = closer.at.end as usize;
-                        let typing = if is_text { Typing::Text } else { Typing::Schema };
-                        self.state = State::Keyed(key, typing);
-                        Ok(None)
-                    }
-                    None if !end && rest.len() < MAX_KEY => Err(Incomplete),
-                    Some((_, Err(Incomplete))) if !end => Err(Incomplete),
-                    _ => ends(at, if end { Ending::Cut } else { Ending::Broken }),
-                }
             }
             (Role::Other, _) => ends(at, Ending::Broken),
             // A key without a value.

@@ -5,7 +5,6 @@
 //! argument. A raw value may hold anything: it ends at the first closing tag that is followed by what may follow an argument.
 //! Where an opener of its own kind stands in front of that, the walk says so, and the marks are read by their cost.
 
-mod end;
 mod json;
 mod key;
 mod place;
@@ -29,6 +28,9 @@ const MAX_SPACE: usize = 256;
 const MAX_KEY: usize = 256;
 /// The most arguments of one call.
 const MAX_PARAMS: usize = 1024;
+
+/// The most closing tags behind that of a call.
+const MAX_CLOSERS: usize = 2;
 
 /// The tokens that tags stand between.
 const INNER_TOKENS: [&str; 3] = ["open", "close", "sep"];
@@ -138,13 +140,11 @@ enum State {
     /// In `<arg_key>`, from here; what ends it does not begin before `looked`.
     Key { from: usize, looked: usize },
     /// Behind a key.
-    Keyed(Span, Typing),
+    Keyed(Span),
     /// In a value that may be JSON.
     Brackets(Open, Brackets),
     /// In a value.
     Value(Open),
-    /// Behind what closes the call, which ends at this place.
-    Behind(usize),
 }
 
 impl State {
@@ -224,10 +224,9 @@ impl Walk {
             let ended = match self.state {
                 State::Between => self.between(view),
                 State::Key { from, looked } => self.key(view, from, looked),
-                State::Keyed(key, typing) => self.keyed(view, key, typing),
+                State::Keyed(key) => self.keyed(view, key),
                 State::Brackets(open, brackets) => self.brackets(view, open, brackets),
                 State::Value(open) => self.value(view, open),
-                State::Behind(closed) => self.behind(view, closed),
             };
             if let Some(ended) = ended? {
                 return Ok(ended);
@@ -263,18 +262,19 @@ impl Walk {
             Next::End => return ends(at, over),
             Next::Other => return ends(at, Ending::Broken),
         };
-        self.at = tag.at.end as usize;
+        let behind = tag.at.end as usize;
+        let is_closer = matches!(tag.role, Role::Call | Role::Group) && tag.closing;
+        if is_closer || tag.role == Role::Token && !INNER_TOKENS.contains(&tag.word.of(text)) {
+            return self.closed(view, behind, if is_closer { behind } else { at });
+        }
+        self.at = behind;
         if MAX_PARAMS <= self.params.len() {
             return ends(at, Ending::Broken);
         }
         match tag.role {
             // The token that ends a tag, once too often.
             Role::Token if tag.word.of(text) == "sep" => {}
-            Role::Token if INNER_TOKENS.contains(&tag.word.of(text)) => {
-                return ends(at, Ending::Broken);
-            }
-            Role::Token => self.state = State::Behind(at),
-            Role::Call | Role::Group if tag.closing => self.state = State::Behind(self.at),
+            Role::Token => return ends(at, Ending::Broken),
             Role::Call | Role::Group => return ends(at, Ending::Closed),
             Role::Separator => {}
             Role::Param if !tag.closing && self.style == Style::Words => match tag.key {
@@ -295,6 +295,22 @@ impl Walk {
             _ => return ends(at, Ending::Broken),
         }
         Ok(None)
+    }
+
+    /// Ends the call at `to`, where its closing tag or token ends at `behind`. Words behind it on its line leave open whether it was a
+    /// value's: `</parameter></function> is how it ends.</parameter></function>`.
+    fn closed(&mut self, view: View<'_>, behind: usize, to: usize) -> Seen<End> {
+        let mut behind = behind;
+        for _ in 0..MAX_CLOSERS {
+            let (_, next) = self.next(view, behind)?;
+            let Next::Tag(Tag { closing: true, role: Role::Call | Role::Group, at, .. }) = next else {
+                break;
+            };
+            behind = at.end as usize;
+        }
+        let line = view.text.get(behind..).unwrap_or("").trim_start_matches([' ', '\t']);
+        self.goes_on = line.starts_with(char::is_alphanumeric);
+        ends(to, Ending::Closed)
     }
 
     /// Does `tag` open an argument that is named by it?

@@ -50,7 +50,7 @@ impl Walk {
                 Role::Call | Role::Group | Role::Token => true,
                 // `<arguments><param name="a">x</param></arguments>`
                 Role::Other => tag.closing && view.holds_arguments(word),
-                Role::Type | Role::Value | Role::Separator => false,
+                Role::Value | Role::Separator => false,
             },
             Style::Over => false,
             Style::Elements { .. } => {

@@ -1,21 +1,21 @@
 //! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
 //! they are judged once.
 
-use callwright_json::{Class, Guide as _, Kind, Kinds, Member, Reading, RepairKind, Span, strict};
+use callwright_json::{Class, Guide as _, Kinds, Member, Reading, RepairKind, Span, strict};
 use callwright_schema::names::fold;
 
 use super::open_end;
-use super::{Case, Judged, anew, leading_tool};
+use super::{Case, Judged, anew, leading_tool, unread};
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, View, Walk};
 use crate::payload::{self, value};
-use crate::scan::opener::{Item, Opener, detokenized};
+use crate::scan::opener::{Item, Opener};
 use crate::shape::{self, keys};
 use crate::syntax::lexer::Lexer;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
-use crate::tools::names::{Names, leading_name};
+use crate::tools::names::Names;
 use crate::tools::{Expected, Tool};
 use crate::verdict::{Reason, ShapeError};
 
@@ -210,15 +210,9 @@ impl Case<'_, '_> {
             }),
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Block(_) => return Judged::Text(None),
-            Body::Words(words) => {
-                let wrapped = self.wrapped_arguments(tool, written, all);
-                match wrapped {
-                    Some(judged) => return judged,
-                    // In front of them, or behind them, it is explained what a call looks like.
-                    None if words.hold_value || !self.alone => return Judged::Text(None),
-                    None => Err(Reason::Unreadable(Vec::new())),
-                }
-            }
+            // In front of them, or behind them, it is explained what a call looks like.
+            Body::Words(_) if !self.alone => return Judged::Text(None),
+            Body::Words(_) => Err(Reason::Unreadable(Vec::new())),
         };
         match read {
             Ok(arguments) => {
@@ -243,14 +237,9 @@ impl Case<'_, '_> {
         let is_call = |reading: &Reading<'_>| {
             let value = reading.value();
             let told = shape::Told { is_marked: true, ..shape::Told::default() };
-            value.kind() == Kind::String || !shape::calls_in(value, self.names, told).is_empty()
+            !shape::calls_in(value, self.names, told).is_empty()
         };
         let reading = payload::read_whole(text, at, &guide, self.options(is_cut), may_stand).filter(is_call);
-        if reading.is_some()
-            && let Some(name) = self.name_in_front(block)
-        {
-            return self.refused(Some(name), Reason::unknown_tool(name, self.names.tools()), all);
-        }
         let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));
         if !verdicts.is_empty() {
             return Judged::Calls(verdicts, end.at);
@@ -275,16 +264,6 @@ impl Case<'_, '_> {
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };
         let name = leading_tool(block, self.names).map(|tool| tool.name().to_owned());
         self.refused(name.or_else(|| self.named_in(block)).as_deref(), reason, all)
-    }
-
-    /// The one word between marks and an object, where it can only be the name of the call: `<tool_call>g⏎{"name": "f", …}`. What the
-    /// object holds are the arguments of that one.
-    fn name_in_front<'b>(&self, block: &'b str) -> Option<&'b str> {
-        let block = block.trim_start();
-        let word = leading_name(block);
-        let is_object = block.get(word.len()..)?.trim_start().starts_with('{');
-        let is_name = is_object && !word.is_empty() && !detokenized::is_format(word);
-        Some(word).filter(|word| is_name && self.names.resolve(word).is_none())
     }
 
     /// Something else stands where an argument or the end of the call should be.
@@ -400,14 +379,7 @@ impl Case<'_, '_> {
         let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
         let read = payload::read_json_at(&spelt.json, 0, tool.schema().guide(), self.options(false));
         let Some(reading) = payload::settled_object(&read.parse) else {
-            return Err(if 1 < read.parse.readings.len() {
-                let readings = read.parse.readings.iter().map(|r| r.value().raw().to_owned()).collect();
-                Reason::Ambiguous { readings }
-            } else if read.parse.settled().is_some() {
-                Reason::Shape(ShapeError::ArgumentsNotObject("array"))
-            } else {
-                unreadable()
-            });
+            return Err(unread(&read.parse, Vec::new()));
         };
         let inferred: Vec<RepairKind> = callwright_json::tally(&reading.repairs)
             .into_iter()

@@ -1,10 +1,10 @@
 //! Calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
 
 use callwright_json::{
-    AnyValue, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments,
+    AnyValue, Class, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments,
 };
 
-use super::{Case, Judged, listed};
+use super::{Case, Judged, anew, listed};
 use crate::check;
 use crate::dialect::Sign;
 use crate::payload::{self, Payload};
@@ -30,27 +30,19 @@ impl<'a> Case<'a, '_> {
             };
         };
         let guide = tool.schema().guide();
-        // `"f(a=\"x\")"`: the quotes of a call inside a string are escaped.
         let quoted = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
-        if let (true, Some(end)) = (quoted, self.end) {
-            let piece = self.text.get(at..end).unwrap_or("");
-            if piece.contains("\\\"") || piece.contains("\\'") {
-                let inner = piece.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
-                let read = payload::read_arguments_at(&inner, 0, guide, self.options(false));
-                if let Some(reading) = payload::settled_object(&read.parse) {
-                    return self.one(
-                        self.rewritten(tool, written, reading, RepairKind::Unwrap, Span::new(at, end)),
-                        end,
-                    );
-                }
-            }
-        }
+        // The backslashes of Markdown: `f(a\_b=1)`
         if let Some(end) = self.end
-            && self.text.get(at..end).is_some_and(|piece| piece.contains("\\_"))
-            && let Some((arguments, repairs)) =
-                payload::read_escaped_arguments(self.text, at, end, guide, self.options(false))
+            && let Some(piece) = self.text.get(at..end).filter(|piece| piece.contains("\\_"))
         {
-            return self.one(self.verdict(tool, written, &arguments, repairs, Span::new(at, end)), end);
+            let plain = ["_", "*", "[", "]", "#", "<", ">"]
+                .iter()
+                .fold(piece.to_owned(), |text, sign| text.replace(&format!("\\{sign}"), sign));
+            let read = payload::read_arguments_at(&plain, 0, guide, self.options(false));
+            if let Some(reading) = payload::settled_object(&read.parse) {
+                let (kind, at) = (RepairKind::DropBackslash, Span::new(at, end));
+                return self.one(self.rewritten(tool, written, reading, kind, at), end);
+            }
         }
         let mut payload = payload::read_arguments_at(self.text, at, guide, self.options(self.cut));
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
@@ -59,14 +51,12 @@ impl<'a> Case<'a, '_> {
             payload = self.longer(at, payload.end, guide);
         }
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
-        let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
         if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
-        let nested = self.quotes_a_call(repairs)
-            || bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
+        let nested = bare.iter().any(|value| value.is_expression(tool))
             || self.keys_are_torn(repairs, tool)
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
@@ -170,9 +160,10 @@ impl<'a> Case<'a, '_> {
         kind: RepairKind,
         at: Span,
     ) -> Option<Verdict> {
-        let put = reading.value().raw().to_owned();
-        let repairs = vec![Repair { kind, at, put: put.clone().into() }];
-        self.verdict(tool, written, &put, repairs, at)
+        let inferred =
+            reading.repairs.iter().map(|repair| repair.kind).filter(|kind| kind.class() == Class::Inferred);
+        let put = reading.value().raw();
+        self.verdict(tool, written, put, anew(kind, at, put, inferred), at)
     }
 
     /// Is what was read as an argument without a key one whose key has a slip in it: `f(p"th="x")`, `f(path""x")`?
@@ -187,15 +178,6 @@ impl<'a> Case<'a, '_> {
         let escapes = || of(RepairKind::EscapeQuote).any(|quote| assigns(quote.start as usize));
         let mut added = of(RepairKind::AddKey).peekable();
         added.peek().is_some() && (escapes() || added.any(|key| is_key(key.end as usize)))
-    }
-
-    /// Was an expression taken for a bare text: `f(a=g(1))`?
-    fn quotes_a_call(&self, repairs: &[Repair]) -> bool {
-        repairs.iter().filter(|r| matches!(r.kind, RepairKind::QuoteValue | RepairKind::AddQuote)).any(|r| {
-            let rest = self.text.get(r.at.start as usize..).unwrap_or("");
-            let name = leading_name(rest).len();
-            0 < name && rest.as_bytes().get(name) == Some(&b'(')
-        })
     }
 }
 

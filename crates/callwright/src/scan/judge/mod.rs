@@ -14,7 +14,7 @@ use callwright_json::{
 };
 
 use self::open_end::Ending;
-use super::opener::{Item, Opener, detokenized};
+use super::opener::{Item, Opener};
 use crate::check::{self, Fit};
 use crate::context::Stop;
 use crate::dialect::Dialects;
@@ -141,7 +141,6 @@ impl<'a, 't> Case<'a, 't> {
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if self.opener.is_distinct() && self.is_said_again(all) => Judged::Calls(Vec::new(), end),
             None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
-            None if let Some(judged) = self.wrapped(&payload.parse, all) => judged,
             None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(all)) => {
                 // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
                 let own = self.end.filter(|_| !self.opener.is_distinct());
@@ -149,18 +148,6 @@ impl<'a, 't> Case<'a, 't> {
             }
             None => self.broken(all, None, &payload.parse),
         }
-    }
-
-    /// The calls in a payload between marks that is no value from its first sign on: `Result: {"name": "f", …}`.
-    fn wrapped(&self, parse: &Parse<'_>, at: Span) -> Option<Judged> {
-        if !self.may_be_wrapped(parse) {
-            return None;
-        }
-        let reading = self.whole(at, &Expected::AnyCall(self.names.tools()))?;
-        let verdicts = self.shaped(&reading, at);
-        let is_good =
-            !verdicts.is_empty() && verdicts.iter().all(|verdict| matches!(verdict, Verdict::Accepted(_)));
-        is_good.then_some(Judged::Calls(verdicts, at.end as usize))
     }
 
     /// Does what stands between marks name a tool and its arguments, however badly it is written?
@@ -175,13 +162,6 @@ impl<'a, 't> Case<'a, 't> {
         let stands_in =
             |name: &str| block.match_indices(name).any(|(at, _)| is_parted(&block[at + name.len()..]));
         self.names.tools().iter().any(|tool| tool.parameters().any(stands_in))
-    }
-
-    /// All of a payload between marks as one text, once it is known how far that goes.
-    pub(super) fn whole(&self, at: Span, guide: &dyn Guide) -> Option<Reading<'a>> {
-        let is_last = self.last || matches!(self.opener.item, Item::Words { .. } | Item::Tagged { .. });
-        let text = self.text.get(..at.end as usize).filter(|_| is_last && self.opener.is_distinct())?;
-        payload::read_whole(text, at.start as usize, guide, self.options(self.cut), payload::are_words)
     }
 
     /// Is what a payload between marks begins with, by `parse`, no object and no list: `"name": "f", …`?
@@ -210,9 +190,6 @@ impl<'a, 't> Case<'a, 't> {
 
     fn shaped(&self, reading: &Reading<'_>, at: Span) -> Vec<Verdict> {
         let value = reading.value();
-        if value.kind() == Kind::String {
-            return self.source(value, at);
-        }
         let mut verdicts = Vec::new();
         let mut shaped = shape::calls_in(value, self.names, self.told(&reading.repairs, at));
         // `{"arguments": {"a": 1}}`
@@ -235,7 +212,6 @@ impl<'a, 't> Case<'a, 't> {
             match shaped {
                 // `The entry is {"name": "list_files"}.`, `{"name": "list-files", "version": "1.0"}`
                 Shaped::Call { tool, ref arguments, .. } if self.is_record(tool, value, arguments) => {}
-                Shaped::Source(value) => verdicts.extend(self.source(value, at)),
                 shaped => verdicts.extend(self.verdict_of(shaped, &reading.repairs, at)),
             }
         }
@@ -264,7 +240,7 @@ impl<'a, 't> Case<'a, 't> {
             Shaped::Wrong { written, error } => {
                 Some(self.refuse(written.map(Cow::into_owned), Reason::Shape(error), at))
             }
-            Shaped::Source(_) | Shaped::Echo => None,
+            Shaped::Echo => None,
         }
     }
 
@@ -278,7 +254,7 @@ impl<'a, 't> Case<'a, 't> {
                     members.iter().any(|(key, _)| key.as_str().is_none_or(|key| !tool.declares(&key)))
                 }
                 Arguments::None => !self.own_line && !has_arguments(),
-                Arguments::Object(_) | Arguments::Mended(..) | Arguments::Text(_) => false,
+                Arguments::Object(..) | Arguments::Text(_) => false,
             }
     }
 
@@ -315,9 +291,6 @@ impl<'a, 't> Case<'a, 't> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
         }
-        if let Some(name) = detokenized::name_before(self.text, self.opener.start) {
-            return Some(Shaped::Unknown { written: Cow::Owned(name.to_owned()) });
-        }
         // `{"name": "g"}` calls a tool `g` rather than another one that has a parameter `name`.
         if 1 < self.names.tools().len()
             && let Some(written) = shape::mere_name(value)
@@ -327,7 +300,7 @@ impl<'a, 't> Case<'a, 't> {
         if let Some(tool) = self.only_tool().filter(|tool| declares_all(tool, value)) {
             // That it wrote no name is an inference about the name.
             let written = Cow::Borrowed("");
-            return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value) });
+            return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value, Vec::new()) });
         }
         let fitting: Vec<String> = self.takers(value).map(|tool| tool.name().to_owned()).collect();
         let is_call = self.opener.is_distinct() && !fitting.is_empty();
@@ -344,11 +317,9 @@ impl<'a, 't> Case<'a, 't> {
     ) -> Option<Verdict> {
         let mut repairs = repairs.to_vec();
         let text = match arguments {
-            Arguments::Object(value) => return self.verdict_on(tool, written, value, repairs, at),
-            Arguments::Mended(value, keys) => {
-                let from = at.start as usize;
-                repairs.extend(keys.into_iter().map(|key| {
-                    let place = at.of(self.text).find(key.raw()).map(|place| from + place);
+            Arguments::Object(value, torn) => {
+                repairs.extend(torn.into_iter().map(|key| {
+                    let place = at.of(self.text).find(key.raw()).map(|place| at.start as usize + place);
                     let span = place.map_or(at, |place| Span::new(place, place + key.raw().len()));
                     Repair { kind: RepairKind::MendMark, at: span, put: "".into() }
                 }));
@@ -385,21 +356,6 @@ impl<'a, 't> Case<'a, 't> {
             }
         };
         self.verdict(tool, written, &text, repairs, at)
-    }
-
-    /// Calls as text inside a string: `["{\"name\": \"f\", …}"]`.
-    fn source(&self, value: Value<'_>, at: Span) -> Vec<Verdict> {
-        let Some(source) = value.as_str() else { return Vec::new() };
-        let guide = Expected::AnyCall(self.names.tools());
-        let Some(reading) =
-            payload::read_whole(source.trim(), 0, &guide, self.options(false), payload::are_signs)
-        else {
-            return Vec::new();
-        };
-        let put = reading.value().raw().to_owned().into();
-        let repairs = [Repair { kind: RepairKind::Unwrap, at, put }];
-        let shaped = shape::calls_in(reading.value(), self.names, self.told(&[], at));
-        shaped.into_iter().filter_map(|shaped| self.verdict_of(shaped, &repairs, at)).collect()
     }
 
     fn one(&self, verdict: Option<Verdict>, end: usize) -> Judged {
@@ -467,7 +423,7 @@ impl<'a, 't> Case<'a, 't> {
         mut repairs: Vec<Repair>,
         at: Span,
     ) -> Option<Verdict> {
-        if shape::is_schema(value) && !declares_all(tool, value) {
+        if !declares_all(tool, value) && shape::is_schema(value) {
             let refusal =
                 || self.refuse(Some(tool.name().to_owned()), Reason::Shape(ShapeError::Definition), at);
             return self.opener.is_distinct().then(refusal);

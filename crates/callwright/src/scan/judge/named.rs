@@ -3,7 +3,6 @@
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
 
 use super::{Case, Judged};
-use crate::check;
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::{Expected, Tool};
@@ -53,9 +52,7 @@ impl Case<'_, '_> {
             let is_call = match whole.as_slice() {
                 [
                     Shaped::Call {
-                        tool: inner,
-                        arguments: Arguments::Object(_) | Arguments::Mended(..) | Arguments::Text(_),
-                        ..
+                        tool: inner, arguments: Arguments::Object(..) | Arguments::Text(_), ..
                     },
                 ] => inner.name() == tool.name(),
                 [Shaped::Wrong { .. }] => is_whole_call,
@@ -76,7 +73,7 @@ impl Case<'_, '_> {
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
         let reading = payload.parse.settled().filter(|_| self.opener.record.is_named_twice())?;
         let calls = shape::calls_in(reading.value(), self.names, shape::Told::default());
-        let [Shaped::Call { arguments: Arguments::Object(_), .. }] = calls.as_slice() else { return None };
+        let [Shaped::Call { arguments: Arguments::Object(..), .. }] = calls.as_slice() else { return None };
         Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())
     }
 
@@ -92,20 +89,11 @@ impl Case<'_, '_> {
     pub(super) fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {
         let end = self.end.unwrap_or(payload.end).max(payload.end);
         let (read, all) = (Span::new(at, payload.end), Span::new(at, end));
-        let good = |reading: &&Reading<'_>| check::fit(tool, reading.value().raw()).is_ok();
-        let reading = payload.parse.settled().or_else(|| {
-            let mut fitting = payload.parse.readings.iter().filter(good);
-            fitting.next().filter(|_| fitting.next().is_none())
-        });
         let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
-        let Some(reading) = reading.filter(|reading| !is_torn(reading)) else {
-            let is_object = |reading: &Reading<'_>| reading.value().kind() == Kind::Object;
-            let has_object = payload.parse.readings.iter().any(is_object);
-            let is_whole = has_object && !self.leaves_out(payload.end);
-            let wrapped = if is_whole { None } else { self.wrapped_arguments(tool, written, all) };
-            return wrapped.unwrap_or_else(|| self.broken(all, Some(written), &payload.parse));
+        let Some(reading) = payload.parse.settled().filter(|reading| !is_torn(reading)) else {
+            return self.broken(all, Some(written), &payload.parse);
         };
-        let value = shape::without_wrapper(reading.value(), tool);
+        let value = reading.value();
         if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
             let unwrap = Repair { kind: RepairKind::Unwrap, at: read, put: inner.clone().into() };
             return self.one(self.verdict(tool, written, &inner, vec![unwrap], read), end);
@@ -114,24 +102,10 @@ impl Case<'_, '_> {
             if self.opener.is_distinct() && !self.last {
                 return Judged::Unclear;
             }
-            if let Some(judged) = self.wrapped_arguments(tool, written, all) {
-                return judged;
-            }
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
             return self.refused(Some(written), reason, all);
         }
         self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), read), end)
-    }
-
-    /// The arguments in a payload between marks that is no value from its first sign on: `{&quot;a&quot;: 1}`.
-    pub(super) fn wrapped_arguments(&self, tool: &Tool, written: &str, at: Span) -> Option<Judged> {
-        let reading = self.whole(at, tool.schema().guide())?;
-        let value = shape::without_wrapper(reading.value(), tool);
-        if value.kind() != Kind::Object {
-            return None;
-        }
-        let verdict = self.verdict_on(tool, written, value, reading.repairs.clone(), at)?;
-        matches!(verdict, Verdict::Accepted(_)).then(|| Judged::Calls(vec![verdict], at.end as usize))
     }
 
     /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?

@@ -7,8 +7,6 @@
 use callwright_json::{Reading, Repair, RepairKind};
 
 use super::Case;
-use crate::scan::opener::Item;
-use crate::shape::keys;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
@@ -22,8 +20,7 @@ impl Case<'_, '_> {
                 self.text.as_bytes().get(*at).is_some_and(|byte| matches!(byte, b'<' | b'[' | b'>'))
             });
             places.any(|at| self.begins_call(at) || self.opener.is_begun_again(self.text, at))
-                || self.has_odd_lines(string.of(self.text))
-                || self.holds_next_call(string.of(self.text))
+                || self.holds_call(string.of(self.text))
         }) || reading.repairs.iter().any(|repair| self.is_in_text(repair))
     }
 
@@ -72,54 +69,26 @@ impl Case<'_, '_> {
         is_token && !is_text(behind) || inside.starts_with(['{', '[', '<']) || self.is_declared(inside)
     }
 
-    /// Does a call expression begin in `text`, a string of another one that holds its own quote, where the next one may stand:
-    /// `), g(a="x`, `", g(a="x`?
-    fn holds_next_call(&self, text: &str) -> bool {
-        let is_triple = ["\"\"\"", "'''"].iter().any(|quotes| text.starts_with(quotes));
-        let is_quote = |sign: &char| matches!(sign, '"' | '\'');
-        let quote = text.chars().next().filter(is_quote);
-        if is_triple || quote.is_some_and(|quote| text.matches(quote).count() <= 2) {
-            return false;
-        }
+    /// Is a declared tool called in `text`, where a call may begin, `), g(`, `}, {"name": "g"`, `⏎Action: g`, or does half of a fence
+    /// stand on its lines, or any that may close its own?
+    fn holds_call(&self, text: &str) -> bool {
+        let lines = text.split('\n').skip(1);
+        let n_fences = lines.filter(|line| line.trim_start().starts_with("```")).count();
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
-        let is_next = |(paren, _): (usize, &str)| {
-            let before = text[..paren].trim_end_matches(is_name);
-            let name = &text[before.len()..paren];
-            // What stands before a name is looked at behind the one before it: all of the text once.
-            let gap = || &before[before.trim_end_matches(|c: char| !c.is_alphanumeric()).len()..];
-            let is_apart = |gap: &str| gap.contains([')', '\n', ',', ';']);
-            self.is_declared(name.strip_suffix(".call").unwrap_or(name)) && is_apart(gap())
+        let is_call = |(end, _): (usize, &str)| {
+            let before = text[..end].trim_end_matches(is_name);
+            let name = &text[before.len()..end];
+            self.is_declared(name.strip_suffix(".call").unwrap_or(name))
+                && before.trim_end_matches([' ', '"', '\'']).ends_with(['\n', ':', ',', ';', ')', '}', ']'])
         };
-        matches!(self.opener.item, Item::Call { .. }) && text.match_indices('(').any(is_next)
+        let is_triple = ["\"\"\"", "'''"].iter().any(|quotes| text.starts_with(quotes));
+        n_fences % 2 == 1
+            || self.opener.is_fenced() && n_fences != 0
+            || !is_triple && text.match_indices(['(', '"', '\'', '\n']).any(is_call)
     }
 
     /// Does `text` begin with the name of a tool?
     pub(super) fn is_declared(&self, text: &str) -> bool {
         self.names.resolve(leading_name(text)).is_some()
-    }
-
-    /// Has `text` a call in JSON behind a line break or a bracket, `Action: f` or `functions.f` at the beginning of a line,
-    /// the mark of a fence without the other one, or the one that closes its own?
-    fn has_odd_lines(&self, text: &str) -> bool {
-        let mut n_fences = 0;
-        let mut lines = text.split('\n').skip(1).map(str::trim_start);
-        let has_label = lines.any(|line| {
-            n_fences += usize::from(line.starts_with("```"));
-            let label = ["Action:", "functions."].iter().find_map(|label| line.strip_prefix(label));
-            label.is_some_and(|rest| self.is_declared(rest.trim_start()))
-        });
-        let has_call = || text.match_indices('{').any(|(at, _)| self.is_call_in_json(text, at));
-        has_label || n_fences % 2 == 1 || self.opener.is_fenced() && n_fences != 0 || has_call()
-    }
-
-    /// Does a call in JSON begin at `at`, where it may stand: on a line of its own or behind another, `}}{"name": "f"`?
-    fn is_call_in_json(&self, text: &str, at: usize) -> bool {
-        let (before, object) = text.split_at_checked(at).unwrap_or((text, ""));
-        let before = before.trim_end_matches(['[', ',', ' ', '\t']);
-        let before = before.strip_suffix("functools").unwrap_or(before).trim_end_matches([' ', '\t']);
-        let member = object.strip_prefix('{').unwrap_or(object).trim_start().strip_prefix('"').unwrap_or("");
-        let name = keys::NAME.iter().find_map(|key| member.strip_prefix(key)?.strip_prefix('"'));
-        let name = name.map(|name| name.trim_start_matches([':', ' ']).trim_start_matches('"'));
-        before.ends_with(['\n', '}', ']']) && name.is_some_and(|name| self.is_declared(name))
     }
 }

@@ -224,13 +224,6 @@ fn item_start(opener: &Opener) -> usize {
     opener.item.name().map_or(opener.item.at(), |name| opener.item.at().min(name.start as usize))
 }
 
-/// Returns whether `opener` begins with a fence whose label is the name of its dialect. Nothing else is labelled so, which makes
-/// it a mark: "```tool_code".
-pub(in crate::scan) fn is_labelled(text: &str, opener: &Opener) -> bool {
-    let is_fenced = opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
-    is_fenced && *label(text.get(opener.start..item_start(opener)).unwrap_or("")) == *opener.dialect.name
-}
-
 /// The label of the fence in `head`.
 fn label(head: &str) -> &str {
     let behind = head.find("```").and_then(|fence| head.get(fence..)).unwrap_or("").trim_start_matches('`');

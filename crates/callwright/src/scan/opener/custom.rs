@@ -51,7 +51,7 @@ impl OpenerParser<'_, '_> {
             Role::Call | Role::Group => tag.closing,
             Role::Separator => !tag.closing,
             Role::Other => !tag.closing && record.arguments == Grammar::Elements,
-            Role::Type | Role::Value | Role::Token => false,
+            Role::Value | Role::Token => false,
         };
         let tag = at_end(markup.tag_at(self.text, at, end), end)?.filter(begins);
         let name = self.name().unwrap_or(Span::at(at));

@@ -10,7 +10,6 @@ use super::{Item, OpenerParser, Step};
 use crate::payload::tagged::Style;
 use crate::syntax::tag::{Role, is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen};
-use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// What a header may say before its name.
 const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
@@ -19,22 +18,6 @@ const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 
 /// The most blanks that are waited for behind such a word.
 const MAX_BLANKS: usize = 16;
-
-/// What stands for a name in front of the marker at `at`, where that is one which stands between a name and its arguments:
-/// `g:0<|tool_call_argument_begin|>{…}`.
-pub(in crate::scan) fn name_before(text: &str, at: usize) -> Option<&str> {
-    let is_marker =
-        matches!(tag_at(text, at), Ok(Some(tag)) if tag.role == Role::Token && is_between(tag.word.of(text)));
-    let before = text.get(..at).filter(|_| is_marker)?;
-    let before = before.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(before);
-    let word = before.bytes().rev().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
-    before.get(before.len() - word..).filter(|name| !name.is_empty())
-}
-
-/// Is `word` one that says how the arguments behind it are written, and no name?
-pub(in crate::scan) fn is_format(word: &str) -> bool {
-    BETWEEN.iter().any(|between| between.eq_ignore_ascii_case(word))
-}
 
 /// Is `word` that of a token which stands between a name and its arguments?
 fn is_between(word: &str) -> bool {

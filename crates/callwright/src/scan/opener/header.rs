@@ -2,10 +2,9 @@
 
 use callwright_json::Span;
 
-use super::tag::{Header, is_argument_token};
+use super::tag::Header;
 use super::{Item, OpenerParser, Step};
-use crate::dialect::{Grammar, NameAt, Sign};
-use crate::syntax::tag::tag_at;
+use crate::dialect::{Grammar, NameAt};
 use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -15,9 +14,6 @@ const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "fi
 impl OpenerParser<'_, '_> {
     /// The step inside a header, where it differs from the usual one.
     pub(super) fn in_header(&mut self, byte: u8) -> Seen<Step> {
-        if let Some(step) = self.id()? {
-            return Ok(Some(step));
-        }
         let at = self.at;
         match (self.header, byte) {
             (Header::No, _) => Ok(None),
@@ -46,49 +42,9 @@ impl OpenerParser<'_, '_> {
             (_, b'\\') if self.name().is_some() && self.bytes.get(at + 1) == Some(&b'n') => {
                 Ok(Some(self.past(at + 2)))
             }
-            (Header::Begun, b'"' | b'\'' | b'`') => self.name_in_quotes(byte),
             (_, _) if is_name_byte(byte) => self.header_word(),
             _ => Ok(None),
         }
-    }
-
-    /// `<tool_call>"f"<arg_key>`: a declared name in quotes.
-    fn name_in_quotes(&mut self, quote: u8) -> Seen<Step> {
-        let from = self.at + 1;
-        let end = self.name_end(from);
-        let is_name = match self.peek(end) {
-            Err(Incomplete) if !self.may_hold_name(from, end) => false,
-            next => next? == quote && self.resolves(from, end) && self.is_followed_by_markup(end + 1)?,
-        };
-        Ok(is_name.then(|| {
-            self.header = Header::Named(Span::new(from, end), false);
-            self.past(end + 1)
-        }))
-    }
-
-    /// `weird@id<|tool_call_argument_begin|>`: all that stands in front of that token is the name, whatever it is made of.
-    fn id(&mut self) -> Seen<Step> {
-        let is_kimi = self.header == Header::Begun && self.is(Sign::ArgumentToken) && self.from < self.at;
-        let rest = self.text.get(self.at..).filter(|_| is_kimi).unwrap_or("");
-        let found = rest.bytes().take(MAX_NAME).position(|byte| byte == b'<');
-        let len = found.unwrap_or(rest.len());
-        let Some(written) = rest.get(..len).map(str::trim_end) else { return Ok(None) };
-        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let numbered = written.rsplit_once(':').filter(|(_, number)| is_number(number));
-        let name = numbered.map_or(written, |(name, _)| name);
-        if name.bytes().all(is_name_byte) || MAX_NAME <= len {
-            return Ok(None);
-        }
-        if found.is_none() {
-            return Err(Incomplete);
-        }
-        let is_declared = self.resolves(self.at, self.at + name.len());
-        let name = Span::new(self.at, self.at + if is_declared { name.len() } else { written.len() });
-        let token = tag_at(self.text, self.at + len)?.filter(|tag| is_argument_token(tag.word.of(self.text)));
-        Ok(token.map(|_| {
-            self.header = Header::Named(name, true);
-            self.past(self.at + len)
-        }))
     }
 
     /// A word of a header is the name if nothing but markup stands behind it.

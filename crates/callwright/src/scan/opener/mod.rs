@@ -6,8 +6,7 @@
 mod classify;
 mod custom;
 mod elements;
-pub(super) mod detokenized;
-pub(super) mod encoded;
+mod detokenized;
 mod header;
 mod labels;
 mod punctuation;
@@ -424,7 +423,6 @@ impl<'a, 't> OpenerParser<'a, 't> {
             b'(' => self.tuple(),
             b'`' => self.ticks(),
             b'<' if self.is_begun() && self.bytes.get(self.at + 1) == Some(&b'!') => self.comment(),
-            b'<' if self.is_doubled()? => Ok(self.past(self.at + 1)),
             b'<' => self.tag(),
             b'"' | b'\'' => self.quote(byte),
             b'#' if self.in_own_fence() => self.comment(),
@@ -435,15 +433,6 @@ impl<'a, 't> OpenerParser<'a, 't> {
             _ if is_name_byte(byte) => self.word(),
             _ => Ok(Step::Nothing),
         }
-    }
-
-    /// Does the first sign of a mark stand twice: `<<tool_call>`?
-    fn is_doubled(&self) -> Result<bool, Incomplete> {
-        let next = self.at + 1;
-        if self.bytes.get(next) != Some(&b'<') || self.is_begun() {
-            return Ok(self.bytes.get(next) == Some(&b'<'));
-        }
-        self.place.dialects.begins_opener(self.text, next, self.place.end)
     }
 
     /// The byte at `at`.

@@ -6,7 +6,7 @@ use crate::dialect::{self, Anchor, Sign};
 use crate::shape::keys;
 use crate::syntax::Incomplete;
 use crate::syntax::comment::comment;
-use crate::tools::names::{MAX_NAME, is_name_byte};
+use crate::tools::names::is_name_byte;
 
 /// How far back, in bytes, the backticks before a piece of code are looked for.
 const MAX_CODE: usize = 256;
@@ -43,19 +43,6 @@ impl OpenerParser<'_, '_> {
                     last => Ok(last == Ok(quote) && self.is_known_key(key + 1, end)),
                 }
             }
-            // `{name: "f"}`, but not `{ color: red; }`; `“name”`
-            byte if is_name_byte(byte) => {
-                let end = self.name_end(key);
-                let colon = self.skip_space(end);
-                match self.peek(colon) {
-                    Err(Incomplete) if colon == end && !self.may_be_key(key, end) => Ok(false),
-                    Err(Incomplete) if end - key <= MAX_NAME => Err(Incomplete),
-                    next => {
-                        let is_sign = matches!(next, Ok(b':' | b'=' | b'"' | b'\''));
-                        Ok(is_sign && self.is_known_key(key, end))
-                    }
-                }
-            }
             _ => Ok(false),
         }
     }
@@ -86,7 +73,6 @@ impl OpenerParser<'_, '_> {
     /// Whether this is the key of a part of a call, a tool's name, or a parameter's.
     fn is_known_key(&self, from: usize, end: usize) -> bool {
         let Some(key) = self.text.get(from..end) else { return false };
-        let key = key.trim_matches(['“', '”', '„', '‘', '’', '‚']);
         let names = self.place.names;
         keys::is_of_call(key)
             || names.resolve(key).is_some()
@@ -96,7 +82,6 @@ impl OpenerParser<'_, '_> {
     /// Could the word so far be or become such a key?
     fn may_be_key(&self, from: usize, end: usize) -> bool {
         let word = self.text.get(from..end).unwrap_or("");
-        let word = word.trim_start_matches(['“', '”', '„', '‘', '’', '‚']);
         let names = self.place.names;
         let begins = |key: &str| key.starts_with(word);
         names.may_hold(word)

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use callwright_json::Span;
+use callwright_json::{Fuel, Span};
 use memchr::memmem;
 
 use super::prose::Found;
 use super::skip::FOREIGN;
+use crate::context::Context;
 use crate::dialect::{
     ANSWER_HEADS, ANY_CLOSER, Anchor, FIELD, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
@@ -400,11 +401,13 @@ impl Scanner<'_> {
         if !self.may_call() {
             return;
         }
-        let quoted = {
-            let mut scanner = self.of_whole_marks();
-            (scanner.rules.only_marks, scanner.rules.is_quotation) = (false, true);
-            self.read_inside(scanner, self.text.get(from..to).unwrap_or(""))
-        };
+        let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
+        let mut scanner = Scanner::new(self.names.tools(), &context);
+        (scanner.rules.is_quotation, scanner.rules.stop) = (true, self.rules.stop);
+        // It has no share of its own.
+        (scanner.work.fuel, scanner.work.fuelled) = (Fuel::of(&self.work.fuel), usize::MAX);
+        let (quoted, work) = scanner.read_at_cost(self.text.get(from..to).unwrap_or(""));
+        self.work.fuel.spend(work);
         let made = quoted.verdicts.iter().map(|verdict| ShownCall::of(verdict, ShownBy::Element));
         let mut shown: Vec<ShownCall> = made.chain(quoted.shown).collect();
         shown.sort_by_key(|call| call.span.start);

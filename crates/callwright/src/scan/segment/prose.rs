@@ -6,15 +6,12 @@ use callwright_json::Span;
 
 use super::blocks::{thought_ends, turn};
 use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
-use super::skip::{Candidate, FOREIGN, THOUGHT, is_mere_word, may_be_label, next_candidate};
+use super::skip::{Candidate, FOREIGN, THOUGHT, may_be_label, next_candidate};
 use crate::dialect::{Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
-use crate::scan::mention::stand::is_labelled;
-use crate::scan::opener::{
-    self, Delimiter, Item, Look, MAX_OPENER, MAX_TICKS, Opener, Place, encoded, tick_run,
-};
+use crate::scan::opener::{self, Delimiter, Item, Look, MAX_OPENER, MAX_TICKS, Opener, Place, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
 use crate::syntax::tag::{Role, tag_at};
@@ -29,8 +26,8 @@ const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
 /// The shortest run of backticks that is a fence.
 const FENCE: usize = 3;
-/// The longest label of one, in bytes.
-const MAX_LABEL: usize = 64;
+/// What begins a block of YAML, in which some models write calls.
+const YAML: [&str; 2] = ["```yaml\n", "```yml\n"];
 /// How far the end of a payload is looked for when that is spent: twice as far each time if it is JSON up to there, and
 /// without bounds if an argument in tags is whole by then.
 const REACH: usize = 1 << 10;
@@ -44,11 +41,10 @@ impl<'a> Scanner<'a> {
         }
         // Up to here, every place is looked at.
         let line = behind_blanks(self.text.as_bytes(), at);
-        let is_sentence = at != 0 && self.is_line_start(at) && is_mere_word(self.text.as_bytes(), line);
         let behind_call = self.text.get(self.markup.last_call_end..at);
         let is_behind_call =
             self.has_calls() && behind_call.is_some_and(|gap| gap.bytes().all(|byte| byte == b' '));
-        let mut near = (self.begins_line(at) && !is_sentence || is_behind_call).then_some(line);
+        let mut near = (self.begins_line(at) || is_behind_call).then_some(line);
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
         let mut next: Option<Candidate> = None;
         let first = self.first_sign();
@@ -100,7 +96,8 @@ impl<'a> Scanner<'a> {
             let own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
             // `**Action:** f`
             let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
-            let is_mark = (special && !self.is_hollow(at))
+            // More than three lists are around no call.
+            let is_mark = (special && !self.text.as_bytes()[at..].starts_with(b"[[[["))
                 || begins_word
                 || marked
                 || arrow
@@ -223,25 +220,6 @@ impl<'a> Scanner<'a> {
         READS_PER_BYTE * at + FREE_READS < self.work.bytes_read
     }
 
-    /// Does the bracket at `at` begin nothing, by what stands right behind it: `a < b`, `[[[[`?
-    fn is_hollow(&self, at: usize) -> bool {
-        match self.text.as_bytes().get(at..).unwrap_or(&[]) {
-            // More than three lists are around no call.
-            [b'[', b'[', b'[', b'[', ..] => true,
-            // `<<SYS>>` begins a turn, `<<tool_call>` a call.
-            [b'<', b'<', ..] => {
-                let next = || self.rules.dialects.begins_opener(&self.text, at + 1, false);
-                !self.has_calls() && next() == Ok(false)
-            }
-            [b'<', next, ..] => {
-                next.is_ascii()
-                    && !next.is_ascii_alphabetic()
-                    && !matches!(next, b'|' | b'/' | b'!' | b'?' | b'_')
-            }
-            _ => false,
-        }
-    }
-
     /// Is what begins at `at`, in a line, the beginning of a word that may yet hold a name? It waits for its end. Most
     /// pieces of a stream end so, and there is no need to look any closer.
     fn is_word_begun(&self, at: usize) -> bool {
@@ -250,7 +228,6 @@ impl<'a> Scanner<'a> {
             && self.names.may_hold(word)
             && (!self.rules.is_native || self.has_calls() || self.may_be_name(word, false))
             && self.may_call()
-            && !self.rules.only_marks
             && self.rules.dialects.markers().is_none()
             && !self.begins_line(at)
     }
@@ -328,10 +305,7 @@ impl<'a> Scanner<'a> {
         if self.speech.is_some() && !matches!(rest.as_bytes().first(), Some(b'<' | b'>')) {
             return Ok(None);
         }
-        if !line_start
-            && (self.rules.only_marks && self.is_beside(at) || self.is_native_word(at))
-            && self.is_plain_word(at)
-        {
+        if !line_start && self.is_native_word(at) && self.is_plain_word(at) {
             return Ok(None);
         }
         // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
@@ -368,15 +342,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What may hold a call and begins like none: behind the marker at `at`, whatever no reader begins with; behind
-    /// the label of a fence, or as the whole answer, what is spelt in another way as a whole.
+    /// What may hold a call and begins like none: behind the marker at `at`, whatever no reader begins with; in a fence, YAML.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
         if is_spoken || !self.may_repair() {
             return Ok(None);
         }
         let rest = self.text.get(at..).unwrap_or("");
-        let run = tick_run(rest.as_bytes(), 0);
         let (record, len, delimiter) = match self.rules.dialects.opener_at(&self.text, at) {
             Some((record, len)) => {
                 let (mark, inside) = rest.split_at_checked(len).unwrap_or((rest, ""));
@@ -390,29 +362,17 @@ impl<'a> Scanner<'a> {
                 if blank == inside.len() {
                     return if end { Ok(None) } else { Err(Incomplete) };
                 }
-                (record, len, Some(Delimiter::Tag))
+                (record, len, Delimiter::Tag)
             }
-            None if (FENCE..MAX_TICKS).contains(&run) => {
-                // A label has no ticks.
-                let label = rest[run..].bytes().take(MAX_LABEL).position(|byte| matches!(byte, b'\n' | b'`'));
-                let label = match label.map(|len| run + len) {
-                    Some(label) if rest[label..].starts_with('\n') => label,
-                    None if !end && rest.len() - run < MAX_LABEL => return Err(Incomplete),
-                    _ => return Ok(None),
-                };
-                let is_yaml = matches!(rest.get(run..label), Some("yaml" | "yml"));
-                if !is_yaml && !encoded::is_begun(rest.get(label..).unwrap_or(""), end)? {
-                    return Ok(None);
+            None => match marks::fit_any(rest.as_bytes(), YAML.into_iter())? {
+                Some(len) => {
+                    (self.rules.dialects.of_sign(Sign::FencedValue), len - 1, Delimiter::Fence(FENCE))
                 }
-                (self.rules.dialects.of_sign(Sign::FencedValue), label, Some(Delimiter::Fence(run)))
-            }
-            None if self.first_sign() == Some(at) && encoded::is_begun(rest, end)? => {
-                (self.rules.dialects.of_sign(Sign::Value), 0, None)
-            }
-            None => return Ok(None),
+                None => return Ok(None),
+            },
         };
         let opener = Opener {
-            delimiters: delimiter.into_iter().collect(),
+            delimiters: vec![delimiter],
             ..Opener::bare(at, Item::Block { at: at + len }, Arc::clone(record))
         };
         Ok(self.may_open(&opener).then_some(opener))
@@ -486,10 +446,7 @@ impl<'a> Scanner<'a> {
     fn may_open(&self, opener: &Opener) -> bool {
         let is_said = self.speech.is_some() && !self.begins_block(opener);
         let is_thought = self.thought.is_some() && opener.record.anchor == Anchor::Weak;
-        !is_said
-            && !is_thought
-            && (!self.rules.only_marks || self.is_explicit(opener))
-            && self.rules.dialects.admits(&opener.dialect)
+        !is_said && !is_thought && self.rules.dialects.admits(&opener.dialect)
     }
 
     /// Does a call with broken marks begin at `at`, where none with whole ones does?
@@ -507,13 +464,6 @@ impl<'a> Scanner<'a> {
     fn begins_block(&self, opener: &Opener) -> bool {
         let rest = self.text.as_bytes().get(opener.start..).unwrap_or(&[]);
         FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Ok(Some(_))))
-    }
-
-    /// Whether `opener` has marks, or is the first thing, where only marks count.
-    fn is_explicit(&self, opener: &Opener) -> bool {
-        opener.record.anchor == Anchor::Distinct
-            || is_labelled(&self.text, opener)
-            || !self.is_beside(opener.start)
     }
 
     /// Whether a word at `at`, in a line of a model that calls natively, is none by which a call begins there.
@@ -540,11 +490,6 @@ impl<'a> Scanner<'a> {
             [NAMESPACE, LABEL].iter().any(|other| other.starts_with(word))
         };
         is_other || self.names.tools().iter().any(is_name)
-    }
-
-    /// Whether a call at `at` would stand beside prose, where only marks count.
-    pub(super) fn is_beside(&self, at: usize) -> bool {
-        self.rules.only_marks && !self.has_calls() && !self.is_first(at)
     }
 
     /// Is what begins at `at` a word that is no mark? In a line it begins nothing but a call without marks, so that

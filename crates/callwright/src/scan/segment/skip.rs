@@ -5,7 +5,8 @@
 //! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
 //! word may be the name of one.
 
-use super::line::{behind_blanks, ends_in_word, is_line_start};
+use super::line::behind_blanks;
+use crate::dialect::TURNS;
 use crate::syntax;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -30,18 +31,11 @@ pub(super) struct Candidate {
 pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
-        let line = behind_blanks(bytes, at);
-        // What was read up to a line and what was read beyond it skip the same sentences.
-        if at == 0 || !is_mere_word(bytes, line) {
-            return Candidate { from: at, to: line };
-        }
+        return Candidate { from: at, to: behind_blanks(bytes, at) };
     }
     for sign in Signs::new(bytes, at) {
         let Some(&byte) = bytes.get(sign) else { break };
         let is_mark = match byte {
-            b'"' | b'\'' => may_quote_name(bytes, sign),
-            b'`' => may_hold_code(bytes, sign),
-            b'(' => may_hold_arguments(bytes, sign),
             FOREIGN => {
                 bytes.get(sign..).is_some_and(|rest| rest.iter().zip(THOUGHT.as_bytes()).all(|(a, b)| a == b))
             }
@@ -59,8 +53,9 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
                     Some(b'{') => {
                         return Candidate { from: word_before(bytes, line, MAX_SPACE, at), to: line };
                     }
-                    Some(_) if is_mere_word(bytes, line) => false,
-                    Some(&first) if is_name_byte(first) => return Candidate { from: line, to: line },
+                    Some(&first) if is_name_byte(first) && !is_sentence(bytes, line) => {
+                        return Candidate { from: line, to: line };
+                    }
                     // `### User:`, but no other headings.
                     Some(b'#') if bytes[line..].iter().take(3).all(|byte| *byte == b'#') => {
                         return Candidate { from: line, to: line };
@@ -81,72 +76,6 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
 }
 
-/// May a name in quotes begin at `at`, `"f", {`, or a call, `'f(a=1)'`? Neither does in `it's`, `"a quotation"` and
-/// `a "word" of it`.
-fn may_quote_name(bytes: &[u8], at: usize) -> bool {
-    if ends_in_word(&bytes[..at]) {
-        return false;
-    }
-    // There a turn may begin that is not the model's: `"""`.
-    let Some(behind) = behind_name(bytes, at + 1).filter(|_| !is_line_start(bytes, at)) else { return true };
-    match behind {
-        [b'(', ..] => true,
-        [quote, behind @ ..] if *quote == bytes[at] => match behind {
-            [] | [_] | [b'(', ..] => true,
-            _ => match without_space(behind) {
-                [b',', behind @ ..] => matches!(without_space(behind), [] | [b'{' | b'"' | b'\'', ..]),
-                rest => rest.is_empty(),
-            },
-        },
-        rest => rest.is_empty(),
-    }
-}
-
-/// May a call, or code, begin with the backticks at `at`, or end there? Not with those of a piece of code in a sentence: `` the
-/// `word` of it ``.
-fn may_hold_code(bytes: &[u8], at: usize) -> bool {
-    let is_in_run = at.checked_sub(1).is_some_and(|n| bytes.get(n) == Some(&b'`'));
-    let goes_on = |behind: &[u8]| match behind {
-        [b'.' | b',' | b';', rest @ ..] => goes_on(rest),
-        rest => goes_on(rest),
-    };
-    let rest = bytes.get(at + 1..).unwrap_or(&[]);
-    let is_last = || {
-        let before = bytes.get(..at).unwrap_or(&[]);
-        let name = before.iter().rev().take(MAX_NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
-        name != 0 && before.len().checked_sub(name + 1).and_then(|n| before.get(n)) == Some(&b'`')
-    };
-    let is_whole = || match behind_name(bytes, at + 1) {
-        Some(behind @ [b'`', ..]) => behind.len() < rest.len() && goes_on(&behind[1..]),
-        _ => false,
-    };
-    is_in_run || is_line_start(bytes, at) || !(goes_on(rest) && is_last() || is_whole())
-}
-
-/// What stands behind the name that begins at `from`; `None` where that is longer than names are.
-fn behind_name(bytes: &[u8], from: usize) -> Option<&[u8]> {
-    let rest = bytes.get(from..).unwrap_or(&[]);
-    let name = rest.iter().take(MAX_NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
-    rest.get(name..).filter(|_| name <= MAX_NAME)
-}
-
-/// `bytes` behind the blanks and line breaks that may stand between a name and its arguments.
-fn without_space(bytes: &[u8]) -> &[u8] {
-    let space = bytes.iter().take(MAX_SPACE).take_while(|byte| byte.is_ascii_whitespace()).count();
-    bytes.get(space..).unwrap_or(&[])
-}
-
-/// May the arguments of a call begin at `at`, `f(`, `"f"(`, or a call as a pair, `('f', {…})`? No `(note)` is one.
-fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|n| bytes.get(n));
-    let is_behind_name = before.is_none_or(|b| is_name_byte(*b) || matches!(b, b'"' | b'\'' | b']' | b'`'));
-    let is_pair = || {
-        let inside = bytes.get(at + 1..).unwrap_or(&[]);
-        inside.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|b| matches!(b, b'"' | b'\''))
-    };
-    is_behind_name || is_pair()
-}
-
 /// How many bytes of markup stand around a label at the most: `### **`.
 const MAX_MARKUP: usize = 8;
 
@@ -162,55 +91,18 @@ pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
     label.iter().zip(b"action").all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-/// Returns whether a sentence goes on at `at`, where a line begins: a word, one blank, and another word. A call's name has a
-/// bracket behind it, a colon, a tag, or a word that names what follows, `f json{`, `f code`; the word of a mark has an attribute,
-/// `invoke name="f">`.
-pub(super) fn is_mere_word(bytes: &[u8], at: usize) -> bool {
-    let line = bytes.get(at..).unwrap_or(&[]);
-    let (word, behind) = line.split_at(word_len(line));
-    let goes_on = goes_on(behind.strip_prefix(b",").unwrap_or(behind));
-    let is_beginning = || beginnings(word).iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    goes_on && !word.is_empty() && !is_beginning()
-}
-
-/// Longer words are looked at closely.
-const MAX_WORD: usize = 32;
-
-fn word_len(bytes: &[u8]) -> usize {
-    bytes.iter().take(MAX_WORD).take_while(|byte| is_name_byte(**byte)).count()
-}
-
-/// Returns whether a sentence goes on behind a word with `behind`, a blank and another word, and not what a name may have behind
-/// it: `f json{`, `f code`. A word with which the text ends may still become an attribute.
-fn goes_on(behind: &[u8]) -> bool {
-    let [b' ', word @ ..] = behind else { return false };
-    let may_be = |known: &str| word.iter().zip(known.as_bytes()).all(|(a, b)| a.eq_ignore_ascii_case(b));
-    let len = word_len(word);
-    match word.first() {
-        Some(_) if len < MAX_WORD && matches!(word.get(len), None | Some(b'=')) => false,
-        Some(b'c' | b'C') => !may_be("code"),
-        Some(b'j' | b'J') => !may_be("json"),
-        // `- **a**`
-        first => first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'*'),
-    }
-}
-
-/// Words at the beginning of a line that something may begin with though a blank and a letter follow; those that begin like
-/// `word`.
-fn beginnings(word: &[u8]) -> &'static [&'static str] {
-    match word.first().map(u8::to_ascii_lowercase) {
-        Some(b'a') => {
-            &["analysis", "assert", "assistant", "assistantanalysis", "assistantcommentary", "await"]
-        }
-        Some(b'c') => &["commentary", "const"],
-        Some(b'd') => &["def"],
-        Some(b'f') => &["function"],
-        Some(b'l') => &["let"],
-        Some(b'r') => &["return"],
-        Some(b't') => &["tool"],
-        Some(b'v') => &["var"],
-        _ => &[],
-    }
+/// Returns whether a sentence begins at `at`, where a line does: more words with one blank between them than stand in front of a call,
+/// and none that another turn begins with.
+fn is_sentence(bytes: &[u8], at: usize) -> bool {
+    const WORDS: usize = 4;
+    const MOST: usize = 128;
+    let line = bytes.get(at..bytes.len().min(at + MOST)).unwrap_or(&[]);
+    let is_word =
+        |word: &[u8]| !word.is_empty() && word.iter().all(|byte| is_name_byte(*byte) || *byte == b',');
+    let mut words = line.splitn(WORDS + 1, |byte| *byte == b' ');
+    let is_long = words.by_ref().take(WORDS).filter(|word| is_word(word)).count() == WORDS;
+    let begins = |mark: &&str| syntax::starts_with_any_case(line, mark);
+    is_long && words.next().is_some() && !TURNS.iter().any(begins)
 }
 
 /// The places of the bytes that prose has seldom.

@@ -1,6 +1,6 @@
 //! A question to the engine: an answer of a model, the tools, and all that the caller knows. It is asked whole or in pieces.
 
-use callwright::{Context, Delta, NativeCall, Outcome, Scanner, ToolSet, parse};
+use callwright::{CallDelta, Context, Delta, NativeCall, Outcome, Scanner, ToolSet, parse};
 
 use super::hash::Hash;
 
@@ -46,10 +46,15 @@ impl Question<'_> {
         parse(&self.tools.set, self.text, call.as_slice(), self.context)
     }
 
-    /// Feeds thoughts and text in pieces, each of as many characters as `len` says. A native call has none.
+    /// Feeds thoughts and text in pieces, each of as many characters as `len` says. A native call is one piece.
     pub(crate) fn in_pieces(&self, mut len: impl FnMut() -> usize) -> Outcome {
         let mut events = Vec::new();
         let mut scanner = Scanner::new(&self.tools.set, self.context);
+        if let Some((name, arguments)) = self.native {
+            let (name, arguments) = (Some(name), Some(arguments));
+            let call = CallDelta { index: Some(0), id: Some("call_1"), name, arguments };
+            scanner.feed(Delta::ToolCall(call), &mut events);
+        }
         let mut feed = |mut rest: &str, of: for<'d> fn(&'d str) -> Delta<'d>| {
             while let Some((at, _)) = rest.char_indices().nth(len()) {
                 scanner.feed(of(&rest[..at]), &mut events);
