@@ -6,7 +6,7 @@ use callwright_json::Span;
 
 use super::blocks::{thought_ends, turn};
 use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
-use super::skip::{Candidate, FOREIGN, THOUGHT, may_be_label, next_candidate};
+use super::skip::{Candidate, FOREIGN, THOUGHT, is_sentence, may_be_label, next_candidate};
 use crate::dialect::{Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
@@ -44,7 +44,8 @@ impl<'a> Scanner<'a> {
         let behind_call = self.text.get(self.markup.last_call_end..at);
         let is_behind_call =
             self.has_calls() && behind_call.is_some_and(|gap| gap.bytes().all(|byte| byte == b' '));
-        let mut near = (self.begins_line(at) || is_behind_call).then_some(line);
+        let is_sentence = at != 0 && self.is_line_start(at) && is_sentence(self.text.as_bytes(), line);
+        let mut near = (self.begins_line(at) && !is_sentence || is_behind_call).then_some(line);
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
         let mut next: Option<Candidate> = None;
         let first = self.first_sign();

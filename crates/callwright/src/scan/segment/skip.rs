@@ -5,7 +5,7 @@
 //! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
 //! word may be the name of one.
 
-use super::line::behind_blanks;
+use super::line::{behind_blanks, ends_in_word, is_line_start};
 use crate::dialect::TURNS;
 use crate::syntax;
 use crate::tools::names::{MAX_NAME, is_name_byte};
@@ -31,11 +31,17 @@ pub(super) struct Candidate {
 pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
-        return Candidate { from: at, to: behind_blanks(bytes, at) };
+        let line = behind_blanks(bytes, at);
+        // What was read up to a line and what was read beyond it skip the same sentences.
+        if at == 0 || !is_sentence(bytes, line) {
+            return Candidate { from: at, to: line };
+        }
     }
     for sign in Signs::new(bytes, at) {
         let Some(&byte) = bytes.get(sign) else { break };
         let is_mark = match byte {
+            b'"' | b'\'' => may_quote_name(bytes, sign),
+            b'(' => may_hold_arguments(bytes, sign),
             FOREIGN => {
                 bytes.get(sign..).is_some_and(|rest| rest.iter().zip(THOUGHT.as_bytes()).all(|(a, b)| a == b))
             }
@@ -76,6 +82,51 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
 }
 
+/// May a name in quotes begin at `at`, `"f", {`, or a call, `'f(a=1)'`? Neither does in `it's`, `"a quotation"` and
+/// `a "word" of it`.
+fn may_quote_name(bytes: &[u8], at: usize) -> bool {
+    if ends_in_word(&bytes[..at]) {
+        return false;
+    }
+    // There a turn may begin that is not the model's: `"""`.
+    let Some(behind) = behind_name(bytes, at + 1).filter(|_| !is_line_start(bytes, at)) else { return true };
+    match behind {
+        [b'(', ..] => true,
+        [quote, behind @ ..] if *quote == bytes[at] => match behind {
+            [] | [_] | [b'(', ..] => true,
+            _ => match without_space(behind) {
+                [b',', behind @ ..] => matches!(without_space(behind), [] | [b'{' | b'"' | b'\'', ..]),
+                rest => rest.is_empty(),
+            },
+        },
+        rest => rest.is_empty(),
+    }
+}
+
+/// What stands behind the name that begins at `from`; `None` where that is longer than names are.
+fn behind_name(bytes: &[u8], from: usize) -> Option<&[u8]> {
+    let rest = bytes.get(from..).unwrap_or(&[]);
+    let name = rest.iter().take(MAX_NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
+    rest.get(name..).filter(|_| name <= MAX_NAME)
+}
+
+/// `bytes` behind the blanks and line breaks that may stand between a name and its arguments.
+fn without_space(bytes: &[u8]) -> &[u8] {
+    let space = bytes.iter().take(MAX_SPACE).take_while(|byte| byte.is_ascii_whitespace()).count();
+    bytes.get(space..).unwrap_or(&[])
+}
+
+/// May the arguments of a call begin at `at`, `f(`, `"f"(`, or a call as a pair, `('f', {…})`? No `(note)` is one.
+fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|n| bytes.get(n));
+    let is_behind_name = before.is_none_or(|b| is_name_byte(*b) || matches!(b, b'"' | b'\'' | b']' | b'`'));
+    let is_pair = || {
+        let inside = bytes.get(at + 1..).unwrap_or(&[]);
+        inside.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|b| matches!(b, b'"' | b'\''))
+    };
+    is_behind_name || is_pair()
+}
+
 /// How many bytes of markup stand around a label at the most: `### **`.
 const MAX_MARKUP: usize = 8;
 
@@ -93,7 +144,7 @@ pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
 
 /// Returns whether a sentence begins at `at`, where a line does: more words with one blank between them than stand in front of a call,
 /// and none that another turn begins with.
-fn is_sentence(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_sentence(bytes: &[u8], at: usize) -> bool {
     const WORDS: usize = 4;
     const MOST: usize = 128;
     let line = bytes.get(at..bytes.len().min(at + MOST)).unwrap_or(&[]);
