@@ -81,6 +81,7 @@ impl Setting {
             headers: Default::default(),
             surface: Default::default(),
             owner: Default::default(),
+            gemini: None,
         };
         self.runtime.block_on(async {
             let reply = self.relay.chat(request).await;
