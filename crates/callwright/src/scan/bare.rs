@@ -14,6 +14,8 @@ const OBJECTS: &[&str] = &[
     "result", "user", "event", "data", "params", "options",
 ];
 
+/// So much of a text is looked at for what gives a variable its value, in bytes: its end.
+const MAX_BACK: usize = 4096;
 /// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
 const MAX_BEGINNING: usize = 1024;
 
@@ -49,6 +51,11 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
 }
 
 impl Bare<'_> {
+    /// Whether it is a variable that has its value from `before`.
+    pub(super) fn is_variable(&self, before: &str) -> bool {
+        binds(before, self.text.trim())
+    }
+
     /// Whether it is more than one word, and none of the texts that `tool` has to choose from: an expression, several arguments, or
     /// words whose end nothing tells.
     pub(super) fn is_expression(&self, tool: &Tool) -> bool {
@@ -73,4 +80,26 @@ fn is_member(text: &str) -> bool {
     };
     let object = text.split_once('.').map(|(object, _)| object);
     object.is_some_and(|object| OBJECTS.contains(&object)) && text.split('.').all(is_name)
+}
+
+/// Does `before` give `word` a value: `word = …` at the beginning of a line, `for word in …`?
+fn binds(before: &str, word: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    if word.is_empty() || !word.chars().all(is_name) || word.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let near = before.len().saturating_sub(MAX_BACK);
+    let before = (near..=before.len()).find_map(|from| before.get(from..)).unwrap_or("");
+    before.match_indices(word).any(|(at, _)| {
+        let (front, behind) = (&before[..at], &before[at + word.len()..]);
+        if front.ends_with(is_name) || behind.starts_with(is_name) {
+            return false;
+        }
+        let line = front.rsplit('\n').next().unwrap_or("");
+        let behind = behind.trim_start_matches(' ');
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        let is_statement = matches!(line.trim(), "" | "let" | "const" | "var");
+        let loops = || line.rsplit_once("for ").is_some_and(|(_, names)| !names.contains(" in "));
+        is_assigned && is_statement || behind.starts_with("in ") && loops()
+    })
 }

@@ -51,12 +51,13 @@ impl<'a> Case<'a, '_> {
             payload = self.longer(at, payload.end, guide);
         }
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
+        let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` speaks of a call.
         if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
-        let nested = bare.iter().any(|value| value.is_expression(tool))
+        let nested = bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))
             || self.keys_are_torn(repairs, tool)
             || is_unreadable(&payload.parse) && is_arguments(self.text, at);
         if nested {
