@@ -47,7 +47,7 @@ impl Scanner<'_> {
             tail::close_tag(&mut self.markup.delimiters);
             return Ok(Some(torn));
         }
-        let beside = match self.text_beside(at) {
+        let beside = match self.text_beside(at, end)? {
             Some(text) => Some((text, None)),
             None => self.key_beside(at, end)?,
         };
@@ -124,13 +124,20 @@ impl Scanner<'_> {
 
     /// The text in quotes that stands at `at`, behind a call whose brackets were repaired: `f(a=['b'), 'c'])`. They were meant to
     /// hold it.
-    fn text_beside(&self, at: usize) -> Option<&str> {
-        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return None };
+    fn text_beside(&self, at: usize, end: bool) -> Seen<&str> {
+        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
         let is_bracket =
             |repair: &Repair| matches!(repair.kind, RepairKind::AddCloser | RepairKind::SwapBracket);
-        let rest = self.text.get(at..)?.trim_start_matches(' ');
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        call.repairs.iter().any(is_bracket).then(|| rest[1..].split(quote).next())?
+        let rest = self.text.get(at..).unwrap_or("").trim_start_matches(' ');
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let Some(quote) = quote.filter(|_| call.repairs.iter().any(is_bracket)) else { return Ok(None) };
+        let near = rest.char_indices().nth(MAX_KEY).map(|(len, _)| len);
+        let inside = &rest[1..near.unwrap_or(rest.len())];
+        match inside.split_once(quote) {
+            Some((text, _)) => Ok(Some(text)),
+            None if near.is_some() || end => Ok(Some(inside)),
+            None => Err(Incomplete),
+        }
     }
 
     /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is repaired is
