@@ -25,8 +25,10 @@ use crate::reply::{Reply, ReplyBody};
 use crate::surface::responses::kept::KeptResponses;
 use crate::surface::{Beside, Door, GeminiAsk, Surface, Translated, error_body, estimated_tokens};
 use crate::tool_sets::ToolSets;
-use crate::turn::Turn;
-use crate::upstream::{Candidate, ConfigError, Response, Secrets, Tail, Upstream, UpstreamKind, Upstreams};
+use crate::turn::{Asked, Target, Turn};
+use crate::upstream::{
+    Candidate, ConfigError, Response, ResponseBody, Secrets, Tail, Upstream, UpstreamKind, Upstreams,
+};
 use crate::wire::{Ask, Change, Document, WireError, rewritten, string_of};
 
 /// Names the request in its answer.
@@ -284,26 +286,11 @@ impl Relay {
                 return with_id(Reply::error(&error), log.id());
             }
         };
-        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, door, left_out, session } =
-            checked;
+        let CheckedRequest { asked, door, left_out, session } = checked;
         log.came_by(surface, session);
-        log.request(&ask, policy, !tool_set.is_empty());
-        tool_results(log.id(), &ask);
-        let ladder = errand.ladder.unwrap_or_else(|| Ladder::new(policy, &self.config.ladder));
-        let relay = Arc::clone(self);
-        let mut turn = Box::new(Turn {
-            relay,
-            ask,
-            tool_set,
-            search: None,
-            policy,
-            stream_arguments,
-            log,
-            headers,
-            ladder,
-            read_unknown: None,
-        });
-        turn.limit_tools().await;
+        tool_results(log.id(), &asked.ask);
+        let ladder = errand.ladder.unwrap_or_else(|| Ladder::new(asked.policy, &self.config.ladder));
+        let mut turn = Box::new(Turn::new(self, asked, log, ladder).await);
         let notices = left_out.notices(&turn);
         let mut question = Question::first(&turn.ask);
         question.more.extend(self.notes.for_request(&turn.ask));
@@ -404,11 +391,7 @@ impl Relay {
         let stream_arguments = stream_arguments(&request.headers)?;
         let headers = request.headers;
         Ok(CheckedRequest {
-            ask,
-            tool_set,
-            policy,
-            stream_arguments,
-            headers,
+            asked: Asked { ask, tool_set, policy, stream_arguments, headers },
             door,
             left_out: LeftOut { tools: dropped, items: dropped_items },
             session,
@@ -443,14 +426,9 @@ pub(crate) struct Errand {
 
 /// A request that can be used, with what it comes to.
 pub(crate) struct CheckedRequest {
-    pub(crate) ask: Ask,
-    pub(crate) tool_set: Arc<ToolSet>,
-    pub(crate) policy: Policy,
-    /// May arguments go out while they are written? None where the client says nothing.
-    pub(crate) stream_arguments: Option<bool>,
-    pub(crate) headers: HeaderMap,
+    pub(crate) asked: Asked,
     /// How the answer is said.
-    pub(crate) door: Door,
+    door: Door,
     left_out: LeftOut,
     session: Option<String>,
 }
@@ -474,6 +452,34 @@ impl LeftOut {
             (REQUEST_ID, HeaderValue::from_str(turn.log.id()).ok()),
         ];
         headers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+/// Why an answer cannot be read.
+pub(crate) struct Unread {
+    /// The reason, in a sentence.
+    pub(crate) why: String,
+    pub(crate) is_broken_off: bool,
+}
+
+impl Relay {
+    /// The whole answer of `target` with these headers.
+    pub(crate) async fn whole_answer(
+        &self,
+        body: ResponseBody,
+        headers: &HeaderMap,
+        target: &Target,
+    ) -> Result<Document, Unread> {
+        let body = body.whole(self.config.limits.answer).await.map_err(|error| Unread {
+            why: error.to_string(),
+            is_broken_off: error.failure.is_broken_off(),
+        })?;
+        let body = target.candidate.upstream.without_secrets(body);
+        let kind = headers.get(header::CONTENT_TYPE).cloned();
+        let is_small = body.len() <= SMALL;
+        let read = self.readers.run(is_small, move |_| Document::of_answer(body, kind.as_ref())).await;
+        let unread = |why| format!("the upstream's answer cannot be read: {why}");
+        read.map_err(|why| Unread { why: unread(why), is_broken_off: false })
     }
 }
 

@@ -141,29 +141,16 @@ impl Relay {
         };
         let mut log = Log::new(&request, Arc::clone(&self.observer));
         let checked = self.checked(request).await;
-        let CheckedRequest { ask, tool_set, policy, stream_arguments, headers, .. } =
-            checked.map_err(|error| {
-                log.fault(&error.message);
-                log.end(TurnEnd::Rejected, error.status.as_u16());
-                ChatError { status: error.status.as_u16(), message: error.message }
-            })?;
-        log.request(&ask, policy, !tool_set.is_empty());
+        let CheckedRequest { asked, .. } = checked.map_err(|error| {
+            log.fault(&error.message);
+            log.end(TurnEnd::Rejected, error.status.as_u16());
+            ChatError { status: error.status.as_u16(), message: error.message }
+        })?;
         let reasks = options.reasks.unwrap_or(self.config.ladder.reasks);
         let bounds = LadderConfig { reasks, feedback_turns: 0, ..self.config.ladder.clone() };
-        let ladder = Ladder::new(policy, &bounds);
-        let mut turn = Turn {
-            relay: Arc::clone(self),
-            ask,
-            tool_set,
-            search: None,
-            policy,
-            stream_arguments,
-            log,
-            headers,
-            ladder,
-            read_unknown: options.read_unknown,
-        };
-        turn.limit_tools().await;
+        let ladder = Ladder::new(asked.policy, &bounds);
+        let mut turn = Turn::new(self, asked, log, ladder).await;
+        turn.read_unknown = options.read_unknown;
         let question = Question::first(&turn.ask);
         let mut open_answer = turn
             .open(&question, AttemptReason::First)

@@ -15,13 +15,12 @@ use crate::followup;
 use crate::reading::read_whole;
 use crate::record::{TurnEnd, Usage};
 use crate::recover::LostCall;
-use crate::relay::SMALL;
+use crate::relay::Unread;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
 use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
-use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
-use crate::upstream::ResponseBody;
+use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Turn, refusals};
 use crate::wire::{
     AnswerChoice, Change, Document, Head, WireError, array, choices, prompt_tokens, rewritten, usage,
 };
@@ -34,16 +33,15 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             AnswerSource::Recovered(document) => document,
             AnswerSource::Upstream(answer) => {
                 headers = answer.headers;
-                match whole_document(&turn, answer.body, &headers, &open_answer.target).await {
+                match turn.relay.whole_answer(answer.body, &headers, &open_answer.target).await {
                     Ok(document) => document,
-                    Err(Unread { error, is_broken_off }) => {
+                    Err(Unread { why, is_broken_off }) => {
                         let (target, shown) = (&open_answer.target, &open_answer.shown);
                         if is_broken_off && let Some(again) = turn.past_failure(target, None, shown).await {
                             open_answer = again;
                             continue;
                         }
-                        turn.log.failed(None, &error.message);
-                        return NoAnswer::Error(error).reply(&mut turn.log);
+                        return unusable(&mut turn, why);
                     }
                 }
             }
@@ -75,10 +73,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
         let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
         let mut foreign = answered.iter().flat_map(|choice| &choice.foreign_calls);
         if let Some(why) = foreign.find_map(|call| turn.ask.objection(*call)) {
-            let why = format!("the upstream's answer cannot be used: {why}");
-            turn.log.failed(None, &why);
-            let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
-            return NoAnswer::Error(error).reply(&mut turn.log);
+            return unusable(&mut turn, format!("the upstream's answer cannot be used: {why}"));
         }
         let budget = turn.budget(&open_answer.target, spent);
         let readers = &turn.relay.readers;
@@ -94,10 +89,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             continue;
         }
         if answered.is_empty() {
-            let why = String::from("the upstream's answer holds no choice");
-            turn.log.failed(None, &why);
-            let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
-            return NoAnswer::Error(error).reply(&mut turn.log);
+            return unusable(&mut turn, String::from("the upstream's answer holds no choice"));
         }
         let mut resolutions = Vec::with_capacity(read.len());
         for choice in read {
@@ -117,6 +109,13 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
     }
 }
 
+/// The error that a client gets in place of an answer that is none.
+fn unusable(turn: &mut Turn, why: String) -> Reply {
+    turn.log.failed(None, &why);
+    let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
+    NoAnswer::Error(error).reply(&mut turn.log)
+}
+
 /// The error that a client gets that wants JSON as it was written, or none.
 fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], fault: String) -> Reply {
     turn.log.end(TurnEnd::Invalid, StatusCode::BAD_GATEWAY.as_u16());
@@ -126,32 +125,6 @@ fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], 
     report::head(turn.log.record(), &mut reply.headers);
     report::outcome(turn.log.record(), TurnEnd::Invalid, resolutions, &mut reply.headers);
     reply
-}
-
-/// An answer that came, and is of no use.
-struct Unread {
-    error: WireError,
-    /// The connection was: another try may bring one.
-    is_broken_off: bool,
-}
-
-async fn whole_document(
-    turn: &Turn,
-    body: ResponseBody,
-    headers: &HeaderMap,
-    target: &Target,
-) -> Result<Document, Unread> {
-    let bad = |message: String, is_broken_off| Unread {
-        error: WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", message),
-        is_broken_off,
-    };
-    let body = body.whole(turn.relay.config.limits.answer).await;
-    let body = body.map_err(|error| bad(error.to_string(), error.failure.is_broken_off()))?;
-    let body = target.candidate.upstream.without_secrets(body);
-    let readers = &turn.relay.readers;
-    let kind = headers.get(header::CONTENT_TYPE).cloned();
-    let document = readers.run(body.len() <= SMALL, move |_| Document::of_answer(body, kind.as_ref())).await;
-    document.map_err(|why| bad(format!("the upstream's answer cannot be read: {why}"), false))
 }
 
 /// The answer with what each answer has, where its upstream leaves that out.

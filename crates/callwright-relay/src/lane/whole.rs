@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, StatusCode};
 
 use super::call::Call;
 use super::settle::{Again, End, resolution, settled};
@@ -11,32 +11,28 @@ use super::text::{Found, Whole};
 use super::wire::{self, Told};
 use super::{Lane, Open, request_id};
 use crate::record::{TurnEnd, Usage};
-use crate::relay::{REQUEST_ID, SMALL};
+use crate::relay::{REQUEST_ID, Unread};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
+use crate::turn::Resolution;
 use crate::turn::outcome::worse;
-use crate::turn::{Resolution, Target};
 use crate::wire::{Document, WireError, spliced};
 
 /// The answer to a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
-    let (target, mut headers, body) = loop {
+    let (target, mut headers, read) = loop {
         let Open { answer, target } = open;
-        let body = answer.body.whole(lane.relay.config.limits.answer).await;
-        if let Err(error) = &body
-            && error.failure.is_broken_off()
-            && let Some(again) = lane.past_failure(&target, &error.to_string()).await
+        let read = lane.relay.whole_answer(answer.body, &answer.headers, &target).await;
+        if let Err(Unread { why, is_broken_off: true }) = &read
+            && let Some(again) = lane.past_failure(&target, why).await
             && !again.answer.is_stream()
         {
             open = again;
             continue;
         }
-        break (target, answer.headers, body.map_err(|error| error.to_string()));
+        break (target, answer.headers, read.map_err(|unread| unread.why));
     };
-    let read = match body {
-        Ok(body) => document_of(&lane, body, headers.get(header::CONTENT_TYPE).cloned(), &target).await,
-        Err(why) => Err(why),
-    };
+    let read = read.and_then(|document| lane.fault(document.root()).map_or(Ok(document), Err));
     let document = match read {
         Ok(document) => document,
         Err(why) => {
@@ -101,23 +97,6 @@ pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
     report::outcome(lane.log.record(), end, &[resolution], &mut headers);
     headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) }
-}
-
-/// The answer that a body holds.
-///
-/// # Errors
-/// Why it holds none to this request, in a sentence.
-async fn document_of(
-    lane: &Lane,
-    body: Bytes,
-    kind: Option<HeaderValue>,
-    target: &Target,
-) -> Result<Document, String> {
-    let body = target.candidate.upstream.without_secrets(body);
-    let is_small = body.len() <= SMALL;
-    let read = lane.relay.readers.run(is_small, move |_| Document::of_answer(body, kind.as_ref()));
-    let document = read.await.map_err(|why| format!("the upstream's answer cannot be read: {why}"))?;
-    lane.fault(document.root()).map_or(Ok(document), Err)
 }
 
 /// Hands on an answer that says that it failed.

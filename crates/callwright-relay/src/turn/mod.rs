@@ -56,7 +56,39 @@ pub(crate) struct Turn {
     pub(crate) read_unknown: Option<ReadUnknown>,
 }
 
+/// What is asked.
+pub(crate) struct Asked {
+    pub(crate) ask: Ask,
+    pub(crate) tool_set: Arc<ToolSet>,
+    pub(crate) policy: Policy,
+    /// May arguments go out while they are written? None where the client says nothing.
+    pub(crate) stream_arguments: Option<bool>,
+    pub(crate) headers: HeaderMap,
+}
+
 impl Turn {
+    /// The turn of this request, which is written to `log`: with no more tools than the model is shown.
+    pub(crate) async fn new(relay: &Arc<Relay>, asked: Asked, mut log: Log, ladder: Ladder) -> Turn {
+        let Asked { ask, tool_set, policy, stream_arguments, headers } = asked;
+        log.request(&ask, policy, !tool_set.is_empty());
+        let relay = Arc::clone(relay);
+        let (search, read_unknown) = (None, None);
+        let mut turn = Turn {
+            relay,
+            ask,
+            tool_set,
+            search,
+            policy,
+            stream_arguments,
+            log,
+            headers,
+            ladder,
+            read_unknown,
+        };
+        turn.limit_tools().await;
+        turn
+    }
+
     /// Does the request declare tools?
     pub(crate) fn has_tools(&self) -> bool {
         !self.tool_set.is_empty()

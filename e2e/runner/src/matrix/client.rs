@@ -59,7 +59,7 @@ pub(super) struct Shell {
     pub(super) key: String,
     /// That member is a list of commands.
     #[serde(default)]
-    list: bool,
+    pub(super) list: bool,
     /// Further members.
     #[serde(default)]
     pub(super) with: BTreeMap<String, Value>,
@@ -206,12 +206,5 @@ impl Started<'_> {
         let code = process.line(Duration::from_secs(u64::from(patience) + 60))?;
         idle().push(process);
         Ok((code != "0").then(|| format!("exit code {code}")))
-    }
-}
-
-impl Shell {
-    /// The value of the member with the command.
-    pub(super) fn value(&self, command: String) -> Value {
-        if self.list { vec![command].into() } else { command.into() }
     }
 }

@@ -163,7 +163,7 @@ impl Filler<'_> {
     fn shell(&self, word: &str) -> Members {
         let shell = &self.tools.shell;
         let command = format!("echo {word} >> {}/{word}.txt", self.folder);
-        Members::of(&[(&shell.key, shell.value(command))], &shell.with)
+        Members::of(&[(&shell.key, command_value(command, shell.list))], &shell.with)
     }
 
     fn shell_with_more(&self, word: &str) -> Members {
@@ -186,8 +186,7 @@ impl Filler<'_> {
             // By the shell.
             None => {
                 let command = format!("cat > {path} <<'END_OF_IT'\n{text}END_OF_IT\n");
-                let command = if write.list { vec![command].into() } else { command.into() };
-                Members::of(&[(&write.content, command)], &write.with)
+                Members::of(&[(&write.content, command_value(command, write.list))], &write.with)
             }
         })
     }
@@ -213,6 +212,11 @@ impl Members {
         let whole: Vec<char> = up_to(self.main + 1).written(quoted).chars().collect();
         whole.iter().take(before + (whole.len() - before) * 2 / 3).collect()
     }
+}
+
+/// A command as a tool takes it: in a list of commands, or alone.
+fn command_value(command: String, is_list: bool) -> Value {
+    if is_list { vec![command].into() } else { command.into() }
 }
 
 fn spaced(value: &Value, string: fn(&str) -> String) -> String {

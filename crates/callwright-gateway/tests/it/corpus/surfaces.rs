@@ -61,6 +61,44 @@ pub(crate) struct SurfaceCase<S> {
     same: bool,
 }
 
+/// Collects what is wrong with an answer.
+pub(crate) struct Breaches(Vec<String>);
+
+impl Breaches {
+    /// Begins with these, and with what is wrong with status and headers.
+    pub(crate) fn of(
+        mut known: Vec<String>,
+        asked: Vec<String>,
+        (got, body): (&Got, &Value),
+        (status, headers): (Option<u16>, &BTreeMap<String, String>),
+    ) -> Breaches {
+        known.extend(asked);
+        let mut breaches = Breaches(known);
+        breaches.add(got.status != status.unwrap_or(200), format!("status {}: {body}", got.status));
+        for (name, value) in headers {
+            let found = got.headers.get(name).and_then(|found| found.to_str().ok());
+            breaches.add(found != Some(value), format!("{name}: {found:?}"));
+        }
+        breaches
+    }
+
+    /// Takes down `what`, if it is so.
+    pub(crate) fn add(&mut self, is: bool, what: String) {
+        if is {
+            self.0.push(what);
+        }
+    }
+
+    /// Looks at members of the answer, by JSON pointer. Returns all that is wrong.
+    pub(crate) fn with_fields(mut self, body: &Value, fields: &BTreeMap<String, Value>) -> Vec<String> {
+        for (pointer, value) in fields {
+            let found = body.pointer(pointer);
+            self.add(found != Some(value), format!("{pointer}: {found:?}"));
+        }
+        self.0
+    }
+}
+
 impl<S: DeserializeOwned> SurfaceCase<S> {
     /// The cases of a file of `corpus/surfaces`.
     pub(crate) fn read(file: &str) -> Vec<SurfaceCase<S>> {

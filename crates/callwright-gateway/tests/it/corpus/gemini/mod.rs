@@ -12,7 +12,7 @@ use serde::Deserialize;
 use self::read::Form;
 use crate::corpus::case::tools;
 use crate::corpus::client::Got;
-use crate::corpus::surfaces::{Cut, SurfaceCase, Told, compared_with_chat};
+use crate::corpus::surfaces::{Breaches, Cut, SurfaceCase, Told, compared_with_chat};
 
 /// What the client must see.
 #[derive(Clone, Default, Deserialize)]
@@ -71,20 +71,11 @@ fn request() -> Value {
 impl SurfaceCase<Sees> {
     /// What is wrong with the case in this form, cut like this if it streams.
     async fn wrong(&self, form: Form, cut: Option<Cut>) -> Vec<String> {
-        let (got, mut wrong_asked) = self.played(path(form), request(), cut).await;
-        let read::Read { body, mut breaches } = read::read(&got, form);
-        breaches.append(&mut wrong_asked);
-        let mut wrong = |is: bool, what: String| {
-            if is {
-                breaches.push(what);
-            }
-        };
+        let (got, wrong_asked) = self.played(path(form), request(), cut).await;
+        let read::Read { body, breaches } = read::read(&got, form);
         let sees = &self.sees;
-        wrong(got.status != sees.status.unwrap_or(200), format!("status {}: {body}", got.status));
-        for (name, value) in &sees.headers {
-            let found = got.headers.get(name).and_then(|found| found.to_str().ok());
-            wrong(found != Some(value), format!("{name}: {found:?}"));
-        }
+        let mut breaches = Breaches::of(breaches, wrong_asked, (&got, &body), (sees.status, &sees.headers));
+        let mut wrong = |is: bool, what: String| breaches.add(is, what);
         let error = body["error"]["message"].as_str();
         let fits = match &sees.error {
             Some(part) => error.is_some_and(|error| error.contains(part)),
@@ -104,11 +95,7 @@ impl SurfaceCase<Sees> {
         if let Some(reason) = &sees.finish_reason {
             wrong(body["finishReason"] != **reason, format!("finishReason: {body}"));
         }
-        for (pointer, value) in &sees.fields {
-            let found = body.pointer(pointer);
-            wrong(found != Some(value), format!("{pointer}: {found:?}"));
-        }
-        breaches
+        breaches.with_fields(&body, &sees.fields)
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::corpus::case::tools;
 use crate::corpus::client::Got;
-use crate::corpus::surfaces::{CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
+use crate::corpus::surfaces::{Breaches, CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
 
 /// What the client must see.
 #[derive(Clone, Default, Deserialize)]
@@ -68,21 +68,11 @@ fn request() -> Value {
 impl SurfaceCase<Sees> {
     /// What is wrong with the case: plain, or streamed and cut like this.
     async fn wrong(&self, cut: Option<Cut>) -> Vec<String> {
-        let (got, mut wrong_asked) = self.played("messages", request(), cut).await;
-        let read::Read { body, events, mut breaches } = read::read(&got, cut.is_some());
-        breaches.append(&mut wrong_asked);
-        let mut wrong = |is: bool, what: String| {
-            if is {
-                breaches.push(what);
-            }
-        };
+        let (got, wrong_asked) = self.played("messages", request(), cut).await;
+        let read::Read { body, events, breaches } = read::read(&got, cut.is_some());
         let sees = &self.sees;
-        let status = sees.status.unwrap_or(200);
-        wrong(got.status != status, format!("status {}: {body}", got.status));
-        for (name, value) in &sees.headers {
-            let found = got.headers.get(name).and_then(|found| found.to_str().ok());
-            wrong(found != Some(value), format!("{name}: {found:?}"));
-        }
+        let mut breaches = Breaches::of(breaches, wrong_asked, (&got, &body), (sees.status, &sees.headers));
+        let mut wrong = |is: bool, what: String| breaches.add(is, what);
         wrong(body["error"]["type"].as_str() != sees.error.as_deref(), format!("error: {body}"));
         if let Some(message) = &sees.message {
             let found = body["error"]["message"].as_str().unwrap_or_default();
@@ -104,14 +94,10 @@ impl SurfaceCase<Sees> {
         if let Some(reason) = &sees.stop_reason {
             wrong(body["stop_reason"] != **reason, format!("stop_reason: {}", body["stop_reason"]));
         }
-        for (pointer, value) in &sees.fields {
-            let found = body.pointer(pointer);
-            wrong(found != Some(value), format!("{pointer}: {found:?}"));
-        }
         if let (Some(expected), true) = (&sees.events, cut == Some(CUTS[0])) {
             wrong(events != *expected, format!("events: {events}"));
         }
-        breaches
+        breaches.with_fields(&body, &sees.fields)
     }
 }
 

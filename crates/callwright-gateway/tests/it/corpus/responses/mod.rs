@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::corpus::case::{ModelMode, tools};
 use crate::corpus::client::{Got, ask_at};
 use crate::corpus::served::Served;
-use crate::corpus::surfaces::{CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
+use crate::corpus::surfaces::{Breaches, CUTS, Cut, SurfaceCase, Told, alike_as_chat, compared_with_chat};
 use crate::running::last_asked;
 
 /// What the client must see.
@@ -78,20 +78,11 @@ impl Called {
 impl SurfaceCase<Sees> {
     /// What is wrong with the case: plain, or streamed and cut like this.
     async fn wrong(&self, cut: Option<Cut>) -> Vec<String> {
-        let (got, mut wrong_asked) = self.played("responses", request(), cut).await;
-        let read::Read { body, events, done, mut breaches } = read::read(&got, cut.is_some());
-        breaches.append(&mut wrong_asked);
-        let mut wrong = |is: bool, what: String| {
-            if is {
-                breaches.push(what);
-            }
-        };
+        let (got, wrong_asked) = self.played("responses", request(), cut).await;
+        let read::Read { body, events, done, breaches } = read::read(&got, cut.is_some());
         let sees = &self.sees;
-        wrong(got.status != sees.status.unwrap_or(200), format!("status {}: {body}", got.status));
-        for (name, value) in &sees.headers {
-            let found = got.headers.get(name).and_then(|found| found.to_str().ok());
-            wrong(found != Some(value), format!("{name}: {found:?}"));
-        }
+        let mut breaches = Breaches::of(breaches, wrong_asked, (&got, &body), (sees.status, &sees.headers));
+        let mut wrong = |is: bool, what: String| breaches.add(is, what);
         wrong(body["error"]["code"].as_str() != sees.code.as_deref(), format!("error: {body}"));
         if got.status.is_success() {
             let state = sees.state.as_deref().unwrap_or("completed");
@@ -113,14 +104,10 @@ impl SurfaceCase<Sees> {
         let fit = calls.len() == sees.calls.len()
             && calls.iter().zip(&sees.calls).all(|(item, call)| call.is(item));
         wrong(!fit, format!("calls: {calls:?}"));
-        for (pointer, value) in &sees.fields {
-            let found = body.pointer(pointer);
-            wrong(found != Some(value), format!("{pointer}: {found:?}"));
-        }
         if let (Some(expected), true) = (&sees.events, cut == Some(CUTS[0])) {
             wrong(events != *expected, format!("events: {events}"));
         }
-        breaches
+        breaches.with_fields(&body, &sees.fields)
     }
 }
 
