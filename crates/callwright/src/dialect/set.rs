@@ -9,7 +9,6 @@ use super::own::{Markup, Own};
 use super::record::Record;
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Anchor, Dialect, Grammar, Sign, family};
-use crate::grammar::fold::solid;
 use crate::grammar::{Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
@@ -225,11 +224,15 @@ impl Dialects {
         iter::once(record).chain(others)
     }
 
-    /// The built-in dialect whose calls a tag like this one opens, `<invoke name="f">`: of several, the first one.
-    pub(crate) fn of_call_tag(&self, tag: &str) -> Option<&Arc<Record>> {
-        let tag = solid(tag);
-        let mut built_in = self.0.records.iter().filter(|record| record.markup.is_none());
-        built_in.find(|record| record.call_tags().iter().any(|head| tag.starts_with(head)))
+    /// The dialect whose calls a tag like this one opens, `<invoke name="f">`: the first of those `around` it, else of the built-in
+    /// ones.
+    pub(crate) fn of_call_tag<'a>(
+        &'a self,
+        tag: &str,
+        around: impl Iterator<Item = &'a Arc<Record>>,
+    ) -> Option<&'a Arc<Record>> {
+        let built_in = self.0.records.iter().filter(|record| record.markup.is_none());
+        around.chain(built_in).find(|record| record.opens_call(tag))
     }
 
     /// The dialect whose arguments a tag like this one opens: `inside`, if that is one of them, else the first one.
@@ -238,9 +241,8 @@ impl Dialects {
         tag: &str,
         inside: Option<&'a Arc<Record>>,
     ) -> Option<&'a Arc<Record>> {
-        let tag = solid(tag);
         let mut records = inside.into_iter().chain(&self.0.records);
-        records.find(|record| record.argument_tag().is_some_and(|head| tag.starts_with(head)))
+        records.find(|record| record.opens_argument(tag))
     }
 
     /// What calls in marks may begin with, in order, and whose it is.

@@ -10,7 +10,7 @@ pub(crate) mod template;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::form::{Form, NAME, Pieces, folded, marks, split_first};
+pub(crate) use self::form::{Form, NAME, Pieces, folded, marks, marks_at, split_first};
 pub(crate) use self::frame::{Frame, Payload};
 use crate::syntax::Text;
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod comment;
 pub(crate) mod escape;
-pub(crate) mod lexer;
 pub(crate) mod marks;
 pub(crate) mod pattern;
 pub(crate) mod tag;

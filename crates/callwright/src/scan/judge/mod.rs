@@ -95,6 +95,7 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         Item::Named { at, .. } => case.named(at),
         // These are judged as bodies.
         Item::Tagged { .. }
+        | Item::Over { .. }
         | Item::Relaxed { .. }
         | Item::Plain { .. }
         | Item::Words { .. }
@@ -374,6 +375,7 @@ impl<'a, 't> Case<'a, 't> {
             Item::Value { .. } | Item::Block { .. } => name.is_some() || has_argument_key(block),
             Item::Named { .. }
             | Item::Tagged { .. }
+            | Item::Over { .. }
             | Item::Relaxed { .. }
             | Item::Plain { .. }
             | Item::Words { .. } => true,
