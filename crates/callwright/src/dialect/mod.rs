@@ -26,6 +26,7 @@ pub(crate) use self::records::{
     ANSWER_HEADS, ANY_CLOSER, FIELD, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;
+pub(crate) use self::set::is_sign;
 use self::speech::{PromptFormat, marked};
 use crate::grammar::Calls;
 pub use crate::syntax::Trim;

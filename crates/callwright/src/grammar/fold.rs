@@ -141,6 +141,7 @@ pub(crate) fn is_foreign(letter: char, mark: &[char]) -> bool {
     !letter.is_ascii() && !letter.is_whitespace() && !mark.contains(&letter)
 }
 
+#[inline]
 pub(crate) fn fold(letter: char) -> char {
     match letter {
         '｜' => '|',

@@ -371,10 +371,11 @@ fn before_name(text: &str, word: Span) -> Span {
 
 /// `"a"` → `a`
 fn unquoted(text: &str, from: usize, end: usize) -> Span {
+    const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
     let piece = text.get(from..end).unwrap_or("");
-    let inner = piece.trim().trim_matches(['"', '\'', '“', '”', '‘', '’']);
-    let skipped = piece.find(inner).unwrap_or(0);
-    Span::new(from + skipped, from + skipped + inner.len())
+    let inner = piece.trim_start().trim_start_matches(QUOTES);
+    let start = from + piece.len() - inner.len();
+    Span::new(start, start + inner.trim_end().trim_end_matches(QUOTES).len())
 }
 
 /// The text ends inside what began at `from`; a tag that is too long is none.
