@@ -72,15 +72,14 @@ impl Record {
         self.string_mark.as_deref().unwrap_or_default()
     }
 
-    /// Returns whether `tag` opens one of its calls, as its marks are written; `<` alone tells nothing.
-    pub(super) fn opens_call(&self, tag: &str) -> bool {
-        let tag = solid(tag);
+    /// Returns whether `tag`, folded, opens one of its calls, as its marks are written; `<` alone tells nothing.
+    pub(super) fn opens_call(&self, tag: &[char]) -> bool {
         self.written().call_tags.iter().any(|head| tag.starts_with(head))
     }
 
-    /// Returns whether `tag` opens an argument of its calls.
-    pub(crate) fn opens_argument(&self, tag: &str) -> bool {
-        self.written().argument_tag.as_ref().is_some_and(|head| solid(tag).starts_with(head))
+    /// Returns whether `tag`, folded, opens an argument of its calls.
+    pub(crate) fn opens_argument(&self, tag: &[char]) -> bool {
+        self.written().argument_tag.as_ref().is_some_and(|head| tag.starts_with(head))
     }
 
     /// How it writes calls whose arguments stand in marks.

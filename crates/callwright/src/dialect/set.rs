@@ -9,6 +9,7 @@ use super::own::{Markup, Own};
 use super::record::Record;
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
 use super::{Anchor, Dialect, Grammar, Sign, family};
+use crate::grammar::fold::solid;
 use crate::grammar::{Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
@@ -238,8 +239,9 @@ impl Dialects {
         tag: &str,
         around: impl Iterator<Item = &'a Arc<Record>>,
     ) -> Option<&'a Arc<Record>> {
+        let tag = solid(tag);
         let built_in = self.0.records.iter().filter(|record| record.markup.is_none());
-        around.chain(built_in).find(|record| record.opens_call(tag))
+        around.chain(built_in).find(|record| record.opens_call(&tag))
     }
 
     /// The dialect whose arguments a tag like this one opens: `inside`, if that is one of them, else the first one.
@@ -249,7 +251,8 @@ impl Dialects {
         inside: Option<&'a Arc<Record>>,
     ) -> Option<&'a Arc<Record>> {
         let mut records = inside.into_iter().chain(&self.0.records);
-        records.find(|record| record.opens_argument(tag))
+        let tag = solid(tag);
+        records.find(|record| record.opens_argument(&tag))
     }
 
     /// What calls in marks may begin with, in order, and whose it is.

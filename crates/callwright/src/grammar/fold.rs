@@ -81,6 +81,13 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
 /// The length of `mark` with which `text` begins, as both are compared. Blanks may stand beside its signs, not inside its words:
 /// `</parameter >`, `name = "a"`; its own may be lost; and what a run adds to the word of a tag: `<ns:parameter>`, `<arg_key:x7>`.
 pub(crate) fn mark_at(text: &str, mark: &str) -> Seen<usize> {
+    // Nearly all marks are written as they should be, or not there.
+    if text.starts_with(mark) {
+        return Ok(Some(mark.len()));
+    }
+    if is_other(text.as_bytes(), mark.as_bytes()) {
+        return Ok(None);
+    }
     let (mut rest, mut before, mut has_blank) = (text, None, false);
     for (at, want) in mark.char_indices() {
         if want.is_whitespace() {
@@ -104,6 +111,19 @@ pub(crate) fn mark_at(text: &str, mark: &str) -> Seen<usize> {
         (rest, before, has_blank) = (letters.as_str(), Some(want), false);
     }
     Ok(Some(text.len() - rest.len()))
+}
+
+/// Returns whether the first two signs of `text` tell that `mark` does not stand there, whatever stands behind them.
+fn is_other(text: &[u8], mark: &[u8]) -> bool {
+    let (&[own, next, ..], &[first, second, ..]) = (text, mark) else { return false };
+    let is_sign = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'');
+    let differ = |a: u8, b: u8| is_sign(a) && is_sign(b) && !a.eq_ignore_ascii_case(&b);
+    // A namespace may stand in front of a word.
+    let has_namespace = || {
+        let mut behind = text[1..].iter().skip_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+        second.is_ascii_alphanumeric() && behind.next().is_none_or(|byte| *byte == b':' || !byte.is_ascii())
+    };
+    differ(own, first) || differ(next, second) && second != b'>' && !has_namespace()
 }
 
 /// What some tokenizers write for a blank.

@@ -1,8 +1,7 @@
 //! How a dialect writes calls whose arguments stand in marks.
 
 use super::template::pieces;
-use super::{Arguments, Calls, fold};
-use crate::syntax::{Seen, blanks};
+use super::{Arguments, Calls, Sequence, fold};
 
 /// The marks of a dialect. `{}` stands for the name of the tool or the key; between two of [`marks`] stands any blank, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +12,25 @@ pub(crate) struct Form {
     pub(crate) call_close: String,
     pub(crate) argument: Pieces,
     pub(crate) argument_close: String,
+    /// The same, as they are found in a text.
+    pub(crate) exact: Exact,
+}
+
+/// The marks of a form, as they are found in a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exact {
+    /// What stands between the name and the first argument, where that is a mark.
+    pub(crate) behind_name: Option<Sequence>,
+    pub(crate) head: Sequence,
+    pub(crate) tails: Vec<Sequence>,
+    pub(crate) close: Sequence,
+    /// What closes the call, and behind that their section.
+    pub(crate) over: Vec<Sequence>,
+    /// What opens the next call, or their section.
+    pub(crate) openers: Vec<Sequence>,
+    /// What opens a call.
+    pub(crate) call: Sequence,
+    pub(crate) is_of_tokens: bool,
 }
 
 /// What stands before a name and behind it.
@@ -22,9 +40,6 @@ pub(crate) struct Pieces {
     /// The first one is the dialect's own; others give an attribute another value.
     pub(crate) tails: Vec<String>,
 }
-
-/// The most white space between two marks of one opener or closer.
-const MAX_SPACE: usize = 64;
 
 /// Where a name stands in a closer.
 pub(crate) const NAME: &str = "{}";
@@ -103,6 +118,23 @@ fn fixed(template: &str) -> Option<String> {
     Some(all)
 }
 
+impl Exact {
+    fn of(form: &Form) -> Exact {
+        let section = form.section.iter().map(|(_, close)| Sequence::new(close));
+        Exact {
+            behind_name: Some(form.call.tail()).filter(|tail| tail.starts_with('<')).map(Sequence::new),
+            head: Sequence::new(&form.argument.head),
+            tails: form.argument.tails.iter().map(|tail| Sequence::new(tail)).collect(),
+            close: Sequence::new(&form.argument_close),
+            over: Sequence::each(&form.call_close).into_iter().chain(section).collect(),
+            openers: form.openers().map(Sequence::new).collect(),
+            call: Sequence::new(&form.call.head),
+            is_of_tokens: form.argument.head.contains(['|', '｜', ']'])
+                || 1 < marks(form.argument.tail()).count(),
+        }
+    }
+}
+
 impl Form {
     /// The form of `calls`; `None` where their arguments do not stand in tags.
     pub(crate) fn of(calls: &Calls) -> Option<Form> {
@@ -130,13 +162,15 @@ impl Form {
         let (call, argument, argument_close) = (edged(front), edged(&head), behind.trim().to_owned());
         let (call_close, tails) = (around.join("\n"), tails(edged(&behind_key), values));
         let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0]];
-        is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
+        let form = is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
             section,
             call: Pieces { head: call, tails: vec![rest.trim().to_owned()] },
             call_close,
             argument: Pieces { head: argument, tails },
             argument_close,
-        })
+            exact: Exact::default(),
+        })?;
+        Some(Form { exact: Exact::of(&form), ..form })
     }
 
     /// What stands in the tag of a call in front of its name.
@@ -150,6 +184,12 @@ impl Form {
         const ROOM: usize = 32;
         let section = self.section.as_ref().map_or(0, |(open, _)| open.chars().count());
         section + self.opener_of("").chars().count() + ROOM
+    }
+
+    /// What its calls begin with: the marks of their section, and of a call up to its name.
+    pub(crate) fn openers(&self) -> impl Iterator<Item = &str> {
+        let call = (!self.is_named()).then_some(&*self.call.head);
+        self.section.iter().map(|(open, _)| &**open).chain(call)
     }
 
     /// The folded opener of a call of `name`.
@@ -182,12 +222,6 @@ impl Form {
     /// Does what closes an argument name it: `</a>`?
     pub(crate) fn closes_by_key(&self) -> bool {
         self.argument_close.contains(NAME)
-    }
-
-    /// Are its arguments opened by tokens of a vocabulary, which no text spells by chance: `<arg_key>a</arg_key><arg_value>`,
-    /// `<|open|>argument key="`?
-    pub(crate) fn is_of_tokens(&self) -> bool {
-        self.argument.head.contains(['|', '｜', ']']) || 1 < marks(self.argument.tail()).count()
     }
 
     /// Are its arguments plain elements: `<a>x</a>`?
@@ -231,24 +265,10 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
         [_, b']', b'<', ..] => true,
         _ => false,
     };
-    let ends = (1..bytes.len()).filter(move |at| begins(at)).chain([bytes.len()]);
+    let ends =
+        memchr::memchr2_iter(b'<', b']', bytes).filter(move |at| 0 < *at && begins(at)).chain([bytes.len()]);
     let marks = ends.scan(0, move |from, end| text.get(std::mem::replace(from, end)..end));
     marks.map(str::trim).filter(|mark| !mark.is_empty())
-}
-
-/// The place behind `all` marks at `from` of `text`, whatever blanks stand between them.
-pub(crate) fn marks_at(text: &str, from: usize, all: &str) -> Seen<usize> {
-    let mut at = from;
-    for mark in marks(all) {
-        if from < at {
-            at += blanks(text, at, MAX_SPACE);
-        }
-        match fold::mark_at(text.get(at..).unwrap_or(""), mark)? {
-            Some(len) => at += len,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(at))
 }
 
 /// The first of several marks, and all that stands behind it.

@@ -4,14 +4,13 @@
 //! [`Tags`] goes over the text of one call as it arrives, by the marks of its dialect and no others, and says where the call
 //! ends and which piece of it is which argument. [`crate::marks`] reads the same marks where they are not as they should be.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use callwright_json::{Guide, Kinds, Span, strict_end};
 
 use super::value::place_of;
 use crate::dialect::Record;
-use crate::grammar::{Form, NAME, marks, marks_at, split_first};
+use crate::grammar::{Exact, Form, Sequence};
 use crate::syntax::tag::unescaped;
 use crate::syntax::{Incomplete, Seen, Typing, at_end, blanks};
 use crate::tools::Tool;
@@ -101,6 +100,14 @@ struct Value {
     next_call: Option<usize>,
 }
 
+/// What stands between arguments.
+enum Next {
+    /// The opener of an argument.
+    Value(Value),
+    /// The end of the call, up to here.
+    Over(usize),
+}
+
 impl Tags {
     /// For the call whose first argument begins at `from`, in the marks of `record`.
     pub(crate) fn new(from: usize, record: Arc<Record>) -> Tags {
@@ -118,7 +125,7 @@ impl Tags {
     /// Returns whether an argument opens where it begins.
     pub(crate) fn begins(&self, view: View<'_>) -> Result<bool, Incomplete> {
         let Some(form) = self.record.form() else { return Ok(false) };
-        Ok(at_end(self.opener(view, form, self.at), view.end)?.is_some())
+        Ok(matches!(at_end(self.next(view, form, self.at), view.end)?, Some(Next::Value(_))))
     }
 
     /// Was an argument opened, or its mark written?
@@ -150,8 +157,8 @@ impl Tags {
         let mut at = behind_blanks(text, self.at);
         // `<tool_sep>`, which stands behind the name.
         if self.params.is_empty()
-            && form.call.tail().starts_with('<')
-            && let Some(behind) = at_end(marks_at(text, at, form.call.tail()), end)?
+            && let Some(mark) = &form.exact.behind_name
+            && let Some(behind) = at_end(mark.at(text, at, ""), end)?
         {
             at = behind_blanks(text, behind);
         }
@@ -160,37 +167,42 @@ impl Tags {
             let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
             return if end { ends(at, over) } else { Err(Incomplete) };
         }
-        let (opener, closer) = (self.opener(view, form, at), self.closer(view, form, at));
-        match (opener, closer) {
-            (Ok(Some(_)), _) if MAX_PARAMS <= self.params.len() => ends(at, Ending::Broken),
-            (Ok(Some(value)), _) => {
+        match self.next(view, form, at) {
+            Ok(Some(Next::Value(_))) if MAX_PARAMS <= self.params.len() => ends(at, Ending::Broken),
+            Ok(Some(Next::Value(value))) => {
                 (self.at, self.value) = (value.from, Some(value));
                 Ok(None)
             }
-            (_, Ok(Some(behind))) => {
+            Ok(Some(Next::Over(behind))) => {
                 self.goes_on = self.has_words_behind(view, form, behind)?;
                 ends(behind, Ending::Closed)
             }
-            (Err(Incomplete), _) | (_, Err(Incomplete)) if !end => Err(Incomplete),
-            (Err(Incomplete), _) | (_, Err(Incomplete)) => ends(text.len(), Ending::Cut),
-            (Ok(None), Ok(None)) => {
-                self.is_torn = !form.is_of_elements() && marks_at(text, at, &form.argument.head) != Ok(None);
+            Err(Incomplete) if !end => Err(Incomplete),
+            Err(Incomplete) => ends(text.len(), Ending::Cut),
+            Ok(None) => {
+                self.is_torn = !form.is_of_elements() && form.exact.head.at(text, at, "") != Ok(None);
                 let over = if self.has_arguments() { self.over(view, form, at)? } else { at };
                 ends(over, Ending::Broken)
             }
         }
     }
 
-    /// The argument that is opened at `at`.
-    fn opener(&self, view: View<'_>, form: &Form, at: usize) -> Seen<Value> {
-        let View { text, tool, .. } = view;
-        let Some(from) = marks_at(text, at, &form.argument.head)? else { return Ok(None) };
-        // `%%next%%` is no `%%{key}%%`.
-        if self.closer(view, form, at)?.is_some() {
-            return Ok(None);
+    /// What stands at `at`, where an argument may be opened or the call may end. `%%next%%` ends it, and is no `%%{key}%%`.
+    fn next(&self, view: View<'_>, form: &Form, at: usize) -> Seen<Next> {
+        match self.closer(view, form, at) {
+            Ok(Some(behind)) => Ok(Some(Next::Over(behind))),
+            closer => match self.opener(view, form, at)? {
+                Some(value) => Ok(Some(Next::Value(value))),
+                None => closer.map(|_| None),
+            },
         }
+    }
+
+    /// The argument that is opened at `at`.
+    fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
+        let Some(from) = form.exact.head.at(text, at, "")? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
-        let first = form.argument.tail().chars().next();
+        let first = form.exact.tails.first().map(Sequence::first);
         for (len, letter) in rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY) {
             if Some(letter) != first {
                 match letter {
@@ -198,27 +210,18 @@ impl Tags {
                     _ => continue,
                 }
             }
-            for (n, tail) in form.argument.tails.iter().enumerate() {
-                let Some(behind) = marks_at(text, from + len, tail)? else {
+            for (n, tail) in form.exact.tails.iter().enumerate() {
+                let Some(behind) = tail.at(text, from + len, "")? else {
                     // `</arg_key>` ends the key, whatever stands behind it.
-                    match split_first(tail) {
-                        Some((end, _)) if marks_at(text, from + len, end)?.is_some() => return Ok(None),
-                        _ => continue,
+                    match tail.first_at(text, from + len)? {
+                        Some(_) => return Ok(None),
+                        None => continue,
                     }
                 };
                 let written = rest.get(..len).unwrap_or("");
                 let key = written.trim();
                 let start = from + written.len() - written.trim_start().len();
-                // `k&amp;q`
-                let is_declared =
-                    tool.is_some_and(|tool| tool.declares(key) || tool.declares(&unescaped(key)));
-                // `<` alone begins an argument only of a key that the tool takes.
-                let may_be = !form.is_of_elements() || tool.is_some_and(|tool| tool.takes(key));
-                let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
-                // `count31337` lacks a mark.
-                let is_two = tool.is_some_and(|tool| tool.parameters().any(|own| key.starts_with(own)));
-                let is_word = !key.is_empty() && key.chars().all(is_letter) && !is_two;
-                return Ok((is_declared || may_be && is_word).then_some(Value {
+                return Ok(is_key(key, tool, form).then_some(Value {
                     key: Span::new(start, start + key.len()),
                     typing: match n {
                         _ if form.argument.tails.len() == 1 => self.record.typing,
@@ -239,18 +242,26 @@ impl Tags {
 
     /// The end of the call, where what ends it stands at `at`: the place behind its closing mark, or where another call opens.
     fn closer(&self, View { text, name, .. }: View<'_>, form: &Form, at: usize) -> Seen<usize> {
-        let call_close = form.call_close.replace(NAME, name);
-        let section = form.section.as_ref();
-        let own = marks(&call_close).next().into_iter().chain(section.map(|(_, close)| &**close));
-        let closers = own.chain(self.record.closers().map(|close| &**close));
-        let opens_call = (!form.is_named()).then_some(&*form.call.head);
-        let openers = opens_call.into_iter().chain(section.map(|(open, _)| &**open));
+        let Exact { over, openers, .. } = &form.exact;
+        // Of several marks that close a call, one between the first and that of the section closes nothing.
+        let (first, last) = (over.first(), over.last().filter(|_| form.section.is_some()));
         let mut grows = false;
-        for (mark, is_closer) in closers.map(|mark| (mark, true)).chain(openers.map(|mark| (mark, false))) {
-            match marks_at(text, at, mark) {
-                Ok(Some(behind)) => return Ok(Some(if is_closer { behind } else { at })),
-                Ok(None) => {}
-                Err(Incomplete) => grows = true,
+        for closer in first.into_iter().chain(last) {
+            match closer.at(text, at, name) {
+                Ok(Some(behind)) => return Ok(Some(behind)),
+                seen => grows |= seen.is_err(),
+            }
+        }
+        for closer in self.record.closers() {
+            match Sequence::new(closer).at(text, at, name) {
+                Ok(Some(behind)) => return Ok(Some(behind)),
+                seen => grows |= seen.is_err(),
+            }
+        }
+        for opener in openers {
+            match opener.at(text, at, name) {
+                Ok(Some(_)) => return Ok(Some(at)),
+                seen => grows |= seen.is_err(),
             }
         }
         if grows { Err(Incomplete) } else { Ok(None) }
@@ -258,9 +269,9 @@ impl Tags {
 
     /// Where a call is over that cannot be read at `at`: behind its closing mark, or where the next one opens.
     fn over(&self, view: View<'_>, form: &Form, at: usize) -> Result<usize, Incomplete> {
-        let close = form.call_close.replace(NAME, view.name);
+        let firsts = [form.exact.over.first().map_or('<', Sequence::first), form.exact.call.first()];
         let mut from = at;
-        while let Some(next) = next_of(view.text, from, [&close, &form.call.head]) {
+        while let Some(next) = next_of(view.text, from, firsts) {
             match self.closer(view, form, next) {
                 Ok(Some(over)) if at < over => return Ok(over),
                 Err(Incomplete) if !view.end => return Err(Incomplete),
@@ -278,11 +289,9 @@ impl Tags {
         form: &Form,
         behind: usize,
     ) -> Result<bool, Incomplete> {
-        let call_close = form.call_close.replace(NAME, name);
-        let section = form.section.iter().map(|(_, close)| &**close);
         let mut at = behind;
-        for mark in marks(&call_close).skip(1).chain(section) {
-            at = at_end(marks_at(text, behind_blanks(text, at), mark), end)?.unwrap_or(at);
+        for mark in form.exact.over.iter().skip(1) {
+            at = at_end(mark.at(text, behind_blanks(text, at), name), end)?.unwrap_or(at);
         }
         let line = text.get(at..).unwrap_or("").trim_start_matches([' ', '\t']);
         if line.is_empty() && !end { Err(Incomplete) } else { Ok(line.starts_with(char::is_alphanumeric)) }
@@ -292,14 +301,19 @@ impl Tags {
     /// done.
     fn value(&mut self, view: View<'_>, form: &Form, mut value: Value) -> Seen<End> {
         let View { text, end, .. } = view;
-        let close: Cow<'_, str> = match form.closes_by_key() {
-            true => form.argument_close.replace(NAME, value.key.of(text)).into(),
-            false => (&*form.argument_close).into(),
-        };
+        let exact = &form.exact;
+        let key = value.key.of(text);
         let may_be_json = view.may_be_json(&value);
-        let inner = [&*close, &form.argument.head];
-        while let Some(at) = next_of(text, self.at, inner) {
-            match self.closes(view, form, &close, at) {
+        let firsts = [exact.close.first(), exact.head.first()];
+        while let Some(at) = next_of(text, self.at, firsts) {
+            let closed = match at_end(exact.close.at(text, at, key), end) {
+                Ok(Some(behind)) => self.goes_on_behind(view, form, behind).map(|goes_on| {
+                    value.holds_closer |= !goes_on;
+                    goes_on.then_some(behind)
+                }),
+                seen => seen,
+            };
+            match closed {
                 Err(Incomplete) => {
                     (self.at, self.value) = (at, Some(value));
                     return Err(Incomplete);
@@ -317,14 +331,15 @@ impl Tags {
                     self.close(&value, at, behind, may_be_json);
                     return Ok(None);
                 }
-                Ok(None) => value.holds_closer |= matches!(marks_at(text, at, &close), Ok(Some(_))),
+                Ok(None) => {}
             }
-            match self.opener(view, form, at) {
+            let is_opener = form.exact.head.at(text, at, "") != Ok(None);
+            match if is_opener { self.next(view, form, at) } else { Ok(None) } {
                 Err(Incomplete) if !end => {
                     (self.at, self.value) = (at, Some(value));
                     return Err(Incomplete);
                 }
-                Ok(Some(inner)) => {
+                Ok(Some(Next::Value(inner))) => {
                     let is_alike = !form.closes_by_key() || inner.key.of(text) == value.key.of(text);
                     // Marks of a caller's own may be any characters, which a text holds by chance.
                     let is_tag = form.argument.head.starts_with(['<', ']']);
@@ -332,7 +347,7 @@ impl Tags {
                 }
                 _ => {}
             }
-            if form.is_of_tokens() && matches!(marks_at(text, at, &form.call.head), Ok(Some(_))) {
+            if exact.is_of_tokens && matches!(exact.call.at(text, at, ""), Ok(Some(_))) {
                 value.next_call = value.next_call.or(Some(at));
             }
             self.at = at + text[at..].chars().next().map_or(1, char::len_utf8);
@@ -355,20 +370,15 @@ impl Tags {
         }
     }
 
-    /// The place behind the mark `close` at `at`, where the call goes on behind that.
-    fn closes(&self, view: View<'_>, form: &Form, close: &str, at: usize) -> Seen<usize> {
-        let View { text, end, .. } = view;
-        let Some(behind) = at_end(marks_at(text, at, close), end)? else { return Ok(None) };
-        let next = behind_blanks(text, behind);
-        if next == text.len() {
-            return if end { Ok(Some(behind)) } else { Err(Incomplete) };
+    /// Returns whether the call goes on, or ends, behind the mark that closes a value and ends at `behind`.
+    fn goes_on_behind(&self, view: View<'_>, form: &Form, behind: usize) -> Result<bool, Incomplete> {
+        let next = behind_blanks(view.text, behind);
+        let is_over = next == view.text.len();
+        match if is_over { Err(Incomplete) } else { self.next(view, form, next) } {
+            Ok(next) => Ok(next.is_some()),
+            Err(Incomplete) if view.end => Ok(true),
+            Err(Incomplete) => Err(Incomplete),
         }
-        let goes_on = match (self.opener(view, form, next), self.closer(view, form, next)) {
-            (Ok(Some(_)), _) | (_, Ok(Some(_))) => true,
-            (Err(Incomplete), _) | (_, Err(Incomplete)) if !end => return Err(Incomplete),
-            (opener, closer) => opener.is_err() || closer.is_err(),
-        };
-        Ok(goes_on.then_some(behind))
     }
 
     /// Ends `value` at `end`; the call goes on at `behind`.
@@ -381,7 +391,7 @@ impl Tags {
 
     /// Returns whether arguments open with tokens of a vocabulary, which no text spells by chance: `<|open|>argument key="`.
     pub(crate) fn is_of_tokens(&self) -> bool {
-        self.record.form().is_some_and(Form::is_of_tokens)
+        self.record.form().is_some_and(|form| form.exact.is_of_tokens)
     }
 }
 
@@ -400,6 +410,22 @@ impl View<'_> {
                 })
             }
         }
+    }
+}
+
+/// May `key` be that of an argument of `tool`?
+fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
+    let is_word = || !key.is_empty() && key.chars().all(is_letter);
+    match tool {
+        Some(tool) if tool.declares(key) => true,
+        // `k&amp;q`
+        Some(tool) if key.contains('&') => tool.declares(&unescaped(key)),
+        // `<` alone begins an argument only of a key that the tool takes.
+        tool if form.is_of_elements() => tool.is_some_and(|tool| tool.takes(key)) && is_word(),
+        // `count31337` lacks a mark.
+        Some(tool) => is_word() && !tool.parameters().any(|own| key.starts_with(own)),
+        None => is_word(),
     }
 }
 
@@ -427,10 +453,9 @@ fn goes_on_as_json(text: &str, from: usize, at: usize) -> bool {
         && strict_end(piece, from).is_err_and(|broken| at <= broken + TOKEN)
 }
 
-/// The next place from `from` on where one of `marks` may begin.
-fn next_of(text: &str, from: usize, marks: [&str; 2]) -> Option<usize> {
+/// The next place from `from` on where a mark may begin, by the first letters of two.
+fn next_of(text: &str, from: usize, firsts: [char; 2]) -> Option<usize> {
     let rest = text.get(from..)?;
-    let firsts = marks.map(|mark| mark.chars().next().unwrap_or('\0'));
     let found = match firsts {
         [a, b] if a.is_ascii_punctuation() && b.is_ascii_punctuation() => {
             memchr::memchr2(a as u8, b as u8, rest.as_bytes())

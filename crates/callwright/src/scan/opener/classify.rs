@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Item, OpenerParser};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
+use crate::grammar::fold::solid;
 use crate::syntax::Incomplete;
 use crate::syntax::tag::{Role, Tag};
 
@@ -68,7 +69,8 @@ impl<'a> OpenerParser<'a, '_> {
     pub(super) fn call_record(&self, tag: &Tag) -> &'a Arc<Record> {
         // The next call in a section is of the first one's dialect.
         let around = self.record.into_iter().chain(self.place.inside);
-        let known = self.place.dialects.of_call_tag(tag.at.of(self.text), around.clone());
+        let whole = tag.at.of(self.text);
+        let known = self.place.dialects.of_call_tag(whole, around.clone());
         // A letter of its tag may be wrong.
         let mut near =
             around.filter(|record| record.arguments.is_tagged() && record.name_at == NameAt::Opener);
@@ -79,7 +81,14 @@ impl<'a> OpenerParser<'a, '_> {
     pub(super) fn tagged_record(&self, tag: &Tag) -> &'a Arc<Record> {
         let whole = tag.at.of(self.text);
         let record = self.record.filter(|record| record.arguments.is_tagged() && !self.is(Sign::KeyTag));
-        if let Some(record) = record.filter(|record| record.opens_argument(whole)) {
+        let writes = |record: &&Arc<Record>| {
+            record.form().is_some_and(|form| !form.is_of_elements() && whole.starts_with(&form.argument.head))
+        };
+        if let Some(record) = record.into_iter().chain([self.of_sign(Sign::ArgumentTag)]).find(writes) {
+            return record;
+        }
+        let folded = solid(whole);
+        if let Some(record) = record.filter(|record| record.opens_argument(&folded)) {
             return record;
         }
         let of_tag = || self.place.dialects.of_argument_tag(whole, None);
@@ -96,7 +105,7 @@ impl<'a> OpenerParser<'a, '_> {
             }
             _ => {
                 let known = self.of_sign(self.key_sign(tag.at.start as usize));
-                if known.opens_argument(whole) { known } else { of_tag().unwrap_or(known) }
+                if known.opens_argument(&folded) { known } else { of_tag().unwrap_or(known) }
             }
         }
     }
