@@ -26,6 +26,7 @@ pub(crate) use self::records::{
     ANSWER_HEADS, ANY_CLOSER, FIELD, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;
+pub(crate) use self::set::is_sign;
 use self::speech::{PromptFormat, marked};
 use crate::grammar::Calls;
 pub use crate::syntax::Trim;
@@ -81,7 +82,7 @@ pub struct Dialect {
     pub name_at: NameAt,
     /// What the arguments are written in.
     pub arguments: Grammar,
-    /// What stands around one argument, for [`Grammar::Tags`]; `<parameter=a>` and its like where there is none.
+    /// What stands around one argument, for [`Grammar::Tags`]; `<parameter=a>` where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<Argument>,
     /// What stands at both ends of a string, for [`Grammar::Relaxed`].

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use callwright_json::Span;
-
 use super::Dialect;
 use super::check::DialectProblem;
 use super::speech::Results;
 use crate::grammar::template::pieces;
-use crate::syntax::marks::wide;
+use crate::syntax::marks::{first_of, wide};
 use crate::syntax::pattern::{Found, Pattern, Slot};
-use crate::syntax::tag::{self, Role, Tag};
-use crate::syntax::{Incomplete, Seen, Typing};
+use crate::syntax::tag::Role;
+use crate::syntax::{Incomplete, Seen, at_end};
 
 /// The openers and closers of all the caller's own dialects.
 #[derive(Debug, Default)]
@@ -108,10 +106,6 @@ const ARGUMENT: &[Slot] = &[Slot::Key, Slot::Type];
 #[derive(Debug)]
 pub(crate) struct Markup {
     marks: Vec<(Pattern, Role, bool)>,
-    begins: Vec<u8>,
-    typing: Typing,
-    /// Are the tags of any other dialect tags here too?
-    takes_others: bool,
 }
 
 impl Markup {
@@ -120,7 +114,7 @@ impl Markup {
         let (section, call, argument) = (&dialect.section, &dialect.call, dialect.argument.as_ref());
         let open = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.open));
         let close = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.close));
-        let (mut marks, mut begins) = (Vec::new(), Vec::new());
+        let mut marks = Vec::new();
         for (member, texts, slots, role, closing) in [
             ("section.open", &*section.open, SECTION, Role::Group, false),
             ("section.close", &section.close, &[], Role::Group, true),
@@ -131,15 +125,13 @@ impl Markup {
         ] {
             for text in texts {
                 let pattern = Pattern::new(text, slots).map_err(|problem| (member, problem))?;
-                add_beginning(&mut begins, pattern.prefix());
                 marks.push((pattern, role, closing));
             }
         }
         if argument.is_some() && !marks.iter().any(|(pattern, ..)| pattern.has(Slot::Key)) {
             return Err(("argument.open", DialectProblem::Missing("{key} must stand in it")));
         }
-        let takes_others = dialect.arguments.is_tagged() && argument.is_none();
-        Ok(Markup { marks, begins, typing: dialect.typing, takes_others })
+        Ok(Markup { marks })
     }
 
     /// The openers or the closers of calls and of sections of them.
@@ -148,29 +140,10 @@ impl Markup {
         marks.filter(|(_, role, _)| *role != Role::Param).map(|(pattern, ..)| pattern)
     }
 
-    /// The tag that begins at `from`. With `end`, no more text will come.
-    pub(crate) fn tag_at(&self, text: &str, from: usize, end: bool) -> Seen<Tag> {
-        let marks = self.marks.iter();
-        let met = marks.map(|(pattern, role, closing)| (pattern.at(text, from), pattern, (*role, *closing)));
-        let Some((found, _, (role, closing))) = longest(met, end)? else {
-            return if self.takes_others { tag::tag_at(text, from) } else { Ok(None) };
-        };
-        let typing = match found.kind.map(|kind| kind.of(text).trim_matches(['"', '\''])) {
-            Some("string" | "str" | "text" | "true") => Typing::Text,
-            Some("") | None => self.typing,
-            Some(_) => Typing::Json,
-        };
-        let plain = Tag::new(Span::new(from, found.end), closing, role, Span::at(from));
-        Ok(Some(Tag { key: found.key.or(found.name), typing, ..plain }))
-    }
-
-    /// Where the next tag may begin.
-    pub(crate) fn next(&self, text: &str, from: usize) -> Option<usize> {
-        let rest = text.as_bytes().get(from..)?;
-        let begins =
-            |byte: &u8| self.begins.contains(byte) || self.takes_others && matches!(byte, b'<' | b']');
-        // A marker's first byte is no byte inside a character.
-        rest.iter().position(begins).map(|found| from + found)
+    /// Returns whether a mark stands at `at`. With `end`, no more text will come.
+    pub(crate) fn stands_at(&self, text: &str, at: usize, end: bool) -> Result<bool, Incomplete> {
+        let found = self.marks.iter().map(|(pattern, ..)| pattern.at(text, at));
+        Ok(at_end(first_of(found), end)?.is_some())
     }
 
     /// What the marks of its `dialect` begin with, up to their first place holder or blank, and what stands around its results: texts
@@ -185,12 +158,6 @@ impl Markup {
         });
         let heads = marks.chain(texts.map(str::to_owned)).chain(results);
         heads.filter(|head| !head.is_empty()).collect()
-    }
-
-    /// Does a closing tag begin at `at`, where the text ends inside one?
-    pub(crate) fn is_closer_begun(&self, text: &str, at: usize) -> bool {
-        let mut closers = self.marks.iter().filter(|(.., closing)| *closing);
-        at < text.len() && closers.any(|(pattern, ..)| pattern.at(text, at) == Err(Incomplete))
     }
 }
 

@@ -72,14 +72,14 @@ impl Record {
         self.string_mark.as_deref().unwrap_or_default()
     }
 
-    /// What stands in front of the name, in tags that open its calls; `<` alone tells nothing.
-    pub(super) fn call_tags(&self) -> &[Vec<char>] {
-        &self.written().call_tags
+    /// Returns whether `tag`, folded, opens one of its calls, as its marks are written; `<` alone tells nothing.
+    pub(super) fn opens_call(&self, tag: &[char]) -> bool {
+        self.written().call_tags.iter().any(|head| tag.starts_with(head))
     }
 
-    /// The same of arguments in tags.
-    pub(super) fn argument_tag(&self) -> Option<&[char]> {
-        self.written().argument_tag.as_deref()
+    /// Returns whether `tag`, folded, opens an argument of its calls.
+    pub(crate) fn opens_argument(&self, tag: &[char]) -> bool {
+        self.written().argument_tag.as_ref().is_some_and(|head| tag.starts_with(head))
     }
 
     /// How it writes calls whose arguments stand in marks.
@@ -110,9 +110,7 @@ impl Written {
     fn of(dialect: &Dialect, is_own: bool) -> Written {
         let spoken = dialect.spoken();
         let is_tagged = dialect.arguments.is_tagged();
-        // Without marks of its own around an argument, one of the caller's own is read with those of all others.
-        let is_marked = is_own && (!is_tagged || dialect.argument.is_some());
-        let own = is_marked.then(|| marked(dialect));
+        let own = is_own.then(|| marked(dialect));
         let written = || dialect.calls.iter().chain(spoken).chain(&own);
         let form = if is_tagged { written().find_map(Form::of) } else { None };
         let framed = written().filter(|calls| !is_tagged || calls.arguments == Arguments::Json);

@@ -52,9 +52,16 @@ struct Compiled {
 struct Heads {
     /// In order, each with the place of its dialect.
     all: Vec<(Vec<char>, u16)>,
+    /// Those that begin with no sign.
+    signless: Vec<Vec<char>>,
+    /// The first letters behind the sign of each other one, in order.
+    behind_sign: Vec<[char; BEHIND_SIGN]>,
     /// How many letters the longest of them has.
     longest: usize,
 }
+
+/// So many letters tell a mark whose sign is not there. Fewer are those of too many words.
+const BEHIND_SIGN: usize = 6;
 
 /// The place of a dialect that is not there.
 const UNSET: u16 = u16::MAX;
@@ -225,11 +232,16 @@ impl Dialects {
         iter::once(record).chain(others)
     }
 
-    /// The built-in dialect whose calls a tag like this one opens, `<invoke name="f">`: of several, the first one.
-    pub(crate) fn of_call_tag(&self, tag: &str) -> Option<&Arc<Record>> {
+    /// The dialect whose calls a tag like this one opens, `<invoke name="f">`: the first of those `around` it, else of the built-in
+    /// ones.
+    pub(crate) fn of_call_tag<'a>(
+        &'a self,
+        tag: &str,
+        around: impl Iterator<Item = &'a Arc<Record>>,
+    ) -> Option<&'a Arc<Record>> {
         let tag = solid(tag);
-        let mut built_in = self.0.records.iter().filter(|record| record.markup.is_none());
-        built_in.find(|record| record.call_tags().iter().any(|head| tag.starts_with(head)))
+        let built_in = self.0.records.iter().filter(|record| record.markup.is_none());
+        around.chain(built_in).find(|record| record.opens_call(&tag))
     }
 
     /// The dialect whose arguments a tag like this one opens: `inside`, if that is one of them, else the first one.
@@ -238,14 +250,27 @@ impl Dialects {
         tag: &str,
         inside: Option<&'a Arc<Record>>,
     ) -> Option<&'a Arc<Record>> {
-        let tag = solid(tag);
         let mut records = inside.into_iter().chain(&self.0.records);
-        records.find(|record| record.argument_tag().is_some_and(|head| tag.starts_with(head)))
+        let tag = solid(tag);
+        records.find(|record| record.opens_argument(&tag))
     }
 
     /// What calls in marks may begin with, in order, and whose it is.
     pub(crate) fn heads(&self) -> &[(Vec<char>, u16)] {
         &self.marked().all
+    }
+
+    /// Those of them that begin with no sign.
+    pub(crate) fn signless_heads(&self) -> &[Vec<char>] {
+        &self.marked().signless
+    }
+
+    /// Do these letters follow the sign of one of them, or begin what does?
+    pub(crate) fn may_follow_sign(&self, letters: &[char]) -> bool {
+        let letters = letters.get(..BEHIND_SIGN).unwrap_or(letters);
+        let all = &self.marked().behind_sign;
+        let nearest = all.partition_point(|behind| behind.as_slice() < letters);
+        all.get(nearest).is_some_and(|behind| behind.starts_with(letters))
     }
 
     /// How many letters the longest of them has.
@@ -263,7 +288,14 @@ impl Dialects {
             };
             let mut all: Vec<(Vec<char>, u16)> = self.0.records.iter().flat_map(of).collect();
             all.sort();
-            Heads { longest: all.iter().map(|(head, _)| head.len()).max().unwrap_or(0), all }
+            let longest = all.iter().map(|(head, _)| head.len()).max().unwrap_or(0);
+            let heads = all.iter().map(|(head, _)| head.clone());
+            let (signed, signless): (Vec<_>, Vec<_>) =
+                heads.partition(|head| head.first().copied().is_some_and(is_sign));
+            let behind_sign = signed.iter().filter_map(|head| head.get(1..)?.first_chunk().copied());
+            let mut behind_sign: Vec<[char; BEHIND_SIGN]> = behind_sign.collect();
+            behind_sign.sort_unstable();
+            Heads { all, signless, behind_sign, longest }
         })
     }
 
@@ -322,6 +354,11 @@ impl Dialects {
     pub(crate) fn markers(&self) -> Option<&Own> {
         self.0.own.as_ref()
     }
+}
+
+/// Is it a sign with which most marks begin?
+pub(crate) fn is_sign(letter: char) -> bool {
+    matches!(letter, '<' | '[' | '|' | '｜')
 }
 
 /// Puts the name of a dialect to what is wrong with it.

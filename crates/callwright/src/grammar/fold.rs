@@ -1,5 +1,7 @@
 //! A text in which spellings of one mark are the same, letter by letter.
 
+use crate::syntax::{Incomplete, Seen};
+
 /// The letters of a text, and the same without case and with one sort of bars and quotes.
 #[derive(Debug)]
 pub(crate) struct Folded {
@@ -76,11 +78,90 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
     letters_of(text).map(|(_, letter)| fold(letter))
 }
 
+/// The length of `mark` with which `text` begins, as both are compared. Blanks may stand beside its signs, not inside its words:
+/// `</parameter >`, `name = "a"`; its own may be lost; and what a run adds to the word of a tag: `<ns:parameter>`, `<arg_key:x7>`.
+pub(crate) fn mark_at(text: &str, mark: &str) -> Seen<usize> {
+    // Nearly all marks are written as they should be, or not there.
+    if text.starts_with(mark) {
+        return Ok(Some(mark.len()));
+    }
+    if is_other(text.as_bytes(), mark.as_bytes()) {
+        return Ok(None);
+    }
+    let (mut rest, mut before, mut has_blank) = (text, None, false);
+    for (at, want) in mark.char_indices() {
+        if want.is_whitespace() {
+            has_blank = true;
+            continue;
+        }
+        let want = fold(want);
+        let is_inside = before.is_some_and(is_word) && is_word(want);
+        if before.is_some() && (has_blank || !is_inside) {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == TOKEN_BLANK);
+        }
+        rest = match before {
+            Some('<' | '/') if is_word(want) => without_namespace(rest, &mark[at..]),
+            Some(letter) if want == '>' && is_word(letter) => without_suffix(rest),
+            _ => rest,
+        };
+        let mut letters = rest.chars();
+        if fold(letters.next().ok_or(Incomplete)?) != want {
+            return Ok(None);
+        }
+        (rest, before, has_blank) = (letters.as_str(), Some(want), false);
+    }
+    Ok(Some(text.len() - rest.len()))
+}
+
+/// Returns whether the first two signs of `text` tell that `mark` does not stand there, whatever stands behind them.
+fn is_other(text: &[u8], mark: &[u8]) -> bool {
+    let (&[own, next, ..], &[first, second, ..]) = (text, mark) else { return false };
+    let is_sign = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'');
+    let differ = |a: u8, b: u8| is_sign(a) && is_sign(b) && !a.eq_ignore_ascii_case(&b);
+    // A namespace may stand in front of a word.
+    let has_namespace = || {
+        let mut behind = text[1..].iter().skip_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+        second.is_ascii_alphanumeric() && behind.next().is_none_or(|byte| *byte == b':' || !byte.is_ascii())
+    };
+    differ(own, first) || differ(next, second) && second != b'>' && !has_namespace()
+}
+
+/// What some tokenizers write for a blank.
+const TOKEN_BLANK: char = 'Ġ';
+
+/// The letters of `text`, as they are compared with those of marks, without its blanks.
+pub(crate) fn solid(text: &str) -> Vec<char> {
+    text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold).collect()
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() && letter != TOKEN_BLANK || letter == '_'
+}
+
+/// `ns:parameter` → `parameter`, unless `mark` begins with the same.
+fn without_namespace<'t>(text: &'t str, mark: &str) -> &'t str {
+    let len = text.find(|c| !is_word(c)).unwrap_or(text.len());
+    let is_its = || {
+        let own = mark.get(..len).filter(|own| own.eq_ignore_ascii_case(&text[..len]));
+        own.is_some() && !mark[len..].starts_with(is_word)
+    };
+    match text.get(len..).and_then(|rest| rest.strip_prefix(':')) {
+        Some(word) if !is_its() => word,
+        _ => text,
+    }
+}
+
+/// `:x7>` → `>`
+fn without_suffix(text: &str) -> &str {
+    text.strip_prefix(':').map_or(text, |suffix| suffix.trim_start_matches(is_word))
+}
+
 /// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.
 pub(crate) fn is_foreign(letter: char, mark: &[char]) -> bool {
     !letter.is_ascii() && !letter.is_whitespace() && !mark.contains(&letter)
 }
 
+#[inline]
 pub(crate) fn fold(letter: char) -> char {
     match letter {
         '｜' => '|',
@@ -90,9 +171,4 @@ pub(crate) fn fold(letter: char) -> char {
         '！'..='～' => char::from_u32(u32::from(letter) - 0xfee0).map_or(letter, fold),
         _ => letter.to_ascii_lowercase(),
     }
-}
-
-/// The letters of `text`, as they are compared with those of marks, without its blanks.
-pub(crate) fn solid(text: &str) -> Vec<char> {
-    text.chars().filter(|letter| !letter.is_whitespace()).map(fold).collect()
 }

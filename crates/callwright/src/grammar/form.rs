@@ -1,7 +1,7 @@
 //! How a dialect writes calls whose arguments stand in marks.
 
 use super::template::pieces;
-use super::{Arguments, Calls, fold};
+use super::{Arguments, Calls, Sequence, fold};
 
 /// The marks of a dialect. `{}` stands for the name of the tool or the key; between two of [`marks`] stands any blank, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,25 @@ pub(crate) struct Form {
     pub(crate) call_close: String,
     pub(crate) argument: Pieces,
     pub(crate) argument_close: String,
+    /// The same, as they are found in a text.
+    pub(crate) exact: Exact,
+}
+
+/// The marks of a form, as they are found in a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exact {
+    /// What stands between the name and the first argument, where that is a mark.
+    pub(crate) behind_name: Option<Sequence>,
+    pub(crate) head: Sequence,
+    pub(crate) tails: Vec<Sequence>,
+    pub(crate) close: Sequence,
+    /// What closes the call, and behind that their section.
+    pub(crate) over: Vec<Sequence>,
+    /// What opens the next call, or their section.
+    pub(crate) openers: Vec<Sequence>,
+    /// What opens a call.
+    pub(crate) call: Sequence,
+    pub(crate) is_of_tokens: bool,
 }
 
 /// What stands before a name and behind it.
@@ -32,13 +51,19 @@ impl Pieces {
     }
 }
 
-/// The texts of a call with one argument: before the name, between that and the key, between key and value, behind the value, and
-/// behind all calls.
+/// The texts of a call with one argument, by their places in its templates.
 #[derive(Default)]
 pub(super) struct Texts {
-    pub(super) texts: [String; 5],
-    /// How many of them have ended.
-    n: usize,
+    /// What stands before the first call.
+    pub(super) open: String,
+    /// Between that and the name, and from there up to the arguments.
+    pub(super) front: String,
+    pub(super) rest: String,
+    /// Before the key, between that and the value, and behind the value.
+    argument: [String; 3],
+    /// Behind the arguments, and behind the last call.
+    pub(super) end: String,
+    pub(super) close: String,
     /// The values that an attribute of an argument's opener has, its own first.
     values: &'static [&'static str],
 }
@@ -49,77 +74,103 @@ const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "obj
 impl Texts {
     /// Of a call and its argument, whose template may be empty; `None` where a slot may hold anything, or one is missing.
     pub(super) fn of(calls: &Calls, argument: &str) -> Option<Texts> {
-        let mut all = Texts::default();
-        all.add(&calls.open, argument)?;
-        all.add(&calls.call, argument)?;
-        all.n = if all.n == 3 { 4 } else { return None };
-        all.add(&calls.close, argument)?;
+        let (call, end) = calls.call.split_once("{arguments}")?;
+        let slots = [("{name}", ""), ("{json_name}", "\"")];
+        let (at, slot, quote) =
+            slots.iter().filter_map(|(slot, quote)| Some((call.find(slot)?, *slot, *quote))).min()?;
+        let (front, rest) = (&call[..at], &call[at + slot.len()..]);
+        let mut all = Texts {
+            open: fixed(&calls.open)?,
+            front: fixed(front)? + quote,
+            rest: quote.to_owned() + &fixed(rest)?,
+            end: fixed(end)?,
+            close: fixed(&calls.close)?,
+            ..Texts::default()
+        };
+        if !argument.is_empty() {
+            let (head, behind) = argument.split_once("{key}")?;
+            let (tail, close) = behind.split_once("{value}")?;
+            for (word, values) in [("{type}", TYPES), ("{is_text}", &["true", "false"])] {
+                if tail.contains(word) {
+                    all.values = values;
+                }
+            }
+            let tail = tail.replace("{type}", NAME).replace("{is_text}", NAME);
+            all.argument = [fixed(head)?, fixed(&tail)?, fixed(close)?];
+        }
         Some(all)
     }
+}
 
-    fn add(&mut self, template: &str, argument: &str) -> Option<()> {
-        for (text, slot) in pieces(template) {
-            let n = self.n;
-            self.texts[n].push_str(text);
-            match (slot, n) {
-                ("arguments", _) if argument.is_empty() => self.n = 3,
-                ("arguments", _) => self.add(argument, "")?,
-                ("name", 0) | ("key", 1) | ("value", 2) => self.n += 1,
-                ("json_name", 0) => {
-                    self.texts[0].push('"');
-                    self.texts[1].push('"');
-                    self.n += 1;
-                }
-                ("name" | "json_name" | "key", _) => self.texts[n].push_str(NAME),
-                ("index", _) => self.texts[n].push('0'),
-                ("number", _) => self.texts[n].push('1'),
-                ("type", 2) => self.add_values(TYPES),
-                ("is_text", 2) => self.add_values(&["true", "false"]),
-                ("", _) => {}
-                _ => return None,
-            }
-        }
-        Some(())
+/// The marks of a piece of a template, a name in them as [`NAME`]; `None` where a slot may hold anything.
+fn fixed(template: &str) -> Option<String> {
+    let mut all = String::new();
+    for (text, slot) in pieces(template) {
+        all.push_str(text);
+        all.push_str(match slot {
+            "name" | "json_name" | "key" => NAME,
+            "index" => "0",
+            "number" => "1",
+            "" => "",
+            _ => return None,
+        });
     }
+    Some(all)
+}
 
-    fn add_values(&mut self, values: &'static [&'static str]) {
-        self.values = values;
-        self.texts[2].push_str(NAME);
+impl Exact {
+    fn of(form: &Form) -> Exact {
+        let section = form.section.iter().map(|(_, close)| Sequence::new(close));
+        Exact {
+            behind_name: Some(form.call.tail()).filter(|tail| tail.starts_with('<')).map(Sequence::new),
+            head: Sequence::new(&form.argument.head),
+            tails: form.argument.tails.iter().map(|tail| Sequence::new(tail)).collect(),
+            close: Sequence::new(&form.argument_close),
+            over: Sequence::each(&form.call_close).into_iter().chain(section).collect(),
+            openers: form.openers().map(Sequence::new).collect(),
+            call: Sequence::new(&form.call.head),
+            is_of_tokens: form.argument.head.contains(['|', '｜', ']'])
+                || 1 < marks(form.argument.tail()).count(),
+        }
     }
 }
 
 impl Form {
     /// The form of `calls`; `None` where their arguments do not stand in tags.
     pub(crate) fn of(calls: &Calls) -> Option<Form> {
-        let Texts { texts: [before, between, behind_key, behind, last], values, .. } = match &calls.arguments
-        {
+        let texts = match &calls.arguments {
             Arguments::Tags(argument) => Texts::of(calls, argument)?,
             Arguments::Elements(mark) => {
                 Texts::of(calls, &format!("{mark}<{{key}}>{{value}}{mark}</{{key}}>"))?
             }
             Arguments::Json | Arguments::Python(_) | Arguments::Relaxed(_) => return None,
         };
-        let behind = behind + &last;
-        let mut behind: Vec<&str> = marks(&behind).collect();
-        let argument_close = (!behind.is_empty()).then(|| behind.remove(0).to_owned())?;
-        let (section, head) = match split_first(&before).filter(|_| 1 < behind.len()) {
-            Some((open, head)) => (Some((open.to_owned(), behind.pop()?.to_owned())), head),
-            None => (None, &*before),
+        let Texts { open, front, rest, argument: [head, behind_key, behind], end, close, values } = texts;
+        let mut around: Vec<&str> = [&*end, &close].into_iter().flat_map(marks).collect();
+        // `<tool_call>⏎<function={name}>` has its section in the template of a call.
+        let before = [open, front].map(|text| text.trim_start().to_owned());
+        let (section, front) = match (&*before[0], split_first(&before[1])) {
+            (open, _) if !open.is_empty() && 1 < around.len() => {
+                (Some((open.trim(), around.pop()?)), &*before[1])
+            }
+            (_, Some((open, front))) if 1 < around.len() => (Some((open, around.pop()?)), front),
+            _ => (None, &*before[1]),
         };
-        let argument = between.rfind(marks(&between).last().filter(|head| head.contains('<'))?)?;
-        let (tail, argument) = between.split_at(argument);
+        let section = section.map(|(open, close)| (open.to_owned(), close.to_owned()));
         // `<call {name}>`: the blank is one of the mark's own.
         let edged = |text: &str| text.trim_start().trim_end_matches('\n').to_owned();
-        let (call, argument) = (edged(head), edged(argument));
-        let (call_close, tails) = (behind.join("\n"), tails(edged(&behind_key), values));
-        let is_whole = [&call, &call_close, &tails[0]].iter().all(|text| !text.is_empty());
-        is_whole.then(|| Form {
+        let (call, argument, argument_close) = (edged(front), edged(&head), behind.trim().to_owned());
+        let (call_close, tails) = (around.join("\n"), tails(edged(&behind_key), values));
+        let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0]];
+        let form = is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
             section,
-            call: Pieces { head: call, tails: vec![tail.trim().to_owned()] },
+            call: Pieces { head: call, tails: vec![rest.trim().to_owned()] },
             call_close,
             argument: Pieces { head: argument, tails },
             argument_close,
-        })
+            exact: Exact::default(),
+        })?;
+        Some(Form { exact: Exact::of(&form), ..form })
     }
 
     /// What stands in the tag of a call in front of its name.
@@ -133,6 +184,12 @@ impl Form {
         const ROOM: usize = 32;
         let section = self.section.as_ref().map_or(0, |(open, _)| open.chars().count());
         section + self.opener_of("").chars().count() + ROOM
+    }
+
+    /// What its calls begin with: the marks of their section, and of a call up to its name.
+    pub(crate) fn openers(&self) -> impl Iterator<Item = &str> {
+        let call = (!self.is_named()).then_some(&*self.call.head);
+        self.section.iter().map(|(open, _)| &**open).chain(call)
     }
 
     /// The folded opener of a call of `name`.
@@ -165,6 +222,11 @@ impl Form {
     /// Does what closes an argument name it: `</a>`?
     pub(crate) fn closes_by_key(&self) -> bool {
         self.argument_close.contains(NAME)
+    }
+
+    /// Are its arguments plain elements: `<a>x</a>`?
+    pub(crate) fn is_of_elements(&self) -> bool {
+        self.argument.head == "<"
     }
 
     pub(crate) fn section_open(&self) -> Vec<char> {
@@ -203,7 +265,8 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
         [_, b']', b'<', ..] => true,
         _ => false,
     };
-    let ends = (1..bytes.len()).filter(move |at| begins(at)).chain([bytes.len()]);
+    let ends =
+        memchr::memchr2_iter(b'<', b']', bytes).filter(move |at| 0 < *at && begins(at)).chain([bytes.len()]);
     let marks = ends.scan(0, move |from, end| text.get(std::mem::replace(from, end)..end));
     marks.map(str::trim).filter(|mark| !mark.is_empty())
 }

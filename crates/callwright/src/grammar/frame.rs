@@ -36,7 +36,8 @@ impl Frame {
             Arguments::Json | Arguments::Relaxed(_) => Payload::Value,
             Arguments::Tags(_) | Arguments::Elements(_) => return None,
         };
-        let Texts { texts: [mut before, mut between, _, call_close, close], .. } = Texts::of(calls, "")?;
+        let Texts { open, front, rest: mut between, end: call_close, close, .. } = Texts::of(calls, "")?;
+        let mut before = open + &front;
         // The payload begins in the template, `{"name": …`, or with the arguments.
         let brace = before.find('{');
         before.truncate(brace.unwrap_or(before.len()));

@@ -6,12 +6,14 @@
 pub(crate) mod fold;
 mod form;
 mod frame;
+mod sequence;
 pub(crate) mod template;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::form::{Form, NAME, Pieces, folded, marks, split_first};
+pub(crate) use self::form::{Exact, Form, NAME, Pieces, folded, marks, split_first};
 pub(crate) use self::frame::{Frame, Payload};
+pub(crate) use self::sequence::Sequence;
 use crate::syntax::Text;
 
 /// How the calls of an answer are written.

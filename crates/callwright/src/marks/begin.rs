@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use super::{HEAD_LETTERS, beginning, first_letter, is_headless, is_whole_at, may_begin};
-use crate::dialect::{Dialects, Record};
+use super::{HEAD_LETTERS, beginning, is_whole_at, may_begin};
+use crate::dialect::{Dialects, Record, is_sign};
 use crate::tools::ToolSet;
 
 impl Dialects {
     /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, what follows the sign of a
     /// mark, or a word that is one?
     pub(crate) fn may_break_at(&self, text: &str) -> bool {
-        let mut letters = text.chars();
-        let Some(first) = letters.next() else { return false };
-        let behind = letters.as_str();
+        let Some(first) = text.chars().next() else { return false };
+        if is_sign(first) {
+            return true;
+        }
         let is_word = first.is_alphanumeric();
         // In front of a word, these begin what has a reader of its own.
         let is_odd = is_word || first.is_ascii_punctuation() && !matches!(first, '(' | '{' | '`' | '#');
         let begun = Begun::of(text);
-        let may_be = |(head, _): &(Vec<char>, u16)| match head.first() {
-            Some(sign) if is_sign(*sign) => is_odd && (is_headless(head, text) || is_headless(head, behind)),
-            _ => begun.is_near(head),
-        };
-        is_sign(first) || is_word && behind.starts_with(is_sign) || self.heads().iter().any(may_be)
+        let rest = |from: usize| begun.letters.get(from..).unwrap_or(&[]);
+        is_word && rest(1).first().is_some_and(|next| is_sign(*next))
+            || is_odd && (self.may_follow_sign(rest(0)) || self.may_follow_sign(rest(1)))
+            || self.signless_heads().iter().any(|head| begun.is_near(head))
     }
 
     /// The dialects of which the marks in front of a call may begin `text`, broken or not; each once.
@@ -52,30 +52,16 @@ impl Dialects {
     }
 }
 
-/// Is it a sign with which most marks begin?
-fn is_sign(letter: char) -> bool {
-    matches!(letter, '<' | '[' | '|' | '｜')
-}
-
 /// What a text begins with, which is compared with many marks.
 struct Begun {
     first: Option<char>,
-    /// The first letter, and that behind it, as they are compared with those of marks.
-    letter: Option<char>,
-    next: Option<char>,
+    /// The first letters, as they are compared with those of marks.
     letters: Vec<char>,
 }
 
 impl Begun {
     fn of(text: &str) -> Begun {
-        let first = text.chars().next();
-        let behind = text.get(first.map_or(0, char::len_utf8)..).unwrap_or("");
-        Begun {
-            first,
-            letter: first_letter(text),
-            next: first_letter(behind),
-            letters: beginning(text, HEAD_LETTERS),
-        }
+        Begun { first: text.chars().next(), letters: beginning(text, HEAD_LETTERS) }
     }
 
     /// Is `head` what the text may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
@@ -83,11 +69,12 @@ impl Begun {
     fn is_near(&self, head: &[char]) -> bool {
         let Some(first) = self.first else { return false };
         // Nearly all words are told apart by one letter.
-        let begins =
-            |letter: Option<char>| letter.is_none_or(|letter| head.iter().take(2).any(|own| *own == letter));
+        let begins = |at: usize| {
+            self.letters.get(at).is_none_or(|letter| head.iter().take(2).any(|own| own == letter))
+        };
         let may_be = match head.first() {
             Some(sign) if is_sign(*sign) => !first.is_whitespace(),
-            _ => begins(self.letter) || first.is_alphanumeric() && begins(self.next),
+            _ => begins(0) || first.is_alphanumeric() && begins(1),
         };
         may_be && may_begin(head, &self.letters)
     }

@@ -241,21 +241,9 @@ pub(crate) fn is_whole_at(head: &[char], text: &[char]) -> bool {
 
 /// The first letters of `text`, at most so many, as they are compared with those of marks.
 pub(crate) fn beginning(text: &str, most: usize) -> Vec<char> {
-    fold::folded_letters(text).take(most).collect()
-}
-
-/// The first letter of `text`, as it is compared with those of marks.
-pub(crate) fn first_letter(text: &str) -> Option<char> {
-    text.chars().next().map(fold::fold)
-}
-
-/// Is `text` what follows the sign that `head` begins with, or the beginning of that?
-#[inline]
-pub(crate) fn is_headless(head: &[char], text: &str) -> bool {
-    /// Shorter beginnings are those of too many words.
-    const LETTERS: usize = 6;
-    let word = head.get(1..=LETTERS).unwrap_or(&[]);
-    !word.is_empty() && word.iter().zip(text.chars()).all(|(own, letter)| *own == fold::fold(letter))
+    let mut letters = Vec::with_capacity(most);
+    letters.extend(fold::folded_letters(text).take(most));
+    letters
 }
 
 /// So many letters of a mark are compared before more is looked at.

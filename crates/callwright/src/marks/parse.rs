@@ -559,7 +559,7 @@ impl<'a, 't> Parser<'a, 't> {
         if self.has_longer(opener) {
             price += prices::EDGE;
         }
-        if opener.make != Make::Whole && self.begins_in_remnant(from) {
+        if opener.make != Make::Whole && self.begins_in_remnant(from) || self.ends_later(opener, from) {
             price += prices::NEVER;
         }
         if opener.make != Make::Whole {
@@ -579,6 +579,16 @@ impl<'a, 't> Parser<'a, 't> {
         let tails = self.form.argument.tails.iter().map(|tail| folded(tail));
         let holds = |tail: Vec<char>| tail.windows(LEAST).any(|part| value.starts_with(part));
         value.starts_with(&['&', 'l', 't', ';']) || tails.into_iter().any(holds)
+    }
+
+    /// Does the value of an opener without its end hold that in front of all other marks: `<parameter=a type="string">x`?
+    fn ends_later(&self, opener: &Lexeme, from: usize) -> bool {
+        let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
+        let (before, value) = self.text.folded.split_at(from);
+        let front = value.split(|letter| matches!(letter, '\n' | '<')).next().unwrap_or(&[]);
+        opener.make != Make::Whole
+            && !before.ends_with(&tail)
+            && front.windows(tail.len().max(1)).any(|part| part == tail)
     }
 
     /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?

@@ -12,7 +12,6 @@ use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::marks::{self, Decision, Extent, Nearness, begins};
 use crate::payload::tagged::End;
-use crate::payload::tagged::Style;
 use crate::syntax::{Incomplete, Seen};
 use crate::verdict::{Acceptance, Reason, Refusal, Verdict};
 
@@ -163,10 +162,7 @@ impl Scanner<'_> {
 
     /// The dialects whose marks `opener` may have, the nearest first.
     fn records_of(&self, opener: &Opener, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
-        let is_tagged = matches!(
-            opener.item,
-            Item::Words { .. } | Item::Tagged { style: Style::Words | Style::Elements { .. }, .. }
-        );
+        let is_tagged = matches!(opener.item, Item::Words { .. } | Item::Tagged { .. });
         match opener.formed().filter(|_| is_tagged) {
             Some(record) => Ok(vec![Arc::clone(record)]),
             None if matches!(opener.item, Item::Words { .. } | Item::Block { .. }) => {
@@ -217,7 +213,7 @@ impl Scanner<'_> {
 
     /// Begins a call of the dialect of `record` at `at`, where its broken marks begin.
     pub(super) fn begin_broken(&mut self, at: usize, record: Arc<Record>) {
-        let item = Item::Tagged { name: Span::at(at), at, style: Style::Words };
+        let item = Item::Tagged { name: Span::at(at), at };
         let opener = Opener::bare(at, item, record);
         self.look_around(&opener);
         self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Nothing }));
@@ -250,7 +246,14 @@ impl Scanner<'_> {
             true => self.records_of(&opener, true),
             false => self.broken_records(from, true),
         };
-        let records = records.ok().filter(|_| is_within).unwrap_or_default();
+        let mut records = records.ok().filter(|_| is_within).unwrap_or_default();
+        // `<iquest_tol_call>f<arg_key>`: the marks around the call may be those of another dialect.
+        let begins_with =
+            |form: &Form| form.exact.openers.iter().any(|mark| mark.at(&self.text, from, "") != Ok(None));
+        let is_its = records.iter().filter_map(|record| record.form()).any(begins_with);
+        if is_read && accepted.is_none() && is_within && !is_its {
+            records.extend(self.broken_records(from, true).unwrap_or_default());
+        }
         let mut decision = NOTHING;
         let mut is_framed = false;
         // The nearest dialect counts of which there is a reading.

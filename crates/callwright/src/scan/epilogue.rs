@@ -62,8 +62,8 @@ impl Scanner<'_> {
     /// `{"a": 1}, "b": 2}`, `f(a=1), b=2)`, or the first one of an object that is no call by itself, `{"a": 1}, {"a": 2}`. Of an object
     /// in a comment, `{"name": "f", …} // {"name": "f", …}`, also the place behind that. Which one is meant nobody can say.
     fn key_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
-        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
-        let (Some(record), Some(tool)) = (&self.markup.inside, self.names.resolve(&call.name)) else {
+        let (Some(Verdict::Accepted(call)), Some(record)) = (self.markup.pending.last(), &self.markup.inside)
+        else {
             return Ok(None);
         };
         let begin = at + blanks(&self.text, at, usize::MAX);
@@ -96,6 +96,7 @@ impl Scanner<'_> {
             _ if remark.is_some() || is_alone => return ended(from),
             _ => return Ok(None),
         };
+        let Some(tool) = self.names.resolve(&call.name) else { return Ok(None) };
         if object.is_some() {
             if !(tool.declares(key) || remark.is_some() && keys::is_of_call(key)) {
                 return Ok(None);

@@ -10,8 +10,9 @@ use super::opener::{Delimiter, Item, MAX_OPENER, Opener};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
+use crate::grammar::Form;
 use crate::payload::tagged::End;
-use crate::payload::tagged::{Ending, Style};
+use crate::payload::tagged::Ending;
 use crate::syntax::{Incomplete, Seen, marks};
 
 /// The most marks that wait for being closed.
@@ -287,7 +288,9 @@ impl<'a> Scanner<'a> {
                     self.begin_run(&opener);
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
-                if matches!(opener.item, Item::Tagged { style: Style::Elements { marked: false }, .. }) {
+                if matches!(opener.item, Item::Tagged { .. })
+                    && opener.formed().and_then(|record| record.form()).is_some_and(Form::is_of_elements)
+                {
                     tail::close_at(&self.text, end, &mut opener.delimiters);
                 }
                 self.markup.delimiters.append(&mut opener.delimiters);

@@ -2,7 +2,6 @@
 
 pub(crate) mod comment;
 pub(crate) mod escape;
-pub(crate) mod lexer;
 pub(crate) mod marks;
 pub(crate) mod pattern;
 pub(crate) mod tag;
@@ -90,5 +89,8 @@ pub(crate) fn ends_with_any_case(bytes: &[u8], last: &str) -> bool {
 /// Does `bytes` begin with `start`, whatever the case of its ASCII letters?
 pub(crate) fn starts_with_any_case(bytes: &[u8], start: impl AsRef<[u8]>) -> bool {
     let start = start.as_ref();
-    bytes.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    // Most are told apart by one letter.
+    let is_first = |own: &u8| bytes.first().is_some_and(|byte| byte.eq_ignore_ascii_case(own));
+    start.first().is_none_or(is_first)
+        && bytes.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }

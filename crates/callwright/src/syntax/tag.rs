@@ -5,9 +5,8 @@
 //! tags.
 
 use callwright_json::Span;
-use memchr::{memchr2, memrchr};
+use memchr::memrchr;
 
-use super::Typing;
 use super::marks::{bar, fit};
 use crate::syntax::{Incomplete, Seen, ends_with_any_case};
 
@@ -19,8 +18,6 @@ const MAX_TOKEN: usize = 48;
 const MAX_WORD: usize = 96;
 /// What stands before each tag of MiniMax M3.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
-/// What a token says that stands between a key and its value.
-const JOINT: &str = "value";
 /// What ends a tag of Kimi K3.
 const SEP: &str = "<|sep|>";
 
@@ -57,10 +54,6 @@ pub(crate) struct Tag {
     pub(crate) word: Span,
     /// The name in it: `f` of `<invoke name="f">`, `a` of `<parameter=a>`.
     pub(crate) key: Option<Span>,
-    /// The value in it: `x` of `<parameter name="a" value="x"/>`.
-    pub(crate) value: Option<Span>,
-    /// What it says about the type of the value behind it.
-    pub(crate) typing: Typing,
     /// Has it the mark that MiniMax M3 puts before each tag?
     pub(crate) marked: bool,
     /// Does it stand between tokens: `<|open|>call tool="f"<|sep|>`?
@@ -70,18 +63,7 @@ pub(crate) struct Tag {
 impl Tag {
     /// A tag with nothing in it but its word.
     pub(crate) fn new(at: Span, closing: bool, role: Role, word: Span) -> Tag {
-        let (key, value, typing) = (None, None, Typing::Schema);
-        Tag { at, closing, empty: false, role, word, key, value, typing, marked: false, by_tokens: false }
-    }
-
-    /// Does it end the key before it and begin the value: `a<|tool_arg:value|>x`?
-    pub(crate) fn is_joint(&self, text: &str) -> bool {
-        self.role == Role::Value && self.word.of(text).rsplit_once(':').is_some_and(|(_, edge)| edge == JOINT)
-    }
-
-    /// Is it made of tokens of a vocabulary, which no text spells by chance?
-    pub(crate) fn is_of_tokens(&self, text: &str) -> bool {
-        self.marked || self.by_tokens || self.at.of(text).contains(['|', '｜'])
+        Tag { at, closing, empty: false, role, word, key: None, marked: false, by_tokens: false }
     }
 }
 
@@ -188,19 +170,18 @@ pub(crate) fn is_plain_element(key: &str) -> bool {
     tag.role == Role::Other && tag.word.of(&text) == key
 }
 
-/// The tag at `from` that is named by one of `keys`, whatever that is made of: `<dc:title>`, `</a b>`, with the mark of
+/// The tag at `from` that opens an element named by one of `keys`, whatever that is made of: `<dc:title>`, `<a b>`, with the mark of
 /// MiniMax M3 if `marked`.
-pub(crate) fn element_at(text: &str, from: usize, marked: bool, closing: bool, keys: &[String]) -> Seen<Tag> {
-    let begin = if closing { "</" } else { "<" };
+pub(crate) fn element_at(text: &str, from: usize, marked: bool, keys: &[String]) -> Seen<Tag> {
     let rest = if keys.is_empty() { None } else { text.get(from..) };
     let unmarked = rest.and_then(|rest| rest.strip_prefix(if marked { MINIMAX } else { "" }));
-    let Some(inner) = unmarked.and_then(|rest| rest.strip_prefix(begin)) else { return Ok(None) };
+    let Some(inner) = unmarked.and_then(|rest| rest.strip_prefix('<')) else { return Ok(None) };
     let at = text.len() - inner.len();
     let mut grows = false;
     for key in keys {
         if inner.strip_prefix(key.as_str()).is_some_and(|behind| behind.starts_with('>')) {
             let word = Span::new(at, at + key.len());
-            let plain = Tag::new(Span::new(from, word.end as usize + 1), closing, Role::Other, word);
+            let plain = Tag::new(Span::new(from, word.end as usize + 1), false, Role::Other, word);
             return Ok(Some(Tag { marked, ..plain }));
         }
         grows |= key.starts_with(inner);
@@ -254,32 +235,13 @@ pub(crate) fn last_tag(text: &str) -> Option<Tag> {
     tag_at(text, at).ok()?.filter(|tag| tag.at.end as usize == text.len())
 }
 
-/// Where the next tag may begin, at or after `from`.
-pub(crate) fn next(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = from;
-    loop {
-        at += memchr2(b'<', b']', bytes.get(at..)?)?;
-        let begins = match (bytes.get(at), bytes.get(at + 1)) {
-            (_, None) => true,
-            (Some(b']'), Some(behind)) => *behind == b'<',
-            // `a < b`, `x <= y`, `1 << 2`
-            (_, Some(behind)) => *behind == b'/' || is_word_byte(behind),
-        };
-        if begins {
-            return Some(at);
-        }
-        at += 1;
-    }
-}
-
 fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Seen<Tag> {
     // `<|tool_call:start|>f<|tool_arg:start|>a<|tool_arg:value|>x<|tool_arg:end|><|tool_call:end|>`
     let (role, closing) = match text.get(inner..word).and_then(|word| word.rsplit_once(':')) {
         Some(("tool_call", "start")) => (Role::Group, false),
         Some(("tool_call", "end")) => (Role::Group, true),
         Some(("tool_arg", "start")) => (Role::Key, false),
-        Some(("tool_arg", JOINT)) => (Role::Value, false),
+        Some(("tool_arg", "value")) => (Role::Value, false),
         Some(("tool_arg", "end")) => (Role::Value, true),
         _ => (Role::Token, true),
     };
@@ -372,12 +334,8 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
         };
         let is_empty = bytes[end - 1] == b'/' && bytes.get(end) == Some(&last);
         let inside = unquoted(text, value, end - usize::from(is_empty));
-        match text.get(name..named).unwrap_or("") {
-            "name" | "key" | "tool" => tag.key = Some(inside),
-            "value" => tag.value = Some(inside),
-            "string" => tag.typing = if inside.of(text) == "false" { Typing::Json } else { Typing::Text },
-            "type" => tag.typing = if inside.of(text) == "string" { Typing::Text } else { Typing::Json },
-            _ => {}
+        if matches!(text.get(name..named), Some("name" | "key" | "tool")) {
+            tag.key = Some(inside);
         }
         at = end;
     }
@@ -413,10 +371,11 @@ fn before_name(text: &str, word: Span) -> Span {
 
 /// `"a"` → `a`
 fn unquoted(text: &str, from: usize, end: usize) -> Span {
+    const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
     let piece = text.get(from..end).unwrap_or("");
-    let inner = piece.trim().trim_matches(['"', '\'', '“', '”', '‘', '’']);
-    let skipped = piece.find(inner).unwrap_or(0);
-    Span::new(from + skipped, from + skipped + inner.len())
+    let inner = piece.trim_start().trim_start_matches(QUOTES);
+    let start = from + piece.len() - inner.len();
+    Span::new(start, start + inner.trim_end().trim_end_matches(QUOTES).len())
 }
 
 /// The text ends inside what began at `from`; a tag that is too long is none.
@@ -471,11 +430,10 @@ mod tests {
     fn show(text: &str) -> String {
         match tag_at(text, 0) {
             Ok(Some(tag)) => format!(
-                "{}{:?} {} {:?} {}",
+                "{}{:?} {} {}",
                 if tag.closing { "/" } else { "" },
                 tag.role,
                 tag.key.map_or("-", |key| key.of(text)),
-                tag.typing,
                 tag.at.end
             ),
             Err(Incomplete) => "grows".into(),
@@ -486,30 +444,30 @@ mod tests {
     #[test]
     fn every_form_of_tag_says_what_it_is_for() {
         for (text, expected) in [
-            ("<parameter=a>", "Param a Schema"),
-            ("</parameter>", "/Param - Schema"),
-            ("<function=get_weather>", "Call get_weather Schema"),
-            ("<invoke name=\"f\">", "Call f Schema"),
-            ("<atem:parameter name='a b'>", "Param a b Schema"),
-            ("<｜DSML｜parameter name=\"a\" string=\"false\">", "Param a Json"),
-            ("<|DSML|parameter name=\"a\" string=\"true\">", "Param a Text"),
-            ("</｜DSML｜ parameter>", "/Param - Schema"),
-            ("<｜DSML｜ calls>", "Group - Schema"),
-            ("<|open|>argument key=\"a\" type=\"object\"<|sep|>", "Param a Json"),
-            ("<|close|>argument<|sep|>", "/Param - Schema"),
-            ("<|close|> argument <|sep|>", "/Param - Schema"),
-            ("<ifm|arg_key>", "Key - Schema"),
-            ("</tool_call:x7>", "/Group - Schema"),
-            ("]<]minimax[>[<invoke name=\"f\">", "Call f Schema"),
-            ("<|call|>", "/Token - Schema"),
-            ("<｜tool▁call▁end｜>", "/Token - Schema"),
-            ("<|tool_arg:start|>", "Key - Schema"),
-            ("<|tool_arg:value|>", "Value - Schema"),
-            ("<|tool_arg:end|>", "/Value - Schema"),
-            ("<|tool_call:end|>", "/Group - Schema"),
-            ("<functionname=\"f\">", "Call f Schema"),
-            ("<paramĠname=\"a\">", "Param a Schema"),
-            ("<city>", "Other - Schema"),
+            ("<parameter=a>", "Param a"),
+            ("</parameter>", "/Param -"),
+            ("<function=get_weather>", "Call get_weather"),
+            ("<invoke name=\"f\">", "Call f"),
+            ("<atem:parameter name='a b'>", "Param a b"),
+            ("<｜DSML｜parameter name=\"a\" string=\"false\">", "Param a"),
+            ("<|DSML|parameter name=\"a\" string=\"true\">", "Param a"),
+            ("</｜DSML｜ parameter>", "/Param -"),
+            ("<｜DSML｜ calls>", "Group -"),
+            ("<|open|>argument key=\"a\" type=\"object\"<|sep|>", "Param a"),
+            ("<|close|>argument<|sep|>", "/Param -"),
+            ("<|close|> argument <|sep|>", "/Param -"),
+            ("<ifm|arg_key>", "Key -"),
+            ("</tool_call:x7>", "/Group -"),
+            ("]<]minimax[>[<invoke name=\"f\">", "Call f"),
+            ("<|call|>", "/Token -"),
+            ("<｜tool▁call▁end｜>", "/Token -"),
+            ("<|tool_arg:start|>", "Key -"),
+            ("<|tool_arg:value|>", "Value -"),
+            ("<|tool_arg:end|>", "/Value -"),
+            ("<|tool_call:end|>", "/Group -"),
+            ("<functionname=\"f\">", "Call f"),
+            ("<paramĠname=\"a\">", "Param a"),
+            ("<city>", "Other -"),
         ] {
             assert_eq!(show(text), format!("{expected} {}", text.len()), "{text}");
             for (cut, _) in text.char_indices().skip(1) {

@@ -1,6 +1,8 @@
 //! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
 //! they are judged once.
 
+use std::sync::Arc;
+
 use callwright_json::{Class, Guide as _, Kinds, Member, Reading, RepairKind, Span, strict};
 use callwright_schema::names::fold;
 
@@ -8,11 +10,10 @@ use super::open_end;
 use super::{Case, Judged, anew, leading_tool, unread};
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
-use crate::payload::tagged::{End, Ending, Param, View, Walk};
+use crate::payload::tagged::{End, Ending, Param, Tags, View};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener};
 use crate::shape::{self, keys};
-use crate::syntax::lexer::Lexer;
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
 use crate::tools::names::Names;
@@ -22,7 +23,9 @@ use crate::verdict::{Reason, ShapeError};
 /// A payload whose end is looked for.
 #[derive(Debug)]
 pub(crate) enum Body {
-    Tags(Box<Walk>),
+    Tags(Box<Tags>),
+    /// There are no arguments: nothing is looked for.
+    Nothing(usize),
     Relaxed(Braces),
     /// One text.
     Plain(Plain),
@@ -55,10 +58,11 @@ impl Body {
     /// The body of `opener` in `text`, if it has one.
     pub(crate) fn of(opener: &Opener, text: &str) -> Option<Body> {
         match opener.item {
-            Item::Tagged { at, style, .. } => {
-                let lexer = Lexer { own: opener.record.markup.clone(), end: false };
-                Some(Body::Tags(Box::new(Walk::new(at, style, lexer))))
+            Item::Tagged { at, .. } => {
+                let record = opener.formed().unwrap_or(&opener.record);
+                Some(Body::Tags(Box::new(Tags::new(at, Arc::clone(record)))))
             }
+            Item::Over { at, .. } => Some(Body::Nothing(at)),
             Item::Relaxed { at, .. } => {
                 let close = opener.dialect_closers().cloned().collect();
                 let mark = opener.record.string_mark().into();
@@ -75,7 +79,7 @@ impl Body {
 
     /// Was an argument read?
     pub(crate) fn has_arguments(&self) -> bool {
-        matches!(self, Body::Tags(walk) if !walk.params.is_empty())
+        matches!(self, Body::Tags(walk) if walk.has_arguments())
     }
 
     /// Goes on from where the last call stopped.
@@ -90,9 +94,10 @@ impl Body {
         let closed = |at: usize| Ok(End { at, ending: Ending::Closed });
         match self {
             Body::Tags(walk) => {
-                let tool = opener.name(text).and_then(|name| names.resolve(name));
-                walk.advance(View { text, tool, end })
+                let name = opener.name(text).unwrap_or("");
+                walk.advance(View { text, name, tool: names.resolve(name), end })
             }
+            Body::Nothing(at) => closed(*at),
             Body::Relaxed(braces) => match braces.advance(text) {
                 Some(end) => Ok(end),
                 None => over(braces.broken_at(text).unwrap_or(text.len()), Ending::Cut),
@@ -177,7 +182,9 @@ impl Case<'_, '_> {
         let refused = |reason| self.refused(called, reason, all);
         let Some(tool) = self.names.resolve(written) else {
             // `<tool_call> and </tool_call>` in a sentence.
-            let is_spoken_of = !self.alone && matches!(body, Body::Tags(walk) if walk.params.is_empty());
+            let has_none = matches!(body, Body::Nothing(_))
+                || matches!(body, Body::Tags(tags) if tags.params.is_empty());
+            let is_spoken_of = !self.alone && has_none;
             return match end.ending {
                 Ending::Broken => Judged::Text(None),
                 // Arguments without a call around them: only what closes one says that there was one.
@@ -204,6 +211,7 @@ impl Case<'_, '_> {
         }
         let read = match body {
             Body::Tags(walk) => self.tagged(tool, walk),
+            Body::Nothing(_) => Ok("{}".to_owned()),
             Body::Relaxed(_) => self.relaxed(tool, at, end.at).map(|(arguments, kinds)| {
                 inferred = kinds;
                 arguments
@@ -269,17 +277,20 @@ impl Case<'_, '_> {
     /// Something else stands where an argument or the end of the call should be.
     fn broken_body(&self, body: &Body, refused: impl Fn(Reason) -> Judged) -> Judged {
         match body {
-            Body::Tags(walk) if walk.params.is_empty() => Judged::Text(None),
+            Body::Tags(walk) if !walk.has_arguments() => Judged::Text(None),
             Body::Words(_) | Body::Block(_) => Judged::Text(None),
-            Body::Tags(_) | Body::Relaxed(_) | Body::Plain(_) => refused(Reason::Unreadable(Vec::new())),
+            Body::Tags(_) | Body::Nothing(_) | Body::Relaxed(_) | Body::Plain(_) => {
+                refused(Reason::Unreadable(Vec::new()))
+            }
         }
     }
 
-    fn tagged(&self, tool: &Tool, walk: &Walk) -> Result<String, Reason> {
+    fn tagged(&self, tool: &Tool, walk: &Tags) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
-        let mut doubtful = walk.is_doubtful && self.opener.formed().is_some();
+        let mut doubtful = walk.is_doubtful;
+        let is_of_tokens = walk.is_of_tokens();
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let key = self.meant_key(tool, param);
@@ -289,7 +300,7 @@ impl Case<'_, '_> {
             let indent = value::indent_at(self.text, param.key.start as usize);
             let content = value::content(raw, trim, indent);
             let json = value::json_of(&content, param.typing, guide, place, Some(self.fuel));
-            doubtful |= self.may_be_text(tool, key, param, before);
+            doubtful |= !is_of_tokens && self.may_be_text(tool, key, before);
             match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
                 Some((_, known)) => doubtful |= *known != json,
@@ -314,9 +325,9 @@ impl Case<'_, '_> {
         tool.parameters().find(|name| *name == meant).unwrap_or(written)
     }
 
-    /// Could what looks like an argument `key`, `param`, be a piece of the text `before` it? Where the schema says nothing of
+    /// Could what looks like an argument `key` be a piece of the text `before` it? Where the schema says nothing of
     /// such a key, and takes it.
-    fn may_be_text(&self, tool: &Tool, key: &str, param: &Param, before: Option<&Param>) -> bool {
+    fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
         let guide = tool.schema().guide();
         let Some(before) = before else { return false };
         let is_named = |key: &str| guide.names(guide.root()).any(|name| name == key);
@@ -329,7 +340,7 @@ impl Case<'_, '_> {
         };
         let is_alike = || guide.names(guide.root()).any(|name| fold(name) == fold(key));
         let written = before.key.of(self.text);
-        is_odd && !param.is_of_tokens && is_named(written) && takes_text(written) && !is_alike()
+        is_odd && is_named(written) && takes_text(written) && !is_alike()
     }
 
     /// One text is the value of the one argument that the tool cannot do without.

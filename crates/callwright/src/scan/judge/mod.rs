@@ -95,6 +95,7 @@ pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
         Item::Named { at, .. } => case.named(at),
         // These are judged as bodies.
         Item::Tagged { .. }
+        | Item::Over { .. }
         | Item::Relaxed { .. }
         | Item::Plain { .. }
         | Item::Words { .. }
@@ -374,6 +375,7 @@ impl<'a, 't> Case<'a, 't> {
             Item::Value { .. } | Item::Block { .. } => name.is_some() || has_argument_key(block),
             Item::Named { .. }
             | Item::Tagged { .. }
+            | Item::Over { .. }
             | Item::Relaxed { .. }
             | Item::Plain { .. }
             | Item::Words { .. } => true,
@@ -447,7 +449,8 @@ impl<'a, 't> Case<'a, 't> {
                     let reason = open_end::cut(at.len());
                     return Some(self.refuse(Some(tool.name().to_owned()), reason, at));
                 }
-                let own_name = written.strip_prefix(self.opener.dialect.namespace()).unwrap_or(written);
+                let is_renamed = written != tool.name()
+                    && written.strip_prefix(self.opener.dialect.namespace()) != Some(tool.name());
                 let call = Acceptance {
                     id: None,
                     name: tool.name().to_owned(),
@@ -455,7 +458,7 @@ impl<'a, 't> Case<'a, 't> {
                     dialect: self.dialect(),
                     span: Span { start: Span::at(self.opener.start).start, ..at },
                     repairs,
-                    renamed_from: (own_name != tool.name()).then(|| written.to_owned()),
+                    renamed_from: is_renamed.then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
                     // What its marks, or the form of the answer, say is a call is one whatever its values look like.

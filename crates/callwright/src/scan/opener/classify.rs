@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::{Item, OpenerParser};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
+use crate::grammar::fold::solid;
+use crate::syntax::Incomplete;
 use crate::syntax::tag::{Role, Tag};
-use crate::syntax::{self, Incomplete};
 
 impl<'a> OpenerParser<'a, '_> {
     /// The dialect of a call whose payload is `item`.
@@ -54,6 +55,7 @@ impl<'a> OpenerParser<'a, '_> {
         self.of_sign(match item {
             Item::Named { .. }
             | Item::Tagged { .. }
+            | Item::Over { .. }
             | Item::Relaxed { .. }
             | Item::Plain { .. }
             | Item::Words { .. } => Sign::Name,
@@ -65,31 +67,46 @@ impl<'a> OpenerParser<'a, '_> {
 
     /// The dialect of a call that such a tag opens.
     pub(super) fn call_record(&self, tag: &Tag) -> &'a Arc<Record> {
+        // The next call in a section is of the first one's dialect.
+        let around = self.record.into_iter().chain(self.place.inside);
         let whole = tag.at.of(self.text);
-        let is_function = syntax::starts_with_any_case(whole.as_bytes(), b"<function=");
-        // Under `<function=f>` values have lines of their own, whatever stands around it.
-        let is_own = |record: &&Arc<Record>| {
-            record.arguments.is_tagged() && !(is_function && record.name_at == NameAt::Header)
-        };
-        // The next call in a section is of the first one's dialect, unless that has marks of the caller's own.
-        let inside = self.place.inside.filter(|record| record.markup.is_none());
-        if let Some(record) = self.record.or(inside).filter(is_own) {
-            return record;
-        }
-        self.place.dialects.of_call_tag(whole).unwrap_or_else(|| self.of_sign(Sign::CallTag))
+        let known = self.place.dialects.of_call_tag(whole, around.clone());
+        // A letter of its tag may be wrong.
+        let mut near =
+            around.filter(|record| record.arguments.is_tagged() && record.name_at == NameAt::Opener);
+        known.or_else(|| near.next()).unwrap_or_else(|| self.of_sign(Sign::CallTag))
     }
 
     /// The dialect of arguments that such a tag begins.
     pub(super) fn tagged_record(&self, tag: &Tag) -> &'a Arc<Record> {
-        let of_key = || self.of_sign(self.key_sign(tag.at.start as usize));
-        match (self.record, tag.role) {
-            (Some(record), _) if record.arguments.is_tagged() && !self.is(Sign::KeyTag) => record,
-            (Some(record), _) if record.name_at == NameAt::Opener => self.of_sign(Sign::ArgumentTag),
-            (_, Role::Separator) => self.of_sign(Sign::Separator),
-            (_, Role::Param) => {
-                self.place.dialects.of_argument_tag(tag.at.of(self.text), None).unwrap_or_else(of_key)
+        let whole = tag.at.of(self.text);
+        let record = self.record.filter(|record| record.arguments.is_tagged() && !self.is(Sign::KeyTag));
+        let writes = |record: &&Arc<Record>| {
+            record.form().is_some_and(|form| !form.is_of_elements() && whole.starts_with(&form.argument.head))
+        };
+        if let Some(record) = record.into_iter().chain([self.of_sign(Sign::ArgumentTag)]).find(writes) {
+            return record;
+        }
+        let folded = solid(whole);
+        if let Some(record) = record.filter(|record| record.opens_argument(&folded)) {
+            return record;
+        }
+        let of_tag = || self.place.dialects.of_argument_tag(whole, None);
+        match tag.role {
+            Role::Separator => self.of_sign(Sign::Separator),
+            Role::Param => of_tag().or(record).unwrap_or_else(|| self.of_sign(Sign::ArgumentTag)),
+            Role::Other => {
+                let elements = record.filter(|record| record.arguments == Grammar::Elements);
+                elements.unwrap_or_else(|| self.of_sign(Sign::ToolElement))
             }
-            _ => of_key(),
+            _ if let Some(record) = record => record,
+            _ if self.record.is_some_and(|record| record.name_at == NameAt::Opener) => {
+                self.of_sign(Sign::ArgumentTag)
+            }
+            _ => {
+                let known = self.of_sign(self.key_sign(tag.at.start as usize));
+                if known.opens_argument(&folded) { known } else { of_tag().unwrap_or(known) }
+            }
         }
     }
 

@@ -1,12 +1,15 @@
 //! The markers of the caller's own dialects: `[[call f]]{…}[[/call]]`.
 
+use std::sync::Arc;
+
 use callwright_json::Span;
 
 use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
-use crate::dialect::{Anchor, Grammar, NameAt};
-use crate::payload::tagged::Style;
-use crate::syntax::tag::{Role, Tag};
+use crate::dialect::{Anchor, NameAt};
+use crate::grammar::Sequence;
+use crate::payload::tagged::{Tags, View};
+use crate::syntax::marks::first_of;
 use crate::syntax::{Seen, at_end};
 
 impl OpenerParser<'_, '_> {
@@ -38,23 +41,18 @@ impl OpenerParser<'_, '_> {
 
     /// Arguments in tags, or the end of a call without any, behind its name; an argument also where no tool was named.
     fn declared_arguments(&self) -> Seen<Step> {
-        let Some(record) = self.record else { return Ok(None) };
-        let Some(markup) = &record.markup else { return Ok(None) };
+        let Some(record) = self.record.filter(|record| record.markup.is_some()) else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);
-        let style = match record.arguments {
-            Grammar::Elements => Style::of(false, false),
-            Grammar::Json | Grammar::Calls | Grammar::Tags | Grammar::Relaxed => Style::Words,
-        };
-        let begins = |tag: &Tag| match tag.role {
-            Role::Param | Role::Key => !tag.closing,
-            _ if self.name().is_none() => false,
-            Role::Call | Role::Group => tag.closing,
-            Role::Separator => !tag.closing,
-            Role::Other => !tag.closing && record.arguments == Grammar::Elements,
-            Role::Value | Role::Token => false,
-        };
-        let tag = at_end(markup.tag_at(self.text, at, end), end)?.filter(begins);
+        if let Some(name) = self.name() {
+            let closers = record.closers().map(|close| Sequence::new(close).at(self.text, at, ""));
+            if at_end(first_of(closers), end)?.is_some() {
+                return Ok(Some(Step::Item(Item::Over { name, at })));
+            }
+        }
         let name = self.name().unwrap_or(Span::at(at));
-        Ok(tag.map(|_| Step::Item(Item::Tagged { name, at, style })))
+        let written = name.of(self.text);
+        let view = View { text: self.text, name: written, tool: self.place.names.resolve(written), end };
+        let begins = Tags::new(at, Arc::clone(record)).begins(view)?;
+        Ok(begins.then_some(Step::Item(Item::Tagged { name, at })))
     }
 }

@@ -7,7 +7,6 @@ use callwright_json::Span;
 
 use super::tag::Header;
 use super::{Item, OpenerParser, Step};
-use crate::payload::tagged::Style;
 use crate::syntax::tag::{Role, is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen};
 
@@ -101,7 +100,7 @@ impl OpenerParser<'_, '_> {
                     _ => return Ok(None),
                 }
                 self.record = Some(self.tagged_record(&tag));
-                Ok(Some(Step::Item(Item::Tagged { name, at, style: Style::Words })))
+                Ok(Some(Step::Item(Item::Tagged { name, at })))
             }
             _ => Ok(None),
         }

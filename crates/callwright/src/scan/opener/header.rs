@@ -5,7 +5,7 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{Item, OpenerParser, Step};
 use crate::dialect::{Grammar, NameAt};
-use crate::syntax::{Incomplete, Seen, at_end};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// Words of a header that are no name.
@@ -127,7 +127,7 @@ impl OpenerParser<'_, '_> {
             kin.any(|record| record.name_at == NameAt::Header)
         };
         if let Some(markup) = self.record.and_then(|record| record.markup.as_ref())
-            && at_end(markup.tag_at(self.text, at, self.place.end), self.place.end)?.is_some()
+            && markup.stands_at(self.text, at, self.place.end)?
         {
             return Ok(true);
         }

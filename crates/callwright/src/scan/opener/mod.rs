@@ -19,7 +19,6 @@ use callwright_json::{Fuel, Span};
 
 use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Grammar, Record};
-use crate::payload::tagged::Style;
 use crate::scan::judge::Judged;
 use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
@@ -143,10 +142,15 @@ pub(crate) enum Item {
     Tagged {
         /// The name as it is written.
         name: Span,
-        /// Where the first argument, or the end of the call, begins.
+        /// Where the first argument begins.
         at: usize,
-        /// How keys are written.
-        style: Style,
+    },
+    /// A call without arguments: `<invoke name="f"/>`, `<function=f></function>`.
+    Over {
+        /// The name as it is written.
+        name: Span,
+        /// Where it ends, or the mark begins that closes it.
+        at: usize,
     },
     /// `call:f{a:<|"|>x<|"|>}`
     Relaxed {
@@ -185,6 +189,7 @@ impl Item {
             | Item::Listed { at, .. }
             | Item::Named { at, .. }
             | Item::Tagged { at, .. }
+            | Item::Over { at, .. }
             | Item::Relaxed { at, .. }
             | Item::Plain { at, .. }
             | Item::Words { at, .. }
@@ -200,6 +205,7 @@ impl Item {
             | Item::Listed { name, .. }
             | Item::Named { name, .. }
             | Item::Tagged { name, .. }
+            | Item::Over { name, .. }
             | Item::Relaxed { name, .. }
             | Item::Plain { name, .. }
             | Item::Words { name, .. } => Some(name),
@@ -370,7 +376,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
     fn without_arguments(&self) -> Option<Item> {
         let (at, name) = (self.over?, self.name()?);
         let is_declared = self.resolves(name.start as usize, name.end as usize);
-        is_declared.then_some(Item::Tagged { name, at, style: Style::Over })
+        is_declared.then_some(Item::Over { name, at })
     }
 
     /// What stands behind a marker, where it is a declared tool's name, and then nothing that is read.
@@ -392,7 +398,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
             Some(item) => item.name()?,
             None => Span::at(Some(at).filter(|_| self.ends_before_name())?),
         };
-        Some(Item::Tagged { name, at, style: Style::Words })
+        Some(Item::Tagged { name, at })
     }
 
     /// Does the text end in marks that are a call's own, or in so much of the first one that it is no other?

@@ -7,7 +7,6 @@ use callwright_json::Span;
 
 use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
-use crate::payload::tagged::Style;
 use crate::shape::keys::{self, is_one_of};
 use crate::syntax::marks::fit;
 use crate::syntax::tag::{Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at};
@@ -117,7 +116,7 @@ impl<'a> OpenerParser<'a, '_> {
         let at = self.at;
         // `<|message|><|call|>`: no arguments.
         if self.is_behind_argument_token() && self.is_closer() {
-            return Some(Step::Item(Item::Tagged { name, at, style: Style::Over }));
+            return Some(Step::Item(Item::Over { name, at }));
         }
         // `<parameters></parameters>`
         let before = self.text.get(..at).unwrap_or("").trim_end();
@@ -141,8 +140,8 @@ impl<'a> OpenerParser<'a, '_> {
             return None;
         }
         self.record = Some(self.tagged_record(tag));
-        let style = Style::of(tag.marked, !is_element);
-        Some(Step::Item(Item::Tagged { name, at, style }))
+        let is_argument = is_word || is_element;
+        Some(Step::Item(if is_argument { Item::Tagged { name, at } } else { Item::Over { name, at } }))
     }
 
     /// `<tool_call><parameter=a>`: an argument of a call that names no tool.
@@ -152,8 +151,7 @@ impl<'a> OpenerParser<'a, '_> {
             return None;
         }
         self.record = Some(self.tagged_record(tag));
-        let style = Style::of(tag.marked, true);
-        Some(Step::Item(Item::Tagged { name: Span::at(self.at), at: self.at, style }))
+        Some(Step::Item(Item::Tagged { name: Span::at(self.at), at: self.at }))
     }
 
     /// `<invoke name="f">`
@@ -218,7 +216,7 @@ impl<'a> OpenerParser<'a, '_> {
                 })
                 .map(|_| {
                     self.record = Some(self.of_sign(Sign::ToolElement));
-                    Step::Item(Item::Tagged { name, at, style: Style::Elements { marked: false } })
+                    Step::Item(Item::Tagged { name, at })
                 }),
             _ => None,
         };
@@ -235,7 +233,7 @@ impl<'a> OpenerParser<'a, '_> {
         let tool = self.place.names.resolve(name.of(self.text));
         let odd_keys = tool.map_or(&[][..], Tool::odd_keys);
         let marked = self.bytes.get(at) == Some(&b']');
-        match element_at(self.text, at, marked, false, odd_keys)? {
+        match element_at(self.text, at, marked, odd_keys)? {
             Some(tag) => Ok(Some(tag)),
             None => tag_at(self.text, at),
         }
@@ -255,7 +253,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
         self.record = Some(self.of_sign(Sign::ToolElement));
         self.delimiters.push(Delimiter::Tag);
-        Ok(Step::Item(Item::Tagged { name, at, style: Style::Over }))
+        Ok(Step::Item(Item::Over { name, at }))
     }
 
     /// Is `tag` named like the tool itself?

@@ -142,18 +142,17 @@ pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
     label.iter().zip(b"action").all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-/// Returns whether a sentence begins at `at`, where a line does: more words with one blank between them than stand in front of a call,
-/// and none that another turn begins with.
+/// Returns whether a sentence begins at `at`, where a line does: two words with one blank behind each, and none that another turn
+/// begins with.
 pub(super) fn is_sentence(bytes: &[u8], at: usize) -> bool {
-    const WORDS: usize = 4;
-    const MOST: usize = 128;
-    let line = bytes.get(at..bytes.len().min(at + MOST)).unwrap_or(&[]);
-    let is_word =
-        |word: &[u8]| !word.is_empty() && word.iter().all(|byte| is_name_byte(*byte) || *byte == b',');
-    let mut words = line.splitn(WORDS + 1, |byte| *byte == b' ');
-    let is_long = words.by_ref().take(WORDS).filter(|word| is_word(word)).count() == WORDS;
-    let begins = |mark: &&str| syntax::starts_with_any_case(line, mark);
-    is_long && words.next().is_some() && !TURNS.iter().any(begins)
+    let line = bytes.get(at..).unwrap_or(&[]);
+    let behind_word = |from: usize| {
+        let word = line.get(from..)?.iter().take_while(|byte| is_name_byte(**byte) || **byte == b',').count();
+        (word != 0 && line.get(from + word) == Some(&b' ')).then_some(from + word + 1)
+    };
+    let first = line.first().map(u8::to_ascii_lowercase);
+    let begins = |mark: &&str| mark.bytes().next() == first && syntax::starts_with_any_case(line, mark);
+    behind_word(0).and_then(behind_word).is_some() && !TURNS.iter().any(begins)
 }
 
 /// The places of the bytes that prose has seldom.
@@ -181,8 +180,8 @@ impl<'b> Signs<'b> {
         let (blocks, tail) = self.bytes.get(self.block..).unwrap_or(&[]).as_chunks::<BLOCK>();
         for block in blocks {
             let signs = signs_of(block);
-            if signs.iter().fold(0, |any, word| any | word) != 0 {
-                self.signs = gathered(signs);
+            if signs != [0; BLOCK] {
+                self.signs = gathered(&signs);
                 return;
             }
             self.block += BLOCK;
@@ -205,25 +204,22 @@ impl Iterator for Signs<'_> {
     }
 }
 
-/// What [`sign`] says of each byte, eight in a word.
+/// What [`sign`] says of each byte.
 #[inline(always)]
-fn signs_of(block: &[u8; BLOCK]) -> [u64; BLOCK / 8] {
-    let mut signs = [0; BLOCK];
-    for (sign_of, byte) in signs.iter_mut().zip(block) {
-        *sign_of = sign(*byte);
+fn signs_of(block: &[u8; BLOCK]) -> [u8; BLOCK] {
+    let mut signs = *block;
+    for byte in &mut signs {
+        *byte = sign(*byte);
     }
-    let mut words = [0; BLOCK / 8];
-    for (word, eight) in words.iter_mut().zip(signs.as_chunks().0) {
-        *word = u64::from_le_bytes(*eight);
-    }
-    words
+    signs
 }
 
 /// A bit for each of `signs`, the first one lowest.
-fn gathered(signs: [u64; BLOCK / 8]) -> u32 {
+fn gathered(signs: &[u8; BLOCK]) -> u32 {
     /// Brings the lowest bits of eight bytes together in the highest one.
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    signs.iter().rev().fold(0, |bits, word| bits << 8 | (word.wrapping_mul(GATHER) >> 56) as u32)
+    let eights = signs.as_chunks().0.iter().map(|eight| u64::from_le_bytes(*eight));
+    eights.rev().fold(0, |bits, eight| bits << 8 | (eight.wrapping_mul(GATHER) >> 56) as u32)
 }
 
 /// 1 for a byte that prose has seldom, 0 for all others. Without branches, so that many are compared at once; a comparison

@@ -40,7 +40,8 @@ impl Said {
             return None;
         }
         let is_other = self.has_more_than(new) && new.has_more_than(self);
-        match is_other || self.kind() == new.kind() {
+        // The same calls in another order differ in their kind alone: one of each was refused.
+        match is_other {
             true => Some(Change::Arguments),
             false => Some(Change::Kind { from: self.kind(), to: new.kind() }),
         }

@@ -1,0 +1,64 @@
+//! Marks that stand one behind the other, as they are found in a text.
+
+use super::fold;
+use super::form::{NAME, marks};
+use crate::syntax::{Seen, blanks};
+
+/// One mark or several, with any blanks between them: `</arg_key>⏎<arg_value>`. `{}` in it stands for a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sequence {
+    whole: String,
+    marks: Vec<String>,
+    is_named: bool,
+}
+
+/// The most white space between two marks.
+const MAX_SPACE: usize = 64;
+
+impl Sequence {
+    /// Of `whole`, as a template has it.
+    pub(crate) fn new(whole: &str) -> Sequence {
+        let marks = marks(whole).map(str::to_owned).collect();
+        Sequence { whole: whole.to_owned(), marks, is_named: whole.contains(NAME) }
+    }
+
+    /// The marks that stand for themselves.
+    pub(crate) fn each(whole: &str) -> Vec<Sequence> {
+        marks(whole).map(Sequence::new).collect()
+    }
+
+    /// The place behind them at `from` of `text`, with `name` where they name something.
+    pub(crate) fn at(&self, text: &str, from: usize, name: &str) -> Seen<usize> {
+        if self.is_named {
+            return Sequence::new(&self.whole.replace(NAME, name)).at(text, from, name);
+        }
+        let rest = text.get(from..).unwrap_or("");
+        if !self.whole.is_empty() && rest.starts_with(&self.whole) {
+            return Ok(Some(from + self.whole.len()));
+        }
+        let mut at = from;
+        for mark in &self.marks {
+            if from < at {
+                at += blanks(text, at, MAX_SPACE);
+            }
+            match fold::mark_at(text.get(at..).unwrap_or(""), mark)? {
+                Some(len) => at += len,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// The place behind the first of several marks, where that stands at `from`.
+    pub(crate) fn first_at(&self, text: &str, from: usize) -> Seen<usize> {
+        match self.marks.as_slice() {
+            [first, _, ..] => Ok(fold::mark_at(text.get(from..).unwrap_or(""), first)?.map(|len| from + len)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The first letter.
+    pub(crate) fn first(&self) -> char {
+        self.whole.chars().next().unwrap_or_default()
+    }
+}

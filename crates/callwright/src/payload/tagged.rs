@@ -1,0 +1,467 @@
+//! Arguments in tags, one raw text each: `<parameter=a>x</parameter>`, `<arg_key>a</arg_key><arg_value>x</arg_value>`,
+//! `<a>x</a>`.
+//!
+//! [`Tags`] goes over the text of one call as it arrives, by the marks of its dialect and no others, and says where the call
+//! ends and which piece of it is which argument. [`crate::marks`] reads the same marks where they are not as they should be.
+
+use std::sync::Arc;
+
+use callwright_json::{Guide, Kinds, Span, strict_end};
+
+use super::value::place_of;
+use crate::dialect::Record;
+use crate::grammar::{Exact, Form, Sequence};
+use crate::syntax::tag::unescaped;
+use crate::syntax::{Incomplete, Seen, Typing, at_end, blanks};
+use crate::tools::Tool;
+
+/// The most white space between two marks.
+const MAX_SPACE: usize = 256;
+/// The longest key, in bytes.
+const MAX_KEY: usize = 256;
+/// The most arguments of one call.
+const MAX_PARAMS: usize = 1024;
+/// The most closing marks in one value that is JSON.
+const MAX_INNER: usize = 8;
+
+/// Goes over one call.
+#[derive(Debug)]
+pub(crate) struct Tags {
+    record: Arc<Record>,
+    at: usize,
+    value: Option<Value>,
+    /// The mark of an argument stands where no argument could be read.
+    is_torn: bool,
+    /// What was read so far.
+    pub(crate) params: Vec<Param>,
+    /// A value holds an opener of its own kind, so that it may end elsewhere.
+    pub(crate) is_doubtful: bool,
+    /// Words stand behind the call on its line, so that all of it may be a value.
+    pub(crate) goes_on: bool,
+}
+
+/// One argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Param {
+    pub(crate) key: Span,
+    pub(crate) typing: Typing,
+    pub(crate) value: Span,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// With a closing mark, or where the next call begins.
+    Closed,
+    /// The text is over behind a whole argument.
+    Bare,
+    /// The text is over inside an argument, or before any.
+    Cut,
+    /// Something stands there that belongs to no call.
+    Broken,
+}
+
+/// Where a call ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The place behind it.
+    pub(crate) at: usize,
+    /// How it ends.
+    pub(crate) ending: Ending,
+}
+
+/// The text as far as it goes, and what is called in it.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'t> {
+    pub(crate) text: &'t str,
+    /// The name of the tool, as it is written.
+    pub(crate) name: &'t str,
+    /// Nothing, where it is not known.
+    pub(crate) tool: Option<&'t Tool>,
+    /// No more text will come.
+    pub(crate) end: bool,
+}
+
+/// A value that is not closed yet.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    key: Span,
+    typing: Typing,
+    from: usize,
+    /// An opener of an argument stands in it.
+    is_nested: bool,
+    /// The first place where it may end, and the place behind its closing mark, if it is JSON that goes on there.
+    first_end: Option<(usize, usize)>,
+    /// How many such places were passed.
+    n_inner: usize,
+    /// A closing mark stands in it behind which the call does not go on.
+    holds_closer: bool,
+    /// Where the tokens of its dialect open another call in it.
+    next_call: Option<usize>,
+}
+
+/// What stands between arguments.
+enum Next {
+    /// The opener of an argument.
+    Value(Value),
+    /// The end of the call, up to here.
+    Over(usize),
+}
+
+impl Tags {
+    /// For the call whose first argument begins at `from`, in the marks of `record`.
+    pub(crate) fn new(from: usize, record: Arc<Record>) -> Tags {
+        Tags {
+            record,
+            at: from,
+            value: None,
+            is_torn: false,
+            params: Vec::new(),
+            is_doubtful: false,
+            goes_on: false,
+        }
+    }
+
+    /// Returns whether an argument opens where it begins.
+    pub(crate) fn begins(&self, view: View<'_>) -> Result<bool, Incomplete> {
+        let Some(form) = self.record.form() else { return Ok(false) };
+        Ok(matches!(at_end(self.next(view, form, self.at), view.end)?, Some(Next::Value(_))))
+    }
+
+    /// Was an argument opened, or its mark written?
+    pub(crate) fn has_arguments(&self) -> bool {
+        !self.params.is_empty() || self.value.is_some() || self.is_torn
+    }
+
+    /// Goes on from where the last call stopped.
+    pub(crate) fn advance(&mut self, view: View<'_>) -> Result<End, Incomplete> {
+        let record = Arc::clone(&self.record);
+        let Some(form) = record.form() else {
+            let ending = if self.at == view.text.len() { Ending::Cut } else { Ending::Broken };
+            return Ok(End { at: self.at, ending });
+        };
+        loop {
+            let ended = match self.value.take() {
+                None => self.between(view, form),
+                Some(value) => self.value(view, form, value),
+            };
+            if let Some(ended) = ended? {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Reads what stands between arguments: the opener of the next one, or the end of the call.
+    fn between(&mut self, view: View<'_>, form: &Form) -> Seen<End> {
+        let View { text, end, .. } = view;
+        let mut at = behind_blanks(text, self.at);
+        // `<tool_sep>`, which stands behind the name.
+        if self.params.is_empty()
+            && let Some(mark) = &form.exact.behind_name
+            && let Some(behind) = at_end(mark.at(text, at, ""), end)?
+        {
+            at = behind_blanks(text, behind);
+        }
+        let ends = |at: usize, ending: Ending| Ok(Some(End { at, ending }));
+        if at == text.len() {
+            let over = if self.params.is_empty() { Ending::Cut } else { Ending::Bare };
+            return if end { ends(at, over) } else { Err(Incomplete) };
+        }
+        match self.next(view, form, at) {
+            Ok(Some(Next::Value(_))) if MAX_PARAMS <= self.params.len() => ends(at, Ending::Broken),
+            Ok(Some(Next::Value(value))) => {
+                (self.at, self.value) = (value.from, Some(value));
+                Ok(None)
+            }
+            Ok(Some(Next::Over(behind))) => {
+                self.goes_on = self.has_words_behind(view, form, behind)?;
+                ends(behind, Ending::Closed)
+            }
+            Err(Incomplete) if !end => Err(Incomplete),
+            Err(Incomplete) => ends(text.len(), Ending::Cut),
+            Ok(None) => {
+                self.is_torn = !form.is_of_elements() && form.exact.head.at(text, at, "") != Ok(None);
+                let over = if self.has_arguments() { self.over(view, form, at)? } else { at };
+                ends(over, Ending::Broken)
+            }
+        }
+    }
+
+    /// What stands at `at`, where an argument may be opened or the call may end. `%%next%%` ends it, and is no `%%{key}%%`.
+    fn next(&self, view: View<'_>, form: &Form, at: usize) -> Seen<Next> {
+        match self.closer(view, form, at) {
+            Ok(Some(behind)) => Ok(Some(Next::Over(behind))),
+            closer => match self.opener(view, form, at)? {
+                Some(value) => Ok(Some(Next::Value(value))),
+                None => closer.map(|_| None),
+            },
+        }
+    }
+
+    /// The argument that is opened at `at`.
+    fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
+        let Some(from) = form.exact.head.at(text, at, "")? else { return Ok(None) };
+        let rest = text.get(from..).unwrap_or("");
+        let first = form.exact.tails.first().map(Sequence::first);
+        for (len, letter) in rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY) {
+            if Some(letter) != first {
+                match letter {
+                    '<' | '\n' if first != Some('<') => return Ok(None),
+                    _ => continue,
+                }
+            }
+            for (n, tail) in form.exact.tails.iter().enumerate() {
+                let Some(behind) = tail.at(text, from + len, "")? else {
+                    // `</arg_key>` ends the key, whatever stands behind it.
+                    match tail.first_at(text, from + len)? {
+                        Some(_) => return Ok(None),
+                        None => continue,
+                    }
+                };
+                let written = rest.get(..len).unwrap_or("");
+                let key = written.trim();
+                let start = from + written.len() - written.trim_start().len();
+                return Ok(is_key(key, tool, form).then_some(Value {
+                    key: Span::new(start, start + key.len()),
+                    typing: match n {
+                        _ if form.argument.tails.len() == 1 => self.record.typing,
+                        0 => Typing::Text,
+                        _ => Typing::Json,
+                    },
+                    from: behind,
+                    is_nested: false,
+                    first_end: None,
+                    n_inner: 0,
+                    holds_closer: false,
+                    next_call: None,
+                }));
+            }
+        }
+        if rest.len() <= MAX_KEY { Err(Incomplete) } else { Ok(None) }
+    }
+
+    /// The end of the call, where what ends it stands at `at`: the place behind its closing mark, or where another call opens.
+    fn closer(&self, View { text, name, .. }: View<'_>, form: &Form, at: usize) -> Seen<usize> {
+        let Exact { over, openers, .. } = &form.exact;
+        // Of several marks that close a call, one between the first and that of the section closes nothing.
+        let (first, last) = (over.first(), over.last().filter(|_| form.section.is_some()));
+        let mut grows = false;
+        for closer in first.into_iter().chain(last) {
+            match closer.at(text, at, name) {
+                Ok(Some(behind)) => return Ok(Some(behind)),
+                seen => grows |= seen.is_err(),
+            }
+        }
+        for closer in self.record.closers() {
+            match Sequence::new(closer).at(text, at, name) {
+                Ok(Some(behind)) => return Ok(Some(behind)),
+                seen => grows |= seen.is_err(),
+            }
+        }
+        for opener in openers {
+            match opener.at(text, at, name) {
+                Ok(Some(_)) => return Ok(Some(at)),
+                seen => grows |= seen.is_err(),
+            }
+        }
+        if grows { Err(Incomplete) } else { Ok(None) }
+    }
+
+    /// Where a call is over that cannot be read at `at`: behind its closing mark, or where the next one opens.
+    fn over(&self, view: View<'_>, form: &Form, at: usize) -> Result<usize, Incomplete> {
+        let firsts = [form.exact.over.first().map_or('<', Sequence::first), form.exact.call.first()];
+        let mut from = at;
+        while let Some(next) = next_of(view.text, from, firsts) {
+            match self.closer(view, form, next) {
+                Ok(Some(over)) if at < over => return Ok(over),
+                Err(Incomplete) if !view.end => return Err(Incomplete),
+                _ => from = next + view.text[next..].chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        if view.end { Ok(at) } else { Err(Incomplete) }
+    }
+
+    /// Returns whether words follow on the line of the marks that close a call, the first of which ends at `behind`. That leaves
+    /// open whether all was a value's: `</parameter></function> is how it ends.</parameter></function>`.
+    fn has_words_behind(
+        &self,
+        View { text, name, end, .. }: View<'_>,
+        form: &Form,
+        behind: usize,
+    ) -> Result<bool, Incomplete> {
+        let mut at = behind;
+        for mark in form.exact.over.iter().skip(1) {
+            at = at_end(mark.at(text, behind_blanks(text, at), name), end)?.unwrap_or(at);
+        }
+        let line = text.get(at..).unwrap_or("").trim_start_matches([' ', '\t']);
+        if line.is_empty() && !end { Err(Incomplete) } else { Ok(line.starts_with(char::is_alphanumeric)) }
+    }
+
+    /// Looks for the end of `value`: the first closing mark of its own behind which the call goes on. `self.at` is how far that was
+    /// done.
+    fn value(&mut self, view: View<'_>, form: &Form, mut value: Value) -> Seen<End> {
+        let View { text, end, .. } = view;
+        let exact = &form.exact;
+        let key = value.key.of(text);
+        let may_be_json = view.may_be_json(&value);
+        let firsts = [exact.close.first(), exact.head.first()];
+        while let Some(at) = next_of(text, self.at, firsts) {
+            let closed = match at_end(exact.close.at(text, at, key), end) {
+                Ok(Some(behind)) => self.goes_on_behind(view, form, behind).map(|goes_on| {
+                    value.holds_closer |= !goes_on;
+                    goes_on.then_some(behind)
+                }),
+                seen => seen,
+            };
+            match closed {
+                Err(Incomplete) => {
+                    (self.at, self.value) = (at, Some(value));
+                    return Err(Incomplete);
+                }
+                Ok(Some(behind)) if may_be_json && goes_on_as_json(text, value.from, at) => {
+                    value.first_end = value.first_end.or(Some((at, behind)));
+                    value.n_inner += 1;
+                    self.at = behind;
+                    if MAX_INNER <= value.n_inner {
+                        break;
+                    }
+                    continue;
+                }
+                Ok(Some(behind)) => {
+                    self.close(&value, at, behind, may_be_json);
+                    return Ok(None);
+                }
+                Ok(None) => {}
+            }
+            let is_opener = form.exact.head.at(text, at, "") != Ok(None);
+            match if is_opener { self.next(view, form, at) } else { Ok(None) } {
+                Err(Incomplete) if !end => {
+                    (self.at, self.value) = (at, Some(value));
+                    return Err(Incomplete);
+                }
+                Ok(Some(Next::Value(inner))) => {
+                    let is_alike = !form.closes_by_key() || inner.key.of(text) == value.key.of(text);
+                    // Marks of a caller's own may be any characters, which a text holds by chance.
+                    let is_tag = form.argument.head.starts_with(['<', ']']);
+                    value.is_nested |= value.first_end.is_none() && is_alike && is_tag;
+                }
+                _ => {}
+            }
+            if exact.is_of_tokens && matches!(exact.call.at(text, at, ""), Ok(Some(_))) {
+                value.next_call = value.next_call.or(Some(at));
+            }
+            self.at = at + text[at..].chars().next().map_or(1, char::len_utf8);
+        }
+        match value.first_end {
+            Some((at, behind)) if end || MAX_INNER <= value.n_inner => {
+                self.close(&value, at, behind, false);
+                Ok(None)
+            }
+            _ if !end => {
+                (self.at, self.value) = (text.len(), Some(value));
+                Err(Incomplete)
+            }
+            _ => {
+                self.value = Some(value);
+                let ending = if value.holds_closer { Ending::Broken } else { Ending::Cut };
+                // No text spells tokens by chance: behind a value that nothing closes the next call begins.
+                Ok(Some(End { at: value.next_call.unwrap_or(text.len()), ending }))
+            }
+        }
+    }
+
+    /// Returns whether the call goes on, or ends, behind the mark that closes a value and ends at `behind`.
+    fn goes_on_behind(&self, view: View<'_>, form: &Form, behind: usize) -> Result<bool, Incomplete> {
+        let next = behind_blanks(view.text, behind);
+        let is_over = next == view.text.len();
+        match if is_over { Err(Incomplete) } else { self.next(view, form, next) } {
+            Ok(next) => Ok(next.is_some()),
+            Err(Incomplete) if view.end => Ok(true),
+            Err(Incomplete) => Err(Incomplete),
+        }
+    }
+
+    /// Ends `value` at `end`; the call goes on at `behind`.
+    fn close(&mut self, value: &Value, end: usize, behind: usize, is_json: bool) {
+        let Value { key, typing, from, .. } = *value;
+        self.is_doubtful |= value.is_nested && !is_json;
+        self.params.push(Param { key, typing, value: Span::new(from, end) });
+        self.at = behind;
+    }
+
+    /// Returns whether arguments open with tokens of a vocabulary, which no text spells by chance: `<|open|>argument key="`.
+    pub(crate) fn is_of_tokens(&self) -> bool {
+        self.record.form().is_some_and(|form| form.exact.is_of_tokens)
+    }
+}
+
+impl View<'_> {
+    /// Returns whether `value` is JSON, if it looks like that.
+    fn may_be_json(&self, value: &Value) -> bool {
+        match value.typing {
+            Typing::Text => false,
+            Typing::Json => true,
+            Typing::Schema => {
+                let Some(guide) = self.tool.map(|tool| tool.schema().guide()) else { return false };
+                let place = place_of(guide, guide.root(), value.key.of(self.text));
+                let kinds = place.map(|place| guide.kinds(place));
+                kinds.is_some_and(|kinds| {
+                    kinds.meets(Kinds::OBJECT.or(Kinds::ARRAY)) && !kinds.meets(Kinds::STRING)
+                })
+            }
+        }
+    }
+}
+
+/// May `key` be that of an argument of `tool`?
+fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
+    let is_word = || !key.is_empty() && key.chars().all(is_letter);
+    match tool {
+        Some(tool) if tool.declares(key) => true,
+        // `k&amp;q`
+        Some(tool) if key.contains('&') => tool.declares(&unescaped(key)),
+        // `<` alone begins an argument only of a key that the tool takes.
+        tool if form.is_of_elements() => tool.is_some_and(|tool| tool.takes(key)) && is_word(),
+        // `count31337` lacks a mark.
+        Some(tool) => is_word() && !tool.parameters().any(|own| key.starts_with(own)),
+        None => is_word(),
+    }
+}
+
+/// The place behind the blanks at `from`, line breaks written as `\\n` included. A backslash with which the text ends may become one.
+fn behind_blanks(text: &str, from: usize) -> usize {
+    let mut at = from;
+    loop {
+        at += blanks(text, at, MAX_SPACE);
+        match text.as_bytes().get(at..) {
+            Some([b'\\', b'n' | b'r' | b't', ..]) if at - from < MAX_SPACE => at += 2,
+            Some([b'\\']) => return text.len(),
+            _ => return at,
+        }
+    }
+}
+
+/// Returns whether the object or list that begins behind the blanks at `from` is not over at `at`, and is JSON so far:
+/// `{"html": "</parameter></function>"}</parameter>`.
+fn goes_on_as_json(text: &str, from: usize, at: usize) -> bool {
+    /// A literal or an escape that ends there may have begun so far before.
+    const TOKEN: usize = 6;
+    let piece = text.get(..at).unwrap_or("");
+    let from = from + piece.get(from..).map_or(0, |value| value.len() - value.trim_start().len());
+    piece.get(from..).is_some_and(|value| value.starts_with(['{', '[']))
+        && strict_end(piece, from).is_err_and(|broken| at <= broken + TOKEN)
+}
+
+/// The next place from `from` on where a mark may begin, by the first letters of two.
+fn next_of(text: &str, from: usize, firsts: [char; 2]) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let found = match firsts {
+        [a, b] if a.is_ascii_punctuation() && b.is_ascii_punctuation() => {
+            memchr::memchr2(a as u8, b as u8, rest.as_bytes())
+        }
+        _ => rest
+            .find(|letter: char| firsts.iter().any(|first| first.to_lowercase().eq(letter.to_lowercase()))),
+    };
+    found.map(|found| from + found)
+}
