@@ -52,12 +52,11 @@ pub(crate) fn broken_off(message: &str) -> String {
     format!("connection error (terminated): {message}")
 }
 
-/// An event that says what went wrong in mid-stream. Where the upstream broke off, clients ask again, and look for a type, words, a
-/// number, and the code of a broken socket: Qwen Code goes on behind that alone once words have gone out. What was refused here
-/// would be refused again.
+/// An event that says what went wrong in mid-stream. Where the upstream broke off, clients ask again, and look for a type, a
+/// number and words; what was refused here would be refused again.
 pub(crate) fn error(code: &str, message: &str) -> String {
     let (message, kind, code) = match code {
-        CUT => (broken_off(message), SERVER_ERROR, String::from("\"ECONNRESET\",\"status\":502")),
+        CUT => (broken_off(message), SERVER_ERROR, String::from("502")),
         code => (message.to_owned(), "invalid_request_error", quote(code)),
     };
     format!(
