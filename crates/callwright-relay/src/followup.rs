@@ -99,6 +99,26 @@ pub(crate) fn shorter_words(refusals: &[&Refusal]) -> String {
     )
 }
 
+/// The question, whose last words say how the arguments of the call have to begin: the client has that much of them.
+pub(crate) fn beginning_so(mut question: Question, sent: &str) -> Question {
+    if let Some(last) = question.more.last_mut()
+        && let Ok(mut message) = serde_json::from_str::<callwright::value::Value>(last)
+        && let Some(said) = message["content"].as_str()
+    {
+        message["content"] = format!("{said}\n\n{}", beginning_words(sent)).into();
+        *last = message.to_string();
+    }
+    question
+}
+
+/// What a model is told of arguments that have to begin so.
+pub(crate) fn beginning_words(sent: &str) -> String {
+    format!(
+        "A part of this call has been passed on, and stays. Make the call with the same tool, and let its arguments begin with exactly \
+         these characters, to the letter: {sent}"
+    )
+}
+
 /// Asks for the call that the request demands, and that the answer does not make.
 /// In words alone where the server would keep the model from ending without a call.
 pub(crate) fn demand(

@@ -207,6 +207,11 @@ impl Ending {
         self.cut.is_some()
     }
 
+    /// All that was missing of the answer has come since.
+    pub(super) fn is_mended(&mut self) {
+        (self.is_error, self.cut, self.is_finished) = (false, None, true);
+    }
+
     /// Why this is no proper end.
     fn fault(&self) -> Option<String> {
         match &self.cut {

@@ -13,7 +13,7 @@ use crate::record::{Choice, TurnEnd};
 use crate::relay::Relay;
 use crate::report;
 use crate::turn::outcome::finish_reason;
-use crate::turn::{Resolution, Turn, refusals};
+use crate::turn::{Begun, Resolution, Turn, refusals};
 use crate::wire::{Foreign, is_no_id, string_of};
 
 /// Writes what is certain of a choice, and keeps what is not.
@@ -84,8 +84,8 @@ struct OpenCall {
     id: String,
     /// Its number on the wire.
     number: usize,
-    /// How much of its arguments is out.
-    sent: usize,
+    /// What of its arguments is out.
+    sent: String,
     /// What it came to, once all of its arguments are out.
     settled: Option<Acceptance>,
 }
@@ -151,9 +151,37 @@ impl Sink {
         0 < self.n_calls
     }
 
-    /// Is half a call out, whose other half will never come?
+    /// Is half a call out, whose other half has not come?
     pub(crate) fn is_torn(&self) -> bool {
         self.is_torn
+    }
+
+    /// Is a part of a call out, and nothing said of its end?
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.settled.is_none())
+    }
+
+    /// Nothing more will come of the call that is open.
+    pub(crate) fn tear(&mut self) {
+        self.is_torn = self.is_open();
+    }
+
+    /// The refused call of `choice` of which half is out.
+    pub(crate) fn begun(&self, choice: &Choice) -> Option<Begun> {
+        let open = self.open.as_ref().filter(|_| self.is_torn)?;
+        let verdicts = choice.outcome.verdicts.iter().enumerate();
+        match verdicts.filter(|(_, verdict)| verdict.is_native()).nth(open.slot)? {
+            (at, Verdict::Refused(refusal)) => {
+                Some(Begun { at, sent: open.sent.clone(), refusal: refusal.clone() })
+            }
+            (_, Verdict::Accepted(_)) => None,
+        }
+    }
+
+    /// Goes on with the call of which half is out.
+    pub(crate) fn mend(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
+        self.is_torn = false;
+        self.complete(call, voice);
     }
 
     /// The answer ended where the model ended it: nothing cut it.
@@ -252,7 +280,7 @@ impl Sink {
         for foreign in waiting {
             voice.foreign(self.index, number, &foreign);
         }
-        self.open = Some(OpenCall { slot, id, number, sent: 0, settled: None });
+        self.open = Some(OpenCall { slot, id, number, sent: String::new(), settled: None });
     }
 
     /// Has the client got the first chunk of the choice?
@@ -312,7 +340,7 @@ impl Sink {
             self.open(opening, voice);
         }
         let Some(open) = self.open.as_mut().filter(|open| open.slot == slot) else { return };
-        open.sent += piece.len();
+        open.sent.push_str(piece);
         self.went += piece.len();
         voice.call_piece(self.index, open.number, piece);
     }
@@ -364,15 +392,14 @@ impl Sink {
     /// model what is wrong. None where a part of it may be lost.
     fn as_written(&self, refusal: &Refusal) -> Option<Acceptance> {
         let call = followup::as_written(refusal).filter(|_| self.is_whole)?;
-        let is_out = |open: &OpenCall| call.arguments.is_char_boundary(open.sent);
+        let is_out = |open: &OpenCall| call.arguments.starts_with(&open.sent);
         self.open.as_ref().is_some_and(is_out).then_some(call)
     }
 
     /// Writes what is missing of the arguments of the open call.
     fn complete(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
         let Some(open) = &mut self.open else { return };
-        let rest = call.arguments.get(open.sent..).unwrap_or("");
-        open.sent = call.arguments.len();
+        let rest = call.arguments.strip_prefix(open.sent.as_str()).unwrap_or("");
         open.settled = Some(call.clone());
         self.went += rest.len();
         self.relay.notes.keep(&open.id, call);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callwright::{CallDelta, Event, Policy, ToolSet};
+use callwright::{CallDelta, Event, Policy, Refusal, ToolSet};
 use tokio::time::Instant;
 
-use super::events::{Came, Ending, Events, Json, end_of_stream, is_error};
+use super::events::{Came, Ending, Events, Json, end_of_stream, error_status, is_error, is_passing};
 use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
-use super::sse::{CALL_REFUSED, INVALID_CONTENT};
+use super::sse::{CALL_REFUSED, CUT, INVALID_CONTENT};
 use super::voice::Voice;
 use crate::followup;
 use crate::reading::{Budget, ReadOptions, Reading};
@@ -19,7 +19,7 @@ use crate::reply::BodySender;
 use crate::report;
 use crate::sse;
 use crate::turn::outcome::worse;
-use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn, refusals};
+use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::wire::{
     CallPiece, Delta, Document, PromptTokens, Surrogates, deltas, is_foreign, is_of_function, prompt_tokens,
     usage,
@@ -64,7 +64,12 @@ pub(super) async fn heal(
                     continue;
                 }
             }
-            return read.break_off(&mut turn, voice).await;
+            return match read.is_torn() {
+                true => {
+                    read.tear(&mut turn, voice).await.resolve(&mut turn, &target, voice, &mut pulse).await
+                }
+                false => read.break_off(&mut turn, voice).await,
+            };
         }
         let finished = read.finish(&mut turn, &target, voice).await;
         for (_, choice) in &finished.choices {
@@ -167,7 +172,8 @@ impl StreamRead {
         let chunk = document.root();
         if is_error(chunk) {
             ending.is_error = true;
-            match self.has_spoken() {
+            let waits = self.is_torn() && is_passing(error_status(chunk));
+            match self.has_spoken() && !waits {
                 true => voice.upstream_error(&event, chunk),
                 false => self.failure = Some((event, document)),
             }
@@ -246,6 +252,17 @@ impl StreamRead {
         self.choices.iter().any(|choice| choice.says_else || choice.sink.has_spoken())
     }
 
+    /// Is all that is missing of the answer the other half of calls of which one half is out?
+    fn is_torn(&self) -> bool {
+        let is_open = |choice: &StreamedChoice| choice.sink.is_open();
+        let is_no_end = |choice: &StreamedChoice| !choice.sink.has_stopped() && !is_open(choice);
+        let is_told = self.ending.is_error && self.failure.is_none();
+        !self.is_refused
+            && !is_told
+            && self.choices.iter().any(is_open)
+            && !self.choices.iter().any(is_no_end)
+    }
+
     /// A choice of which something is held.
     fn held(&self) -> Option<usize> {
         let is_held =
@@ -256,6 +273,22 @@ impl StreamRead {
     /// When the first call has been held for long enough to go out without its verdict.
     fn due(&self) -> Option<Instant> {
         self.choices.iter().filter_map(|choice| choice.due).min()
+    }
+
+    /// Ends what broke off inside a call of which a part is out, for the rest of that to be asked for.
+    async fn tear(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
+        let StreamRead { choices: broken, spent, tokens, mut ending, failure, .. } = self;
+        ending.cut_by("the upstream's answer broke off");
+        let why =
+            failure.as_ref().and_then(|(_, failure)| failure.root().get("error")).map(|error| error.raw());
+        turn.log.failed(None, why.or(ending.why_cut()).unwrap_or_default());
+        let mut choices = Vec::with_capacity(broken.len());
+        for choice in broken {
+            choices.push(choice.tear(voice).await);
+        }
+        voice.flush();
+        turn.log.read(spent, choices.iter().map(|(_, choice)| choice));
+        FinishedStream { choices, tokens, ending, failure }
     }
 
     /// Ends what broke off. What was said is said; a call that had not gone out never does.
@@ -281,20 +314,22 @@ impl StreamRead {
         }
         voice.flush();
         turn.log.read(self.spent, choices.iter().map(|(_, choice)| choice));
-        FinishedStream { choices, tokens: self.tokens, ending: self.ending }
+        FinishedStream { choices, tokens: self.tokens, ending: self.ending, failure: None }
     }
 }
 
-/// A stream that ended properly, before anything is asked again.
+/// A stream that has ended, before anything is asked again: properly, or inside a call of which a part is out.
 struct FinishedStream {
     choices: Vec<(Sink, Choice)>,
     tokens: Option<PromptTokens>,
     ending: Ending,
+    /// The upstream's error, of which the client has yet to read.
+    failure: Option<(sse::Event, Document)>,
 }
 
 impl FinishedStream {
     /// What the choices say, and what of it the client has read.
-    fn said(&self) -> (Vec<&Choice>, Sent) {
+    fn said(&self) -> (Vec<&Choice>, Sent<'_>) {
         let is_out =
             |(sink, choice): &(Sink, Choice)| !sink.holds_content() && !choice.outcome.text.trim().is_empty();
         let sent = if self.choices.iter().any(is_out) { Sent::Words } else { Sent::Nothing };
@@ -302,32 +337,33 @@ impl FinishedStream {
     }
 
     /// Asks again what has to be asked again, and writes what comes of it, to the last event.
-    async fn resolve(self, turn: &mut Turn, target: &Target, voice: &mut dyn Voice, pulse: &mut Pulse) {
+    async fn resolve(mut self, turn: &mut Turn, target: &Target, voice: &mut dyn Voice, pulse: &mut Pulse) {
         let mut end = TurnEnd::Passed;
         let n_choices = self.choices.len();
         let mut done: Vec<Resolution> = Vec::with_capacity(n_choices);
-        for (mut sink, mut choice) in self.choices {
+        for (mut sink, mut choice) in std::mem::take(&mut self.choices) {
             let unchecked = sink.settle_unchecked(&mut choice);
             let is_unchecked_live = unchecked.is_some();
             if let Some(refusal) = unchecked {
                 turn.log.unchecked_live(refusal);
                 end = worse(end, TurnEnd::Invalid);
             }
-            let mut resolution = match sink.is_torn() {
-                true => Resolution::unasked(choice),
-                false => {
-                    let sent = if sink.has_calls() { Sent::Calls } else { Sent::Words };
-                    pulse.during(Some(sink.index()), voice, turn.resolve(choice, sent, target)).await
-                }
+            let begun = sink.begun(&choice);
+            let sent = match &begun {
+                Some(begun) => Sent::Part(begun),
+                None if sink.has_calls() => Sent::Calls,
+                None => Sent::Words,
             };
+            let resolving = turn.resolve(choice, sent, target);
+            let mut resolution = pulse.during(Some(sink.index()), voice, resolving).await;
+            if let Some(call) = begun.as_ref().and_then(|begun| begun.whole_in(&resolution.verdicts)) {
+                sink.mend(call, voice);
+            }
             resolution.is_unchecked_live = is_unchecked_live;
             turn.settle_content(&mut resolution, target).await;
             end = worse(end, sink.resolve(turn, &resolution, voice));
             if sink.is_torn() {
-                // The client has half a call: an error is the only end that nobody takes for a whole one.
-                voice.fail(CALL_REFUSED, &followup::sentence(refusals(&resolution.verdicts)));
-                voice.flush();
-                return turn.log.end(TurnEnd::Refused, voice.status().as_u16());
+                return self.end_torn(begun.iter().map(|begun| &begun.refusal), turn, voice);
             }
             if turn.policy == Policy::Strict
                 && let Some(fault) = &resolution.fault
@@ -345,7 +381,33 @@ impl FinishedStream {
             voice.flush();
         }
         voice.usage(turn.log.usage(), turn.log.attempts());
+        self.ending.is_mended();
         end_of_stream(turn, &self.ending, end, voice);
+    }
+
+    /// The client has half a call: an error is the only end that nobody takes for a whole one.
+    fn end_torn<'r>(
+        self,
+        refused: impl Iterator<Item = &'r Refusal>,
+        turn: &mut Turn,
+        voice: &mut dyn Voice,
+    ) {
+        let end = match (&self.failure, self.ending.why_cut()) {
+            (Some((event, failure)), _) => {
+                voice.upstream_error(event, failure.root());
+                TurnEnd::UpstreamError
+            }
+            (None, Some(why)) => {
+                voice.fail(CUT, why);
+                TurnEnd::Cut
+            }
+            (None, None) => {
+                voice.fail(CALL_REFUSED, &followup::sentence(refused));
+                TurnEnd::Refused
+            }
+        };
+        voice.flush();
+        turn.log.end(end, voice.status().as_u16());
     }
 }
 
@@ -517,6 +579,17 @@ impl StreamedChoice {
             self.sink.is_whole();
         }
         self.sink.send(&events, voice);
+        (self.sink, choice)
+    }
+
+    /// Reads to where the stream broke off, inside a call of which a part is out.
+    async fn tear(mut self, voice: &mut dyn Voice) -> (Sink, Choice) {
+        let mut events = Vec::new();
+        self.read_lone_surrogates(&mut events).await;
+        let choice = self.reading.finish(Budget::Unknown, &mut events).await;
+        events.retain(|event| matches!(event, Event::Text(_) | Event::Reasoning(_)));
+        self.sink.send(&events, voice);
+        self.sink.tear();
         (self.sink, choice)
     }
 

@@ -10,7 +10,7 @@ use crate::followup;
 use crate::ladder::{self, Step};
 use crate::reading::Budget;
 use crate::record::{AttemptReason, Choice, TurnEnd, Usage};
-use crate::turn::{Resolution, Target, refusals};
+use crate::turn::{Resolution, Target, begin_with, refusals};
 use crate::wire::Document;
 
 /// How the calls of an answer ended.
@@ -44,6 +44,8 @@ impl Lane {
             let Some(first) = refused.first() else {
                 break self.delivered(&verdicts, asked);
             };
+            let begun = calls.iter().position(|call| matches!(call.verdict, Some(Verdict::Refused(_))));
+            let begun = begun.map(|n| (n, calls[n].sent.clone())).filter(|(_, sent)| !sent.is_empty());
             let is_cut_short =
                 self.is_cut_by_bound(told) && refused.iter().any(|refusal| ladder::may_be_cut(refusal));
             let reason = match self.ladder.next(&refused, spent, self.log.elapsed()) {
@@ -52,21 +54,38 @@ impl Lane {
                 // Under the same bound the same would be cut again.
                 Step::Reask | Step::Feedback if is_cut_short && is_shorter => break TurnEnd::Refused,
                 Step::Reask | Step::Feedback if is_cut_short => AttemptReason::Feedback,
+                // The same request is the likeliest to be answered by the same words.
+                Step::Reask if begun.is_some() => AttemptReason::Repeat,
                 Step::Reask => AttemptReason::Reask,
                 Step::Feedback => AttemptReason::Feedback,
             };
             (asked, is_shorter) = (true, is_cut_short);
-            let words = match is_cut_short {
+            let mut words = match is_cut_short {
                 true => followup::shorter_words(&refused),
                 false => first.feedback().user_message(),
             };
+            if let Some((_, sent)) = &begun {
+                words = format!("{words}\n\n{}", followup::beginning_words(sent));
+            }
             let said = if is_cut_short { told.text.as_str() } else { &first.block };
-            let Some((made, usage)) = self.ask_again(first, (said, &words), target, reason).await else {
-                break TurnEnd::Refused;
+            let answered = match reason {
+                AttemptReason::Repeat => self.calls_of_answer(&[], target, reason).await,
+                reason => self.ask_again(first, (said, &words), target, reason).await,
             };
+            let Some((made, usage)) = answered else { break TurnEnd::Refused };
             (more, spent) = ([more, usage].into_iter().sum(), usage.completion);
             if !replaced(calls, made) {
                 break TurnEnd::Refused;
+            }
+            if let Some((n, sent)) = &begun
+                && let Some(call) = calls.get_mut(*n)
+                && let Some(Verdict::Accepted(made)) = &mut call.verdict
+            {
+                begin_with(made, sent);
+                if first.name.as_ref() != Some(&made.name) || !made.arguments.starts_with(sent) {
+                    call.verdict = Some(Verdict::Refused(Refusal::clone(first)));
+                    break TurnEnd::Refused;
+                }
             }
         };
         for call in calls.iter_mut() {

@@ -471,9 +471,7 @@ impl Streamed {
 
     /// The answer has ended: says what became of the calls that waited for it.
     async fn settle(&mut self) {
-        if let Some(why) = self.torn().await {
-            return self.tear(&why);
-        }
+        self.close_as_written().await;
         let content = self.texts.content.take();
         if !self.texts.found.is_empty() || content.is_some() {
             self.told.raw.clone_from(&self.texts.found.raw);
@@ -481,6 +479,9 @@ impl Streamed {
         let beat = Some(self.wire.beat());
         let settling = self.lane.settle(&mut self.calls, &self.told, &self.target);
         let ended = in_silence(&self.to, beat, settling).await;
+        if let Some(why) = self.torn() {
+            return self.tear(&why);
+        }
         let End { end, more } = ended;
         if end.is_refusal() && self.second_goes_on(more).await {
             return;
@@ -534,37 +535,37 @@ impl Streamed {
         true
     }
 
-    /// Why a call is refused of which a part went out. One that is whole and only does not fit its schema passes as the model wrote
-    /// it: the client tells the model what is wrong.
-    async fn torn(&mut self) -> Option<String> {
+    /// Closes a call as the model wrote it of which a part went out, where it is whole and only does not fit its schema: the client
+    /// tells the model what is wrong.
+    async fn close_as_written(&mut self) {
         let tools = &self.lane.tools;
-        let call = self.calls.iter().find(|call| !call.sent.is_empty() && !call.is_right(tools))?;
+        let begun = |call: &&Call| call.is_whole && !call.sent.is_empty() && !call.is_right(tools);
+        let is_cut = self.told.reason.as_deref().is_none_or(callwright::is_cut);
+        let Some(call) = self.calls.iter().find(begun).filter(|_| !is_cut) else { return };
         let (at, verdict) = (call.at, self.lane.verdict(call, &self.target, &self.told).await);
-        let is_cut = self.told.reason.as_deref().is_none_or(callwright::is_cut) || !call.is_whole;
-        let call = self.calls.iter_mut().find(|call| call.at == at)?;
-        let Verdict::Refused(refusal) = verdict else {
-            call.verdict = Some(verdict);
-            return None;
-        };
-        let written = followup::as_written(&refusal)
-            .filter(|written| !is_cut && written.arguments.starts_with(&call.sent));
-        let Some(written) = written else {
-            let why = followup::sentence(std::iter::once(&refusal));
-            call.verdict = Some(Verdict::Refused(refusal));
-            return Some(why);
+        let Some(call) = self.calls.iter_mut().find(|call| call.at == at) else { return };
+        let Verdict::Refused(refusal) = verdict else { return };
+        let written = followup::as_written(&refusal);
+        let Some(written) = written.filter(|written| written.arguments.starts_with(&call.sent)) else {
+            return;
         };
         self.lane.log.unchecked_live(&refusal);
         let arguments = call.text().to_owned();
         call.verdict = Some(Verdict::Accepted(Acceptance { arguments, ..written }));
         call.unchecked = Some(refusal);
-        None
+    }
+
+    /// Why a call stays refused of which a part went out.
+    fn torn(&self) -> Option<String> {
+        let begun = self.calls.iter().find(|call| !call.sent.is_empty())?;
+        let Some(Verdict::Refused(refusal)) = &begun.verdict else { return None };
+        Some(followup::sentence(std::iter::once(refusal)))
     }
 
     /// The client has half a call: an error is the only end that nobody takes for a whole one.
     fn tear(&mut self, why: &str) {
         self.phase = Phase::Torn;
         self.fail(CALL_REFUSED, why);
-        self.lane.note(&self.calls, &self.told, &self.target);
         self.lane.log.end(TurnEnd::Refused, StatusCode::OK.as_u16());
     }
 

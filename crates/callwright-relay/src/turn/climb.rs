@@ -4,7 +4,7 @@ use callwright::{Refusal, Verdict};
 
 use super::outcome::append;
 use super::settle::{is_repaired, new_verdicts, replace_first, replace_unsure, said_instead};
-use super::{Resolution, Sent, Target, Turn, refusals};
+use super::{Begun, Resolution, Sent, Target, Turn, begin_with, refusals};
 use crate::config::Mode;
 use crate::followup;
 use crate::ladder::{self, Step};
@@ -12,8 +12,10 @@ use crate::question::Question;
 use crate::record::{AttemptReason, Choice, TurnEnd};
 
 /// What came of a choice so far.
-struct Climb {
+struct Climb<'b> {
     first: Choice,
+    /// The refused call of which the client has a part: only one that goes on with it may take its place.
+    begun: Option<&'b Begun>,
     /// The answers that were asked for after it.
     again: Vec<Choice>,
     verdicts: Vec<Verdict>,
@@ -40,9 +42,10 @@ type Told = (Vec<(Option<String>, String)>, callwright::ToolChoice, bool);
 /// What is asked next, and why.
 type Next = (Question, AttemptReason);
 
-impl Climb {
-    fn new(first: Choice, question: Question, spent: u64) -> Climb {
+impl<'b> Climb<'b> {
+    fn new(first: Choice, begun: Option<&'b Begun>, question: Question, spent: u64) -> Climb<'b> {
         Climb {
+            begun,
             verdicts: first.outcome.verdicts.clone(),
             first,
             again: Vec::new(),
@@ -66,6 +69,9 @@ impl Climb {
 
     /// Takes the answer to `next` for what it changes.
     fn take_answer(&mut self, answer: Choice, (next, reason): Next) {
+        if let Some(begun) = self.begun {
+            return self.take_rest(begun, answer, reason);
+        }
         let is_answered = answer.outcome.verdicts.is_empty();
         let is_empty = is_answered && answer.outcome.text.trim().is_empty();
         let asked = self.verdicts.iter().position(|verdict| matches!(verdict, Verdict::Refused(_)));
@@ -94,6 +100,40 @@ impl Climb {
             self.question = next;
         }
         self.again.push(answer);
+    }
+
+    /// Takes the answer that should go on with a call of which the client has a part. The same request brings all behind that
+    /// again; any other one brings this call alone.
+    fn take_rest(&mut self, begun: &Begun, answer: Choice, reason: AttemptReason) {
+        let n_kept = if reason == AttemptReason::Repeat { begun.at } else { self.verdicts.len() };
+        let stand = self.verdicts.iter().take(n_kept).enumerate();
+        let stand = stand.filter(|(at, _)| *at != begun.at).map(|(_, verdict)| verdict);
+        let new = new_verdicts(stand, &answer);
+        self.verdicts.truncate(n_kept.max(begun.at + 1));
+        replace_first(&mut self.verdicts, new);
+        if let Some(Verdict::Accepted(call)) = self.verdicts.get_mut(begun.at) {
+            begin_with(call, &begun.sent);
+        }
+        self.again.push(answer);
+    }
+
+    /// The question, which says how the call has to begin of which the client has a part.
+    fn beginning_so(&self, question: Question) -> Question {
+        match self.begun {
+            Some(begun) => followup::beginning_so(question, &begun.sent),
+            None => question,
+        }
+    }
+
+    /// Did the last answer make another call, or none, where the client has a part of one? Then that stays refused.
+    fn has_left_begun(&mut self) -> bool {
+        let Some(begun) = self.begun else { return false };
+        let is_refused = matches!(self.verdicts.get(begun.at), Some(Verdict::Refused(_)));
+        let has_left = !is_refused && begun.whole_in(&self.verdicts).is_none();
+        if has_left {
+            self.verdicts.clone_from(&self.first.outcome.verdicts);
+        }
+        has_left
     }
 
     /// How it ends with calls that are all right.
@@ -138,16 +178,22 @@ impl Turn {
     pub(super) async fn climb(
         &mut self,
         mut first: Choice,
-        sent: Sent,
+        sent: Sent<'_>,
         target: &Target,
         spent: u64,
     ) -> Resolution {
-        self.read_bare_inputs(&mut first);
+        let begun = match sent {
+            Sent::Part(begun) => Some(begun),
+            Sent::Nothing | Sent::Words | Sent::Calls => None,
+        };
+        if begun.is_none() {
+            self.read_bare_inputs(&mut first);
+        }
         let confirmed = match sent {
             Sent::Nothing => self.confirm(&mut first, target).await,
-            Sent::Words | Sent::Calls => None,
+            Sent::Words | Sent::Calls | Sent::Part(_) => None,
         };
-        let mut climb = Climb::new(first, Question::first(&self.ask), spent);
+        let mut climb = Climb::new(first, begun, Question::first(&self.ask), spent);
         if let Some(answer) = confirmed {
             replace_unsure(&mut climb.verdicts, &answer);
             climb.again.push(answer);
@@ -174,12 +220,15 @@ impl Turn {
                 Some(answer) => climb.take_answer(answer, (next, reason)),
                 None => break TurnEnd::Refused,
             }
+            if climb.has_left_begun() {
+                break TurnEnd::Refused;
+            }
         };
         climb.ended(end)
     }
 
     /// Finds the call that the upstream could not read, where there is one.
-    async fn recover(&mut self, climb: &mut Climb, target: &Target) {
+    async fn recover(&mut self, climb: &mut Climb<'_>, target: &Target) {
         let lost = climb.first.lost.clone();
         let n_asked = self.log.attempts();
         if let Some(lost) = lost.as_ref().filter(|_| climb.verdicts.is_empty() && self.may_call()) {
@@ -192,7 +241,7 @@ impl Turn {
     }
 
     /// Asks for the call that was demanded and did not come, or for an answer where none came at all.
-    async fn demand(&mut self, climb: &mut Climb, target: &Target) {
+    async fn demand(&mut self, climb: &mut Climb<'_>, target: &Target) {
         let Climb { first, verdicts, .. } = &*climb;
         let owes_a_call = self.ask.choice.is_required()
             && verdicts.is_empty()
@@ -230,7 +279,7 @@ impl Turn {
     ///
     /// # Errors
     /// How it ends, where nothing is.
-    fn next(&mut self, climb: &Climb, target: &Target) -> Result<Next, TurnEnd> {
+    fn next(&mut self, climb: &Climb<'_>, target: &Target) -> Result<Next, TurnEnd> {
         let refusals: Vec<&Refusal> = refusals(&climb.verdicts).collect();
         let step = self.ladder.next(&refusals, climb.spent, self.log.elapsed());
         let tokens = self.ladder.tokens_left().max(1);
@@ -244,6 +293,7 @@ impl Turn {
         let is_first = climb.again.is_empty();
         if let [refusal] = refusals.as_slice()
             && is_first
+            && climb.begun.is_none()
             && let Some(bounded) = self.bounded(&climb.first, refusal, target, tokens)
         {
             return Ok((bounded, AttemptReason::Reask));
@@ -251,12 +301,19 @@ impl Turn {
         if refusals.iter().any(|refusal| ladder::may_be_cut(refusal)) && self.is_cut_by_bound(&climb.first) {
             // Under the same bound the same would be cut again.
             let shorter = || followup::shorter(&climb.first.outcome.text, &refusals, tokens);
-            return if is_first { Ok((shorter(), AttemptReason::Feedback)) } else { Err(TurnEnd::Refused) };
+            return match is_first {
+                true => Ok((climb.beginning_so(shorter()), AttemptReason::Feedback)),
+                false => Err(TurnEnd::Refused),
+            };
         }
         if step == Step::Feedback {
             let answers = climb.again.iter().rev().chain([&climb.first]);
             let told = followup::feedback(&climb.question, answers, &refusals, target.mode, tokens);
-            return Ok((told, AttemptReason::Feedback));
+            return Ok((climb.beginning_so(told), AttemptReason::Feedback));
+        }
+        if climb.begun.is_some() {
+            // The same request is the likeliest to be answered by the same words.
+            return Ok((Question { stream: false, ..Question::first(&self.ask) }, AttemptReason::Repeat));
         }
         let refusal = refusals.first().copied().ok_or(TurnEnd::Passed)?;
         let safe = &self.relay.config.ladder.safe_tools;
@@ -266,7 +323,7 @@ impl Turn {
 
     /// `next`, or else a plainer question, if the same was not asked before: a model that makes the same calls again, told of them
     /// and offered the same, makes them a third time.
-    fn new_question(&self, climb: &mut Climb, next: Question, reason: AttemptReason) -> Option<Question> {
+    fn new_question(&self, climb: &mut Climb<'_>, next: Question, reason: AttemptReason) -> Option<Question> {
         let refusals: Vec<&Refusal> = refusals(&climb.verdicts).collect();
         let told = |next: &Question| -> Told {
             let n = if reason == AttemptReason::Reask { 1 } else { refusals.len() };
@@ -282,8 +339,10 @@ impl Turn {
                 followup::pointed(refusal, self.offer(), &self.ask.choice, tokens).filter(is_new)?
             }
         };
-        let told = told(&next);
-        climb.told.push(told);
+        if climb.begun.is_none() || !next.more.is_empty() {
+            let told = told(&next);
+            climb.told.push(told);
+        }
         Some(next)
     }
 }

@@ -40,7 +40,7 @@ impl Turn {
         target: &Target,
         read: &[&Choice],
         tokens: Option<PromptTokens>,
-        sent: Sent,
+        sent: Sent<'_>,
     ) -> bool {
         let set = target.candidate.config.as_deref().and_then(|set| set.mode);
         if target.mode != Mode::Native
@@ -105,7 +105,7 @@ impl Turn {
         target: &Target,
         only: &Choice,
         tokens: Option<PromptTokens>,
-        sent: Sent,
+        sent: Sent<'_>,
     ) -> bool {
         let capabilities = &self.relay.capabilities;
         let Some(prompt) = Texts::of(&self.ask.document, self.ask.is_legacy) else { return false };
@@ -133,7 +133,7 @@ impl Turn {
         };
         match sent {
             Sent::Nothing => count.shows_dropped(&self.relay).await,
-            Sent::Words | Sent::Calls => {
+            Sent::Words | Sent::Calls | Sent::Part(_) => {
                 let relay = Arc::clone(&self.relay);
                 // The client has its answer: nobody waits for this.
                 drop(tokio::spawn(async move { count.shows_dropped(&relay).await }));

@@ -12,6 +12,7 @@ mod second;
 pub(crate) mod content;
 mod once_more;
 mod evidence;
+mod begun;
 mod resolution;
 pub(crate) mod outcome;
 
@@ -30,6 +31,7 @@ use crate::record::{Choice, Usage};
 use crate::relay::Relay;
 use crate::wire::Ask;
 
+pub(crate) use begun::{Begun, begin_with};
 pub(crate) use explain::explained;
 pub(crate) use find::ToolSearch;
 pub(crate) use no_answer::NoAnswer;

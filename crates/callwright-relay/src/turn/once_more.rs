@@ -20,7 +20,7 @@ impl Turn {
         target: &Target,
         read: &[&Choice],
         tokens: Option<PromptTokens>,
-        sent: Sent,
+        sent: Sent<'_>,
     ) -> Option<OpenAnswer> {
         let is_owed = self.has_tools() && read.iter().all(|choice| self.owes_an_answer(choice));
         if is_owed && let Some(again) = self.repeat(target).await {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use callwright::{Acceptance, Refusal, Verdict};
 
-use super::Target;
+use super::{Begun, Target};
 use crate::record::{Choice, TurnEnd};
 use crate::wire::Foreign;
 
@@ -35,14 +35,16 @@ pub(crate) struct Resolution {
 }
 
 /// What the client has of a choice before it is resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sent<'b> {
     /// Nothing: all of it may still change.
     Nothing,
     /// The words that stand before its last call, and nothing takes them back.
     Words,
     /// Calls, too.
     Calls,
+    /// A part of a refused call, too: what takes its place goes on with that.
+    Part(&'b Begun),
 }
 
 impl Resolution {

@@ -18,10 +18,10 @@ use crate::wire::{choices, usage};
 impl Turn {
     /// Asks again until the calls of a choice are right, or the ladder ends; then a second model, where there is one. `sent` is
     /// what the client has of the choice.
-    pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent, target: &Target) -> Resolution {
+    pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent<'_>, target: &Target) -> Resolution {
         let spent = self.log.spent_again();
         let mut resolution = self.climb(first, sent, target, spent).await;
-        if self.would_refuse(&resolution) && sent != Sent::Calls {
+        if self.would_refuse(&resolution) && matches!(sent, Sent::Nothing | Sent::Words) {
             self.ask_second(&mut resolution).await;
         }
         if self.ask.parallel == Some(false) {

@@ -80,7 +80,7 @@ struct Matrix {
     clients: Vec<Client>,
 }
 
-/// Does any cell of the project in `root` have `only` in its name?
+/// Does `only` name any cell of the project in `root`?
 ///
 /// # Errors
 /// When a file of the matrix cannot be read.
@@ -101,7 +101,7 @@ pub(crate) fn install(root: &Path, only: &str, all: bool, suite: &mut Suite) -> 
     Ok(())
 }
 
-/// Runs the cells whose names hold `only`, in a process of its own.
+/// Runs the cells that `only` names, in a process of its own.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -151,6 +151,15 @@ pub(crate) fn run_here(only: &str, all: bool) -> Result<()> {
     println!("test result: {}. {passed} passed; {failed} failed", if tally.ok { "ok" } else { "FAILED" });
     ensure!(tally.ok, "{failed} cells of the matrix are not as they should be");
     Ok(())
+}
+
+/// Does `only` stand in this name? With `*` it says all parts of one: `matrix/*/rig` is not `matrix/right/rig-chat`.
+fn is_named(name: &str, only: &str) -> bool {
+    if !only.contains('*') {
+        return name.contains(only);
+    }
+    let (parts, said): (Vec<&str>, Vec<&str>) = (name.split('/').collect(), only.split('/').collect());
+    parts.len() == said.len() && parts.iter().zip(&said).all(|(part, said)| *said == "*" || part == said)
 }
 
 /// A name of the matrix asks for all of what it names.
@@ -203,13 +212,13 @@ impl Matrix {
         Ok(Matrix { behaviours, clients })
     }
 
-    /// The cells whose names hold `only`.
+    /// The cells that `only` names.
     fn cells(&self, only: &str, all: bool) -> Vec<Cell<'_>> {
         let mut cells = Vec::new();
         for behaviour in &self.behaviours {
             cells.extend(self.clients.iter().map(|client| Cell { behaviour, client }));
         }
-        cells.retain(|cell| cell.name().contains(only) && (all || cell.is_for_ci()));
+        cells.retain(|cell| is_named(&cell.name(), only) && (all || cell.is_for_ci()));
         cells
     }
 
@@ -328,6 +337,22 @@ mod tests {
         ] {
             let (_, differences) = verdict(gateway, direct, listed);
             assert_eq!(!differences.is_empty(), fails, "{differences:?}");
+        }
+    }
+
+    #[test]
+    fn a_client_and_a_behaviour_have_names() {
+        for (only, is_it) in [
+            ("", true),
+            ("matrix/right", true),
+            ("/rig", true),
+            ("matrix/*/rig-chat", true),
+            ("matrix/right/*", true),
+            ("matrix/*/rig", false),
+            ("matrix/*", false),
+            ("matrix/*/rig-chat/*", false),
+        ] {
+            assert_eq!(is_named("matrix/right/rig-chat", only), is_it, "{only}");
         }
     }
 

@@ -202,8 +202,15 @@ impl Voice for ChatVoice {
     }
 
     fn finish(&mut self, choice: usize, reason: Option<&str>, report: Option<&str>) {
-        let Some(at) = self.last.iter().position(|(of, ..)| *of == choice) else { return };
-        let (_, template, came) = self.last.swap_remove(at);
+        let at = self.last.iter().position(|(of, ..)| *of == choice);
+        let (template, came) = match at.map(|at| self.last.swap_remove(at)) {
+            Some((_, template, came)) => (template, came),
+            // The upstream broke off before it said so.
+            None => (
+                self.frame().0.clone(),
+                format!("{{\"index\":{choice},\"delta\":{{}},\"finish_reason\":null}}"),
+            ),
+        };
         let Ok(tree) = callwright_json::strict(&came) else { return };
         let reason = reason.map_or(String::from("null"), quote);
         // All that was said in this chunk is out already.
