@@ -79,13 +79,13 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// The length of `mark` with which `text` begins, as both are compared. Blanks may stand beside its signs, not inside its words:
-/// `</parameter >`, `name = "a"`; its own may be lost; and what a run adds to the word of a tag: `<ns:parameter>`, `<arg_key:x7>`.
-pub(crate) fn mark_at(text: &str, mark: &str) -> Seen<usize> {
+/// `</parameter >`, `name = "a"`; its own may be lost; and what a run adds to the word of a tag: the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
+pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
     // Nearly all marks are written as they should be, or not there.
     if text.starts_with(mark) {
         return Ok(Some(mark.len()));
     }
-    if is_other(text.as_bytes(), mark.as_bytes()) {
+    if is_other(text.as_bytes(), mark.as_bytes(), !namespace.is_empty()) {
         return Ok(None);
     }
     let (mut rest, mut before, mut has_blank) = (text, None, false);
@@ -100,7 +100,12 @@ pub(crate) fn mark_at(text: &str, mark: &str) -> Seen<usize> {
             rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == TOKEN_BLANK);
         }
         rest = match before {
-            Some('<' | '/') if is_word(want) => without_namespace(rest, &mark[at..]),
+            Some('<' | '/') if !namespace.is_empty() && !mark[at..].starts_with(namespace) => {
+                if rest.len() < namespace.len() && namespace.starts_with(rest) {
+                    return Err(Incomplete);
+                }
+                rest.strip_prefix(namespace).unwrap_or(rest)
+            }
             Some(letter) if want == '>' && is_word(letter) => without_suffix(rest),
             _ => rest,
         };
@@ -114,16 +119,11 @@ pub(crate) fn mark_at(text: &str, mark: &str) -> Seen<usize> {
 }
 
 /// Returns whether the first two signs of `text` tell that `mark` does not stand there, whatever stands behind them.
-fn is_other(text: &[u8], mark: &[u8]) -> bool {
+fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
     let (&[own, next, ..], &[first, second, ..]) = (text, mark) else { return false };
     let is_sign = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'');
     let differ = |a: u8, b: u8| is_sign(a) && is_sign(b) && !a.eq_ignore_ascii_case(&b);
-    // A namespace may stand in front of a word.
-    let has_namespace = || {
-        let mut behind = text[1..].iter().skip_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
-        second.is_ascii_alphanumeric() && behind.next().is_none_or(|byte| *byte == b':' || !byte.is_ascii())
-    };
-    differ(own, first) || differ(next, second) && second != b'>' && !has_namespace()
+    differ(own, first) || !has_namespace && differ(next, second) && second != b'>'
 }
 
 /// What some tokenizers write for a blank.
@@ -136,19 +136,6 @@ pub(crate) fn solid(text: &str) -> Vec<char> {
 
 fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() && letter != TOKEN_BLANK || letter == '_'
-}
-
-/// `ns:parameter` → `parameter`, unless `mark` begins with the same.
-fn without_namespace<'t>(text: &'t str, mark: &str) -> &'t str {
-    let len = text.find(|c| !is_word(c)).unwrap_or(text.len());
-    let is_its = || {
-        let own = mark.get(..len).filter(|own| own.eq_ignore_ascii_case(&text[..len]));
-        own.is_some() && !mark[len..].starts_with(is_word)
-    };
-    match text.get(len..).and_then(|rest| rest.strip_prefix(':')) {
-        Some(word) if !is_its() => word,
-        _ => text,
-    }
 }
 
 /// `:x7>` → `>`

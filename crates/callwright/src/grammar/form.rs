@@ -2,6 +2,7 @@
 
 use super::template::pieces;
 use super::{Arguments, Calls, Sequence, fold};
+use crate::syntax::Typing;
 
 /// The marks of a dialect. `{}` stands for the name of the tool or the key; between two of [`marks`] stands any blank, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub(crate) struct Exact {
     /// What stands between the name and the first argument, where that is a mark.
     pub(crate) behind_name: Option<Sequence>,
     pub(crate) head: Sequence,
-    pub(crate) tails: Vec<Sequence>,
+    /// Each with what it says of the type of the value behind it.
+    pub(crate) tails: Vec<(Sequence, Option<Typing>)>,
     pub(crate) close: Sequence,
     /// What closes the call, and behind that their section.
     pub(crate) over: Vec<Sequence>,
@@ -120,11 +122,17 @@ fn fixed(template: &str) -> Option<String> {
 
 impl Exact {
     fn of(form: &Form) -> Exact {
+        let has_types = 1 < form.argument.tails.len();
+        // Of the words for types, that of a text is the first.
+        let typed = |(n, tail): (usize, &String)| {
+            let typing = if n == 0 { Typing::Text } else { Typing::Json };
+            (Sequence::new(tail), Some(typing).filter(|_| has_types && (n == 0 || tail.contains("=\""))))
+        };
         let section = form.section.iter().map(|(_, close)| Sequence::new(close));
         Exact {
             behind_name: Some(form.call.tail()).filter(|tail| tail.starts_with('<')).map(Sequence::new),
             head: Sequence::new(&form.argument.head),
-            tails: form.argument.tails.iter().map(|tail| Sequence::new(tail)).collect(),
+            tails: form.argument.tails.iter().enumerate().map(typed).collect(),
             close: Sequence::new(&form.argument_close),
             over: Sequence::each(&form.call_close).into_iter().chain(section).collect(),
             openers: form.openers().map(Sequence::new).collect(),
@@ -280,9 +288,14 @@ pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
 
 /// `" string="true">`, and also `" string="false">`: an attribute has another of its `values`.
 fn tails(tail: String, values: &[&str]) -> Vec<String> {
+    // `">`: without the attribute.
+    let bare = tail.split_once(NAME).and_then(|(before, behind)| {
+        let (rest, name) = before.rsplit_once(' ')?;
+        name.ends_with("=\"").then(|| format!("{rest}{}", behind.strip_prefix('"').unwrap_or(behind)))
+    });
     match values {
         [] => vec![tail],
-        _ => values.iter().map(|value| tail.replace(NAME, value)).collect(),
+        _ => values.iter().map(|value| tail.replace(NAME, value)).chain(bare).collect(),
     }
 }
 

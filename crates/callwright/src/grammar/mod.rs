@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::form::{Exact, Form, NAME, Pieces, folded, marks, split_first};
 pub(crate) use self::frame::{Frame, Payload};
-pub(crate) use self::sequence::Sequence;
+pub(crate) use self::sequence::{Sequence, behind_blanks};
 use crate::syntax::Text;
 
 /// How the calls of an answer are written.

@@ -2,6 +2,7 @@
 
 use super::fold;
 use super::form::{NAME, marks};
+use crate::syntax::marks::first_of;
 use crate::syntax::{Seen, blanks};
 
 /// One mark or several, with any blanks between them: `</arg_key>⏎<arg_value>`. `{}` in it stands for a name.
@@ -13,7 +14,7 @@ pub(crate) struct Sequence {
 }
 
 /// The most white space between two marks.
-const MAX_SPACE: usize = 64;
+const MAX_SPACE: usize = 256;
 
 impl Sequence {
     /// Of `whole`, as a template has it.
@@ -27,10 +28,10 @@ impl Sequence {
         marks(whole).map(Sequence::new).collect()
     }
 
-    /// The place behind them at `from` of `text`, with `name` where they name something.
-    pub(crate) fn at(&self, text: &str, from: usize, name: &str) -> Seen<usize> {
+    /// The place behind them at `from` of `text`, with `name` where they name something; a tag may have this `namespace`.
+    pub(crate) fn at(&self, text: &str, from: usize, name: &str, namespace: &str) -> Seen<usize> {
         if self.is_named {
-            return Sequence::new(&self.whole.replace(NAME, name)).at(text, from, name);
+            return Sequence::new(&self.whole.replace(NAME, name)).at(text, from, name, namespace);
         }
         let rest = text.get(from..).unwrap_or("");
         if !self.whole.is_empty() && rest.starts_with(&self.whole) {
@@ -39,9 +40,9 @@ impl Sequence {
         let mut at = from;
         for mark in &self.marks {
             if from < at {
-                at += blanks(text, at, MAX_SPACE);
+                at = behind_blanks(text, at);
             }
-            match fold::mark_at(text.get(at..).unwrap_or(""), mark)? {
+            match fold::mark_at(text.get(at..).unwrap_or(""), mark, namespace)? {
                 Some(len) => at += len,
                 None => return Ok(None),
             }
@@ -49,16 +50,27 @@ impl Sequence {
         Ok(Some(at))
     }
 
-    /// The place behind the first of several marks, where that stands at `from`.
-    pub(crate) fn first_at(&self, text: &str, from: usize) -> Seen<usize> {
-        match self.marks.as_slice() {
-            [first, _, ..] => Ok(fold::mark_at(text.get(from..).unwrap_or(""), first)?.map(|len| from + len)),
-            _ => Ok(None),
-        }
+    /// The place behind one of them that stands at `from`.
+    pub(crate) fn part_at(&self, text: &str, from: usize) -> Seen<usize> {
+        let rest = text.get(from..).unwrap_or("");
+        first_of(self.marks.iter().map(|mark| fold::mark_at(rest, mark, ""))).map(|len| Some(from + len?))
     }
 
     /// The first letter.
     pub(crate) fn first(&self) -> char {
         self.whole.chars().next().unwrap_or_default()
+    }
+}
+
+/// The place behind the blanks at `from`, line breaks written as `\\n` included. A backslash with which the text ends may become one.
+pub(crate) fn behind_blanks(text: &str, from: usize) -> usize {
+    let mut at = from;
+    loop {
+        at += blanks(text, at, MAX_SPACE);
+        match text.as_bytes().get(at..) {
+            Some([b'\\', b'n' | b'r' | b't', ..]) if at - from < MAX_SPACE => at += 2,
+            Some([b'\\']) => return text.len(),
+            _ => return at,
+        }
     }
 }

@@ -581,14 +581,14 @@ impl<'a, 't> Parser<'a, 't> {
         value.starts_with(&['&', 'l', 't', ';']) || tails.into_iter().any(holds)
     }
 
-    /// Does the value of an opener without its end hold that in front of all other marks: `<parameter=a type="string">x`?
+    /// Does the value of an opener without its end hold the last sign of that in front of all other marks:
+    /// `<parameter=a type="string">x`?
     fn ends_later(&self, opener: &Lexeme, from: usize) -> bool {
         let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
         let (before, value) = self.text.folded.split_at(from);
-        let front = value.split(|letter| matches!(letter, '\n' | '<')).next().unwrap_or(&[]);
-        opener.make != Make::Whole
-            && !before.ends_with(&tail)
-            && front.windows(tail.len().max(1)).any(|part| part == tail)
+        let mut front = value.iter().take_while(|letter| !matches!(letter, '\n' | '<'));
+        let last = tail.last().filter(|last| !last.is_alphanumeric());
+        opener.make != Make::Whole && !before.ends_with(&tail) && front.any(|letter| Some(letter) == last)
     }
 
     /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?

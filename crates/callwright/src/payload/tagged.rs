@@ -10,13 +10,13 @@ use callwright_json::{Guide, Kinds, Span, strict_end};
 
 use super::value::place_of;
 use crate::dialect::Record;
-use crate::grammar::{Exact, Form, Sequence};
+use crate::grammar::fold::mark_at;
+use crate::grammar::{Exact, Form, Sequence, behind_blanks};
+use crate::syntax::marks::first_of;
 use crate::syntax::tag::unescaped;
-use crate::syntax::{Incomplete, Seen, Typing, at_end, blanks};
+use crate::syntax::{Incomplete, Seen, Typing, at_end};
 use crate::tools::Tool;
 
-/// The most white space between two marks.
-const MAX_SPACE: usize = 256;
 /// The longest key, in bytes.
 const MAX_KEY: usize = 256;
 /// The most arguments of one call.
@@ -28,6 +28,10 @@ const MAX_INNER: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Tags {
     record: Arc<Record>,
+    /// What closes the tag in which the call was named: `</function>`.
+    own_close: String,
+    /// What stands in front of the word of that tag: `ns:`, `｜DSML｜`.
+    namespace: String,
     at: usize,
     value: Option<Value>,
     /// The mark of an argument stands where no argument could be read.
@@ -83,7 +87,7 @@ pub(crate) struct View<'t> {
 }
 
 /// A value that is not closed yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Value {
     key: Span,
     typing: Typing,
@@ -109,10 +113,18 @@ enum Next {
 }
 
 impl Tags {
-    /// For the call whose first argument begins at `from`, in the marks of `record`.
-    pub(crate) fn new(from: usize, record: Arc<Record>) -> Tags {
+    /// For the call whose first argument begins at `from`, in the marks of `record`, behind `head`, what stands in front of its name.
+    pub(crate) fn new(from: usize, record: Arc<Record>, head: &str) -> Tags {
+        let tag = head.rsplit_once('<').map_or("", |(_, tag)| tag);
+        let word = tag.split(|c: char| c.is_whitespace() || matches!(c, '=' | '>')).next().unwrap_or("");
+        let bars = word.match_indices(['|', '｜']).nth(1).filter(|_| word.starts_with(['|', '｜']));
+        let end = bars.or_else(|| word.rmatch_indices(':').next()).map_or(0, |(at, sign)| at + sign.len());
+        let namespace = word.get(..end).unwrap_or("");
+        let own_close = if word.is_empty() { String::new() } else { format!("</{word}>") };
         Tags {
             record,
+            own_close,
+            namespace: namespace.to_owned(),
             at: from,
             value: None,
             is_torn: false,
@@ -158,7 +170,7 @@ impl Tags {
         // `<tool_sep>`, which stands behind the name.
         if self.params.is_empty()
             && let Some(mark) = &form.exact.behind_name
-            && let Some(behind) = at_end(mark.at(text, at, ""), end)?
+            && let Some(behind) = at_end(mark.at(text, at, "", &self.namespace), end)?
         {
             at = behind_blanks(text, behind);
         }
@@ -180,7 +192,8 @@ impl Tags {
             Err(Incomplete) if !end => Err(Incomplete),
             Err(Incomplete) => ends(text.len(), Ending::Cut),
             Ok(None) => {
-                self.is_torn = !form.is_of_elements() && form.exact.head.at(text, at, "") != Ok(None);
+                self.is_torn =
+                    !form.is_of_elements() && form.exact.head.at(text, at, "", &self.namespace) != Ok(None);
                 let over = if self.has_arguments() { self.over(view, form, at)? } else { at };
                 ends(over, Ending::Broken)
             }
@@ -200,9 +213,9 @@ impl Tags {
 
     /// The argument that is opened at `at`.
     fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
-        let Some(from) = form.exact.head.at(text, at, "")? else { return Ok(None) };
+        let Some(from) = form.exact.head.at(text, at, "", &self.namespace)? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
-        let first = form.exact.tails.first().map(Sequence::first);
+        let first = form.exact.tails.first().map(|(tail, _)| tail.first());
         for (len, letter) in rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY) {
             if Some(letter) != first {
                 match letter {
@@ -210,10 +223,10 @@ impl Tags {
                     _ => continue,
                 }
             }
-            for (n, tail) in form.exact.tails.iter().enumerate() {
-                let Some(behind) = tail.at(text, from + len, "")? else {
-                    // `</arg_key>` ends the key, whatever stands behind it.
-                    match tail.first_at(text, from + len)? {
+            for (tail, typing) in &form.exact.tails {
+                let Some(behind) = tail.at(text, from + len, "", &self.namespace)? else {
+                    // `</arg_key>` ends the key, whatever stands behind it, and `<arg_value>` whatever stands in front.
+                    match tail.part_at(text, from + len)? {
                         Some(_) => return Ok(None),
                         None => continue,
                     }
@@ -223,17 +236,9 @@ impl Tags {
                 let start = from + written.len() - written.trim_start().len();
                 return Ok(is_key(key, tool, form).then_some(Value {
                     key: Span::new(start, start + key.len()),
-                    typing: match n {
-                        _ if form.argument.tails.len() == 1 => self.record.typing,
-                        0 => Typing::Text,
-                        _ => Typing::Json,
-                    },
+                    typing: typing.unwrap_or(self.record.typing),
                     from: behind,
-                    is_nested: false,
-                    first_end: None,
-                    n_inner: 0,
-                    holds_closer: false,
-                    next_call: None,
+                    ..Value::default()
                 }));
             }
         }
@@ -245,26 +250,18 @@ impl Tags {
         let Exact { over, openers, .. } = &form.exact;
         // Of several marks that close a call, one between the first and that of the section closes nothing.
         let (first, last) = (over.first(), over.last().filter(|_| form.section.is_some()));
-        let mut grows = false;
-        for closer in first.into_iter().chain(last) {
-            match closer.at(text, at, name) {
-                Ok(Some(behind)) => return Ok(Some(behind)),
-                seen => grows |= seen.is_err(),
-            }
-        }
-        for closer in self.record.closers() {
-            match Sequence::new(closer).at(text, at, name) {
-                Ok(Some(behind)) => return Ok(Some(behind)),
-                seen => grows |= seen.is_err(),
-            }
-        }
-        for opener in openers {
-            match opener.at(text, at, name) {
-                Ok(Some(_)) => return Ok(Some(at)),
-                seen => grows |= seen.is_err(),
-            }
-        }
-        if grows { Err(Incomplete) } else { Ok(None) }
+        let own = (!self.own_close.is_empty()).then(|| {
+            let len = mark_at(text.get(at..).unwrap_or(""), &self.own_close, "");
+            len.map(|len| Some(at + len?))
+        });
+        let own = own.into_iter().chain(self.record.closers().map(|mark| {
+            let mark = Sequence::new(mark);
+            mark.at(text, at, name, &self.namespace)
+        }));
+        let closers = first.into_iter().chain(last).map(|mark| mark.at(text, at, name, &self.namespace));
+        let opened =
+            openers.iter().map(|mark| mark.at(text, at, name, &self.namespace).map(|to| to.map(|_| at)));
+        first_of(closers.chain(own).chain(opened))
     }
 
     /// Where a call is over that cannot be read at `at`: behind its closing mark, or where the next one opens.
@@ -291,7 +288,7 @@ impl Tags {
     ) -> Result<bool, Incomplete> {
         let mut at = behind;
         for mark in form.exact.over.iter().skip(1) {
-            at = at_end(mark.at(text, behind_blanks(text, at), name), end)?.unwrap_or(at);
+            at = at_end(mark.at(text, behind_blanks(text, at), name, &self.namespace), end)?.unwrap_or(at);
         }
         let line = text.get(at..).unwrap_or("").trim_start_matches([' ', '\t']);
         if line.is_empty() && !end { Err(Incomplete) } else { Ok(line.starts_with(char::is_alphanumeric)) }
@@ -306,7 +303,7 @@ impl Tags {
         let may_be_json = view.may_be_json(&value);
         let firsts = [exact.close.first(), exact.head.first()];
         while let Some(at) = next_of(text, self.at, firsts) {
-            let closed = match at_end(exact.close.at(text, at, key), end) {
+            let closed = match at_end(exact.close.at(text, at, key, &self.namespace), end) {
                 Ok(Some(behind)) => self.goes_on_behind(view, form, behind).map(|goes_on| {
                     value.holds_closer |= !goes_on;
                     goes_on.then_some(behind)
@@ -333,7 +330,7 @@ impl Tags {
                 }
                 Ok(None) => {}
             }
-            let is_opener = form.exact.head.at(text, at, "") != Ok(None);
+            let is_opener = form.exact.head.at(text, at, "", &self.namespace) != Ok(None);
             match if is_opener { self.next(view, form, at) } else { Ok(None) } {
                 Err(Incomplete) if !end => {
                     (self.at, self.value) = (at, Some(value));
@@ -347,7 +344,7 @@ impl Tags {
                 }
                 _ => {}
             }
-            if exact.is_of_tokens && matches!(exact.call.at(text, at, ""), Ok(Some(_))) {
+            if exact.is_of_tokens && matches!(exact.call.at(text, at, "", &self.namespace), Ok(Some(_))) {
                 value.next_call = value.next_call.or(Some(at));
             }
             self.at = at + text[at..].chars().next().map_or(1, char::len_utf8);
@@ -426,19 +423,6 @@ fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
         // `count31337` lacks a mark.
         Some(tool) => is_word() && !tool.parameters().any(|own| key.starts_with(own)),
         None => is_word(),
-    }
-}
-
-/// The place behind the blanks at `from`, line breaks written as `\\n` included. A backslash with which the text ends may become one.
-fn behind_blanks(text: &str, from: usize) -> usize {
-    let mut at = from;
-    loop {
-        at += blanks(text, at, MAX_SPACE);
-        match text.as_bytes().get(at..) {
-            Some([b'\\', b'n' | b'r' | b't', ..]) if at - from < MAX_SPACE => at += 2,
-            Some([b'\\']) => return text.len(),
-            _ => return at,
-        }
     }
 }
 

@@ -249,7 +249,7 @@ impl Scanner<'_> {
         let mut records = records.ok().filter(|_| is_within).unwrap_or_default();
         // `<iquest_tol_call>f<arg_key>`: the marks around the call may be those of another dialect.
         let begins_with =
-            |form: &Form| form.exact.openers.iter().any(|mark| mark.at(&self.text, from, "") != Ok(None));
+            |form: &Form| form.exact.openers.iter().any(|mark| mark.at(&self.text, from, "", "") != Ok(None));
         let is_its = records.iter().filter_map(|record| record.form()).any(begins_with);
         if is_read && accepted.is_none() && is_within && !is_its {
             records.extend(self.broken_records(from, true).unwrap_or_default());

@@ -60,7 +60,9 @@ impl Body {
         match opener.item {
             Item::Tagged { at, .. } => {
                 let record = opener.formed().unwrap_or(&opener.record);
-                Some(Body::Tags(Box::new(Tags::new(at, Arc::clone(record)))))
+                let name = opener.item.name().map_or(at, |name| name.start as usize);
+                let head = text.get(opener.start..name).unwrap_or("");
+                Some(Body::Tags(Box::new(Tags::new(at, Arc::clone(record), head))))
             }
             Item::Over { at, .. } => Some(Body::Nothing(at)),
             Item::Relaxed { at, .. } => {

@@ -44,7 +44,7 @@ impl OpenerParser<'_, '_> {
         let Some(record) = self.record.filter(|record| record.markup.is_some()) else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);
         if let Some(name) = self.name() {
-            let closers = record.closers().map(|close| Sequence::new(close).at(self.text, at, ""));
+            let closers = record.closers().map(|close| Sequence::new(close).at(self.text, at, "", ""));
             if at_end(first_of(closers), end)?.is_some() {
                 return Ok(Some(Step::Item(Item::Over { name, at })));
             }
@@ -52,7 +52,7 @@ impl OpenerParser<'_, '_> {
         let name = self.name().unwrap_or(Span::at(at));
         let written = name.of(self.text);
         let view = View { text: self.text, name: written, tool: self.place.names.resolve(written), end };
-        let begins = Tags::new(at, Arc::clone(record)).begins(view)?;
+        let begins = Tags::new(at, Arc::clone(record), "").begins(view)?;
         Ok(begins.then_some(Step::Item(Item::Tagged { name, at })))
     }
 }
