@@ -72,6 +72,8 @@ pub(super) struct Texts {
 
 /// The words for the types of JSON, a text's first.
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
+/// And what else stands for them in the marks of a caller's own: `text=true`.
+const WORDS: &[&str] = &["string", "true", "str", "text", "number", "integer", "boolean", "array", "object"];
 
 impl Texts {
     /// Of a call and its argument, whose template may be empty; `None` where a slot may hold anything, or one is missing.
@@ -92,7 +94,9 @@ impl Texts {
         if !argument.is_empty() {
             let (head, behind) = argument.split_once("{key}")?;
             let (tail, close) = behind.split_once("{value}")?;
-            for (word, values) in [("{type}", TYPES), ("{is_text}", &["true", "false"])] {
+            for (word, values) in
+                [("{type}", WORDS), ("\"{type}\"", TYPES), ("{is_text}", &["true", "false"])]
+            {
                 if tail.contains(word) {
                     all.values = values;
                 }
@@ -121,18 +125,12 @@ fn fixed(template: &str) -> Option<String> {
 }
 
 impl Exact {
-    fn of(form: &Form) -> Exact {
-        let has_types = 1 < form.argument.tails.len();
-        // Of the words for types, that of a text is the first.
-        let typed = |(n, tail): (usize, &String)| {
-            let typing = if n == 0 { Typing::Text } else { Typing::Json };
-            (Sequence::new(tail), Some(typing).filter(|_| has_types && (n == 0 || tail.contains("=\""))))
-        };
+    fn of(form: &Form, tails: &[Tail]) -> Exact {
         let section = form.section.iter().map(|(_, close)| Sequence::new(close));
         Exact {
             behind_name: Some(form.call.tail()).filter(|tail| tail.starts_with('<')).map(Sequence::new),
             head: Sequence::new(&form.argument.head),
-            tails: form.argument.tails.iter().enumerate().map(typed).collect(),
+            tails: tails.iter().map(|(tail, typing)| (Sequence::new(tail), *typing)).collect(),
             close: Sequence::new(&form.argument_close),
             over: Sequence::each(&form.call_close).into_iter().chain(section).collect(),
             openers: form.openers().map(Sequence::new).collect(),
@@ -169,16 +167,16 @@ impl Form {
         let edged = |text: &str| text.trim_start().trim_end_matches('\n').to_owned();
         let (call, argument, argument_close) = (edged(front), edged(&head), behind.trim().to_owned());
         let (call_close, tails) = (around.join("\n"), tails(edged(&behind_key), values));
-        let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0]];
+        let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0].0];
         let form = is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
             section,
             call: Pieces { head: call, tails: vec![rest.trim().to_owned()] },
             call_close,
-            argument: Pieces { head: argument, tails },
+            argument: Pieces { head: argument, tails: tails.iter().map(|(tail, _)| tail.clone()).collect() },
             argument_close,
             exact: Exact::default(),
         })?;
-        Some(Form { exact: Exact::of(&form), ..form })
+        Some(Form { exact: Exact::of(&form, &tails), ..form })
     }
 
     /// What stands in the tag of a call in front of its name.
@@ -286,16 +284,30 @@ pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
     Some((first, text.trim_start().strip_prefix(first)?))
 }
 
-/// `" string="true">`, and also `" string="false">`: an attribute has another of its `values`.
-fn tails(tail: String, values: &[&str]) -> Vec<String> {
-    // `">`: without the attribute.
+/// The end of an argument's opener, and what it says of the type of the value behind it.
+type Tail = (String, Option<Typing>);
+
+/// `" string="true">`, and also `" string="false">`: an attribute has another of its `values`, or is missing: `">`.
+fn tails(tail: String, values: &[&str]) -> Vec<Tail> {
     let bare = tail.split_once(NAME).and_then(|(before, behind)| {
         let (rest, name) = before.rsplit_once(' ')?;
-        name.ends_with("=\"").then(|| format!("{rest}{}", behind.strip_prefix('"').unwrap_or(behind)))
+        name.ends_with("=\"").then(|| (format!("{rest}{}", behind.strip_prefix('"').unwrap_or(behind)), None))
     });
+    let typing = |value: &str| match value {
+        "string" | "str" | "text" | "true" => Typing::Text,
+        _ => Typing::Json,
+    };
+    // The words that a caller's own marks have for types are not known.
+    let other =
+        (values == WORDS).then(|| (tail.replace(NAME, &fold::ANY_WORD.to_string()), Some(Typing::Json)));
     match values {
-        [] => vec![tail],
-        _ => values.iter().map(|value| tail.replace(NAME, value)).chain(bare).collect(),
+        [] => vec![(tail, None)],
+        _ => values
+            .iter()
+            .map(|value| (tail.replace(NAME, value), Some(typing(value))))
+            .chain(other)
+            .chain(bare)
+            .collect(),
     }
 }
 
@@ -335,7 +347,7 @@ mod tests {
             [
                 "<b>",
                 "<c>t<s><i name=\"{}\">",
-                "<p name=\"{}\" string=\"true\"> or \" string=\"false\">",
+                "<p name=\"{}\" string=\"true\"> or \" string=\"false\"> or \">",
                 "</p>",
                 "</i>\n<e>",
                 "</b>"
