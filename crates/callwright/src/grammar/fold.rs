@@ -95,13 +95,13 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
             continue;
         }
         if want == ANY_WORD {
-            (rest, before) = (rest.trim_start_matches(is_word), Some(want));
+            (rest, before) = (without(rest, is_word), Some(want));
             continue;
         }
         let want = fold(want);
         let is_inside = before.is_some_and(is_word) && is_word(want);
         if before.is_some() && (has_blank || !is_inside) {
-            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == TOKEN_BLANK);
+            rest = without(rest, |c| c.is_whitespace() || c == TOKEN_BLANK);
         }
         rest = match before {
             Some('<' | '/') if !namespace.is_empty() && !mark[at..].starts_with(namespace) => {
@@ -145,9 +145,16 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() && letter != TOKEN_BLANK || letter == '_'
 }
 
+/// `text` without the letters at its beginning that are of a sort, or the first of many.
+fn without(text: &str, is_it: impl Fn(char) -> bool) -> &str {
+    const MOST: usize = 64;
+    let len = text.chars().take(MOST).take_while(|letter| is_it(*letter)).map(char::len_utf8).sum();
+    text.get(len..).unwrap_or("")
+}
+
 /// `:x7>` → `>`
 fn without_suffix(text: &str) -> &str {
-    text.strip_prefix(':').map_or(text, |suffix| suffix.trim_start_matches(is_word))
+    text.strip_prefix(':').map_or(text, |suffix| without(suffix, is_word))
 }
 
 /// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.

@@ -28,10 +28,8 @@ pub(crate) struct Exact {
     pub(crate) close: Sequence,
     /// What closes the call, and behind that their section.
     pub(crate) over: Vec<Sequence>,
-    /// What opens the next call, or their section.
+    /// What opens their section, and behind that what opens a call, if that is more than a bracket.
     pub(crate) openers: Vec<Sequence>,
-    /// What opens a call.
-    pub(crate) call: Sequence,
     pub(crate) is_of_tokens: bool,
 }
 
@@ -132,9 +130,8 @@ impl Exact {
             head: Sequence::new(&form.argument.head),
             tails: tails.iter().map(|(tail, typing)| (Sequence::new(tail), *typing)).collect(),
             close: Sequence::new(&form.argument_close),
-            over: Sequence::each(&form.call_close).into_iter().chain(section).collect(),
+            over: marks(&form.call_close).map(Sequence::new).chain(section).collect(),
             openers: form.openers().map(Sequence::new).collect(),
-            call: Sequence::new(&form.call.head),
             is_of_tokens: form.argument.head.contains(['|', '｜', ']'])
                 || 1 < marks(form.argument.tail()).count(),
         }

@@ -23,11 +23,6 @@ impl Sequence {
         Sequence { whole: whole.to_owned(), marks, is_named: whole.contains(NAME) }
     }
 
-    /// The marks that stand for themselves.
-    pub(crate) fn each(whole: &str) -> Vec<Sequence> {
-        marks(whole).map(Sequence::new).collect()
-    }
-
     /// The place behind them at `from` of `text`, with `name` where they name something; a tag may have this `namespace`.
     pub(crate) fn at(&self, text: &str, from: usize, name: &str, namespace: &str) -> Seen<usize> {
         if self.is_named {

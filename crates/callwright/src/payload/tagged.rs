@@ -36,6 +36,8 @@ pub(crate) struct Tags {
     value: Option<Value>,
     /// The mark of an argument stands where no argument could be read.
     is_torn: bool,
+    /// How far the end of a call was looked for that cannot be read.
+    looked: usize,
     /// What was read so far.
     pub(crate) params: Vec<Param>,
     /// A value holds an opener of its own kind, so that it may end elsewhere.
@@ -128,6 +130,7 @@ impl Tags {
             at: from,
             value: None,
             is_torn: false,
+            looked: from,
             params: Vec::new(),
             is_doubtful: false,
             goes_on: false,
@@ -265,16 +268,20 @@ impl Tags {
     }
 
     /// Where a call is over that cannot be read at `at`: behind its closing mark, or where the next one opens.
-    fn over(&self, view: View<'_>, form: &Form, at: usize) -> Result<usize, Incomplete> {
-        let firsts = [form.exact.over.first().map_or('<', Sequence::first), form.exact.call.first()];
-        let mut from = at;
-        while let Some(next) = next_of(view.text, from, firsts) {
+    fn over(&mut self, view: View<'_>, form: &Form, at: usize) -> Result<usize, Incomplete> {
+        let firsts = [
+            form.exact.over.first().map_or('<', Sequence::first),
+            form.exact.openers.last().map_or('<', Sequence::first),
+        ];
+        self.looked = self.looked.max(at);
+        while let Some(next) = next_of(view.text, self.looked, firsts) {
             match self.closer(view, form, next) {
                 Ok(Some(over)) if at < over => return Ok(over),
                 Err(Incomplete) if !view.end => return Err(Incomplete),
-                _ => from = next + view.text[next..].chars().next().map_or(1, char::len_utf8),
+                _ => self.looked = next + view.text[next..].chars().next().map_or(1, char::len_utf8),
             }
         }
+        self.looked = view.text.len();
         if view.end { Ok(at) } else { Err(Incomplete) }
     }
 
@@ -344,7 +351,8 @@ impl Tags {
                 }
                 _ => {}
             }
-            if exact.is_of_tokens && matches!(exact.call.at(text, at, "", &self.namespace), Ok(Some(_))) {
+            let opens_call = |mark: &Sequence| matches!(mark.at(text, at, "", &self.namespace), Ok(Some(_)));
+            if exact.is_of_tokens && exact.openers.last().is_some_and(opens_call) {
                 value.next_call = value.next_call.or(Some(at));
             }
             self.at = at + text[at..].chars().next().map_or(1, char::len_utf8);
@@ -370,8 +378,7 @@ impl Tags {
     /// Returns whether the call goes on, or ends, behind the mark that closes a value and ends at `behind`.
     fn goes_on_behind(&self, view: View<'_>, form: &Form, behind: usize) -> Result<bool, Incomplete> {
         let next = behind_blanks(view.text, behind);
-        let is_over = next == view.text.len();
-        match if is_over { Err(Incomplete) } else { self.next(view, form, next) } {
+        match if next == view.text.len() { Err(Incomplete) } else { self.next(view, form, next) } {
             Ok(next) => Ok(next.is_some()),
             Err(Incomplete) if view.end => Ok(true),
             Err(Incomplete) => Err(Incomplete),

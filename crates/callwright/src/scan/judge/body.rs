@@ -292,7 +292,6 @@ impl Case<'_, '_> {
         let trim = self.opener.record.trim;
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut doubtful = walk.is_doubtful;
-        let is_of_tokens = walk.is_of_tokens();
         let mut before: Option<&Param> = None;
         for param in &walk.params {
             let key = self.meant_key(tool, param);
@@ -302,7 +301,7 @@ impl Case<'_, '_> {
             let indent = value::indent_at(self.text, param.key.start as usize);
             let content = value::content(raw, trim, indent);
             let json = value::json_of(&content, param.typing, guide, place, Some(self.fuel));
-            doubtful |= !is_of_tokens && self.may_be_text(tool, key, before);
+            doubtful |= !walk.is_of_tokens() && self.may_be_text(tool, key, before);
             match members.iter().find(|(known, _)| *known == key) {
                 // Said twice, meant once.
                 Some((_, known)) => doubtful |= *known != json,

@@ -95,10 +95,8 @@ impl<'a> OpenerParser<'a, '_> {
         match tag.role {
             Role::Separator => self.of_sign(Sign::Separator),
             Role::Param => of_tag().or(record).unwrap_or_else(|| self.of_sign(Sign::ArgumentTag)),
-            Role::Other => {
-                let elements = record.filter(|record| record.arguments == Grammar::Elements);
-                elements.unwrap_or_else(|| self.of_sign(Sign::ToolElement))
-            }
+            Role::Other if let Some(record) = record.filter(|of| of.arguments == Grammar::Elements) => record,
+            Role::Other => self.of_sign(Sign::ToolElement),
             _ if let Some(record) = record => record,
             _ if self.record.is_some_and(|record| record.name_at == NameAt::Opener) => {
                 self.of_sign(Sign::ArgumentTag)
