@@ -286,7 +286,8 @@ impl Patterns {
                 let head = segments(&[head]);
                 whole.head = (head.iter().map(Vec::len).sum(), head.len().saturating_sub(1));
             }
-            if !is_there {
+            // The halves of a tag without its attribute are those of one with it.
+            if !is_there || 1 < pieces.tails.len() && !tail.contains('=') {
                 continue;
             }
             let mut half =

@@ -351,9 +351,14 @@ impl Tags {
                 }
                 _ => {}
             }
-            let opens_call = |mark: &Sequence| matches!(mark.at(text, at, "", &self.namespace), Ok(Some(_)));
-            if exact.is_of_tokens && exact.openers.last().is_some_and(opens_call) {
-                value.next_call = value.next_call.or(Some(at));
+            let call = exact.openers.last().filter(|_| exact.is_of_tokens);
+            match call.map_or(Ok(None), |mark| mark.at(text, at, "", &self.namespace)) {
+                Err(Incomplete) if !end => {
+                    (self.at, self.value) = (at, Some(value));
+                    return Err(Incomplete);
+                }
+                Ok(Some(_)) => value.next_call = value.next_call.or(Some(at)),
+                _ => {}
             }
             self.at = at + text[at..].chars().next().map_or(1, char::len_utf8);
         }
