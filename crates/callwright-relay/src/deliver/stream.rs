@@ -358,6 +358,7 @@ impl FinishedStream {
             let mut resolution = pulse.during(Some(sink.index()), voice, resolving).await;
             if let Some(call) = begun.as_ref().and_then(|begun| begun.whole_in(&resolution.verdicts)) {
                 sink.mend(call, voice);
+                self.ending.is_mended();
             }
             resolution.is_unchecked_live = is_unchecked_live;
             turn.settle_content(&mut resolution, target).await;
@@ -381,7 +382,6 @@ impl FinishedStream {
             voice.flush();
         }
         voice.usage(turn.log.usage(), turn.log.attempts());
-        self.ending.is_mended();
         end_of_stream(turn, &self.ending, end, voice);
     }
 
