@@ -39,6 +39,8 @@ pub(crate) struct Pieces {
     pub(crate) head: String,
     /// The first one is the dialect's own; others give an attribute another value.
     pub(crate) tails: Vec<String>,
+    /// So many of them, from the first, are looked for in pieces, too: one without its attribute is a piece of these.
+    pub(crate) n_in_pieces: usize,
 }
 
 /// Where a name stands in a closer.
@@ -167,9 +169,13 @@ impl Form {
         let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0].0];
         let form = is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
             section,
-            call: Pieces { head: call, tails: vec![rest.trim().to_owned()] },
+            call: Pieces { head: call, tails: vec![rest.trim().to_owned()], n_in_pieces: 1 },
             call_close,
-            argument: Pieces { head: argument, tails: tails.iter().map(|(tail, _)| tail.clone()).collect() },
+            argument: Pieces {
+                head: argument,
+                tails: tails.iter().map(|(tail, _)| tail.clone()).collect(),
+                n_in_pieces: values.len().max(1),
+            },
             argument_close,
             exact: Exact::default(),
         })?;

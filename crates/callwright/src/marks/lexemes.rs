@@ -286,8 +286,7 @@ impl Patterns {
                 let head = segments(&[head]);
                 whole.head = (head.iter().map(Vec::len).sum(), head.len().saturating_sub(1));
             }
-            // The halves of a tag without its attribute are those of one with it.
-            if !is_there || 1 < pieces.tails.len() && !tail.contains('=') {
+            if !is_there || pieces.n_in_pieces <= n {
                 continue;
             }
             let mut half =

@@ -9,7 +9,7 @@ pub(crate) mod value;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, RepairKind, Span, Start, is_arguments,
-    read_prefix, read_with,
+    read_prefix, read_with, strict_end,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -99,6 +99,13 @@ pub(crate) fn read_whole<'t>(
     }
     shift(&mut parse, from);
     parse.readings.pop()
+}
+
+/// Is what begins at `from` of `text` JSON as far as that goes?
+pub(crate) fn is_json_up_to(text: &str, from: usize) -> bool {
+    /// A literal or an escape that ends there may have begun so far before.
+    const TOKEN: usize = 6;
+    strict_end(text, from).is_err_and(|at| text.len() <= at + TOKEN)
 }
 
 /// Returns whether several values stand in the text; none of them is words around another one.

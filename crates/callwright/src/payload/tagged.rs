@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Guide, Kinds, Span, strict_end};
+use callwright_json::{Guide, Kinds, Span};
 
+use super::is_json_up_to;
 use super::value::place_of;
 use crate::dialect::Record;
 use crate::grammar::fold::mark_at;
@@ -441,12 +442,9 @@ fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
 /// Returns whether the object or list that begins behind the blanks at `from` is not over at `at`, and is JSON so far:
 /// `{"html": "</parameter></function>"}</parameter>`.
 fn goes_on_as_json(text: &str, from: usize, at: usize) -> bool {
-    /// A literal or an escape that ends there may have begun so far before.
-    const TOKEN: usize = 6;
     let piece = text.get(..at).unwrap_or("");
     let from = from + piece.get(from..).map_or(0, |value| value.len() - value.trim_start().len());
-    piece.get(from..).is_some_and(|value| value.starts_with(['{', '[']))
-        && strict_end(piece, from).is_err_and(|broken| at <= broken + TOKEN)
+    piece.get(from..).is_some_and(|value| value.starts_with(['{', '['])) && is_json_up_to(piece, from)
 }
 
 /// The next place from `from` on where a mark may begin, by the first letters of two.

@@ -11,8 +11,8 @@ use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
 use crate::grammar::Form;
-use crate::payload::tagged::End;
-use crate::payload::tagged::Ending;
+use crate::payload::is_json_up_to;
+use crate::payload::tagged::{End, Ending};
 use crate::syntax::{Incomplete, Seen, marks};
 
 /// The most marks that wait for being closed.
@@ -352,13 +352,6 @@ impl<'a> Scanner<'a> {
             && judge::leading_tool(&self.text[at..to], &self.names).is_some();
         is_unread.then_some(at)
     }
-}
-
-/// Is what begins at `from` of `text` JSON as far as that goes?
-fn is_json_up_to(text: &str, from: usize) -> bool {
-    /// A literal or an escape that ends there may have begun so far before.
-    const TOKEN: usize = 6;
-    strict_end(text, from).is_err_and(|at| text.len() <= at + TOKEN)
 }
 
 #[cfg(test)]
