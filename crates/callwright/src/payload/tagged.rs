@@ -174,7 +174,7 @@ impl Tags {
         // `<tool_sep>`, which stands behind the name.
         if self.params.is_empty()
             && let Some(mark) = &form.exact.behind_name
-            && let Some(behind) = at_end(mark.at(text, at, "", &self.namespace), end)?
+            && let Some(behind) = at_end(self.behind(mark, text, at, ""), end)?
         {
             at = behind_blanks(text, behind);
         }
@@ -197,7 +197,7 @@ impl Tags {
             Err(Incomplete) => ends(text.len(), Ending::Cut),
             Ok(None) => {
                 self.is_torn =
-                    !form.is_of_elements() && form.exact.head.at(text, at, "", &self.namespace) != Ok(None);
+                    !form.is_of_elements() && self.behind(&form.exact.head, text, at, "") != Ok(None);
                 let over = if self.has_arguments() { self.over(view, form, at)? } else { at };
                 ends(over, Ending::Broken)
             }
@@ -217,7 +217,7 @@ impl Tags {
 
     /// The argument that is opened at `at`.
     fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
-        let Some(from) = form.exact.head.at(text, at, "", &self.namespace)? else { return Ok(None) };
+        let Some(from) = self.behind(&form.exact.head, text, at, "")? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
         let first = form.exact.tails.first().map(|(tail, _)| tail.first());
         for (len, letter) in rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY) {
@@ -228,7 +228,7 @@ impl Tags {
                 }
             }
             for (tail, typing) in &form.exact.tails {
-                let Some(behind) = tail.at(text, from + len, "", &self.namespace)? else {
+                let Some(behind) = self.behind(tail, text, from + len, "")? else {
                     // `</arg_key>` ends the key, whatever stands behind it, and `<arg_value>` whatever stands in front.
                     match tail.part_at(text, from + len)? {
                         Some(_) => return Ok(None),
@@ -254,17 +254,12 @@ impl Tags {
         let Exact { over, openers, .. } = &form.exact;
         // Of several marks that close a call, one between the first and that of the section closes nothing.
         let (first, last) = (over.first(), over.last().filter(|_| form.section.is_some()));
-        let own = (!self.own_close.is_empty()).then(|| {
-            let len = mark_at(text.get(at..).unwrap_or(""), &self.own_close, "");
-            len.map(|len| Some(at + len?))
-        });
-        let own = own.into_iter().chain(self.record.closers().map(|mark| {
-            let mark = Sequence::new(mark);
-            mark.at(text, at, name, &self.namespace)
-        }));
-        let closers = first.into_iter().chain(last).map(|mark| mark.at(text, at, name, &self.namespace));
-        let opened =
-            openers.iter().map(|mark| mark.at(text, at, name, &self.namespace).map(|to| to.map(|_| at)));
+        let rest = text.get(at..).unwrap_or("");
+        let own = Some(&*self.own_close).filter(|mark| !mark.is_empty());
+        let own = own.into_iter().chain(self.record.closers().map(|mark| &**mark));
+        let own = own.map(|mark| mark_at(rest, mark, &self.namespace).map(|len| Some(at + len?)));
+        let closers = first.into_iter().chain(last).map(|mark| self.behind(mark, text, at, name));
+        let opened = openers.iter().map(|mark| self.behind(mark, text, at, name).map(|to| to.map(|_| at)));
         first_of(closers.chain(own).chain(opened))
     }
 
@@ -279,7 +274,7 @@ impl Tags {
             match self.closer(view, form, next) {
                 Ok(Some(over)) if at < over => return Ok(over),
                 Err(Incomplete) if !view.end => return Err(Incomplete),
-                _ => self.looked = next + view.text[next..].chars().next().map_or(1, char::len_utf8),
+                _ => self.looked = behind_letter(view.text, next),
             }
         }
         self.looked = view.text.len();
@@ -296,34 +291,41 @@ impl Tags {
     ) -> Result<bool, Incomplete> {
         let mut at = behind;
         for mark in form.exact.over.iter().skip(1) {
-            at = at_end(mark.at(text, behind_blanks(text, at), name, &self.namespace), end)?.unwrap_or(at);
+            at = at_end(self.behind(mark, text, behind_blanks(text, at), name), end)?.unwrap_or(at);
         }
         let line = text.get(at..).unwrap_or("").trim_start_matches([' ', '\t']);
         if line.is_empty() && !end { Err(Incomplete) } else { Ok(line.starts_with(char::is_alphanumeric)) }
     }
 
-    /// Looks for the end of `value`: the first closing mark of its own behind which the call goes on. `self.at` is how far that was
-    /// done.
+    /// Reads `value` to its end, if that is there.
     fn value(&mut self, view: View<'_>, form: &Form, mut value: Value) -> Seen<End> {
+        let found = self.end_of(view, form, &mut value);
+        if let Ok(Some((end, behind))) = found {
+            let Value { key, typing, from, .. } = value;
+            self.is_doubtful |= value.is_nested;
+            self.params.push(Param { key, typing, value: Span::new(from, end) });
+            self.at = behind;
+            return Ok(None);
+        }
+        self.value = Some(value);
+        found?;
+        let ending = if value.holds_closer { Ending::Broken } else { Ending::Cut };
+        // No text spells tokens by chance: behind a value that nothing closes the next call begins.
+        Ok(Some(End { at: value.next_call.unwrap_or(view.text.len()), ending }))
+    }
+
+    /// Looks for the first closing mark of `value` behind which the call goes on: its place, and that behind it. `self.at` is how
+    /// far that was done.
+    fn end_of(&mut self, view: View<'_>, form: &Form, value: &mut Value) -> Seen<(usize, usize)> {
         let View { text, end, .. } = view;
-        let exact = &form.exact;
-        let key = value.key.of(text);
-        let may_be_json = view.may_be_json(&value);
-        let firsts = [exact.close.first(), exact.head.first()];
-        while let Some(at) = next_of(text, self.at, firsts) {
-            let closed = match at_end(exact.close.at(text, at, key, &self.namespace), end) {
-                Ok(Some(behind)) => self.goes_on_behind(view, form, behind).map(|goes_on| {
-                    value.holds_closer |= !goes_on;
-                    goes_on.then_some(behind)
-                }),
-                seen => seen,
-            };
-            match closed {
-                Err(Incomplete) => {
-                    (self.at, self.value) = (at, Some(value));
-                    return Err(Incomplete);
-                }
-                Ok(Some(behind)) if may_be_json && goes_on_as_json(text, value.from, at) => {
+        let Exact { close, head, openers, is_of_tokens, .. } = &form.exact;
+        let (key, may_be_json) = (value.key.of(text), view.may_be_json(value));
+        while let Some(at) = next_of(text, self.at, [close.first(), head.first()]) {
+            self.at = at;
+            if let Some(behind) = at_end(self.behind(close, text, at, key), end)? {
+                let goes_on = self.goes_on_behind(view, form, behind)?;
+                value.holds_closer |= !goes_on;
+                if goes_on && may_be_json && goes_on_as_json(text, value.from, at) {
                     value.first_end = value.first_end.or(Some((at, behind)));
                     value.n_inner += 1;
                     self.at = behind;
@@ -332,53 +334,36 @@ impl Tags {
                     }
                     continue;
                 }
-                Ok(Some(behind)) => {
-                    self.close(&value, at, behind, may_be_json);
-                    return Ok(None);
+                if goes_on {
+                    value.is_nested &= !may_be_json;
+                    return Ok(Some((at, behind)));
                 }
-                Ok(None) => {}
             }
-            let is_opener = form.exact.head.at(text, at, "", &self.namespace) != Ok(None);
-            match if is_opener { self.next(view, form, at) } else { Ok(None) } {
-                Err(Incomplete) if !end => {
-                    (self.at, self.value) = (at, Some(value));
-                    return Err(Incomplete);
-                }
-                Ok(Some(Next::Value(inner))) => {
-                    let is_alike = !form.closes_by_key() || inner.key.of(text) == value.key.of(text);
-                    // Marks of a caller's own may be any characters, which a text holds by chance.
-                    let is_tag = form.argument.head.starts_with(['<', ']']);
-                    value.is_nested |= value.first_end.is_none() && is_alike && is_tag;
-                }
-                _ => {}
+            if self.behind(head, text, at, "") != Ok(None)
+                && let Some(Next::Value(inner)) = at_end(self.next(view, form, at), end)?
+            {
+                let is_alike = !form.closes_by_key() || inner.key.of(text) == key;
+                // Marks of a caller's own may be any characters, which a text holds by chance.
+                let is_tag = form.argument.head.starts_with(['<', ']']);
+                value.is_nested |= value.first_end.is_none() && is_alike && is_tag;
             }
-            let call = exact.openers.last().filter(|_| exact.is_of_tokens);
-            match call.map_or(Ok(None), |mark| mark.at(text, at, "", &self.namespace)) {
-                Err(Incomplete) if !end => {
-                    (self.at, self.value) = (at, Some(value));
-                    return Err(Incomplete);
-                }
-                Ok(Some(_)) => value.next_call = value.next_call.or(Some(at)),
-                _ => {}
+            if let Some(call) = openers.last().filter(|_| *is_of_tokens)
+                && at_end(self.behind(call, text, at, ""), end)?.is_some()
+            {
+                value.next_call = value.next_call.or(Some(at));
             }
-            self.at = at + text[at..].chars().next().map_or(1, char::len_utf8);
+            self.at = behind_letter(text, at);
         }
-        match value.first_end {
-            Some((at, behind)) if end || MAX_INNER <= value.n_inner => {
-                self.close(&value, at, behind, false);
-                Ok(None)
-            }
-            _ if !end => {
-                (self.at, self.value) = (text.len(), Some(value));
-                Err(Incomplete)
-            }
-            _ => {
-                self.value = Some(value);
-                let ending = if value.holds_closer { Ending::Broken } else { Ending::Cut };
-                // No text spells tokens by chance: behind a value that nothing closes the next call begins.
-                Ok(Some(End { at: value.next_call.unwrap_or(text.len()), ending }))
-            }
+        if value.first_end.is_some() && (end || MAX_INNER <= value.n_inner) {
+            return Ok(value.first_end);
         }
+        self.at = text.len();
+        if end { Ok(None) } else { Err(Incomplete) }
+    }
+
+    /// The place behind `marks` at `at`, with `name` where they name something.
+    fn behind(&self, marks: &Sequence, text: &str, at: usize, name: &str) -> Seen<usize> {
+        marks.at(text, at, name, &self.namespace)
     }
 
     /// Returns whether the call goes on, or ends, behind the mark that closes a value and ends at `behind`.
@@ -389,14 +374,6 @@ impl Tags {
             Err(Incomplete) if view.end => Ok(true),
             Err(Incomplete) => Err(Incomplete),
         }
-    }
-
-    /// Ends `value` at `end`; the call goes on at `behind`.
-    fn close(&mut self, value: &Value, end: usize, behind: usize, is_json: bool) {
-        let Value { key, typing, from, .. } = *value;
-        self.is_doubtful |= value.is_nested && !is_json;
-        self.params.push(Param { key, typing, value: Span::new(from, end) });
-        self.at = behind;
     }
 
     /// Returns whether arguments open with tokens of a vocabulary, which no text spells by chance: `<|open|>argument key="`.
@@ -445,6 +422,11 @@ fn goes_on_as_json(text: &str, from: usize, at: usize) -> bool {
     let piece = text.get(..at).unwrap_or("");
     let from = from + piece.get(from..).map_or(0, |value| value.len() - value.trim_start().len());
     piece.get(from..).is_some_and(|value| value.starts_with(['{', '['])) && is_json_up_to(piece, from)
+}
+
+/// The place behind the letter at `at`.
+fn behind_letter(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(1, char::len_utf8)
 }
 
 /// The next place from `from` on where a mark may begin, by the first letters of two.

@@ -3,7 +3,7 @@
 use crate::syntax::{Incomplete, Seen};
 
 /// The longest comment that is stepped over, in bytes.
-pub(crate) const MAX_COMMENT: usize = 512;
+const MAX_COMMENT: usize = 512;
 
 /// How comments begin and end. The line break behind one is none of it.
 const SORTS: [(&[u8], &[u8]); 4] = [(b"//", b"\n"), (b"#", b"\n"), (b"/*", b"*/"), (b"<!--", b"-->")];

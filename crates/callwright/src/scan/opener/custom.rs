@@ -7,7 +7,7 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{Delimiter, Item, OpenerParser, Step};
 use crate::dialect::{Anchor, NameAt};
-use crate::grammar::Sequence;
+use crate::grammar::fold::mark_at;
 use crate::payload::tagged::{Tags, View};
 use crate::syntax::marks::first_of;
 use crate::syntax::{Seen, at_end};
@@ -44,7 +44,8 @@ impl OpenerParser<'_, '_> {
         let Some(record) = self.record.filter(|record| record.markup.is_some()) else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);
         if let Some(name) = self.name() {
-            let closers = record.closers().map(|close| Sequence::new(close).at(self.text, at, "", ""));
+            let rest = self.text.get(at..).unwrap_or("");
+            let closers = record.closers().map(|close| mark_at(rest, close, ""));
             if at_end(first_of(closers), end)?.is_some() {
                 return Ok(Some(Step::Item(Item::Over { name, at })));
             }
