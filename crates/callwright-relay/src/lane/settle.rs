@@ -10,7 +10,7 @@ use crate::followup;
 use crate::ladder::{self, Step};
 use crate::reading::Budget;
 use crate::record::{AttemptReason, Choice, TurnEnd, Usage};
-use crate::turn::{Resolution, Target, begin_with, refusals};
+use crate::turn::{Begun, Resolution, Target, begin_with, refusals};
 use crate::wire::Document;
 
 /// How the calls of an answer ended.
@@ -44,8 +44,13 @@ impl Lane {
             let Some(first) = refused.first() else {
                 break self.delivered(&verdicts, asked);
             };
-            let begun = calls.iter().position(|call| matches!(call.verdict, Some(Verdict::Refused(_))));
-            let begun = begun.map(|n| (n, calls[n].sent.clone())).filter(|(_, sent)| !sent.is_empty());
+            let begun = calls.iter().enumerate().find_map(|(at, call)| match &call.verdict {
+                Some(Verdict::Refused(refusal)) => {
+                    Some(Begun { at, sent: call.sent.clone(), refusal: refusal.clone() })
+                }
+                _ => None,
+            });
+            let begun = begun.filter(|begun| !begun.sent.is_empty());
             let is_cut_short =
                 self.is_cut_by_bound(told) && refused.iter().any(|refusal| ladder::may_be_cut(refusal));
             let reason = match self.ladder.next(&refused, spent, self.log.elapsed()) {
@@ -64,7 +69,7 @@ impl Lane {
                 true => followup::shorter_words(&refused),
                 false => first.feedback().user_message(),
             };
-            if let Some((_, sent)) = &begun {
+            if let Some(Begun { sent, .. }) = &begun {
                 words = format!("{words}\n\n{}", followup::beginning_words(sent));
             }
             let said = if is_cut_short { told.text.as_str() } else { &first.block };
@@ -77,13 +82,13 @@ impl Lane {
             if !replaced(calls, made) {
                 break TurnEnd::Refused;
             }
-            if let Some((n, sent)) = &begun
-                && let Some(call) = calls.get_mut(*n)
+            if let Some(begun) = begun
+                && let Some(call) = calls.get_mut(begun.at)
                 && let Some(Verdict::Accepted(made)) = &mut call.verdict
             {
-                begin_with(made, sent);
-                if first.name.as_ref() != Some(&made.name) || !made.arguments.starts_with(sent) {
-                    call.verdict = Some(Verdict::Refused(Refusal::clone(first)));
+                begin_with(made, &begun.sent);
+                if !begun.goes_on_in(made) {
+                    call.verdict = Some(Verdict::Refused(begun.refusal));
                     break TurnEnd::Refused;
                 }
             }

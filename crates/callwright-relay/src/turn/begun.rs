@@ -13,11 +13,15 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// The call among `verdicts` that goes on with what is out: of the same tool, in the same place.
+    /// The call among `verdicts` that goes on with what is out, in the same place.
     pub(crate) fn whole_in<'v>(&self, verdicts: &'v [Verdict]) -> Option<&'v Acceptance> {
         let Verdict::Accepted(call) = verdicts.get(self.at)? else { return None };
-        let is_it = Some(&call.name) == self.refusal.name.as_ref() && call.arguments.starts_with(&self.sent);
-        is_it.then_some(call)
+        self.goes_on_in(call).then_some(call)
+    }
+
+    /// Returns whether `call` goes on with what is out: it is of the same tool, and begins so.
+    pub(crate) fn goes_on_in(&self, call: &Acceptance) -> bool {
+        Some(&call.name) == self.refusal.name.as_ref() && call.arguments.starts_with(&self.sent)
     }
 }
 
