@@ -81,12 +81,12 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
 /// The length of `mark` with which `text` begins, as both are compared. Blanks may stand beside its signs, not inside its words:
 /// `</parameter >`, `name = "a"`; its own may be lost; and what a run adds to the word of a tag: the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
 pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
-    // Nearly all marks are written as they should be, or not there.
-    if text.starts_with(mark) {
-        return Ok(Some(mark.len()));
-    }
+    // Nearly all marks are not there, or written as they should be.
     if is_other(text.as_bytes(), mark.as_bytes(), !namespace.is_empty()) {
         return Ok(None);
+    }
+    if text.starts_with(mark) {
+        return Ok(Some(mark.len()));
     }
     let (mut rest, mut before, mut has_blank) = (text, None, false);
     for (at, want) in mark.char_indices() {
@@ -123,6 +123,7 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
 }
 
 /// Returns whether the first two signs of `text` tell that `mark` does not stand there, whatever stands behind them.
+#[inline]
 fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
     let (&[own, next, ..], &[first, second, ..]) = (text, mark) else { return false };
     let is_sign = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'');
