@@ -9,7 +9,7 @@ pub use callwright::fits;
 use callwright::{CallsInReasoning, Dialects, Policy};
 use serde::{Deserialize, Serialize};
 
-use crate::upstream::UpstreamKind;
+use crate::api::UpstreamKind;
 
 /// Everything that a [`Relay`](crate::Relay) needs to know.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -2,6 +2,8 @@
 //!
 //! The modules stand in reading order.
 
+mod api;
+mod tokens;
 pub mod config;
 mod record;
 mod record_json;
@@ -40,18 +42,20 @@ pub mod survey;
 mod log;
 mod clock;
 
+pub use api::{Surface, UpstreamKind};
 pub use client::{
     Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ReadUnknown, ToolCall,
     error_fingerprint,
 };
 pub use owner::{KEY_HEADERS, Owner};
-pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord, Usage};
+pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord};
 pub use record_json::CallFault;
 pub use relay::{Relay, Request};
 pub use repeats::{compared_arguments, repeat_sentence, turn_text};
 pub use reply::{Broken, Reply, ReplyBody};
-pub use surface::{GeminiAsk, GeminiForm, ItemsWanted, Surface, error_body};
-pub use upstream::{Kept, UpstreamKind};
+pub use surface::{GeminiAsk, GeminiForm, ItemsWanted, error_body};
+pub use tokens::Usage;
+pub use upstream::Kept;
 pub use wire::WireError;
 
 /// What the pages of the project and of the engine print runs.

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use callwright::{Policy, Refusal};
 
+use crate::api::Surface;
 use crate::followup;
 use crate::owner::Owner;
-use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord, Usage};
+use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord};
 use crate::relay::Request;
-use crate::surface::Surface;
+use crate::tokens::Usage;
 use crate::turn::Target;
 use crate::upstream::{Kept, Response};
 use crate::wire::{Ask, string_of};

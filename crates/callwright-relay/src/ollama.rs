@@ -5,9 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 
+use crate::api::Surface;
 use crate::relay::{Relay, passed};
 use crate::reply::Reply;
-use crate::surface::{Surface, ollama};
+use crate::surface::ollama;
 use crate::wire::{Document, WireError};
 
 /// A request that only has a model loaded is no longer, in bytes: it has a name and a time.

@@ -48,7 +48,7 @@ impl Relay {
         if let Some(is_right) = choice.is_right_as_written(target.mode) {
             self.upstreams.count(candidate, is_right);
         }
-        let shown = target.strict.shown(choice, tool_set);
+        let shown = target.strict.shown(&choice.outcome.verdicts, choice.finish_reason.as_deref(), tool_set);
         if self.capabilities.learn_strict(&target.candidate, shown) {
             let relay = Arc::clone(self);
             drop(tokio::spawn(async move { relay.capabilities.save().await }));

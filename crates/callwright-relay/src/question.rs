@@ -7,13 +7,12 @@ use callwright::prompt::{PromptDialect, Speaking, render_messages};
 use callwright::{ToolChoice, ToolSet};
 use callwright_json::{Kind, Value, quote};
 
+use crate::api::{Surface, UpstreamKind};
 use crate::capability::{BoundMember, ModelTemplate, Strict};
 use crate::config::{Constrain, Mode, ModelConfig};
 use crate::history;
 use crate::reading::Shown;
-use crate::surface::Surface;
 use crate::surface::ollama::OLLAMAS;
-use crate::upstream::UpstreamKind;
 use crate::wire::{
     Ask, Change, Document, array, has_healing_plugin, is_healing_plugin, rewritten, string_of,
 };

@@ -6,13 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use callwright::{Outcome, Policy, Verdict};
 
+use crate::api::{Surface, UpstreamKind};
 use crate::config::Mode;
 use crate::owner::Owner;
-use crate::reading::Budget;
 use crate::recover::LostCall;
 use crate::strict::Strict;
-use crate::surface::Surface;
-use crate::upstream::{Kept, UpstreamKind};
+use crate::tokens::{Budget, Usage, ends_by_itself};
+use crate::upstream::Kept;
 use crate::wire::Foreign;
 
 /// Is told of each request when it has ended, however it ended.
@@ -207,12 +207,6 @@ impl Choice {
     }
 }
 
-/// Is this the reason of an answer that nothing cut short, or no reason at all?
-pub(crate) fn ends_by_itself(reason: Option<&str>) -> bool {
-    let proper = ["", "stop", "tool_calls", "function_call"];
-    reason.is_none_or(|reason| proper.iter().any(|it| it.eq_ignore_ascii_case(reason)))
-}
-
 /// Why an upstream was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptReason {
@@ -361,40 +355,6 @@ impl TurnEnd {
             TurnEnd::Cut => "cut",
             TurnEnd::HungUp => "hung-up",
         }
-    }
-}
-
-/// Tokens, as upstreams count them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Of the prompt.
-    pub prompt: u64,
-    /// Of the answer.
-    pub completion: u64,
-    /// Of both, as the upstream adds them up.
-    pub total: u64,
-    /// Those of the prompt that were kept from an earlier one.
-    pub cached: u64,
-    /// Those of the answer that were thought.
-    pub reasoning: u64,
-}
-
-impl std::ops::AddAssign for Usage {
-    fn add_assign(&mut self, more: Usage) {
-        self.prompt = self.prompt.saturating_add(more.prompt);
-        self.completion = self.completion.saturating_add(more.completion);
-        self.total = self.total.saturating_add(more.total);
-        self.cached = self.cached.saturating_add(more.cached);
-        self.reasoning = self.reasoning.saturating_add(more.reasoning);
-    }
-}
-
-impl std::iter::Sum for Usage {
-    fn sum<I: Iterator<Item = Usage>>(all: I) -> Usage {
-        all.fold(Usage::default(), |mut sum, usage| {
-            sum += usage;
-            sum
-        })
     }
 }
 

@@ -6,7 +6,8 @@ use callwright::json;
 use callwright::value::Value;
 use callwright::{NativeCall, Outcome, Policy, Reason, Report, Verdict};
 
-use crate::record::{Attempt, AttemptReason, Choice, TurnRecord, Usage};
+use crate::record::{Attempt, AttemptReason, Choice, TurnRecord};
+use crate::tokens::Usage;
 
 impl TurnRecord {
     /// What is known of the request as a whole, with the names that a turn has in a dump: times in microseconds,

@@ -8,6 +8,7 @@ use callwright::{Policy, ToolChoice, ToolSet, Verdict, json};
 use callwright_json::{Kind, Value, quote};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
+use crate::api::{Surface, UpstreamKind};
 use crate::capability::{Capabilities, system_clock};
 use crate::config::{Mode, RelayConfig};
 use crate::deliver;
@@ -23,12 +24,11 @@ use crate::record::{AttemptReason, Observer, TurnEnd};
 use crate::repeats::{Loop, loop_in};
 use crate::reply::{Reply, ReplyBody};
 use crate::surface::responses::kept::KeptResponses;
-use crate::surface::{Beside, Door, GeminiAsk, Surface, Translated, error_body, estimated_tokens};
+use crate::surface::{Beside, Door, GeminiAsk, Translated, error_body};
+use crate::tokens::estimated_tokens;
 use crate::tool_sets::ToolSets;
 use crate::turn::{Asked, Target, Turn};
-use crate::upstream::{
-    Candidate, ConfigError, Response, ResponseBody, Secrets, Tail, Upstream, UpstreamKind, Upstreams,
-};
+use crate::upstream::{Candidate, ConfigError, Response, ResponseBody, Secrets, Tail, Upstream, Upstreams};
 use crate::wire::{Ask, Change, Document, WireError, rewritten, string_of};
 
 /// Names the request in its answer.
@@ -255,7 +255,7 @@ impl Relay {
         };
         match translated {
             Ok(translated) => {
-                let n = estimated_tokens(&translated.document);
+                let n = estimated_tokens(translated.document.text());
                 let told = match surface {
                     Surface::Responses => {
                         format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{n}}}")

@@ -10,7 +10,7 @@ use callwright::{Schema, ToolSet};
 use callwright_json as json;
 use callwright_json::{Guide, Member};
 
-use crate::bridge::text;
+use crate::surface::conversation::text;
 use crate::wire::string_of;
 
 /// What a turn came to: each call's name, its [`compared_arguments`] and its result. A call that it makes twice stands there once.

@@ -9,8 +9,8 @@ use callwright::value::Value as Json;
 use callwright::{Reason, Tool, ToolSet, Verdict};
 use callwright_json::{Kind, Value};
 
-use crate::record::{Choice, ends_by_itself};
-use crate::surface::Surface;
+use crate::api::Surface;
+use crate::tokens::ends_by_itself;
 use crate::wire::{Change, array, rewritten, string_of};
 
 /// Of which tools `strict: true` is said.
@@ -110,14 +110,19 @@ impl Strict {
         })
     }
 
-    /// What `choice` shows, where this was said of the tools in `tool_set`.
-    pub(crate) fn shown(self, choice: &Choice, tool_set: &ToolSet) -> StrictShown {
+    /// What an answer with these verdicts shows, where this was said of the tools in `tool_set`.
+    pub(crate) fn shown(
+        self,
+        verdicts: &[Verdict],
+        finish_reason: Option<&str>,
+        tool_set: &ToolSet,
+    ) -> StrictShown {
         let mut shown = StrictShown::default();
         // What was cut keeps to nothing.
-        if self == Strict::None || !ends_by_itself(choice.finish_reason.as_deref()) {
+        if self == Strict::None || !ends_by_itself(finish_reason) {
             return shown;
         }
-        for verdict in choice.outcome.verdicts.iter().filter(|verdict| verdict.is_native()) {
+        for verdict in verdicts.iter().filter(|verdict| verdict.is_native()) {
             let name = match verdict {
                 Verdict::Accepted(call) => Some(&call.name),
                 Verdict::Refused(refusal) => refusal.name.as_ref(),

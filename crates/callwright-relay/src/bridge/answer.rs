@@ -11,9 +11,9 @@ use crate::calls::new_id;
 use crate::clock::unix_seconds;
 use crate::config::Limits;
 use crate::lane::wire::{self, CallHead, Reader, Seen, Told};
-use crate::record::Usage;
 use crate::sse::{Decoder, EventTooLong};
 use crate::surface::{CONTEXT, Failure};
+use crate::tokens::Usage;
 use crate::upstream::Rewriter;
 use crate::wire::{array, object, string_of};
 

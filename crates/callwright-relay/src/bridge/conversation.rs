@@ -3,6 +3,7 @@
 use callwright_json::{Kind, Value};
 
 use crate::surface::conversation::{Called, Conversation, Part, Returned, Turn};
+use crate::surface::conversation::{parts, text};
 use crate::wire::{array, object, reasoning, string_of};
 
 /// The conversation of a chat request.
@@ -144,36 +145,6 @@ fn returned(id: String, content: Option<Value<'_>>) -> Returned {
         Part::Other(_) => None,
     });
     Returned { id, text: texts.collect::<Vec<_>>().join("\n"), others }
-}
-
-/// The texts of a content that is a text, or a list of parts.
-pub(crate) fn text(content: Option<Value<'_>>) -> String {
-    let texts = parts(content).into_iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Other(other) => refused_text(&other),
-    });
-    texts.collect::<Vec<_>>().join("\n")
-}
-
-/// `{"type": "refusal", "refusal": "…"}`
-fn refused_text(part: &str) -> Option<String> {
-    let tree = callwright_json::strict(part).ok()?;
-    string_of(tree.root(part), "refusal").map(|text| text.into_owned())
-}
-
-fn parts(content: Option<Value<'_>>) -> Vec<Part> {
-    let Some(content) = content.filter(|content| content.kind() != Kind::Null) else { return Vec::new() };
-    if let Some(text) = content.as_str() {
-        return vec![Part::Text(text.into_owned())];
-    }
-    if content.kind() != Kind::Array {
-        return vec![Part::Text(content.raw().to_owned())];
-    }
-    let part = |part: Value<'_>| match (string_of(part, "text"), part.as_str()) {
-        (Some(text), _) | (None, Some(text)) => Part::Text(text.into_owned()),
-        (None, None) => Part::Other(part.raw().to_owned()),
-    };
-    content.elements().map(part).collect()
 }
 
 /// A list of names of tools, each as this makes it.

@@ -3,14 +3,10 @@
 use callwright_json::{Kind, Value, is_object, quote, strict};
 
 use super::conversation::{Choice, conversation, functions, most_tokens, parameters, stops, wants_several};
-use super::unsupported;
+use crate::api::MESSAGES_TOKENS;
 use crate::surface::conversation::{Entry, Part, Turn};
 use crate::surface::messages::coded_id;
 use crate::wire::{WireError, array, object, present, string_of};
-
-/// So many tokens an answer may have where the client sets no bound: this API has no request without one. Each model of it may
-/// say so much.
-pub(super) const MOST_TOKENS: u64 = 8192;
 
 /// The request for messages that this chat request comes to.
 ///
@@ -18,7 +14,7 @@ pub(super) const MOST_TOKENS: u64 = 8192;
 /// What would change the answer, and has no place in this API.
 pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     if wants_several(root) {
-        return Err(unsupported("n", "messages"));
+        return Err(WireError::unsupported("n", "messages"));
     }
     let mut members: Vec<(&str, String)> = Vec::new();
     let mut keep = |from: &str, to: &'static str| {
@@ -29,7 +25,8 @@ pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     for same in ["model", "temperature", "top_p", "top_k", "stream"] {
         keep(same, same);
     }
-    members.push(("max_tokens", most_tokens(root).map_or_else(|| MOST_TOKENS.to_string(), str::to_owned)));
+    members
+        .push(("max_tokens", most_tokens(root).map_or_else(|| MESSAGES_TOKENS.to_string(), str::to_owned)));
     members.extend(stops(root).map(|stops| ("stop_sequences", stops)));
     let (system, mut entries) = conversation(root).settled();
     // A conversation of nothing is one that this API does not take.

@@ -16,12 +16,11 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 
 use self::answer::{Answer, ErrorAnswer, Framing};
-pub(crate) use self::conversation::text;
 use self::ollama::Ollama;
+use crate::api::{Surface, UpstreamKind};
 use crate::config::Limits;
 use crate::lane::wire::{self, Reader};
-use crate::surface::Surface;
-use crate::upstream::{Candidate, Response, UpstreamError, UpstreamKind};
+use crate::upstream::{Candidate, Response, UpstreamError};
 use crate::wire::{Document, WireError};
 
 /// Why a question was not answered at all.
@@ -79,18 +78,4 @@ fn read(mut answer: Response, reader: Box<dyn Reader>, limits: &Limits) -> Respo
         false => answer.body.through(Box::new(ErrorAnswer::of(answer.status, limits))),
     };
     answer
-}
-
-/// The most tokens that an answer may have where nobody says it, in an API that has no request without such a bound.
-pub(crate) fn most_tokens(kind: UpstreamKind) -> Option<u64> {
-    match kind {
-        UpstreamKind::Messages => Some(messages::MOST_TOKENS),
-        UpstreamKind::Chat | UpstreamKind::Responses | UpstreamKind::Ollama => None,
-    }
-}
-
-/// What the API of the upstream has no place for.
-fn unsupported(param: &'static str, api: &str) -> WireError {
-    let message = format!("the upstream of this model is asked in the API of {api}, which has no `{param}`");
-    WireError::bad_request(Some(param), "unsupported_parameter", message)
 }

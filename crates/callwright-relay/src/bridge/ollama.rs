@@ -3,12 +3,11 @@
 use callwright_json::{Value, is_object, quote, strict};
 
 use super::conversation::{Choice, conversation, functions, most_tokens, parameters, stops, wants_several};
-use super::unsupported;
 use crate::calls::Ids;
 use crate::lane::wire::{CallHead, Reader, Seen, Told};
-use crate::record::Usage;
 use crate::surface::conversation::{Called, Entry, Part, Turn};
 use crate::surface::ollama::OPTIONS;
+use crate::tokens::Usage;
 use crate::wire::{WireError, array, count_of, object, present, string_of};
 
 /// The request that this chat request comes to, for a context of so many tokens where that is set.
@@ -17,7 +16,7 @@ use crate::wire::{WireError, array, count_of, object, present, string_of};
 /// What would change the answer, and has no place in this API.
 pub(super) fn question(root: Value<'_>, num_ctx: Option<u64>) -> Result<String, WireError> {
     if wants_several(root) {
-        return Err(unsupported("n", "Ollama"));
+        return Err(WireError::unsupported("n", "Ollama"));
     }
     let mut members: Vec<(&str, String)> = Vec::new();
     for same in ["model", "keep_alive"] {

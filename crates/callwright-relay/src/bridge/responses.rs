@@ -3,7 +3,6 @@
 use callwright_json::{Kind, Value, quote, strict};
 
 use super::conversation::{Choice, conversation, functions, listed, most_tokens, parameters, wants_several};
-use super::unsupported;
 use crate::surface::conversation::{Entry, Part, Turn};
 use crate::wire::{WireError, array, object, present, string_of};
 
@@ -13,10 +12,10 @@ use crate::wire::{WireError, array, object, present, string_of};
 /// What would change the answer, and has no place in this API.
 pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     if wants_several(root) {
-        return Err(unsupported("n", "responses"));
+        return Err(WireError::unsupported("n", "responses"));
     }
     if root.get("stop").is_some_and(|stop| !matches!(stop.raw(), "null" | "[]" | "\"\"")) {
-        return Err(unsupported("stop", "responses"));
+        return Err(WireError::unsupported("stop", "responses"));
     }
     let mut members: Vec<(&str, String)> = Vec::new();
     for same in [

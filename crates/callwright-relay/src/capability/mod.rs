@@ -21,9 +21,10 @@ use tokio::sync::Mutex;
 
 use callwright::Dialects;
 
+use crate::api::UpstreamKind;
 use crate::config::{CapabilityConfig, Constrain, Mode, NativeStrict};
 use crate::strict::StrictShown;
-use crate::upstream::{Candidate, Upstream, UpstreamKind};
+use crate::upstream::{Candidate, Upstream};
 
 mod experience;
 mod known;

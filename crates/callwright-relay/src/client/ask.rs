@@ -12,21 +12,22 @@ use callwright::{CallDelta, Event, Policy, Refusal, Verdict};
 use http::HeaderMap;
 
 use super::{ChatError, Client};
+use crate::api::Surface;
 use crate::config::LadderConfig;
-use crate::deliver::{Came, Events, Json, is_error};
+use crate::deliver::{Came, Events, Json};
 use crate::ladder::{Ladder, fingerprint};
 use crate::log::Log;
 use crate::owner::Owner;
 use crate::question::Question;
-use crate::reading::{Budget, Reading, read_whole};
-use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord, Usage};
+use crate::reading::{Reading, read_whole};
+use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord};
 use crate::recover::LostCall;
 use crate::relay::{CheckedRequest, Relay, Request};
-use crate::surface::Surface;
+use crate::tokens::{Budget, Usage};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    Delta, Document, PromptTokens, Surrogates, choices, deltas, prompt_tokens, string_of, usage,
+    Delta, Document, PromptTokens, Surrogates, choices, deltas, is_error, prompt_tokens, string_of, usage,
 };
 
 /// What holds for one question, where the configuration does not say it.

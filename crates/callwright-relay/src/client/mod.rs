@@ -13,13 +13,13 @@ use futures_core::Stream;
 use http::HeaderMap;
 use http_body::Body;
 
+use crate::api::Surface;
 use crate::config::{RelayConfig, UpstreamConfig};
 use crate::owner::Owner;
 use crate::record::{Nobody, Observer};
 use crate::relay::{Relay, Request};
 use crate::reply::{Reply, ReplyBody};
 use crate::sse::Decoder;
-use crate::surface::Surface;
 use crate::upstream::ConfigError;
 
 pub use ask::{Answer, AnswerDelta, AskOptions, ReadUnknown, error_fingerprint};

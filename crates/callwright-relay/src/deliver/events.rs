@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright_json::Value;
-use http::StatusCode;
 
-use super::sse::CUT;
 use super::voice::Voice;
 use crate::record::TurnEnd;
 use crate::sse::{self, Decoder};
 use crate::turn::Turn;
 use crate::upstream::{ResponseBody, Secrets, Spread};
-use crate::wire::{Document, doubled, string_of};
+use crate::wire::{CUT, Document, doubled};
 
 /// The events of an upstream, up to `[DONE]` or the end, without its secrets.
 pub(crate) struct Events {
@@ -220,47 +217,6 @@ impl Ending {
             None => Some(String::from("the upstream's answer broke off")),
         }
     }
-}
-
-/// Is this chunk an error of the upstream?
-pub(crate) fn is_error(root: Value<'_>) -> bool {
-    root.get("error").is_some_and(|error| error.raw() != "null")
-}
-
-/// The names of errors, by `type` or `code`, that say which status they have: Anthropic's, and OpenAI's.
-const NAMED: [(&str, StatusCode); 11] = [
-    ("invalid_request_error", StatusCode::BAD_REQUEST),
-    ("context_length_exceeded", StatusCode::BAD_REQUEST),
-    ("authentication_error", StatusCode::UNAUTHORIZED),
-    ("permission_error", StatusCode::FORBIDDEN),
-    ("not_found_error", StatusCode::NOT_FOUND),
-    ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
-    ("rate_limit_error", StatusCode::TOO_MANY_REQUESTS),
-    ("rate_limit_exceeded", StatusCode::TOO_MANY_REQUESTS),
-    ("insufficient_quota", StatusCode::TOO_MANY_REQUESTS),
-    ("overloaded_error", StatusCode::SERVICE_UNAVAILABLE),
-    ("timeout_error", StatusCode::GATEWAY_TIMEOUT),
-];
-
-/// The status of an error that came without one: the one that it names, else 502.
-pub(crate) fn error_status(root: Value<'_>) -> StatusCode {
-    let error = root.get("error").unwrap_or(root);
-    let named = ["code", "status", "status_code"].into_iter().find_map(|key| {
-        let raw = error.get(key)?;
-        raw.as_str().as_deref().unwrap_or(raw.raw()).parse::<u16>().ok()
-    });
-    let status = named.and_then(|status| StatusCode::from_u16(status).ok());
-    let is_failure = |status: &StatusCode| status.is_client_error() || status.is_server_error();
-    let by_name = || {
-        let names = ["code", "type"].into_iter().filter_map(|key| string_of(error, key));
-        names.filter_map(|name| NAMED.iter().find(|(of, _)| *of == name)).map(|(_, status)| *status).next()
-    };
-    status.filter(is_failure).or_else(by_name).unwrap_or(StatusCode::BAD_GATEWAY)
-}
-
-/// Is it the server's fault, so that the same request may do better?
-pub(crate) fn is_passing(status: StatusCode) -> bool {
-    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
 }
 
 /// Ends a stream as it has to be ended: properly, or with an error where it is not whole.

@@ -23,8 +23,7 @@ use crate::surface::Door;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::wire::WireError;
 
-pub(crate) use events::{Came, Ending, Events, Json, error_status, is_error, is_passing};
-pub(crate) use sse::{CALL_REFUSED, CUT, INVALID_CONTENT};
+pub(crate) use events::{Came, Ending, Events, Json};
 
 /// The answer to a request, said as the client's API has it. Where the client wants a stream, it is one as it comes if the
 /// upstream streams, too.

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use callwright_json::strict;
 
-use super::events::{Came, Ending, Events, end_of_stream, is_error};
+use super::events::{Came, Ending, Events, end_of_stream};
 use super::voice::ChatVoice;
-use crate::record::{TurnEnd, Usage};
+use crate::record::TurnEnd;
 use crate::reply::BodySender;
 use crate::sse::{self, Decoder};
+use crate::tokens::Usage;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::upstream::ResponseBody;
-use crate::wire::{Document, deltas, usage};
+use crate::wire::{Document, deltas, is_error, usage};
 
 /// Hands a stream on as it is. What is looked at is only whether it begins and ends properly.
 pub(super) async fn pass(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {

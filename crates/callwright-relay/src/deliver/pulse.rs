@@ -94,10 +94,11 @@ mod tests {
     use http::HeaderMap;
 
     use super::*;
+    use crate::api::Surface;
     use crate::deliver::voice::{ChatVoice, GeminiParts, ResponseItems, Serial};
     use crate::owner::Owner;
     use crate::surface::gemini::Wanted;
-    use crate::surface::{Beside, Door, GeminiForm, Surface, Translated};
+    use crate::surface::{Beside, Door, GeminiForm, Translated};
     use crate::wire::{Document, Template, count_of};
 
     const COMMENT: &str = ": callwright\n\n";

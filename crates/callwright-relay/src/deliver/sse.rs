@@ -2,7 +2,7 @@
 
 use callwright_json::{Value, quote};
 
-use crate::wire::{Change, Template, rewritten};
+use crate::wire::{CUT, Change, Template, rewritten};
 
 /// The events, `[DONE]` included; `tool_errors` are told of behind the choices that they belong to.
 pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<String>]) -> String {
@@ -65,12 +65,3 @@ pub(crate) fn error(code: &str, message: &str) -> String {
         quote(kind)
     )
 }
-
-/// The code of an answer that broke off.
-pub(crate) const CUT: &str = "upstream_cut";
-
-/// The code of an answer whose content is not the JSON that was asked for.
-pub(crate) const INVALID_CONTENT: &str = "invalid_content";
-
-/// The code of an answer that holds half a call which was refused.
-pub(crate) const CALL_REFUSED: &str = "call_refused";

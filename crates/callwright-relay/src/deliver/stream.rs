@@ -6,23 +6,23 @@ use std::time::Duration;
 use callwright::{CallDelta, Event, Policy, Refusal, ToolSet};
 use tokio::time::Instant;
 
-use super::events::{Came, Ending, Events, Json, end_of_stream, error_status, is_error, is_passing};
+use super::events::{Came, Ending, Events, Json, end_of_stream};
 use super::pulse::Pulse;
 use super::sink::{NativePiece, Sink};
-use super::sse::{CALL_REFUSED, CUT, INVALID_CONTENT};
 use super::voice::Voice;
 use crate::followup;
-use crate::reading::{Budget, ReadOptions, Reading};
-use crate::record::{Choice, TurnEnd, Usage};
+use crate::reading::{ReadOptions, Reading};
+use crate::record::{Choice, TurnEnd};
 use crate::recover::LostCall;
 use crate::reply::BodySender;
 use crate::report;
 use crate::sse;
+use crate::tokens::{Budget, Usage};
 use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::wire::{
-    CallPiece, Delta, Document, PromptTokens, Surrogates, deltas, is_foreign, is_of_function, prompt_tokens,
-    usage,
+    CALL_REFUSED, CUT, CallPiece, Delta, Document, INVALID_CONTENT, PromptTokens, Surrogates, deltas,
+    error_status, is_error, is_foreign, is_of_function, is_passing, prompt_tokens, usage,
 };
 
 /// Answers with what an upstream streams, repaired.

@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use super::events::{Came, Events, Json, end_of_stream, is_error};
+use super::events::{Came, Events, Json, end_of_stream};
 use super::pulse::Pulse;
 use super::voice::Voice;
-use crate::record::{TurnEnd, Usage};
+use crate::record::TurnEnd;
 use crate::reply::BodySender;
 use crate::sse;
+use crate::tokens::Usage;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
-use crate::wire::{Document, Surrogates, deltas, usage};
+use crate::wire::{Document, Surrogates, deltas, is_error, usage};
 
 /// Says what an upstream streams. Calls that nobody may make are none of it. Where it fails before it has said anything, it is asked
 /// again.

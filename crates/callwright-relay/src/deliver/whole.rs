@@ -6,23 +6,24 @@ use callwright::{Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use super::events::{error_status, is_error};
 use super::sse;
 use super::voice::{Blocks, GeminiParts, MessageBlocks, OllamaLines, ResponseItems, Serial, Voice};
 use crate::calls::{Ids, function, tool_call};
 use crate::clock::unix_seconds;
 use crate::followup;
 use crate::reading::read_whole;
-use crate::record::{TurnEnd, Usage};
+use crate::record::TurnEnd;
 use crate::recover::LostCall;
 use crate::relay::Unread;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
+use crate::tokens::Usage;
 use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Turn, refusals};
 use crate::wire::{
-    AnswerChoice, Change, Document, Head, WireError, array, choices, prompt_tokens, rewritten, usage,
+    AnswerChoice, Change, Document, Head, WireError, array, choices, error_status, is_error, prompt_tokens,
+    rewritten, usage,
 };
 
 /// The answer to a request, from an upstream that answers in one piece.

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use callwright_json::{Value, quote};
 
-use crate::bridge::text;
-use crate::surface::conversation::{NO_RESULT, earlier_result};
+use crate::surface::conversation::{NO_RESULT, earlier_result, text};
 use crate::wire::{array, object, string_of};
 
 /// The types of calls that a client answers, and the types of their outputs.

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use callwright_json::{Kind, Value, quote};
 
 use super::changed;
-use crate::bridge::text;
-use crate::surface::conversation::{NO_RESULT, earlier_result};
+use crate::surface::conversation::{NO_RESULT, earlier_result, text};
 use crate::wire::{Change, Document, array, object, rewritten, string_of};
 
 /// How a conversation holds calls and results.

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use callwright::{Acceptance, CallDelta, Reason, Refusal, ToolChoice, ToolSet, Verdict};
 use callwright_json::{Kind, Span, Value, strict};
 
+use crate::api::Surface;
 use crate::config::{Constrain, Mode};
 use crate::ladder::doubts_open_ends;
-use crate::reading::{Budget, ReadOptions, Reading};
+use crate::reading::{ReadOptions, Reading};
 use crate::record::Choice;
 use crate::relay::Relay;
+use crate::surface::messages;
 use crate::surface::responses::{Declared, Table};
-use crate::surface::{Surface, messages};
+use crate::tokens::Budget;
 use crate::turn::Target;
 use crate::wire::{WireError, array, string_of};
 

@@ -24,6 +24,7 @@ use callwright::{Policy, json};
 use http::{HeaderMap, HeaderValue};
 
 use self::call::Tools;
+use crate::api::Surface;
 use crate::capability::{Strict, refused_strict};
 use crate::ladder::Ladder;
 use crate::log::Log;
@@ -31,7 +32,7 @@ use crate::owner::Owner;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
 use crate::relay::{Errand, Relay, Request, UNCHECKED, stream_arguments, unchecked};
 use crate::reply::Reply;
-use crate::surface::{Beside, Surface, Translated};
+use crate::surface::{Beside, Translated};
 use crate::turn::content::ContentCheck;
 use crate::turn::{NoAnswer, Target, error_line, explained, unreachable};
 use crate::upstream::{Candidate, Response, Upstream};

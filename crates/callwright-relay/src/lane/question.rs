@@ -6,10 +6,10 @@ use callwright::ToolSet;
 use callwright_json::{Kind, Span, Value, quote};
 
 use super::Lane;
+use crate::api::Surface;
 use crate::capability::Strict;
 use crate::history::{Form, answered, changed, repaired_function, settled};
 use crate::question::drop_what_is_ours;
-use crate::surface::Surface;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
 use crate::surface::responses::is_our_code;
 use crate::turn::Target;

@@ -8,8 +8,8 @@ use super::text::{Found, Whole};
 use super::wire::{self, Settled, Told};
 use crate::followup;
 use crate::ladder::{self, Step};
-use crate::reading::Budget;
-use crate::record::{AttemptReason, Choice, TurnEnd, Usage};
+use crate::record::{AttemptReason, Choice, TurnEnd};
+use crate::tokens::{Budget, Usage};
 use crate::turn::{Begun, Resolution, Target, begin_with, refusals};
 use crate::wire::Document;
 

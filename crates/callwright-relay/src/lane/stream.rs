@@ -22,18 +22,19 @@ use super::settle::{End, choice, settled};
 use super::text::Texts;
 use super::wire::{self, Seen, Told, Wire};
 use super::{Lane, Open, request_id};
-use crate::deliver::{CALL_REFUSED, CUT, Came, Ending, Events, Json, error_status, is_passing};
+use crate::deliver::{Came, Ending, Events, Json};
 use crate::followup;
-use crate::record::{TurnEnd, Usage};
+use crate::record::TurnEnd;
 use crate::relay::REQUEST_ID;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::sse::{Decoder, Event};
 use crate::surface::Failure;
+use crate::tokens::Usage;
 use crate::turn::Target;
 use crate::turn::outcome::worse;
 use crate::upstream::ResponseBody;
-use crate::wire::Document;
+use crate::wire::{CALL_REFUSED, CUT, Document, error_status, is_passing};
 
 /// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
 const SILENCE: Duration = Duration::from_secs(10);

@@ -11,8 +11,9 @@ use callwright::{
 
 use crate::calls::Ids;
 use crate::config::{Constrain, Mode};
-use crate::record::{Choice, Usage};
+use crate::record::Choice;
 use crate::recover::LostCall;
+use crate::tokens::Budget;
 use crate::wire::{Foreign, is_no_id};
 
 /// How an answer is to be read.
@@ -345,30 +346,6 @@ fn take_back(apart: &mut String, thought: &mut String, from: usize, out: &mut Ve
                 thought.push_str(text);
                 at += 1;
             }
-        }
-    }
-}
-
-/// What is left of the tokens that an answer might take, where its end is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Budget {
-    /// Nothing: it was cut, whatever the upstream says.
-    Spent,
-    /// Something: it ended by itself.
-    Left,
-    /// The upstream does not count.
-    #[default]
-    Unknown,
-}
-
-impl Budget {
-    /// Of `most` completion tokens, where the request names a bound, so many were `spent`. Where it names none, the upstream may
-    /// have one of its own, of which nobody here knows.
-    pub(crate) fn of(most: Option<u64>, spent: Usage) -> Budget {
-        match most {
-            Some(most) if most <= spent.completion => Budget::Spent,
-            Some(_) if spent.completion != 0 => Budget::Left,
-            Some(_) | None => Budget::Unknown,
         }
     }
 }

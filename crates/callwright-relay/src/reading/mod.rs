@@ -10,10 +10,11 @@ use std::sync::Arc;
 use callwright::{CallDelta, Event, ToolSet};
 
 use self::choice::ChoiceReader;
-pub(crate) use self::choice::{Budget, ReadOptions, Shown};
+pub(crate) use self::choice::{ReadOptions, Shown};
 use crate::readers::{Readers, SHORT, Turns, Wanted};
 use crate::record::Choice;
 use crate::recover::LostCall;
+pub(crate) use crate::tokens::Budget;
 use crate::wire::{AnswerChoice, Document, Foreign, choices};
 
 /// One choice that is read as it arrives.

@@ -3,9 +3,9 @@
 //! Servers are strict where clients are not: texts of the operator stand at the beginning, each call has one result,
 //! results stand behind their calls, and turns alternate. What comes in may stand in any order; what goes out does not.
 
-use callwright_json::quote;
+use callwright_json::{Kind, Value, quote};
 
-use crate::wire::{array, object};
+use crate::wire::{array, object, string_of};
 
 /// The result of an old call that has none.
 pub(crate) const NO_RESULT: &str = "no result was recorded";
@@ -327,6 +327,36 @@ fn content(parts: Vec<Part>) -> String {
             Part::Other(part) => part.clone(),
         })),
     }
+}
+
+/// The texts of a content that is a text, or a list of parts.
+pub(crate) fn text(content: Option<Value<'_>>) -> String {
+    let texts = parts(content).into_iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        Part::Other(other) => refused_text(&other),
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// `{"type": "refusal", "refusal": "…"}`
+fn refused_text(part: &str) -> Option<String> {
+    let tree = callwright_json::strict(part).ok()?;
+    string_of(tree.root(part), "refusal").map(|text| text.into_owned())
+}
+
+pub(crate) fn parts(content: Option<Value<'_>>) -> Vec<Part> {
+    let Some(content) = content.filter(|content| content.kind() != Kind::Null) else { return Vec::new() };
+    if let Some(text) = content.as_str() {
+        return vec![Part::Text(text.into_owned())];
+    }
+    if content.kind() != Kind::Array {
+        return vec![Part::Text(content.raw().to_owned())];
+    }
+    let part = |part: Value<'_>| match (string_of(part, "text"), part.as_str()) {
+        (Some(text), _) | (None, Some(text)) => Part::Text(text.into_owned()),
+        (None, None) => Part::Other(part.raw().to_owned()),
+    };
+    content.elements().map(part).collect()
 }
 
 #[cfg(test)]

@@ -12,8 +12,10 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use callwright_json::{Kind, Value, quote};
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn, error_of_tool};
+use super::effort::budget_effort;
+use super::failure::Failure;
 use super::openapi::json_schema;
-use super::{Door, Failure, Translated};
+use super::translated::{Translated, unsupported};
 use crate::wire::{Document, Foreign, WireError, array, object, string_of};
 
 /// The model and the form that the path of a request names: `/v1beta/models/qwen3:streamGenerateContent?alt=sse`.
@@ -52,7 +54,10 @@ pub(crate) struct Wanted {
 ///
 /// # Errors
 /// What in it no chat server could be asked.
-pub(crate) fn translated(root: Value<'_>, asked: Option<&GeminiAsk>) -> Result<Translated, WireError> {
+pub(crate) fn translated(
+    root: Value<'_>,
+    asked: Option<&GeminiAsk>,
+) -> Result<Translated<Wanted>, WireError> {
     if root.kind() != Kind::Object {
         return Err(bad(None, "the request must be a JSON object"));
     }
@@ -74,7 +79,7 @@ pub(crate) fn translated(root: Value<'_>, asked: Option<&GeminiAsk>) -> Result<T
     members.push(("messages", conversation.messages()));
     let (functions, dropped) = declared(root);
     if functions.is_empty() && !dropped.is_empty() {
-        return Err(super::unsupported(&dropped));
+        return Err(unsupported(&dropped));
     }
     let mut allowed = None;
     if !functions.is_empty() {
@@ -89,7 +94,7 @@ pub(crate) fn translated(root: Value<'_>, asked: Option<&GeminiAsk>) -> Result<T
     let thinking = config.and_then(|config| said(config, "thinkingConfig"));
     let includes = thinking.and_then(|thinking| said(thinking, "includeThoughts"));
     let wanted = Wanted { model, form, thoughts: includes.and_then(Value::as_bool) == Some(true) };
-    let translated = Translated::plain(document, Door::Gemini(wanted));
+    let translated = Translated::plain(document, wanted);
     Ok(Translated { dropped, dropped_items, allowed, ..translated })
 }
 
@@ -174,7 +179,7 @@ fn effort(thinking: Value<'_>) -> Option<Cow<'static, str>> {
     let budget: i64 = said(thinking, "thinkingBudget")?.raw().trim_matches('"').parse().ok()?;
     match u64::try_from(budget) {
         Ok(0) => Some(Cow::Borrowed("none")),
-        Ok(budget) => Some(Cow::Borrowed(super::budget_effort(budget))),
+        Ok(budget) => Some(Cow::Borrowed(budget_effort(budget))),
         Err(_) => None,
     }
 }
@@ -394,7 +399,7 @@ fn of_user(part: Value<'_>) -> Result<Option<Part>, WireError> {
         return Ok(Some(Part::image(&uri)));
     }
     let message = "no files are kept here: send what is in it as inlineData; of an image the URL is taken";
-    Err(WireError::bad_request(Some("contents"), "unsupported_file", message.into()))
+    Err(WireError::bad_request(Some("contents"), "unsupported_file", message))
 }
 
 /// Data in base64, of this type.

@@ -10,7 +10,9 @@ use callwright_json::{Kind, Value, quote};
 use http::HeaderMap;
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn, error_of_tool};
-use super::{Door, Translated};
+use super::effort::{budget_effort, chat_effort};
+use super::translated::{Translated, unsupported};
+use crate::tokens::estimated_tokens;
 use crate::wire::{Document, WireError, array, count_of, object, present, string_of};
 
 /// What an answer has to know of a request for messages.
@@ -48,7 +50,7 @@ fn decoded_id(id: &str) -> String {
 ///
 /// # Errors
 /// What in it no chat server could be asked.
-pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Translated, WireError> {
+pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Translated<Wanted>, WireError> {
     if root.kind() != Kind::Object {
         return Err(bad(None, "the request must be a JSON object"));
     }
@@ -65,7 +67,7 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     members.push(("messages", conversation(root)?.messages()));
     let (tools, dropped) = declared_but(root, &deferred(root));
     if tools.is_empty() && !dropped.is_empty() {
-        return Err(super::unsupported(&dropped));
+        return Err(unsupported(&dropped));
     }
     if !tools.is_empty() {
         members.push(("tools", array(tools)));
@@ -77,15 +79,15 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
         let format = object([("type", quote("json_schema")), ("json_schema", object(schema))]);
         members.push(("response_format", format));
     }
-    members.extend(effort(root).map(|effort| ("reasoning_effort", quote(super::chat_effort(&effort)))));
+    members.extend(effort(root).map(|effort| ("reasoning_effort", quote(chat_effort(&effort)))));
     let document = Document::of(object(members)).map_err(|why| bad(None, &why))?;
     let thinking = root.get("thinking").and_then(|thinking| string_of(thinking, "type"));
     let wanted = Wanted {
         model: string_of(root, "model").unwrap_or_default().into_owned(),
         thoughts: thinking.is_some_and(|kind| kind != "disabled"),
-        estimate: super::estimated_tokens(&document),
+        estimate: estimated_tokens(document.text()),
     };
-    let translated = Translated::plain(document, Door::Messages(wanted));
+    let translated = Translated::plain(document, wanted);
     Ok(Translated { dropped, session: session(root, headers), ..translated })
 }
 
@@ -97,7 +99,7 @@ fn effort(root: Value<'_>) -> Option<Cow<'_, str>> {
     }
     let said = root.get("output_config").and_then(|config| string_of(config, "effort"));
     let budget = thinking.and_then(|thinking| count_of(thinking, "budget_tokens"));
-    said.or(budget.map(|budget| Cow::Borrowed(super::budget_effort(budget))))
+    said.or(budget.map(|budget| Cow::Borrowed(budget_effort(budget))))
 }
 
 fn bad(param: Option<&'static str>, message: &str) -> WireError {
@@ -260,7 +262,7 @@ fn part(block: Value<'_>) -> Result<Option<Part>, WireError> {
         Some("url") if is_image => Part::image(&member("url")),
         _ => {
             let message = "an image comes as base64 or a URL, a document as text or base64";
-            return Err(WireError::bad_request(Some("messages"), "unsupported_block", message.into()));
+            return Err(WireError::bad_request(Some("messages"), "unsupported_block", message));
         }
     };
     Ok(Some(part))
@@ -334,7 +336,7 @@ fn choice(choice: Option<Value<'_>>, dropped: &[String]) -> Result<Vec<(&'static
         Some("tool") => {
             let name = string_of(choice, "name").unwrap_or_default();
             if dropped.iter().any(|other| *other == name) {
-                return Err(super::unsupported(&[name.into_owned()]));
+                return Err(unsupported(&[name.into_owned()]));
             }
             object([("type", quote("function")), ("function", object([("name", quote(&name))]))])
         }

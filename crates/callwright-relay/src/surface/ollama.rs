@@ -7,7 +7,8 @@ use std::time::Instant;
 use callwright_json::{Kind, Value, quote};
 
 use super::conversation::{Called, Conversation, Part, Returned, Turn};
-use super::{Door, Translated};
+use super::effort::chat_effort;
+use super::translated::Translated;
 use crate::wire::{Document, WireError, count_of, object, present, string_of};
 
 /// What an answer has to know of a request of Ollama's.
@@ -40,7 +41,7 @@ pub(crate) const OPTIONS: [&str; 8] = [
 ///
 /// # Errors
 /// What in it no chat server could be asked.
-pub(crate) fn translated(root: Value<'_>) -> Result<Translated, WireError> {
+pub(crate) fn translated(root: Value<'_>) -> Result<Translated<Wanted>, WireError> {
     if root.kind() != Kind::Object {
         return Err(bad(None, "the request must be a JSON object"));
     }
@@ -68,7 +69,7 @@ pub(crate) fn translated(root: Value<'_>) -> Result<Translated, WireError> {
         thoughts: think.and_then(Value::as_bool) != Some(false),
         since: Instant::now(),
     };
-    Ok(Translated::plain(document, Door::Ollama(wanted)))
+    Ok(Translated::plain(document, wanted))
 }
 
 fn bad(param: Option<&'static str>, message: &str) -> WireError {
@@ -94,7 +95,7 @@ fn effort(think: Value<'_>) -> Option<String> {
     match think.as_bool() {
         Some(true) => None,
         Some(false) => Some(quote("none")),
-        None => think.as_str().map(|effort| quote(super::chat_effort(&effort))),
+        None => think.as_str().map(|effort| quote(chat_effort(&effort))),
     }
 }
 

@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::open::AnswerSource;
 use super::{NoAnswer, OpenAnswer, Target, Turn, error_line, explained, unreachable};
+use crate::api::Surface;
 use crate::bridge::{self, Unasked};
 use crate::capability::{Evidence, Refusal, Refused, Strict, refusal, refused_strict};
 use crate::config::{Constrain, Mode};
@@ -16,7 +17,7 @@ use crate::question::{Question, UpstreamRequest};
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::LostCall;
-use crate::surface::{MostTokens, Surface, most_tokens};
+use crate::surface::{MostTokens, most_tokens};
 use crate::upstream::Upstream;
 use crate::wire::WireError;
 

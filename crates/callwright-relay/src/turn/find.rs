@@ -11,9 +11,9 @@ use callwright::value::Value;
 use callwright::{Tool, ToolChoice, ToolSet};
 
 use super::{Target, Turn};
-use crate::bridge;
 use crate::question::{Offer, Question};
 use crate::record::{AttemptReason, Choice};
+use crate::surface::conversation::text;
 use crate::tool_search::ToolIndex;
 use crate::wire::{Change, Document, rewritten, string_of};
 
@@ -186,7 +186,7 @@ impl Turn {
             string_of(*message, "role").is_some_and(|role| role == "user")
         };
         let said: Vec<String> =
-            self.ask.messages().filter(is_user).map(|message| bridge::text(message.get("content"))).collect();
+            self.ask.messages().filter(is_user).map(|message| text(message.get("content"))).collect();
         let last = said.iter().rev().take(2).rev().cloned().collect::<Vec<_>>().join("\n");
         let from = last.ceil_char_boundary(last.len().saturating_sub(WORDS));
         last[from..].to_owned()

@@ -26,9 +26,10 @@ use crate::config::Mode;
 use crate::ladder::{Ladder, doubts_open_ends};
 use crate::log::Log;
 use crate::question::Question;
-use crate::reading::{Budget, ReadOptions, Shown};
-use crate::record::{Choice, Usage};
+use crate::reading::{ReadOptions, Shown};
+use crate::record::Choice;
 use crate::relay::Relay;
+use crate::tokens::{Budget, Usage};
 use crate::wire::Ask;
 
 pub(crate) use begun::{Begun, begin_with};

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use super::{AnswerSource, OpenAnswer, Sent, Target, Turn};
-use crate::deliver::{error_status, is_passing};
 use crate::followup;
 use crate::question::Question;
 use crate::reading::Shown;
 use crate::record::{AttemptReason, Choice};
 use crate::recover::LostCall;
 use crate::upstream::Candidate;
-use crate::wire::{Document, PromptTokens};
+use crate::wire::{Document, PromptTokens, error_status, is_passing};
 
 impl Turn {
     /// Takes up what the first answer shows, and asks the same again where it is none. Of `read` the client has what is `sent`.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use super::{NoAnswer, Target, Turn};
+use crate::api::UpstreamKind;
 use crate::question::Question;
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::relay::Relay;
-use crate::upstream::{Candidate, Response, UpstreamKind};
+use crate::upstream::{Candidate, Response};
 use crate::wire::{Document, WireError};
 
 /// An upstream that is answering, and how it was asked.

@@ -10,9 +10,10 @@ use super::{OpenAnswer, Resolution, Sent, Target, Turn};
 use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
 use crate::question::Question;
-use crate::reading::{Budget, ReadOptions, read_again, read_whole};
+use crate::reading::{ReadOptions, read_again, read_whole};
 use crate::record::{AttemptReason, Choice};
 use crate::recover::LostCall;
+use crate::tokens::Budget;
 use crate::wire::{choices, usage};
 
 impl Turn {

@@ -6,7 +6,6 @@ use callwright::prompt::PromptDialect;
 use callwright::{Dialects, ToolChoice};
 
 use super::Turn;
-use crate::bridge;
 use crate::capability::{AtHand, BoundMember, Capability, ModelTemplate, Strict};
 use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
@@ -70,7 +69,7 @@ impl Target {
             template: self.template.as_deref(),
             bound: self.bound,
             most_tokens: self.most_tokens,
-            usual_most: bridge::most_tokens(self.candidate.kind),
+            usual_most: self.candidate.kind.usual_most_tokens(),
             kind: self.candidate.kind,
         }
     }

@@ -26,14 +26,14 @@ use super::connect::{self, ConnectFailure, Connector, Roots};
 use super::deadline::Deadline;
 use super::error::{ConfigError, Failure, UpstreamError, Which};
 use super::headers;
-use super::kind::UpstreamKind;
-use super::load::{Load, OpenRequest};
+use super::link::Link;
+use super::load::OpenRequest;
 use super::origin::Origin;
 use super::pools::Pools;
 use super::response::Response;
 use super::secrets::Secrets;
+use crate::api::{Surface, UpstreamKind};
 use crate::config::{Timeouts, UpstreamConfig};
-use crate::surface::Surface;
 
 /// An upstream as configured, with its connections.
 pub struct Upstream {
@@ -49,14 +49,6 @@ pub struct Upstream {
     refuses_stream_options: AtomicBool,
     /// The API that it turned out to speak instead of chat completions.
     found_to_speak: OnceLock<UpstreamKind>,
-}
-
-/// What an answer that is under way still needs of its upstream.
-#[derive(Debug)]
-pub(super) struct Link {
-    name: Arc<str>,
-    load: Arc<Load>,
-    epoch: Instant,
 }
 
 /// As long as what a request is sent again, and how often at most.
@@ -384,21 +376,6 @@ impl fmt::Debug for Upstream {
     /// Without headers: a key is among them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upstream").field("name", &self.name()).field("location", &self.location()).finish()
-    }
-}
-
-impl Link {
-    pub(super) fn error(&self, failure: Failure) -> UpstreamError {
-        UpstreamError { upstream: Arc::clone(&self.name), failure }
-    }
-
-    pub(super) fn record(&self, has_failed: bool) {
-        self.load.record(self.now(), has_failed);
-    }
-
-    /// Milliseconds since the start; it goes round after 49 days, which [`Load`] bears.
-    fn now(&self) -> u32 {
-        self.epoch.elapsed().as_millis() as u32
     }
 }
 

@@ -4,41 +4,44 @@ use super::error::ConfigError;
 use super::{Upstreams, serves};
 use crate::config::{ModelConfig, fits};
 
-/// Checks the second model of each pattern.
-///
-/// # Errors
-/// `escalate = "big"` where no upstream serves `big`, or where `big` comes back to the pattern that it was asked for.
-pub(super) fn check(upstreams: &Upstreams) -> Result<(), ConfigError> {
-    let all: Vec<&ModelConfig> = upstreams.models.iter().map(|model| &*model.config).collect();
-    for (first, config) in all.iter().enumerate() {
-        let Some(to) = &config.escalate else { continue };
-        let error = |why| Err(ConfigError::Escalation { model: config.pattern.clone(), to: to.clone(), why });
-        if !is_served(upstreams, to) {
-            return error("no upstream serves this model");
-        }
-        let mut met = vec![first];
-        let mut next = to;
-        while let Some(at) = all.iter().position(|config| fits(&config.pattern, next)) {
-            match (at == first, met.contains(&at)) {
-                // One pattern for all models holds the second one as well, which has nobody behind it.
-                (true, _) if met.len() == 1 && config.pattern != *to => break,
-                (true, _) => return error("it leads back to the model that could not answer"),
-                // A ring that this pattern only leads to is told of at one of its own.
-                (false, true) => break,
-                (false, false) => {}
+impl Upstreams {
+    /// Checks the second model of each pattern.
+    ///
+    /// # Errors
+    /// `escalate = "big"` where no upstream serves `big`, or where `big` comes back to the pattern that it was asked for.
+    pub(super) fn check_second_models(&self) -> Result<(), ConfigError> {
+        let all: Vec<&ModelConfig> = self.models.iter().map(|model| &*model.config).collect();
+        for (first, config) in all.iter().enumerate() {
+            let Some(to) = &config.escalate else { continue };
+            let error =
+                |why| Err(ConfigError::Escalation { model: config.pattern.clone(), to: to.clone(), why });
+            if !self.is_served(to) {
+                return error("no upstream serves this model");
             }
-            met.push(at);
-            let Some(further) = all.get(at).and_then(|config| config.escalate.as_ref()) else { break };
-            next = further;
+            let mut met = vec![first];
+            let mut next = to;
+            while let Some(at) = all.iter().position(|config| fits(&config.pattern, next)) {
+                match (at == first, met.contains(&at)) {
+                    // One pattern for all models holds the second one as well, which has nobody behind it.
+                    (true, _) if met.len() == 1 && config.pattern != *to => break,
+                    (true, _) => return error("it leads back to the model that could not answer"),
+                    // A ring that this pattern only leads to is told of at one of its own.
+                    (false, true) => break,
+                    (false, false) => {}
+                }
+                met.push(at);
+                let Some(further) = all.get(at).and_then(|config| config.escalate.as_ref()) else { break };
+                next = further;
+            }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Is there an upstream that may have this model?
-fn is_served(upstreams: &Upstreams, model: &str) -> bool {
-    let named = upstreams.known(model).and_then(|known| known.upstreams.as_ref());
-    named.is_some() || upstreams.all.iter().any(|upstream| serves(upstream, model))
+    /// Returns whether an upstream may have this model.
+    fn is_served(&self, model: &str) -> bool {
+        let named = self.known(model).and_then(|known| known.upstreams.as_ref());
+        named.is_some() || self.all.iter().any(|upstream| serves(upstream, model))
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ mod escalation;
 mod route;
 mod shares;
 mod client;
-mod kind;
 mod origin;
 mod response;
 mod headers;
@@ -28,15 +27,18 @@ mod inflate;
 mod connect;
 mod pools;
 mod deadline;
+mod kept;
+mod link;
 mod load;
 
+pub use crate::api::UpstreamKind;
 pub use client::{Upstream, expand};
 pub use connect::{ConnectFailure, Connector, Roots};
 pub use error::{ConfigError, Failure, UpstreamError, Which};
 pub use headers::is_settable;
-pub use kind::UpstreamKind;
+pub use kept::Kept;
 pub(crate) use response::Rewriter;
-pub use response::{Kept, Response, ResponseBody};
+pub use response::{Response, ResponseBody};
 pub use route::{Candidate, Route};
 pub(crate) use secrets::{Secrets, Tail};
 pub(crate) use spread::Spread;
@@ -85,7 +87,7 @@ impl Upstreams {
         let dialects = config.dialects.clone();
         let upstreams =
             Upstreams { all, models, dialects, turn: AtomicUsize::new(0), shares: Shares::default() };
-        escalation::check(&upstreams)?;
+        upstreams.check_second_models()?;
         Ok(upstreams)
     }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 
 use super::error::ConfigError;
-use super::kind::UpstreamKind;
+use crate::api::UpstreamKind;
 use crate::config::UpstreamConfig;
 
 /// Where requests go, taken apart.

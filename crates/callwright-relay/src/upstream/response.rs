@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -15,11 +15,12 @@ use http::{StatusCode, response};
 use http_body::Body;
 use hyper::body::Incoming;
 
-use super::client::Link;
 use super::deadline::Deadline;
 use super::error::{Failure, UpstreamError};
 use super::headers;
 use super::inflate::Inflater;
+use super::kept::Kept;
+use super::link::Link;
 use super::load::OpenRequest;
 use super::secrets::Secrets;
 
@@ -74,51 +75,6 @@ pub(crate) trait Rewriter: Send {
 impl fmt::Debug for dyn Rewriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Rewriter")
-    }
-}
-
-/// The beginning of a body as it came. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Kept(Option<Arc<Mutex<Beginning>>>);
-
-#[derive(Debug)]
-struct Beginning {
-    bytes: Vec<u8>,
-    most: usize,
-    /// How many bytes came in all.
-    came: usize,
-}
-
-impl Kept {
-    /// Of at most so many bytes.
-    pub(crate) fn of(most: usize) -> Kept {
-        let begun = || Arc::new(Mutex::new(Beginning { bytes: Vec::new(), most, came: 0 }));
-        Kept((0 < most).then(begun))
-    }
-
-    fn push(&self, piece: &[u8]) {
-        let Some(kept) = &self.0 else { return };
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = kept.most.saturating_sub(kept.bytes.len()).min(piece.len());
-        kept.bytes.extend_from_slice(&piece[..room]);
-        kept.came += piece.len();
-    }
-
-    /// What is there, and how many bytes came in all; none where nothing is to be kept.
-    pub fn bytes(&self) -> Option<(Vec<u8>, usize)> {
-        let kept = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        Some((kept.bytes.clone(), kept.came))
-    }
-
-    /// How many bytes are there.
-    pub fn len(&self) -> usize {
-        let kept = self.0.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
-        kept.map_or(0, |kept| kept.bytes.len())
-    }
-
-    /// Is nothing there?
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use callwright::{CallsInReasoning, Dialects};
 
 use super::client::Upstream;
-use super::kind::UpstreamKind;
+use crate::api::UpstreamKind;
 use crate::config::{ModelConfig, NativeStrict, Routing};
 
 /// The upstreams to ask for a model, in this order.

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use callwright::CallDelta;
 use callwright_json::{Kind, Value};
 
-use super::chunk::is_no_id;
+use super::call_id::is_no_id;
 use super::document::{count_of, string_of};
 use super::foreign::{Foreign, is_foreign};
+use super::said::{content, reasoning, says_else, text_or_raw};
 use super::surrogates;
-use crate::record::{Usage, ends_by_itself};
+use crate::tokens::{Usage, ends_by_itself};
 
 /// One choice of an answer.
 pub(crate) struct AnswerChoice<'d> {
@@ -113,32 +114,6 @@ pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = AnswerChoice<'_>>
     })
 }
 
-/// What a message, or a piece of one, marks as thought: servers call it one of two names, and some send both.
-pub(crate) fn reasoning(message: Value<'_>) -> Option<Cow<'_, str>> {
-    string_of(message, "reasoning_content").or_else(|| string_of(message, "reasoning"))
-}
-
-/// Does a message, or a piece of one, say something besides words, thoughts and calls?
-pub(crate) fn says_else(message: Value<'_>) -> bool {
-    let says = |(key, value): (Value<'_>, Value<'_>)| {
-        let is_empty = match value.kind() {
-            Kind::Null => true,
-            Kind::String => value.raw() == "\"\"",
-            Kind::Array => value.elements().next().is_none(),
-            Kind::Object => value.members().next().is_none(),
-            _ => false,
-        };
-        match key.as_str().as_deref() {
-            Some("role" | "tool_calls" | "function_call") => false,
-            // OpenRouter and LiteLLM repeat the thought in parts.
-            Some("reasoning_content" | "reasoning" | "reasoning_details" | "thinking_blocks") => false,
-            Some("content") => value.elements().any(|part| part.get("text").is_none()),
-            _ => !is_empty,
-        }
-    };
-    message.members().any(says)
-}
-
 fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
     let written = function.get("arguments");
     let id = string_of(call, "id");
@@ -160,22 +135,6 @@ fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
         is_text: written.is_some_and(|arguments| arguments.kind() == Kind::String),
         n_alone: 0,
         foreign: Foreign::default(),
-    }
-}
-
-/// Arguments are a JSON text; some servers send the object itself.
-pub(crate) fn text_or_raw(value: Value<'_>) -> Cow<'_, str> {
-    match value.kind() {
-        Kind::Null => Cow::Borrowed(""),
-        _ => value.as_str().unwrap_or(Cow::Borrowed(value.raw())),
-    }
-}
-
-/// A text, or the texts among the parts of a list: `[{"type": "text", "text": "…"}]`.
-pub(crate) fn content(value: Value<'_>) -> Cow<'_, str> {
-    match value.as_str() {
-        Some(text) => text,
-        None => Cow::Owned(value.elements().filter_map(|part| string_of(part, "text")).collect()),
     }
 }
 

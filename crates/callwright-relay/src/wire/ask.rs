@@ -83,14 +83,18 @@ impl Ask {
     pub(crate) fn of(document: Document) -> Result<Ask, NotAChat> {
         let root = document.root();
         if root.kind() != Kind::Object {
-            return Err(bad(None, "invalid_body", "the request must be a JSON object"));
+            return Err(WireError::bad_request(None, "invalid_body", "the request must be a JSON object"));
         }
         let Some(model) = string_of(root, "model").filter(|model| !model.is_empty()) else {
             let message = "name a model in `model`: the request has none, and no default model is configured";
-            return Err(bad(Some("model"), "missing_model", message));
+            return Err(WireError::bad_request(Some("model"), "missing_model", message));
         };
         if root.get("messages").is_none_or(|messages| messages.kind() != Kind::Array) {
-            return Err(bad(Some("messages"), "missing_messages", "messages must be an array"));
+            return Err(WireError::bad_request(
+                Some("messages"),
+                "missing_messages",
+                "messages must be an array",
+            ));
         }
         for list in ["tools", "functions"] {
             let is_list = |value: &Value<'_>| matches!(value.kind(), Kind::Array | Kind::Null);
@@ -187,10 +191,6 @@ impl Ask {
     }
 }
 
-fn bad(param: Option<&'static str>, code: &'static str, message: &str) -> NotAChat {
-    WireError::bad_request(param, code, message.to_owned())
-}
-
 /// The value of `tool_choice`, or of `function_call` in old requests.
 fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAChat> {
     let Some(value) = value.filter(|value| value.kind() != Kind::Null) else {
@@ -203,7 +203,7 @@ fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAC
     }
     let read = serde_json::from_str(value.raw()).ok().and_then(|value| ToolChoice::from_value(&value));
     let message = "tool_choice must be none, auto, required, or name a function";
-    read.ok_or_else(|| bad(Some("tool_choice"), "invalid_tool_choice", message))
+    read.ok_or_else(|| WireError::bad_request(Some("tool_choice"), "invalid_tool_choice", message))
 }
 
 /// The policy that a request names for itself, in whatever API.

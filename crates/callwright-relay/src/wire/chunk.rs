@@ -6,9 +6,9 @@ use std::fmt::Write;
 use callwright::CallDelta;
 use callwright_json::{Kind, Value, quote};
 
-use super::answer::{reasoning, says_else, text_or_raw};
 use super::document::{Change, Head, count_of, rewritten, string_of};
 use super::foreign::Foreign;
+use super::said::{reasoning, says_else, text_or_raw};
 
 /// What a chunk adds to one choice.
 pub(crate) struct Delta<'d> {
@@ -105,11 +105,6 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })
-}
-
-/// Is this no id? Some servers write one so where a call goes on.
-pub(crate) fn is_no_id(id: &str) -> bool {
-    matches!(id, "" | "null")
 }
 
 fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {

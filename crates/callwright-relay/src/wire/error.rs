@@ -4,7 +4,9 @@ use std::fmt;
 
 use http::StatusCode;
 
-use callwright_json::quote;
+use callwright_json::{Value, quote};
+
+use super::document::string_of;
 
 /// An answer that is an error: `{"error": {"message", "type", "param", "code"}}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +25,20 @@ pub struct WireError {
 
 impl WireError {
     /// The request cannot be used; `param` is at fault.
-    pub fn bad_request(param: Option<&'static str>, code: &'static str, message: String) -> WireError {
+    pub fn bad_request(
+        param: Option<&'static str>,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> WireError {
+        let message = message.into();
         WireError { status: StatusCode::BAD_REQUEST, message, kind: "invalid_request_error", param, code }
+    }
+
+    /// The API of the upstream, which is named `api`, has no place for `param`.
+    pub(crate) fn unsupported(param: &'static str, api: &str) -> WireError {
+        let message =
+            format!("the upstream of this model is asked in the API of {api}, which has no `{param}`");
+        WireError::bad_request(Some(param), "unsupported_parameter", message)
     }
 
     /// The upstream did not do its part.
@@ -51,3 +65,53 @@ impl fmt::Display for WireError {
 }
 
 impl std::error::Error for WireError {}
+
+/// The code of an answer that broke off.
+pub(crate) const CUT: &str = "upstream_cut";
+
+/// The code of an answer whose content is not the JSON that was asked for.
+pub(crate) const INVALID_CONTENT: &str = "invalid_content";
+
+/// The code of an answer that holds half a call which was refused.
+pub(crate) const CALL_REFUSED: &str = "call_refused";
+
+/// Is this chunk an error of the upstream?
+pub(crate) fn is_error(root: Value<'_>) -> bool {
+    root.get("error").is_some_and(|error| error.raw() != "null")
+}
+
+/// The names of errors, by `type` or `code`, that say which status they have: Anthropic's, and OpenAI's.
+const NAMED: [(&str, StatusCode); 11] = [
+    ("invalid_request_error", StatusCode::BAD_REQUEST),
+    ("context_length_exceeded", StatusCode::BAD_REQUEST),
+    ("authentication_error", StatusCode::UNAUTHORIZED),
+    ("permission_error", StatusCode::FORBIDDEN),
+    ("not_found_error", StatusCode::NOT_FOUND),
+    ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+    ("rate_limit_error", StatusCode::TOO_MANY_REQUESTS),
+    ("rate_limit_exceeded", StatusCode::TOO_MANY_REQUESTS),
+    ("insufficient_quota", StatusCode::TOO_MANY_REQUESTS),
+    ("overloaded_error", StatusCode::SERVICE_UNAVAILABLE),
+    ("timeout_error", StatusCode::GATEWAY_TIMEOUT),
+];
+
+/// The status of an error that came without one: the one that it names, else 502.
+pub(crate) fn error_status(root: Value<'_>) -> StatusCode {
+    let error = root.get("error").unwrap_or(root);
+    let named = ["code", "status", "status_code"].into_iter().find_map(|key| {
+        let raw = error.get(key)?;
+        raw.as_str().as_deref().unwrap_or(raw.raw()).parse::<u16>().ok()
+    });
+    let status = named.and_then(|status| StatusCode::from_u16(status).ok());
+    let is_failure = |status: &StatusCode| status.is_client_error() || status.is_server_error();
+    let by_name = || {
+        let names = ["code", "type"].into_iter().filter_map(|key| string_of(error, key));
+        names.filter_map(|name| NAMED.iter().find(|(of, _)| *of == name)).map(|(_, status)| *status).next()
+    };
+    status.filter(is_failure).or_else(by_name).unwrap_or(StatusCode::BAD_GATEWAY)
+}
+
+/// Is it the server's fault, so that the same request may do better?
+pub(crate) fn is_passing(status: StatusCode) -> bool {
+    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
+}

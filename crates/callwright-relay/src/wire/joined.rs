@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use callwright::value::{Map, Value};
 
-use super::chunk::is_no_id;
+use super::call_id::is_no_id;
 
 /// What the chunks in `body` add up to, as a JSON text. An error among them is the answer. None where these are no chunks, or
 /// where the end is missing.

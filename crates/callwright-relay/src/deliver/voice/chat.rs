@@ -7,14 +7,15 @@ use callwright_json::{Kind, Value, quote};
 use super::{COMMENT, CallHead, Voice};
 use crate::calls::{foreign_delta, function, tool_call_delta};
 use crate::clock::unix_seconds;
-use crate::deliver::events::{error_status, is_passing};
 use crate::deliver::sse::{SERVER_ERROR, broken_off, error};
-use crate::record::Usage;
 use crate::reply::BodySender;
 use crate::sse;
 use crate::surface::Failure;
+use crate::tokens::Usage;
 use crate::turn::Turn;
-use crate::wire::{Change, Delta, Document, Foreign, Template, rewritten, string_of};
+use crate::wire::{
+    Change, Delta, Document, Foreign, Template, error_status, is_passing, rewritten, string_of,
+};
 
 /// Says an answer as the chunks of chat completions.
 pub(in crate::deliver) struct ChatVoice {

@@ -6,9 +6,9 @@ use callwright_json::quote;
 use super::pieces::{InPieces, Piece, Pieces, in_one_line};
 use super::serial::End;
 use crate::calls::new_id;
-use crate::record::Usage;
 use crate::surface::gemini::{Wanted, error, signature};
 use crate::surface::{Failure, GeminiForm};
+use crate::tokens::Usage;
 use crate::wire::{array, object};
 
 /// Writes an answer of Gemini's.

@@ -3,9 +3,9 @@
 use callwright_json::quote;
 
 use super::serial::{Blocks, End, Kind};
-use crate::record::Usage;
 use crate::surface::messages::{OUR_SIGNATURE, Wanted, coded_id};
 use crate::surface::{Failure, messages_error};
+use crate::tokens::Usage;
 use crate::wire::{array, object};
 
 /// The longest piece of a call's input in one event: a client's reader has a bound for a line.

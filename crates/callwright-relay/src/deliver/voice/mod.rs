@@ -15,8 +15,8 @@ use callwright::Acceptance;
 use callwright_json::Value;
 use http::StatusCode;
 
-use crate::record::Usage;
 use crate::sse;
+use crate::tokens::Usage;
 use crate::wire::{Delta, Foreign};
 
 pub(super) use chat::ChatVoice;

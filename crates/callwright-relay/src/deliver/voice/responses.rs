@@ -4,9 +4,9 @@ use callwright_json::{quote, strict};
 
 use super::serial::{Blocks, End, Kind};
 use crate::clock::unix_seconds;
-use crate::record::Usage;
 use crate::surface::Failure;
 use crate::surface::responses::{Form, Wanted, coded_thought, new_id};
+use crate::tokens::Usage;
 use crate::wire::{array, object, string_of};
 
 /// Writes a response.

@@ -10,14 +10,12 @@ use callwright_json::Value;
 use http::StatusCode;
 
 use super::{COMMENT, CallHead, Voice};
-use crate::deliver::events::error_status;
-use crate::deliver::sse::CUT;
-use crate::record::Usage;
 use crate::reply::BodySender;
 use crate::sse;
 use crate::surface::Failure;
+use crate::tokens::Usage;
 use crate::turn::outcome::SILENCE;
-use crate::wire::{AnswerChoice, Delta, Foreign, reasoning, string_of};
+use crate::wire::{AnswerChoice, CUT, Delta, Foreign, error_status, reasoning, string_of};
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

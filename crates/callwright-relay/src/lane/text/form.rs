@@ -6,8 +6,8 @@ use callwright_json::Value;
 
 use super::messages::Blocks;
 use super::responses::Items;
+use crate::api::Surface;
 use crate::deliver::Came;
-use crate::surface::Surface;
 
 /// What an event says.
 pub(super) enum Place<'e> {

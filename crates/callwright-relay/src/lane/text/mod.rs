@@ -24,12 +24,13 @@ use super::Lane;
 use super::call::Put;
 use super::stream::in_silence;
 use super::wire::{self, Told};
+use crate::api::Surface;
 use crate::calls::new_id;
 use crate::deliver::{Came, Json};
 use crate::readers::Readers;
-use crate::reading::{Budget, ReadOptions, Reading};
+use crate::reading::{ReadOptions, Reading};
 use crate::reply::BodySender;
-use crate::surface::Surface;
+use crate::tokens::Budget;
 use crate::turn::Target;
 
 /// Nobody says how a text ends behind which the answer goes on.

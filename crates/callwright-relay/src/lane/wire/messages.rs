@@ -4,9 +4,9 @@ use callwright_json::{Span, Value, quote};
 
 use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, is_announced_call, written};
 use crate::lane::stream::read;
-use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::{Failure, messages_error};
+use crate::tokens::Usage;
 use crate::wire::{count_of, object, string_of};
 
 pub(super) struct Messages;

@@ -8,9 +8,10 @@ use callwright_json::{Span, Value};
 pub(crate) use self::responses::text_part;
 pub(crate) use super::call::CallHead;
 use super::call::{Call, Put};
-use crate::record::Usage;
+use crate::api::Surface;
 use crate::sse::Event;
-use crate::surface::{Failure, Surface};
+use crate::surface::Failure;
+use crate::tokens::Usage;
 use crate::wire::{spliced, string_of};
 
 /// What an answer says besides its calls, as far as it has come.

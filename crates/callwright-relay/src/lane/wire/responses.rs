@@ -4,9 +4,9 @@ use callwright_json::{Span, Value, quote};
 
 use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, written};
 use crate::lane::stream::read;
-use crate::record::Usage;
 use crate::sse::Event;
 use crate::surface::Failure;
+use crate::tokens::Usage;
 use crate::wire::{Change, Document, array, count_of, object, rewritten, string_of};
 
 /// The event of a response that is whole.

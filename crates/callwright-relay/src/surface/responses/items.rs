@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use callwright_json::{Kind, Value, quote};
 
+use super::checksum::sum;
 use super::tools::Table;
 use crate::surface::conversation::{Called, Conversation, Part, Returned, Turn};
 use crate::wire::{WireError, object, string_of};
@@ -38,13 +39,6 @@ fn decoded_thought(coded: &str) -> Option<String> {
     let (is, thought) = coded.strip_prefix(CODED)?.split_once('.')?;
     let thought = URL_SAFE_NO_PAD.decode(thought).ok()?;
     (format!("{:016x}", sum(&thought)) == is).then(|| String::from_utf8(thought).ok()).flatten()
-}
-
-/// FNV-1a: the same in each run, which the standard library's hashers do not promise.
-pub(super) fn sum(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The conversation that these items are.
@@ -160,7 +154,7 @@ fn parts(content: Option<Value<'_>>) -> Result<Vec<Part>, WireError> {
 fn part(part: Value<'_>) -> Result<Part, WireError> {
     if part.get("file_id").is_some_and(|id| id.kind() == Kind::String) {
         let message = "no files are kept here: send what is in it";
-        return Err(WireError::bad_request(Some("input"), "unsupported_file_id", message.into()));
+        return Err(WireError::bad_request(Some("input"), "unsupported_file_id", message));
     }
     let member = |key| string_of(part, key).unwrap_or_default();
     Ok(match string_of(part, "type").as_deref() {

@@ -3,6 +3,7 @@
 //! What has no place in a chat request is left out and, where a client could miss it, told of. Only what would be a lie if it
 //! were left out is refused: to work in the background, a stored prompt, a conversation that is kept elsewhere.
 
+mod checksum;
 mod items;
 pub(crate) mod kept;
 mod stored;
@@ -15,7 +16,8 @@ use callwright_json::{Kind, Value, quote};
 use http::HeaderMap;
 
 use self::kept::{KeptResponse, KeptResponses};
-use super::{Door, Translated};
+use super::effort::chat_effort;
+use super::translated::Translated;
 use crate::owner::Owner;
 use crate::wire::{Change, Document, WireError, array, object, present, rewritten, string_of};
 
@@ -92,9 +94,9 @@ pub(crate) fn translated(
     root: Value<'_>,
     (headers, owner): (&HeaderMap, &Owner),
     kept: &Arc<KeptResponses>,
-) -> Result<Translated, WireError> {
+) -> Result<Translated<Wanted>, WireError> {
     if root.kind() != Kind::Object {
-        return Err(bad(None, "invalid_body", "the request must be a JSON object"));
+        return Err(WireError::bad_request(None, "invalid_body", "the request must be a JSON object"));
     }
     let has = |key: &str| present(root, key);
     for refused in REFUSED {
@@ -112,7 +114,11 @@ pub(crate) fn translated(
     };
     let input = own_input(root)?;
     if MOST_ITEMS < earlier.len() + input.len() {
-        return Err(bad(Some("input"), "too_many_items", "the conversation has too many items"));
+        return Err(WireError::bad_request(
+            Some("input"),
+            "too_many_items",
+            "the conversation has too many items",
+        ));
     }
     let all = Document::of(array(earlier.iter().chain(&input)))
         .map_err(|why| WireError::bad_request(Some("input"), "invalid_input", why))?;
@@ -154,7 +160,7 @@ pub(crate) fn translated(
     };
     Ok(Translated {
         document,
-        door: Door::Responses(Box::new(wanted)),
+        door: wanted,
         dropped: declared.dropped,
         dropped_items: conversation.dropped,
         allowed: declared.allowed,
@@ -188,12 +194,8 @@ fn members(root: Value<'_>, declared: &Declared, messages: String) -> Vec<(&'sta
     }
     members.extend(has("text").and_then(response_format).map(|format| ("response_format", format)));
     let effort = has("reasoning").and_then(|reasoning| string_of(reasoning, "effort"));
-    members.extend(effort.map(|effort| ("reasoning_effort", quote(super::chat_effort(&effort)))));
+    members.extend(effort.map(|effort| ("reasoning_effort", quote(chat_effort(&effort)))));
     members
-}
-
-fn bad(param: Option<&'static str>, code: &'static str, message: &str) -> WireError {
-    WireError::bad_request(param, code, message.to_owned())
 }
 
 fn unsupported_parameter(name: &'static str) -> WireError {
@@ -231,7 +233,11 @@ fn own_input(root: Value<'_>) -> Result<Vec<String>, WireError> {
                 ])])
             }
             None if input.kind() == Kind::Array => Ok(input.elements().map(with_id).collect()),
-            None => Err(bad(Some("input"), "invalid_input", "input must be a text or an array of items")),
+            None => Err(WireError::bad_request(
+                Some("input"),
+                "invalid_input",
+                "input must be a text or an array of items",
+            )),
         },
     }
 }

@@ -4,10 +4,11 @@ use callwright_json::{quote, strict};
 use http::StatusCode;
 
 use super::not_found;
+use crate::api::UpstreamKind;
 use crate::owner::Owner;
 use crate::relay::Relay;
 use crate::reply::Reply;
-use crate::upstream::{Upstream, UpstreamKind};
+use crate::upstream::Upstream;
 use crate::wire::{array, object, string_of};
 
 /// Which of a response's input items a client wants.

@@ -2,8 +2,7 @@
 
 use callwright_json::{Kind, Value, quote};
 
-use super::bad;
-use super::items::sum;
+use crate::surface::responses::checksum::sum;
 use crate::wire::{WireError, object, string_of};
 
 /// The longest name that chat servers take.
@@ -119,7 +118,11 @@ impl Declared {
             }
         }
         if MOST_TOOLS < declared.functions.len() {
-            declared.fails(bad(Some("tools"), "too_many_tools", "there are too many tools"));
+            declared.fails(WireError::bad_request(
+                Some("tools"),
+                "too_many_tools",
+                "there are too many tools",
+            ));
         }
         declared.choose(root.get("tool_choice"));
         declared
@@ -175,7 +178,7 @@ impl Declared {
             // To leave it out in silence would hide that nobody asks that server.
             "mcp" => {
                 let message = "no MCP server is asked from here: connect to it where the client runs";
-                self.fails(bad(Some("tools"), "unsupported_tool", message));
+                self.fails(WireError::bad_request(Some("tools"), "unsupported_tool", message));
             }
             _ => self.dropped.push(if name.is_empty() { kind } else { name }.into_owned()),
         }
@@ -210,7 +213,7 @@ impl Declared {
             }
             kind => {
                 let message = format!("no upstream here runs the tool {}", kind.unwrap_or_default());
-                self.fails(bad(Some("tool_choice"), "unsupported_tool", &message));
+                self.fails(WireError::bad_request(Some("tool_choice"), "unsupported_tool", &message));
             }
         }
     }

@@ -1,0 +1,47 @@
+//! A request of any API, as the chat request that it comes to.
+
+use crate::wire::{Document, WireError};
+
+/// A request of any API, as the chat request that it comes to.
+#[derive(Debug)]
+pub(crate) struct Translated<D> {
+    pub(crate) document: Document,
+    pub(crate) door: D,
+    /// Tools that no chat server runs, by name: the model is not told of them.
+    pub(crate) dropped: Vec<String>,
+    /// How many items of its conversation have no place in a chat.
+    pub(crate) dropped_items: usize,
+    /// The only tools that may be called, where the request says so apart from `tool_choice`, and whether one must be.
+    pub(crate) allowed: Option<(Vec<String>, bool)>,
+    /// Tools whose arguments may be the bare text of their only member, `input`.
+    pub(crate) bare_inputs: Vec<String>,
+    /// The session that the client names in its request.
+    pub(crate) session: Option<String>,
+}
+
+impl<D> Translated<D> {
+    /// A chat request, with nothing beside it.
+    pub(super) fn plain(document: Document, door: D) -> Translated<D> {
+        Translated {
+            document,
+            door,
+            dropped: Vec::new(),
+            dropped_items: 0,
+            allowed: None,
+            bare_inputs: Vec::new(),
+            session: None,
+        }
+    }
+
+    /// The same request, with its door in the form of all APIs.
+    pub(super) fn with_door<E>(self, door: impl FnOnce(D) -> E) -> Translated<E> {
+        let Translated { document, door: own, dropped, dropped_items, allowed, bare_inputs, session } = self;
+        Translated { document, door: door(own), dropped, dropped_items, allowed, bare_inputs, session }
+    }
+}
+
+/// The error where nobody here runs any of a request's tools.
+pub(super) fn unsupported(names: &[String]) -> WireError {
+    let message = format!("no upstream here runs these tools: {}", names.join(", "));
+    WireError::bad_request(Some("tools"), "unsupported_tool", message)
+}
