@@ -13,13 +13,18 @@ mod client;
 mod tool_sets;
 mod tool_search;
 
+mod request;
+mod headers;
 mod relay;
+mod chat;
+mod pass;
 mod ollama;
 mod wire;
 mod surface;
 mod history;
 mod strict;
 mod question;
+mod target;
 mod bounds;
 mod turn;
 mod readers;
@@ -44,17 +49,18 @@ mod clock;
 
 pub use api::{Surface, UpstreamKind};
 pub use client::{
-    Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ReadUnknown, ToolCall,
-    error_fingerprint,
+    Answer, AnswerDelta, AskOptions, ChatError, Chunks, Client, Completion, ToolCall, error_fingerprint,
 };
 pub use owner::{KEY_HEADERS, Owner};
 pub use record::{Attempt, AttemptReason, Choice, Nobody, Observer, TurnEnd, TurnRecord};
 pub use record_json::CallFault;
-pub use relay::{Relay, Request};
+pub use relay::Relay;
 pub use repeats::{compared_arguments, repeat_sentence, turn_text};
 pub use reply::{Broken, Reply, ReplyBody};
+pub use request::Request;
 pub use surface::{GeminiAsk, GeminiForm, ItemsWanted, error_body};
 pub use tokens::Usage;
+pub use turn::ReadUnknown;
 pub use upstream::Kept;
 pub use wire::WireError;
 

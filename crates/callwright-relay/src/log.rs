@@ -10,9 +10,9 @@ use crate::api::Surface;
 use crate::followup;
 use crate::owner::Owner;
 use crate::record::{Attempt, AttemptReason, Choice, Observer, TurnEnd, TurnRecord};
-use crate::relay::Request;
+use crate::request::Request;
+use crate::target::Target;
 use crate::tokens::Usage;
-use crate::turn::Target;
 use crate::upstream::{Kept, Response};
 use crate::wire::{Ask, string_of};
 

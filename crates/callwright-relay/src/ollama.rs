@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 
 use crate::api::Surface;
-use crate::relay::{Relay, passed};
+use crate::pass::passed;
+use crate::relay::Relay;
 use crate::reply::Reply;
 use crate::surface::ollama;
 use crate::wire::{Document, WireError};

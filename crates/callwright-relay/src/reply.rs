@@ -8,10 +8,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 
-use crate::surface::Failure;
+use crate::api::Surface;
+use crate::headers::SHOULD_RETRY;
+use crate::surface::{Failure, error_body};
+
 use crate::wire::WireError;
 
 /// An answer for the client.
@@ -260,6 +263,27 @@ impl BodySender {
 
     fn lock(&self) -> MutexGuard<'_, Written> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reply {
+    /// An error as this API has it.
+    pub(crate) fn error_of(mut self, surface: Surface, request: &str) -> Reply {
+        let Some(body) = self.body.take_whole() else { return self };
+        match error_body(surface, self.status, &body, request) {
+            Some((status, text)) => {
+                // What does not fit does not fit next time either.
+                if status == StatusCode::BAD_REQUEST {
+                    self.headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+                }
+                self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                if let Ok(id) = HeaderValue::from_str(request) {
+                    self.headers.insert(HeaderName::from_static("request-id"), id);
+                }
+                Reply { status, headers: self.headers, body: ReplyBody::whole(Bytes::from(text)) }
+            }
+            None => Reply { body: ReplyBody::whole(body), ..self },
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use callwright_json::tally;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::followup;
+use crate::headers::{UNCHECKED, unchecked_calls};
 use crate::record::{TurnEnd, TurnRecord};
-use crate::relay::{UNCHECKED, unchecked_calls};
 use crate::turn::{Resolution, refusals};
 
 /// The `x-callwright-*` headers that are known before the answer begins.

@@ -4,7 +4,8 @@
 //! `weathers`, in any language. A piece that few tools have says more than one that many have. The weights are those of BM25
 //! (Robertson and Zaragoza, 2009).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use callwright::ToolSet;
 use callwright::value::Value;
@@ -113,6 +114,28 @@ fn count(text: &str, weight: f32, counts: &mut HashMap<Piece, f32>) {
         }
     }
     add(&mut last, ' ');
+}
+
+/// What a model is shown of tools that do not all fit.
+#[derive(Clone)]
+pub(crate) struct ToolSearch {
+    /// What the tool is called that searches.
+    pub(crate) name: Arc<str>,
+    pub(crate) index: Arc<ToolIndex>,
+    /// The numbers of the tools that are shown.
+    pub(crate) shown: BTreeSet<usize>,
+    /// Those tools, and the one that searches.
+    pub(crate) offered: Arc<ToolSet>,
+    /// How many are shown at first.
+    pub(crate) limit: usize,
+    pub(crate) left: u32,
+}
+
+impl ToolSearch {
+    /// How many tools are shown, as a part of all: `20/400`.
+    pub(crate) fn share(&self, all: usize) -> String {
+        format!("{}/{all}", self.shown.len())
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use http::HeaderMap;
 
 use super::{ChatError, Client};
 use crate::api::Surface;
+use crate::chat::CheckedRequest;
 use crate::config::LadderConfig;
 use crate::deliver::{Came, Events, Json};
 use crate::ladder::{Ladder, fingerprint};
@@ -22,9 +23,12 @@ use crate::question::Question;
 use crate::reading::{Reading, read_whole};
 use crate::record::{AttemptReason, Choice, TurnEnd, TurnRecord};
 use crate::recover::LostCall;
-use crate::relay::{CheckedRequest, Relay, Request};
+use crate::relay::Relay;
+use crate::request::Request;
+use crate::target::Target;
 use crate::tokens::{Budget, Usage};
-use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Target, Turn};
+use crate::turn::ReadUnknown;
+use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Turn};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
     Delta, Document, PromptTokens, Surrogates, choices, deltas, is_error, prompt_tokens, string_of, usage,
@@ -40,9 +44,6 @@ pub struct AskOptions {
     /// Judges calls of names that no tool of the request has, where the caller knows whose they are.
     pub read_unknown: Option<ReadUnknown>,
 }
-
-/// The verdict on such a call of an answer; `None` leaves it refused.
-pub type ReadUnknown = Arc<dyn Fn(&Refusal, &Choice) -> Option<Verdict> + Send + Sync>;
 
 impl fmt::Debug for AskOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,12 +17,13 @@ use crate::api::Surface;
 use crate::config::{RelayConfig, UpstreamConfig};
 use crate::owner::Owner;
 use crate::record::{Nobody, Observer};
-use crate::relay::{Relay, Request};
+use crate::relay::Relay;
 use crate::reply::{Reply, ReplyBody};
+use crate::request::Request;
 use crate::sse::Decoder;
 use crate::upstream::ConfigError;
 
-pub use ask::{Answer, AnswerDelta, AskOptions, ReadUnknown, error_fingerprint};
+pub use ask::{Answer, AnswerDelta, AskOptions, error_fingerprint};
 
 /// Asks models, and gets only right calls.
 ///

@@ -17,9 +17,10 @@ use crate::recover::LostCall;
 use crate::reply::BodySender;
 use crate::report;
 use crate::sse;
+use crate::target::Target;
 use crate::tokens::{Budget, Usage};
 use crate::turn::outcome::worse;
-use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Target, Turn};
+use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Turn};
 use crate::wire::{
     CALL_REFUSED, CUT, CallPiece, Delta, Document, INVALID_CONTENT, PromptTokens, Surrogates, deltas,
     error_status, is_error, is_foreign, is_of_function, is_passing, prompt_tokens, usage,

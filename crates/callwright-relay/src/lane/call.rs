@@ -13,8 +13,8 @@ use crate::record::Choice;
 use crate::relay::Relay;
 use crate::surface::messages;
 use crate::surface::responses::{Declared, Table};
+use crate::target::Target;
 use crate::tokens::Budget;
-use crate::turn::Target;
 use crate::wire::{WireError, array, string_of};
 
 use super::Lane;

@@ -12,7 +12,7 @@ use crate::history::{Form, answered, changed, repaired_function, settled};
 use crate::question::drop_what_is_ours;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
 use crate::surface::responses::is_our_code;
-use crate::turn::Target;
+use crate::target::Target;
 use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
 
 /// The request for `target`, with `more` behind its conversation, and of which tools it says `strict`.

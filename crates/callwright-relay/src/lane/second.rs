@@ -12,10 +12,11 @@ use http::{HeaderMap, StatusCode};
 
 use super::wire::{self, Settled, Told};
 use super::{Lane, request_id};
+use crate::headers::REQUEST_ID;
 use crate::record::{Observer, TurnEnd, TurnRecord};
-use crate::relay::{Errand, REQUEST_ID, Request};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
+use crate::request::{Errand, Request};
 use crate::tokens::Usage;
 use crate::turn::outcome::worse;
 use crate::wire::{Change, Document, rewritten, spliced, string_of};

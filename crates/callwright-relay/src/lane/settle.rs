@@ -9,8 +9,9 @@ use super::wire::{self, Settled, Told};
 use crate::followup;
 use crate::ladder::{self, Step};
 use crate::record::{AttemptReason, Choice, TurnEnd};
+use crate::target::Target;
 use crate::tokens::{Budget, Usage};
-use crate::turn::{Begun, Resolution, Target, begin_with, refusals};
+use crate::turn::{Begun, Resolution, begin_with, refusals};
 use crate::wire::Document;
 
 /// How the calls of an answer ended.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use super::open::AnswerSource;
-use super::{NoAnswer, OpenAnswer, Target, Turn, error_line, explained, unreachable};
+use super::{NoAnswer, OpenAnswer, Turn, error_line, explained, unreachable};
 use crate::api::Surface;
 use crate::bridge::{self, Unasked};
 use crate::capability::{Evidence, Refusal, Refused, Strict, refusal, refused_strict};
@@ -18,6 +18,7 @@ use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::recover::LostCall;
 use crate::surface::{MostTokens, most_tokens};
+use crate::target::Target;
 use crate::upstream::Upstream;
 use crate::wire::WireError;
 

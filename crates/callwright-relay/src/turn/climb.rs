@@ -4,12 +4,13 @@ use callwright::{Refusal, Verdict};
 
 use super::outcome::append;
 use super::settle::{is_repaired, new_verdicts, replace_first, replace_unsure, said_instead};
-use super::{Begun, Resolution, Sent, Target, Turn, begin_with, refusals};
+use super::{Begun, Resolution, Sent, Turn, begin_with, refusals};
 use crate::config::Mode;
 use crate::followup;
 use crate::ladder::{self, Step};
 use crate::question::Question;
 use crate::record::{AttemptReason, Choice, TurnEnd};
+use crate::target::Target;
 
 /// What came of a choice so far.
 struct Climb<'b> {

@@ -11,12 +11,13 @@ use callwright::{Policy, Reason, Refusal, Schema, heal};
 use callwright_json::{Span, strict, tally};
 
 use super::outcome::append;
-use super::{Resolution, Target, Turn};
+use super::{Resolution, Turn};
 use crate::followup;
 use crate::ladder::Step;
 use crate::question::Question;
 use crate::readers::{Readers, SHORT, Wanted};
 use crate::record::{AttemptReason, Choice, TurnEnd};
+use crate::target::Target;
 use crate::wire::ContentForm;
 
 impl Turn {

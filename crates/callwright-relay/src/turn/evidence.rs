@@ -10,13 +10,14 @@ use bytes::Bytes;
 use callwright::{ShownBy, ToolChoice};
 use callwright_json::{Kind, Value};
 
-use super::{Sent, Target, Turn};
+use super::{Sent, Turn};
 use crate::bridge;
 use crate::capability::{BoundMember, Evidence, Source, trial};
 use crate::config::Mode;
 use crate::question::counting_request;
 use crate::record::Choice;
 use crate::relay::Relay;
+use crate::target::Target;
 use crate::upstream::Candidate;
 use crate::wire::{Document, PromptTokens, prompt_tokens, string_of};
 

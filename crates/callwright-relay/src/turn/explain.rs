@@ -3,13 +3,10 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 
-use super::NoAnswer;
+use super::no_answer::{KEY, NoAnswer};
 use crate::surface::Failure;
 use crate::upstream::Upstream;
 use crate::wire::{WireError, looks};
-
-/// The code of an error about the key that an upstream wants.
-pub(crate) const KEY: &str = "upstream_key";
 
 /// What the client gets of an upstream that answered with an error. `body` holds no secret.
 pub(crate) fn explained(

@@ -10,11 +10,12 @@ use callwright::json;
 use callwright::value::Value;
 use callwright::{Tool, ToolChoice, ToolSet};
 
-use super::{Target, Turn};
+use super::Turn;
 use crate::question::{Offer, Question};
 use crate::record::{AttemptReason, Choice};
 use crate::surface::conversation::text;
-use crate::tool_search::ToolIndex;
+use crate::target::Target;
+use crate::tool_search::ToolSearch;
 use crate::wire::{Change, Document, rewritten, string_of};
 
 /// How often a model may search in one request.
@@ -26,28 +27,6 @@ const LEAST: usize = 3;
 
 /// The most bytes of the user's last words that are searched with.
 const WORDS: usize = 4 << 10;
-
-/// What a model is shown of tools that do not all fit.
-#[derive(Clone)]
-pub(crate) struct ToolSearch {
-    /// What the tool is called that searches.
-    pub(crate) name: Arc<str>,
-    index: Arc<ToolIndex>,
-    /// The numbers of the tools that are shown.
-    shown: BTreeSet<usize>,
-    /// Those tools, and the one that searches.
-    pub(crate) offered: Arc<ToolSet>,
-    /// How many are shown at first.
-    limit: usize,
-    left: u32,
-}
-
-impl ToolSearch {
-    /// How many tools are shown, as a part of all: `20/400`.
-    pub(crate) fn share(&self, all: usize) -> String {
-        format!("{}/{all}", self.shown.len())
-    }
-}
 
 impl Turn {
     /// Shows the model no more tools than are configured. Where all of them fit, or only some may be called, nothing changes.

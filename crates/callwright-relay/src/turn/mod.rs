@@ -2,7 +2,7 @@
 
 mod open;
 mod adapt;
-mod target;
+mod choose;
 mod no_answer;
 mod explain;
 mod climb;
@@ -12,16 +12,16 @@ mod second;
 pub(crate) mod content;
 mod once_more;
 mod evidence;
+mod proved;
 mod begun;
 mod resolution;
 pub(crate) mod outcome;
 
 use std::sync::Arc;
 
-use callwright::{Policy, ToolChoice, ToolSet};
+use callwright::{Policy, Refusal, ToolChoice, ToolSet, Verdict};
 use http::HeaderMap;
 
-use crate::client::ReadUnknown;
 use crate::config::Mode;
 use crate::ladder::{Ladder, doubts_open_ends};
 use crate::log::Log;
@@ -29,16 +29,19 @@ use crate::question::Question;
 use crate::reading::{ReadOptions, Shown};
 use crate::record::Choice;
 use crate::relay::Relay;
+use crate::target::Target;
 use crate::tokens::{Budget, Usage};
+use crate::tool_search::ToolSearch;
 use crate::wire::Ask;
 
 pub(crate) use begun::{Begun, begin_with};
 pub(crate) use explain::explained;
-pub(crate) use find::ToolSearch;
-pub(crate) use no_answer::NoAnswer;
-pub(crate) use open::{AnswerSource, OpenAnswer, error_line, unreachable};
+pub(crate) use no_answer::{NoAnswer, error_line, unreachable};
+pub(crate) use open::{AnswerSource, OpenAnswer};
 pub(crate) use resolution::{Resolution, Sent, refusals};
-pub(crate) use target::Target;
+
+/// The verdict on a call of a name that no tool has; `None` leaves it refused.
+pub type ReadUnknown = Arc<dyn Fn(&Refusal, &Choice) -> Option<Verdict> + Send + Sync>;
 
 /// A request on its way.
 pub(crate) struct Turn {

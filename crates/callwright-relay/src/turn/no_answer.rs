@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use super::error_line;
-use super::explain::KEY;
 use crate::log::Log;
 use crate::record::TurnEnd;
 use crate::reply::{Reply, ReplyBody};
 use crate::wire::WireError;
+
+/// The code of an error about the key that an upstream wants.
+pub(crate) const KEY: &str = "upstream_key";
 
 /// No answer that could be read.
 pub(crate) enum NoAnswer {
@@ -74,4 +75,20 @@ impl NoAnswer {
             }
         }
     }
+}
+
+/// No answer came, or one that cannot be used.
+pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
+    use crate::upstream::Failure;
+    let status = match error.failure {
+        Failure::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::BAD_GATEWAY,
+    };
+    WireError::upstream(status, "upstream_unavailable", error.to_string())
+}
+
+/// The first line of an error's body, for the log.
+pub(crate) fn error_line(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(2048)]);
+    text.lines().next().unwrap_or("").chars().take(300).collect()
 }

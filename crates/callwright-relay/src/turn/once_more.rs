@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{AnswerSource, OpenAnswer, Sent, Target, Turn};
+use super::{AnswerSource, OpenAnswer, Sent, Turn};
 use crate::followup;
 use crate::question::Question;
 use crate::reading::Shown;
 use crate::record::{AttemptReason, Choice};
 use crate::recover::LostCall;
+use crate::target::Target;
 use crate::upstream::Candidate;
 use crate::wire::{Document, PromptTokens, error_status, is_passing};
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use super::{NoAnswer, Target, Turn};
+use super::{NoAnswer, Turn};
 use crate::api::UpstreamKind;
 use crate::question::Question;
 use crate::reading::Shown;
 use crate::record::AttemptReason;
 use crate::relay::Relay;
+use crate::target::Target;
 use crate::upstream::{Candidate, Response};
 use crate::wire::{Document, WireError};
 
@@ -150,20 +151,4 @@ impl Turn {
         let other = self.prompt_target(target.candidate.clone()).await;
         Box::pin(self.open_at(other, question, AttemptReason::NoTools)).await
     }
-}
-
-/// No answer came, or one that cannot be used.
-pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
-    use crate::upstream::Failure;
-    let status = match error.failure {
-        Failure::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
-        _ => StatusCode::BAD_GATEWAY,
-    };
-    WireError::upstream(status, "upstream_unavailable", error.to_string())
-}
-
-/// The first line of an error's body, for the log.
-pub(crate) fn error_line(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&body[..body.len().min(2048)]);
-    text.lines().next().unwrap_or("").chars().take(300).collect()
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use callwright::{Acceptance, Refusal, Verdict};
 
-use super::{Begun, Target};
+use super::Begun;
 use crate::record::{Choice, TurnEnd};
+use crate::target::Target;
 use crate::wire::Foreign;
 
 /// What one choice of the answer came to when the ladder had ended.

@@ -4,9 +4,10 @@
 //! place of the first one's. Nobody follows it.
 
 use super::outcome::{append, worse};
-use super::{Resolution, Sent, Target, Turn};
+use super::{Resolution, Sent, Turn};
 use crate::question::Question;
 use crate::record::{AttemptReason, Choice, TurnEnd};
+use crate::target::Target;
 
 impl Turn {
     /// Would the client read that this answer is none?

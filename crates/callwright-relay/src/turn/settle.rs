@@ -6,13 +6,14 @@ use callwright::json;
 use callwright::{Acceptance, Outcome, Policy, Reason, Refusal, ShownBy, Verdict};
 use callwright_json::{Repair, RepairKind, strict};
 
-use super::{OpenAnswer, Resolution, Sent, Target, Turn};
+use super::{OpenAnswer, Resolution, Sent, Turn};
 use crate::config::{Constrain, Mode};
 use crate::followup::{self, CALL_TOKENS};
 use crate::question::Question;
 use crate::reading::{ReadOptions, read_again, read_whole};
 use crate::record::{AttemptReason, Choice};
 use crate::recover::LostCall;
+use crate::target::Target;
 use crate::tokens::Budget;
 use crate::wire::{choices, usage};
 

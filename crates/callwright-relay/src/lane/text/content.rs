@@ -7,7 +7,7 @@ use callwright::Policy;
 use super::super::Lane;
 use crate::followup;
 use crate::record::TurnEnd;
-use crate::turn::Target;
+use crate::target::Target;
 use crate::turn::content::Mended;
 
 /// What a text that has to be JSON comes to.

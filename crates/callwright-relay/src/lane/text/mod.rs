@@ -30,8 +30,8 @@ use crate::deliver::{Came, Json};
 use crate::readers::Readers;
 use crate::reading::{ReadOptions, Reading};
 use crate::reply::BodySender;
+use crate::target::Target;
 use crate::tokens::Budget;
-use crate::turn::Target;
 
 /// Nobody says how a text ends behind which the answer goes on.
 const UNSAID: End<'static> = (None, Budget::Unknown);

@@ -14,8 +14,8 @@ use super::responses::{is_message, text_of};
 use super::{Found, Reads, UNSAID, end_of};
 use crate::api::Surface;
 use crate::surface::responses::new_id;
+use crate::target::Target;
 use crate::tokens::Budget;
-use crate::turn::Target;
 use crate::turn::outcome::SILENCE;
 use crate::wire::{self as json, Document, array, object, rewritten, spliced, string_of};
 
