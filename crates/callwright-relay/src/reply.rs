@@ -14,7 +14,6 @@ use http_body::{Body, Frame, SizeHint};
 use crate::api::Surface;
 use crate::headers::SHOULD_RETRY;
 use crate::surface::{Failure, error_body};
-
 use crate::wire::WireError;
 
 /// An answer for the client.

@@ -19,7 +19,8 @@ use self::answer::{Answer, ErrorAnswer, Framing};
 use self::ollama::Ollama;
 use crate::api::{Surface, UpstreamKind};
 use crate::config::Limits;
-use crate::lane::wire::{self, Reader};
+use crate::lane::wire;
+use crate::lane::wire::told::Reader;
 use crate::upstream::{Candidate, Response, UpstreamError};
 use crate::wire::{Document, WireError};
 

@@ -4,7 +4,8 @@ use callwright_json::{Value, is_object, quote, strict};
 
 use super::conversation::{Choice, conversation, functions, most_tokens, parameters, stops, wants_several};
 use crate::calls::Ids;
-use crate::lane::wire::{CallHead, Reader, Seen, Told};
+use crate::lane::call::CallHead;
+use crate::lane::wire::told::{Reader, Seen, Told};
 use crate::surface::conversation::{Called, Entry, Part, Turn};
 use crate::surface::ollama::OPTIONS;
 use crate::tokens::Usage;

@@ -6,12 +6,16 @@
 //! place; one that is refused is asked for again, and at last told of in words. One that stands in a text becomes a native one. Nothing else
 //! of an answer is changed: thoughts, signatures and whatever nobody here knows stay as they came.
 
-mod call;
+mod asking;
+mod tools;
+pub(crate) mod call;
+mod verdict;
 mod live;
 mod question;
 mod second;
 mod settle;
 mod sound;
+mod silence;
 mod stream;
 mod text;
 mod whole;
@@ -19,60 +23,19 @@ pub(crate) mod wire;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use callwright::{Policy, json};
-use http::{HeaderMap, HeaderValue};
-
-use self::call::Tools;
+use self::asking::{Lane, Open};
 use crate::api::Surface;
-use crate::capability::{Strict, refused_strict};
-use crate::headers::{UNCHECKED, stream_arguments, unchecked};
+use crate::headers::{UNCHECKED, unchecked};
 use crate::ladder::Ladder;
 use crate::log::Log;
-use crate::owner::Owner;
 use crate::record::{AttemptReason, Nobody, TurnEnd};
 use crate::relay::Relay;
 use crate::reply::Reply;
 use crate::request::{Errand, Request};
-use crate::surface::{Beside, Translated};
 use crate::target::Target;
-use crate::turn::content::ContentCheck;
-use crate::turn::{NoAnswer, error_line, explained, unreachable};
-use crate::upstream::{Candidate, Response, Upstream};
-use crate::wire::{ContentForm, Document, Hosted, WireError, count_of, policy_of, string_of};
-
-/// A request on its way to an upstream that speaks the client's API.
-pub(crate) struct Lane {
-    relay: Arc<Relay>,
-    surface: Surface,
-    /// The request as the client sent it.
-    document: Document,
-    stream: bool,
-    /// The most tokens that the answer may have.
-    most_tokens: Option<u64>,
-    /// A follow-up's own bound, where the request has none: an answer that stays below it was not cut.
-    bound: Option<u64>,
-    tools: Tools,
-    /// What the text of the answer has to be, where the request asks for JSON and has no tools.
-    content: Option<Arc<ContentCheck>>,
-    /// Its tools that are no functions.
-    hosted: Hosted,
-    /// What the model is told behind the conversation: that it goes round.
-    looped: Option<String>,
-    policy: Policy,
-    /// May arguments go out while they are written? None where the client says nothing.
-    stream_arguments: Option<bool>,
-    ladder: Ladder,
-    headers: HeaderMap,
-    owner: Owner,
-    log: Log,
-}
-
-/// An upstream that is answering.
-struct Open {
-    answer: Response,
-    target: Target,
-}
+use crate::turn::NoAnswer;
+use crate::upstream::{Candidate, Upstream};
+use crate::wire::{Document, string_of};
 
 /// The answer to a request whose upstream speaks the client's API; none where it does not.
 pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Errand) -> Option<Reply> {
@@ -124,7 +87,7 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
         Surface::Responses => "/responses/input_tokens",
         Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => "/messages/count_tokens",
     };
-    let (body, _) = question::body(&lane, &Target::native(candidate.clone()), &[], lane.stream);
+    let (body, _) = lane.body(&Target::native(candidate.clone()), &[], lane.stream);
     let answer = candidate.upstream.post(path, body, &lane.headers).await.ok()?;
     let body = answer.body.whole(relay.config.limits.answer).await.ok()?;
     let counted = answer.status.is_success().then(|| candidate.upstream.without_secrets(body))?;
@@ -162,154 +125,6 @@ pub(crate) async fn instead(
 }
 
 impl Lane {
-    async fn new(
-        relay: &Arc<Relay>,
-        request: &Request,
-        document: Document,
-        (mut log, ladder): (Log, Option<Ladder>),
-    ) -> Result<Lane, (WireError, Log)> {
-        let root = document.root();
-        let checked = async {
-            let tools = Tools::of(relay, request.surface, root).await?;
-            Ok((tools, policy_of(root)?, stream_arguments(&request.headers)?))
-        };
-        let (tools, own, stream_arguments) = match checked.await {
-            Ok(checked) => checked,
-            Err(error) => return Err((error, log)),
-        };
-        let model = string_of(root, "model").unwrap_or_default().into_owned();
-        let set = relay.upstreams().configured(&model).and_then(|set| set.policy);
-        let policy = request.policy.or(own).or(set).unwrap_or(relay.config.policy);
-        let stream = root.get("stream").and_then(callwright_json::Value::as_bool) == Some(true);
-        let most_tokens = count_of(root, "max_output_tokens").or_else(|| count_of(root, "max_tokens"));
-        // Records are told in chats, as far as there is one that says the same.
-        let beside = Beside { headers: &request.headers, owner: &request.owner, gemini: None };
-        let chat = Translated::of(request.surface, document.clone(), beside, &relay.responses).ok();
-        let asked = chat.as_ref().filter(|_| tools.is_empty());
-        let form = asked.and_then(|chat| ContentForm::of(chat.document.root()));
-        let content = ContentCheck::of(form, &model, policy, &relay.readers).await;
-        let messages = chat.as_ref().and_then(|chat| chat.document.root().get("messages"));
-        let found = messages.and_then(|messages| relay.looped(messages.elements(), &tools.tool_set));
-        let (told, session) = match chat {
-            Some(chat) => (chat.document.to_bytes(), chat.session),
-            None => (document.to_bytes(), None),
-        };
-        log.came_by(request.surface, session);
-        if let Some(found) = &found {
-            log.looped(found.times);
-        }
-        log.asks(told, &model, policy, (stream, !tools.is_empty()));
-        let ladder = ladder.unwrap_or_else(|| Ladder::new(policy, &relay.config.ladder));
-        Ok(Lane {
-            relay: Arc::clone(relay),
-            surface: request.surface,
-            stream,
-            most_tokens,
-            bound: None,
-            hosted: Hosted::of(document.root()),
-            looped: found.map(|found| json!({"role": "user", "content": found.sentence}).to_string()),
-            tools,
-            content,
-            policy,
-            stream_arguments,
-            ladder,
-            headers: request.headers.clone(),
-            owner: request.owner.clone(),
-            log,
-            document,
-        })
-    }
-
-    /// The most tokens that the answer to the next question may have.
-    fn most_tokens(&self) -> Option<u64> {
-        self.most_tokens.or(self.bound)
-    }
-
-    /// Asks these one after the other, until one answers.
-    async fn open(&mut self, candidates: Vec<Candidate>, reason: AttemptReason) -> Result<Open, NoAnswer> {
-        let (mut failed, mut reason) = (None, reason);
-        for candidate in candidates {
-            let strict = self.relay.capabilities.what_is_known(&candidate).strict;
-            let target = Target { strict, ..Target::native(candidate) };
-            match self.ask(target, &[], self.stream, reason).await {
-                Err(failure) if failure.is_worth_another_upstream() => failed = Some(failure),
-                done => return done,
-            }
-            reason = AttemptReason::Failover;
-        }
-        Err(failed.unwrap_or_else(NoAnswer::nobody))
-    }
-
-    /// Asks again where an answer failed, for this reason, before the client had anything of it: another upstream of this API where
-    /// there is one. None where nothing more may be asked, or nobody answers.
-    async fn past_failure(&mut self, target: &Target, why: &str) -> Option<Open> {
-        if !self.ladder.may_pass_failure(self.log.elapsed()) {
-            return None;
-        }
-        self.log.failed(None, why);
-        let model = string_of(self.document.root(), "model").unwrap_or_default();
-        let candidates = self.relay.upstreams().route(&model).of_kind(self.surface.into());
-        let is_other = |other: &Candidate| other.differs_from(&target.candidate);
-        let next = candidates.into_iter().find(is_other).map_or_else(|| target.clone(), Target::native);
-        tracing::warn!(
-            next = next.candidate.upstream.name(),
-            "[relay] the answer broke off before it began, asking again"
-        );
-        self.ask(next, &[], self.stream, AttemptReason::Failover).await.ok()
-    }
-
-    /// Asks `target` with `more` behind the conversation; where it takes no `strict`, once more without.
-    async fn ask(
-        &mut self,
-        target: Target,
-        more: &[String],
-        stream: bool,
-        reason: AttemptReason,
-    ) -> Result<Open, NoAnswer> {
-        let (body, strict) = question::body(self, &target, more, stream);
-        let asked = Target { strict, ..target };
-        let failed = match self.asked_with(asked.clone(), body, reason).await {
-            Err(failed) if strict != Strict::None => failed,
-            done => return done,
-        };
-        let NoAnswer::Upstream(status, _, body) = &failed else { return Err(failed) };
-        let Some(words) = refused_strict(*status, body) else { return Err(failed) };
-        let asked = Target { strict: Strict::None, ..asked };
-        let model = asked.candidate.model.clone();
-        tracing::info!(model, reason = words, "[relay] fallback: the upstream takes no strict");
-        let (body, _) = question::body(self, &asked, more, stream);
-        let open = self.asked_with(asked, body, AttemptReason::NoStrict).await?;
-        self.relay.capabilities.learn_no_strict(&open.target.candidate, &words).await;
-        Ok(open)
-    }
-
-    async fn asked_with(
-        &mut self,
-        target: Target,
-        body: Bytes,
-        reason: AttemptReason,
-    ) -> Result<Open, NoAnswer> {
-        self.log.asked(reason, &target, self.surface, body.clone());
-        let Candidate { upstream, kind, .. } = target.candidate.clone();
-        let answer = upstream.question(kind, body, &self.headers).await;
-        let mut answer = answer.map_err(|error| {
-            self.log.failed(None, &error.to_string());
-            NoAnswer::Error(unreachable(&error))
-        })?;
-        self.log.answered(&mut answer, self.relay.config.keep_answers);
-        if answer.status.is_success() {
-            return Ok(Open { answer, target });
-        }
-        let (status, headers) = (answer.status, answer.headers);
-        let body = answer.body.whole(self.relay.config.limits.answer).await.map_err(|error| {
-            self.log.failed(Some(status.as_u16()), &error.to_string());
-            NoAnswer::Error(unreachable(&error))
-        })?;
-        let body = upstream.without_secrets(body);
-        self.log.failed(Some(status.as_u16()), &error_line(&body));
-        Err(explained(&upstream, status, headers, body))
-    }
-
     async fn reply(self, open: Open) -> Reply {
         let unchecked = unchecked(&self.tools.tool_set);
         let mut reply = match open.answer.is_stream() {
@@ -321,9 +136,4 @@ impl Lane {
         }
         reply
     }
-}
-
-/// The request's id, for its answer.
-fn request_id(log: &Log) -> Option<HeaderValue> {
-    HeaderValue::from_str(log.id()).ok()
 }

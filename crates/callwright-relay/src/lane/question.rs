@@ -5,59 +5,61 @@ use bytes::Bytes;
 use callwright::ToolSet;
 use callwright_json::{Kind, Span, Value, quote};
 
-use super::Lane;
 use crate::api::Surface;
 use crate::capability::Strict;
 use crate::history::{Form, answered, changed, repaired_function, settled};
+use crate::lane::asking::Lane;
 use crate::question::drop_what_is_ours;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
 use crate::surface::responses::is_our_code;
 use crate::target::Target;
 use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
 
-/// The request for `target`, with `more` behind its conversation, and of which tools it says `strict`.
-pub(super) fn body(lane: &Lane, target: &Target, more: &[String], stream: bool) -> (Bytes, Strict) {
-    let model = target.candidate.model.as_str();
-    let root = lane.document.root();
-    let key = conversation_of(lane.surface);
-    let tool_set = &lane.tools.tool_set;
-    let old = root.get(key);
-    let repaired = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match lane.surface {
-        Surface::Responses => responses_history(root, old, tool_set),
-        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => {
-            messages_history(old, tool_set)
+impl Lane {
+    /// The request for `target`, with `more` behind its conversation, and of which tools it says `strict`.
+    pub(super) fn body(&self, target: &Target, more: &[String], stream: bool) -> (Bytes, Strict) {
+        let model = target.candidate.model.as_str();
+        let root = self.document.root();
+        let key = conversation_of(self.surface);
+        let tool_set = &self.tools.tool_set;
+        let old = root.get(key);
+        let repaired = old.filter(|old| old.kind() == Kind::Array).and_then(|old| match self.surface {
+            Surface::Responses => responses_history(root, old, tool_set),
+            Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => {
+                messages_history(old, tool_set)
+            }
+        });
+        let more: Vec<&str> = self.looped.iter().chain(more).map(String::as_str).collect();
+        let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), &more));
+        let edits: Vec<(Span, String)> =
+            old.zip(longer.or(repaired)).map(|(old, text)| (old.span(), text)).into_iter().collect();
+        let mut changes: Vec<(&str, Change)> = Vec::new();
+        if string_of(root, "model").is_none_or(|named| named != model) {
+            changes.push(("model", Change::Set(quote(model))));
         }
-    });
-    let more: Vec<&str> = lane.looped.iter().chain(more).map(String::as_str).collect();
-    let longer = (!more.is_empty()).then(|| longer(old, repaired.as_deref(), &more));
-    let edits: Vec<(Span, String)> =
-        old.zip(longer.or(repaired)).map(|(old, text)| (old.span(), text)).into_iter().collect();
-    let mut changes: Vec<(&str, Change)> = Vec::new();
-    if string_of(root, "model").is_none_or(|named| named != model) {
-        changes.push(("model", Change::Set(quote(model))));
+        if stream != self.stream {
+            changes.extend(["stream", "stream_options"].map(|key| (key, Change::Remove)));
+        }
+        if let Some(bound) = self.bound.filter(|_| self.most_tokens.is_none()) {
+            let key = if self.surface == Surface::Responses { "max_output_tokens" } else { "max_tokens" };
+            changes.push((key, Change::Set(bound.to_string())));
+        }
+        drop_what_is_ours(root, &mut changes);
+        let tools = root.get("tools").filter(|_| !self.tools.are_barred);
+        let marked = tools.and_then(|tools| target.strict.marked(tools, self.surface, tool_set));
+        let strict = if marked.is_some() { target.strict } else { Strict::None };
+        changes.extend(marked.map(|tools| ("tools", Change::Set(tools))));
+        let text = match edits.is_empty() {
+            true => None,
+            false => Document::of(spliced(self.document.text(), &edits)).ok(),
+        };
+        let document = text.as_ref().unwrap_or(&self.document);
+        let body = match changes.is_empty() {
+            true => document.to_bytes(),
+            false => Bytes::from(rewritten(document.root(), &changes)),
+        };
+        (body, strict)
     }
-    if stream != lane.stream {
-        changes.extend(["stream", "stream_options"].map(|key| (key, Change::Remove)));
-    }
-    if let Some(bound) = lane.bound.filter(|_| lane.most_tokens.is_none()) {
-        let key = if lane.surface == Surface::Responses { "max_output_tokens" } else { "max_tokens" };
-        changes.push((key, Change::Set(bound.to_string())));
-    }
-    drop_what_is_ours(root, &mut changes);
-    let tools = root.get("tools").filter(|_| !lane.tools.are_barred);
-    let marked = tools.and_then(|tools| target.strict.marked(tools, lane.surface, tool_set));
-    let strict = if marked.is_some() { target.strict } else { Strict::None };
-    changes.extend(marked.map(|tools| ("tools", Change::Set(tools))));
-    let text = match edits.is_empty() {
-        true => None,
-        false => Document::of(spliced(lane.document.text(), &edits)).ok(),
-    };
-    let document = text.as_ref().unwrap_or(&lane.document);
-    let body = match changes.is_empty() {
-        true => document.to_bytes(),
-        false => Bytes::from(rewritten(document.root(), &changes)),
-    };
-    (body, strict)
 }
 
 /// The member that holds the conversation.

@@ -2,12 +2,13 @@
 
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
 
-use super::Lane;
 use super::call::{Call, CallHead, Put};
 use super::text::{Found, Whole};
-use super::wire::{self, Settled, Told};
+use super::wire;
 use crate::followup;
 use crate::ladder::{self, Step};
+use crate::lane::asking::Lane;
+use crate::lane::wire::told::{Settled, Told};
 use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::target::Target;
 use crate::tokens::{Budget, Usage};

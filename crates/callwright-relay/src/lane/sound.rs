@@ -3,9 +3,9 @@
 
 use callwright_json::{Value, strict};
 
-use super::Lane;
 use super::call::{Call, CallHead};
-use super::wire::is_announced_call;
+use crate::lane::asking::Lane;
+use crate::lane::wire::told::is_announced_call;
 use crate::wire::{string_of, undeclared};
 
 /// Why a stream is broken that says a call in two ways.

@@ -4,27 +4,28 @@
 //! answer wait for what follows: where that does not come, the upstream is asked again, and the client hears of one answer alone.
 
 use std::collections::BTreeSet;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use callwright::{Acceptance, Verdict};
-use callwright_json::{Tree, Value, strict};
+use callwright_json::{Tree, Value};
 use http::StatusCode;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::call::{Call, CallHead};
 use super::live::LiveCall;
 use super::second::Second;
 use super::settle::{End, choice, settled};
+use super::silence::{SILENCE, in_silence};
 use super::text::Texts;
-use super::wire::{self, Seen, Told, Wire};
-use super::{Lane, Open, request_id};
+use super::wire;
+use super::wire::told::read;
 use crate::deliver::{Came, Ending, Events, Json};
 use crate::followup;
 use crate::headers::REQUEST_ID;
+use crate::lane::asking::{Lane, Open, request_id};
+use crate::lane::wire::told::{Seen, Told, Wire};
 use crate::record::TurnEnd;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
@@ -35,9 +36,6 @@ use crate::tokens::Usage;
 use crate::turn::outcome::worse;
 use crate::upstream::ResponseBody;
 use crate::wire::{CALL_REFUSED, CUT, Document, error_status, is_passing};
-
-/// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
-const SILENCE: Duration = Duration::from_secs(10);
 
 /// The answer to a request, from an upstream that streams.
 pub(super) fn reply(lane: Lane, open: Open) -> Reply {
@@ -609,27 +607,4 @@ fn events(stream: Bytes) -> Vec<Event> {
     let mut decoder = Decoder::new(stream.len());
     decoder.push(stream);
     std::iter::from_fn(|| decoder.next().ok().flatten()).collect()
-}
-
-/// The data of an event, as JSON.
-pub(super) fn read(event: &Event) -> Option<(String, Tree)> {
-    let json = String::from_utf8(event.data.as_ref()?.to_vec()).ok()?;
-    let tree = strict(&json).ok()?;
-    Some((json, tree))
-}
-
-/// Waits for `work`; meanwhile the client hears of it by `beat`, where there is one.
-pub(super) async fn in_silence<T>(
-    to: &BodySender,
-    beat: Option<&'static str>,
-    work: impl Future<Output = T>,
-) -> T {
-    let mut work = pin!(work);
-    loop {
-        match (timeout(SILENCE, &mut work).await, beat) {
-            (Ok(done), _) => return done,
-            (Err(_), Some(beat)) => to.write(beat.as_bytes()),
-            (Err(_), None) => {}
-        }
-    }
 }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use http::HeaderMap;
 
 use self::responses::kept::KeptResponses;
-
 use crate::api::Surface;
 use crate::owner::Owner;
 use crate::wire::{Document, WireError};

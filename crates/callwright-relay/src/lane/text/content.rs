@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use callwright::Policy;
 
-use super::super::Lane;
 use crate::followup;
+use crate::lane::asking::Lane;
 use crate::record::TurnEnd;
 use crate::target::Target;
 use crate::turn::content::Mended;

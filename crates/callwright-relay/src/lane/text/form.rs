@@ -4,9 +4,6 @@ use std::borrow::Cow;
 
 use callwright_json::Value;
 
-use super::messages::Blocks;
-use super::responses::Items;
-use crate::api::Surface;
 use crate::deliver::Came;
 
 /// What an event says.
@@ -88,12 +85,4 @@ pub(super) trait Form: Send {
 
     /// The event that says why the answer ends: for this reason, if there is another one, and with so many more tokens.
     fn ends(&mut self, came: Came, other: (Option<&str>, u64), out: &mut Vec<Came>);
-}
-
-/// The form of this API.
-pub(super) fn of(surface: Surface) -> Box<dyn Form> {
-    match surface {
-        Surface::Responses => Box::new(Items::default()),
-        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => Box::new(Blocks::default()),
-    }
 }

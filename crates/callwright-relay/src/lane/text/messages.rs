@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use callwright_json::{Value, quote};
 
-use super::super::wire::is_announced_call;
 use super::form::{Form, Made, Place};
 use crate::deliver::{Came, Json};
+use crate::lane::wire::told::is_announced_call;
 use crate::turn::outcome::SILENCE;
 use crate::wire::{count_of, object, spliced, string_of};
 

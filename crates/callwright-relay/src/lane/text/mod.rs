@@ -7,37 +7,30 @@
 
 mod content;
 mod form;
+mod found;
+mod reads;
 mod messages;
 mod part;
 mod responses;
 mod whole;
 
-use std::sync::Arc;
-
-use callwright::{CallsInReasoning, ToolSet, Verdict};
+use callwright::Verdict;
 
 use self::content::Content;
-use self::form::{Form, Made, Place};
+use self::form::{Form, Place};
+pub(super) use self::found::Found;
 use self::part::{Part, Role};
+use self::reads::{End, Reads, UNSAID, call_of, end_of};
 pub(super) use self::whole::Whole;
-use super::Lane;
-use super::call::Put;
-use super::stream::in_silence;
-use super::wire::{self, Told};
+use super::wire;
 use crate::api::Surface;
-use crate::calls::new_id;
 use crate::deliver::{Came, Json};
-use crate::readers::Readers;
-use crate::reading::{ReadOptions, Reading};
+use crate::lane::asking::Lane;
+use crate::lane::silence::in_silence;
+use crate::lane::wire::told::Told;
 use crate::reply::BodySender;
 use crate::target::Target;
 use crate::tokens::Budget;
-
-/// Nobody says how a text ends behind which the answer goes on.
-const UNSAID: End<'static> = (None, Budget::Unknown);
-
-/// Why an answer ended, and what was left of its tokens.
-type End<'a> = (Option<&'a str>, Budget);
 
 /// The texts of a stream, as they are read.
 pub(super) struct Texts {
@@ -59,99 +52,10 @@ pub(super) struct Texts {
     to: BodySender,
 }
 
-/// How texts are read.
-pub(super) struct Reads {
-    readers: Arc<Readers>,
-    tool_set: Arc<ToolSet>,
-    options: ReadOptions,
-}
-
-/// The calls that stand in texts, and the texts as the model wrote them.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    calls: Vec<(String, Verdict)>,
-    pub(super) raw: String,
-}
-
-impl Found {
-    /// What the call of this id came to, where it stands in a text.
-    pub(super) fn verdict(&self, id: &str) -> Option<&Verdict> {
-        self.calls.iter().find(|(own, _)| own == id).map(|(_, verdict)| verdict)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
-    /// Takes a call, and says how it is written.
-    fn take(&mut self, lane: &Lane, verdict: Verdict) -> Made {
-        let id = match lane.surface {
-            Surface::Responses => new_id("call_"),
-            Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => new_id("toolu_"),
-        };
-        let made = match &verdict {
-            Verdict::Accepted(accepted) => {
-                let (namespace, name, arguments) = match lane.put(accepted) {
-                    Put::Call { namespace, name, arguments } => (namespace, name, arguments),
-                    Put::Words(_) => (None, accepted.name.clone(), accepted.arguments.clone()),
-                };
-                Made { id: id.clone(), namespace, name, arguments: Some(arguments) }
-            }
-            Verdict::Refused(refusal) => {
-                let name = refusal.name.clone().unwrap_or_default();
-                Made { id: id.clone(), namespace: None, name, arguments: None }
-            }
-        };
-        self.calls.push((id, verdict));
-        made
-    }
-}
-
-impl Reads {
-    /// How the texts of the answers of `target` are read; none where no call can stand in them.
-    pub(super) fn of(lane: &Lane, target: &Target) -> Option<Reads> {
-        let may_call = !lane.tools.is_empty() && !lane.tools.are_barred && target.candidate.heals_text();
-        may_call.then(|| Reads {
-            readers: Arc::clone(&lane.relay.readers),
-            tool_set: Arc::clone(&lane.tools.tool_set),
-            options: lane.read_options(target),
-        })
-    }
-
-    fn reading(&self) -> Reading {
-        Reading::new(&self.readers, &self.tool_set, &self.options)
-    }
-
-    /// The calls in reasoning that something `follows`, or nothing.
-    async fn thought(&self, thought: &str, follows: bool, end: End<'_>) -> Vec<Verdict> {
-        let is_read = match self.options.calls_in_reasoning {
-            CallsInReasoning::Ignore => false,
-            CallsInReasoning::Unclosed => !follows,
-            _ => true,
-        };
-        if !is_read || thought.trim().is_empty() {
-            return Vec::new();
-        }
-        let mut events = Vec::new();
-        let mut reading = self.reading();
-        reading.thought(thought, &mut events).await;
-        end_of(reading, end, &mut events).await;
-        events.into_iter().filter_map(part::call_of).collect()
-    }
-}
-
-/// Ends a reading, for this reason and with so much left.
-async fn end_of(mut reading: Reading, (reason, budget): End<'_>, events: &mut Vec<callwright::Event>) {
-    if let Some(reason) = reason {
-        reading.stopped(reason);
-    }
-    reading.finish(budget, events).await;
-}
-
 impl Texts {
     pub(super) fn new(lane: &Lane, target: &Target, to: BodySender) -> Texts {
         Texts {
-            form: form::of(lane.surface),
+            form: form_of(lane.surface),
             reads: Reads::of(lane, target),
             part: None,
             thought: String::new(),
@@ -253,7 +157,7 @@ impl Texts {
             if let Some(reading) = part.reading.take() {
                 end_of(reading, UNSAID, &mut events).await;
             }
-            if !part.is_made && !events.into_iter().any(|event| part::call_of(event).is_some()) {
+            if !part.is_made && !events.into_iter().any(|event| call_of(event).is_some()) {
                 part.pass_all(&mut *self.form, out);
             }
         }
@@ -346,5 +250,15 @@ impl Texts {
             return self.form.ends(came, (Some(&reason), more), out);
         }
         self.form.ends(came, (None, 0), out);
+    }
+}
+
+/// The form of this API.
+fn form_of(surface: Surface) -> Box<dyn Form> {
+    match surface {
+        Surface::Responses => Box::new(responses::Items::default()),
+        Surface::Messages | Surface::Chat | Surface::Ollama | Surface::Gemini => {
+            Box::new(messages::Blocks::default())
+        }
     }
 }

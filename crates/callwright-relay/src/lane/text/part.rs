@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use callwright::{Event, Verdict};
 
-use super::super::Lane;
-use super::Found;
 use super::form::Form;
 use crate::deliver::Came;
+use crate::lane::asking::Lane;
+use crate::lane::text::found::Found;
 use crate::reading::Reading;
 
 /// A text that is read.
@@ -46,14 +46,6 @@ pub(super) enum Role {
     Aside,
     /// It ends it: it goes out once all is read.
     Closes,
-}
-
-/// The call that an event is.
-pub(super) fn call_of(event: Event) -> Option<Verdict> {
-    match event {
-        Event::Call(verdict) => Some(verdict),
-        _ => None,
-    }
 }
 
 impl Part {

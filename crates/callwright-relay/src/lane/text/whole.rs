@@ -3,16 +3,18 @@
 use callwright::{Event, Verdict};
 use callwright_json::{Span, Value, quote};
 
-use super::super::Lane;
-use super::super::call::Tools;
-use super::super::wire::{self, Told, text_part};
+use super::super::wire::{self, text_part};
 use super::content::Content;
 use super::form::Made;
 use super::messages::{is_end, is_thought};
-use super::part::{Waiting, call_of};
+use super::part::Waiting;
 use super::responses::{is_message, text_of};
-use super::{Found, Reads, UNSAID, end_of};
 use crate::api::Surface;
+use crate::lane::asking::Lane;
+use crate::lane::text::found::Found;
+use crate::lane::text::reads::{Reads, UNSAID, call_of, end_of};
+use crate::lane::tools::Tools;
+use crate::lane::wire::told::Told;
 use crate::surface::responses::new_id;
 use crate::target::Target;
 use crate::tokens::Budget;

@@ -2,8 +2,9 @@
 
 use callwright_json::{Span, Value, quote};
 
-use super::{CallHead, Put, Reader, Seen, Settled, Told, Wire, edited, written};
-use crate::lane::stream::read;
+use crate::lane::call::{CallHead, Put};
+use crate::lane::wire::told::read;
+use crate::lane::wire::told::{Reader, Seen, Settled, Told, Wire, edited, written};
 use crate::sse::Event;
 use crate::surface::Failure;
 use crate::tokens::Usage;
