@@ -60,7 +60,12 @@ impl Reading<'_> {
                 }
                 Kind::String => {
                     let text = value.as_str().unwrap_or_default();
-                    if holder.is_some_and(|holder| holder.has_member_in(&text, edits, guide)) {
+                    let is_torn = match holder {
+                        Some(holder) => holder.has_member_in(&text, edits, guide),
+                        // In a list that stands in no object.
+                        None => edits.escaped && holds_element(&text),
+                    };
+                    if is_torn {
                         return true;
                     }
                 }
@@ -309,6 +314,8 @@ fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
 fn closes_first(text: &str) -> bool {
     let Some((before, behind)) = text.split_once('"') else { return false };
     let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',');
+    // `kq"}, "note": "x`
+    let behind = behind.trim_start().trim_start_matches(['}', ']']);
     let opens_next = behind_parting(behind).is_some_and(|next| next.starts_with('"'));
     !before.is_empty() && !before.ends_with(opens) && opens_next
 }

@@ -104,13 +104,22 @@ impl Search<'_, '_> {
     }
 
     /// The key behind the comma at `comma` may belong to the object around this container, whose closing
-    /// bracket was lost: `{"labels": ["a", "b", "draft": true}`.
+    /// bracket was lost: `{"labels": ["a", "b", "draft": true}`; and so may the list, `[[1, 2, [3, 4]]`.
     fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
         let Some(parent) = self.frames.get(frame.parent as usize) else { return };
-        if !parent.is_object() || matches!(frame.shape, Shape::Arguments | Shape::Group) {
+        if matches!(frame.shape, Shape::Arguments | Shape::Group) {
             return;
         }
         let key = self.peek_blank(comma + 1);
+        if !parent.is_object() {
+            let bracket = self.bytes.get(key).filter(|byte| matches!(byte, b'[' | b'{')).copied();
+            let is_outer = |first| !self.may_begin(&frame, key, first) && self.may_begin(parent, key, first);
+            if frame.shape == Shape::Array && parent.shape == Shape::Array && bracket.is_some_and(is_outer) {
+                let s = self.close_at(State { at: comma as u32, ..s }, frame, gap);
+                self.fork(s);
+            }
+            return;
+        }
         // A key may begin with any of these; most elements do not.
         let may_begin = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'"' | b'\'' | b'`' | b'_' | 0x80..);
         if !self.bytes.get(key).is_some_and(may_begin) {

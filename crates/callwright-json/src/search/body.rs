@@ -416,7 +416,10 @@ impl Search<'_, '_> {
         if self.strict_quotes {
             match self.bytes.get(at + 1) {
                 Some(b'\n') => return Some(self.replace(s, RepairKind::DropEscape, at + 2, "")),
-                Some(b'N') => return self.fail(Problem::OpenEscape, Span::new(at, at + 2)),
+                // `C:\Users`: Python refuses it.
+                Some(b'N' | b'U' | b'u' | b'x') if !is_escape(&self.bytes[at..]) => {
+                    return self.fail(Problem::OpenEscape, Span::new(at, at + 2));
+                }
                 _ => {}
             }
         }
@@ -451,6 +454,11 @@ impl Search<'_, '_> {
     pub(super) fn in_arguments(&self, s: &State) -> bool {
         self.frame(s).is_some_and(|f| f.shape == super::Shape::Arguments)
     }
+}
+
+/// Returns whether an escape of JSON or of another language stands at the start of `bytes`.
+fn is_escape(bytes: &[u8]) -> bool {
+    escape_len(bytes, 0).is_some() || foreign_escape(bytes).is_some()
 }
 
 /// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.

@@ -44,7 +44,7 @@ struct Seen {
     working: usize,
     /// Layout before a letter: `\name`.
     line_breaks: usize,
-    /// Tabs and returns before a letter: `\temp`.
+    /// Tabs and returns before a letter, and not at the beginning of a line: `\temp`.
     tabs: usize,
     raw_breaks: bool,
     /// Quotes that are text, though nobody escaped them.
@@ -100,7 +100,7 @@ impl Search<'_, '_> {
             _ if layout == 0 && working == seen.working => Some(Escapes::Repaired),
             (0, 0) if !is_path => None,
             (0, _) => Some(Escapes::Literal),
-            _ if is_path && 0 < layout => None,
+            _ if is_path && 0 < layout || 0 < seen.tabs => None,
             _ => Some(Escapes::Repaired),
         };
         if way.is_none() {
@@ -127,7 +127,7 @@ impl Seen {
         let is_before_letter = body.get(at + len).is_some_and(u8::is_ascii_alphabetic);
         match body.get(at + 1) {
             Some(b'n') if is_before_letter => self.line_breaks += 1,
-            Some(b't' | b'r') if is_before_letter => self.tabs += 1,
+            Some(b't' | b'r') if is_before_letter && !begins_line(&body[..at]) => self.tabs += 1,
             Some(b'b' | b'f' | b'/') => {}
             next => {
                 self.escaped |= matches!(next, Some(b'"' | b'\\'));
@@ -136,6 +136,12 @@ impl Seen {
         }
         len
     }
+}
+
+/// Returns whether a line begins behind `body`, by its escapes: `x:\n\t`.
+fn begins_line(body: &[u8]) -> bool {
+    let lines = body.trim_ascii_end();
+    lines.is_empty() || [b"\\n", b"\\t", b"\\r"].iter().any(|escape| lines.ends_with(*escape))
 }
 
 /// Does a drive stand in `body`: `C:\`? Not where a line ends: `for x in y:\n`.

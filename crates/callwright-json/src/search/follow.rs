@@ -97,17 +97,21 @@ impl Search<'_, '_> {
         is_stray.then(|| sign.len_utf8())
     }
 
-    /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`.
+    /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`. Behind a number they may be a
+    /// part of it: `50%`.
     pub(super) fn noise(&self, s: &State, at: usize) -> Option<usize> {
         let end = at + self.signs_at(at)?;
+        let is_of_number = self.bytes[..at].trim_ascii_end().last().is_some_and(u8::is_ascii_digit);
         let next = self.peek_blank(end);
         let goes_on = matches!(self.sign_at(next)?, (b',' | b'}' | b']', _)) && self.may_go_on(s, next);
-        goes_on.then_some(end)
+        (goes_on && !is_of_number).then_some(end)
     }
 
-    /// How many bytes the signs at `at` take that are no token, nor a part of one: no quotes, brackets, dots or commas.
+    /// How many bytes the signs at `at` take that are no token, nor a part of one: no quotes, brackets, dots, commas or
+    /// backslashes.
     pub(super) fn signs_at(&self, at: usize) -> Option<usize> {
-        let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`…⋯".contains(c);
+        let is_sign =
+            |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`\\…⋯".contains(c);
         let text = self.text.get(at..)?;
         let len = text.find(|c| !is_sign(c)).unwrap_or(text.len());
         (0 < len && len <= LONGEST_NOISE && super::mark(&self.bytes[at..]).is_none()).then_some(len)
@@ -124,7 +128,7 @@ impl Search<'_, '_> {
     }
 
     /// May the next element of the array `frame` begin with `first`?
-    fn may_begin(&self, frame: &Frame, at: usize, first: u8) -> bool {
+    pub(super) fn may_begin(&self, frame: &Frame, at: usize, first: u8) -> bool {
         let kinds = self.kinds(self.guide.element(frame.place, frame.count as usize + 1));
         match first {
             _ if self.quote_at(at).is_some() => kinds.has(Kinds::STRING),

@@ -27,9 +27,12 @@ impl Search<'_, '_> {
                 s.at = end as u32;
             }
             let Some((end, kind)) = self.blank_at(end) else { return s };
-            // `// ... 8 more`: something was left out here.
+            // `// ... 8 more`: something was left out here. `// note, "b": 2}}`: the line goes on behind it.
             let comment = self.text.get(at..end).unwrap_or("");
-            if kind == RepairKind::DropComment && (comment.contains("...") || comment.contains('…')) {
+            let closes = |brackets: [char; 2]| comment.matches(brackets).count();
+            let is_more =
+                comment.contains("...") || comment.contains('…') || closes(['{', '[']) < closes(['}', ']']);
+            if kind == RepairKind::DropComment && is_more {
                 s.habits |= DOUBTFUL;
             }
             s = self.replace(s, kind, end, if kind == RepairKind::DropEscape { " " } else { "" });
@@ -97,7 +100,8 @@ impl Search<'_, '_> {
             };
             return Some(State { last: Last::Firm, ..after });
         }
-        if kinds.meets(Kinds::NUMBER) {
+        // Where a text stands, `0x10` is one, in whatever mode it is read: its number has another spelling.
+        if self.guide.kinds(self.place(&s)).meets(Kinds::NUMBER) {
             let padded = padded(word).filter(|_| !kinds.has(Kinds::STRING));
             if let Some(json) = foreign_number(word).or(padded) {
                 return Some(self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json));

@@ -136,7 +136,9 @@ impl Search<'_, '_> {
     /// The value at `s.at` may be the first one in an object or a list whose opening bracket is missing: `"to": "name": "x"}`.
     fn lost_opener(&mut self, s: State, kinds: Kinds, first: u8) {
         let at = s.at as usize;
-        if s.frame == NONE || matches!(first, b'[' | b'(') {
+        // An argument without a name has nothing in front of it that could have lost it.
+        let is_apart = self.frame(&s).is_none_or(|frame| frame.shape == Shape::Arguments && !frame.is_named);
+        if is_apart || matches!(first, b'[' | b'(') {
             return;
         }
         let place = self.place(&s);
@@ -206,11 +208,8 @@ impl Search<'_, '_> {
         let is_value = match self.sign_at(next)?.0 {
             bracket @ (b'{' | b'[') => may_open(bracket, kinds),
             b'"' | b'\'' => kinds.has(Kinds::STRING),
-            // What may belong to a number is none: `~5`
-            b'0'..=b'9' => {
-                let is_operator = |c: char| "+~!±".contains(c) || MINUS.contains(&c);
-                kinds.meets(Kinds::NUMBER) && !self.text[at..at + len].contains(is_operator)
-            }
+            // A sign beside a number may be a part of it: `~5`, `<5`
+            b'0'..=b'9' => false,
             b']' | b'}' => true,
             _ => matches!(self.text.get(next..self.word_end(next)), Some("true" | "false" | "null")),
         };

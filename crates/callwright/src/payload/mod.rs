@@ -8,8 +8,8 @@ pub(crate) mod tagged;
 pub(crate) mod value;
 
 use callwright_json::{
-    AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, RepairKind, Span, Start, is_arguments,
-    read_prefix, read_with, strict_end,
+    AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start,
+    is_arguments, read_prefix, read_with, strict_end,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -69,8 +69,14 @@ fn read<'t>(
     // it violates must not bend it into something that fits.
     let plain = read_prefix(text, from, start, &AnyValue, &options);
     let is_python = || start != Start::Value && is_arguments(text, from);
+    // `0x10` may be a text.
+    let is_number = |repair: &Repair| {
+        repair.kind == RepairKind::SwapLiteral && repair.put.contains(|c: char| c.is_ascii_digit())
+    };
     let is_as_written = |reading: &Reading<'_>| {
-        reading.class() <= Class::Lossless && (!reading.holds_member(guide) || is_python())
+        reading.class() <= Class::Lossless
+            && !reading.repairs.iter().any(is_number)
+            && (!reading.holds_member(guide) || is_python())
     };
     let as_written = plain.settled().is_some_and(is_as_written);
     let mut parse = if as_written { plain } else { read_prefix(text, from, start, guide, &options) };

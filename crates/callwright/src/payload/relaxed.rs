@@ -6,6 +6,8 @@
 use std::iter;
 use std::sync::Arc;
 
+use callwright_json::strict;
+
 use super::tagged::{End, Ending};
 use crate::syntax::marks::{self, fit, fit_any};
 use crate::syntax::{Incomplete, Seen, Text, ends_with_any_case};
@@ -149,6 +151,9 @@ pub(crate) struct Spelt {
 /// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one; so
 /// may the first mark of a text that has quotes of its own, `{a:'x'<|"|>}`.
 pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
+    if strict(text).is_ok() {
+        return Some(Spelt { json: text.to_owned(), lacks_mark: false, has_quotes: true });
+    }
     let mut json = String::with_capacity(text.len());
     let mut pieces = pieces(text, mark).peekable();
     let (mut is_first, mut lacks_mark, mut has_quotes) = (true, false, false);

@@ -92,12 +92,13 @@ impl<'a> Scanner<'a> {
         let last = matches!(opener.item, Item::Call { .. } | Item::Listed { .. });
         let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
         let rest = self.text.get(at..).unwrap_or("");
-        if is_listed && expression::own_brackets(rest) == rest.len() && !end {
+        let brackets = if is_listed { expression::own_brackets(rest) } else { 0 };
+        if last && matches!(&rest[brackets..], "" | ".") && !end {
             return Err(Incomplete);
         }
         let name = opener.item.name();
         let is_in_string = name.is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
-        let goes_on = goes_on && (!last || is_in_string) || is_listed && is_in_string;
+        let goes_on = if last { is_in_string } else { goes_on };
         let limit = at + surplus;
         let may_be_sibling = self.is_told_by_siblings(opener);
         // Words behind it would make it one of a sentence.

@@ -151,9 +151,11 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
                 {
                     return record(Some(written), result, told);
                 }
-                // `"arguments": [{"a": 1}, {"a": 2}]` are several calls.
-                let are_objects = || arguments.elements().all(|v| v.kind() == Kind::Object);
-                if 1 < arguments.elements().take(2).count() && are_objects() {
+                // `"arguments": [{"a": 1}, {"a": 2}]` are several calls; pairs of a name and a value are none.
+                let fits = |value: Value<'_>| {
+                    value.kind() == Kind::Object && tool.schema().check_whole(value).violations.is_empty()
+                };
+                if 1 < arguments.elements().take(2).count() && arguments.elements().all(fits) {
                     return Object::Keyed(calls_of(tool, &written, arguments));
                 }
                 return with_arguments(tool, written, arguments);
@@ -285,6 +287,15 @@ fn beside<'v>(
     members.find_map(|(key, member)| (!is_known(&key) && is_left_out(&key, member)).then_some(key))
 }
 
+/// The calls of `tool` with each of the objects in `list`.
+fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
+    let call = |value| {
+        let arguments = Arguments::Object(value, Vec::new());
+        Shaped::Call { tool, written: written.clone(), arguments }
+    };
+    list.elements().take(MAX_CALLS).map(call).collect()
+}
+
 fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Object<'v, 't> {
     let unfit = |written, kind| wrong(Some(written), ShapeError::ArgumentsNotObject(kind));
     let arguments = match arguments.kind() {
@@ -342,15 +353,6 @@ fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>
     let (written, arguments) = only(value)?;
     let is_taken = names.tools().iter().any(|tool| takes_any(tool, arguments));
     written.as_str().filter(|written| is_taken && !keys::is_of_call(written))
-}
-
-/// The calls of `tool` with each of the objects in `list`.
-fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
-    let call = |value| {
-        let arguments = Arguments::Object(value, Vec::new());
-        Shaped::Call { tool, written: written.clone(), arguments }
-    };
-    list.elements().take(MAX_CALLS).map(call).collect()
 }
 
 /// The arguments in `value`, if that is a call of `tool` and nothing else.

@@ -182,15 +182,22 @@ impl<'a> Case<'a, '_> {
     }
 }
 
-/// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it? Then a string goes on that seemed to
-/// end: `f(a="g("x")")`, not `'f(a="x")'`. In a list it may be the bracket of the string's own that ended it: `[f(a="g((1, "x"))")]`.
+/// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it, or a dot and a name? Then a string goes on
+/// that seemed to end: `f(a="g("x")")`, `f(a="g("x").h()")`, not `'f(a="x")'`. In a list it may be the bracket of the string's own that ended it: `[f(a="g((1, "x"))")]`.
 pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bool {
     let rest = text.get(end..).unwrap_or("");
     let brackets = if is_listed { own_brackets(rest) } else { 0 };
     let rest = rest.get(brackets..).unwrap_or("");
-    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
     let before = text.get(..name.start as usize).unwrap_or("");
-    quote.is_some_and(|quote| !before.ends_with(quote))
+    match rest.chars().next() {
+        Some(quote @ ('"' | '\'')) => !before.ends_with(quote),
+        // `f(a="g("x").h("y")")`; of `f(a=1).h` the list is over.
+        Some('.') => {
+            let is_name = rest[1..].starts_with(|c: char| c.is_alphabetic() || c == '_');
+            is_name && !is_arguments(text, name.end as usize)
+        }
+        _ => false,
+    }
 }
 
 /// How many of the brackets that `rest` begins with may be a string's own; what stands behind them tells.

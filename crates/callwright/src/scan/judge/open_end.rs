@@ -56,13 +56,16 @@ pub(in crate::scan) fn ending(
     };
     // `30` may be the beginning of `300`, also where no other member could follow.
     let is_number = last == Some(Kind::Number);
-    if missing == 0 || !is_number && !may_go_on(tool, arguments, written) {
+    // `f(a=""`: in Python two quotes may be the first of three.
+    let is_opened =
+        source.starts_with('(') && ["=\"\"", "=''"].iter().any(|quotes| written.ends_with(quotes));
+    if missing == 0 || !is_number && !is_opened && !may_go_on(tool, arguments, written) {
         return Ending::Whole;
     }
     let is_whole = match last {
         Some(Kind::Number) => stop == Stop::Sure,
         Some(kind) => matches!(kind, Kind::Null | Kind::Bool),
-        None => !written.ends_with([',', '{', '[', '(', ':', '=']),
+        None => !is_opened && !written.ends_with([',', '{', '[', '(', ':', '=']),
     };
     match missing + around {
         1 if stop.is_ended() && is_whole => Ending::Open,
