@@ -127,6 +127,10 @@ pub(crate) const TURN_ENDS: &[&str] = &[
     "<end_of_turn>",
     "<turn|>",
     "<eos>",
+    "<seed:eos>",
+    "<pad>",
+    "<special_12>",
+    "[e~[",
 ];
 
 /// What begins the model's own turn, where a server lets it through.
@@ -152,6 +156,7 @@ pub(crate) const ANSWER_HEADS: &[&str] = &[
     "<|start_of_turn_token|>",
     "<|start_of_role|>assistant<|end_of_role|>",
     "<bos>",
+    "[/inst]",
 ];
 
 /// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
@@ -195,6 +200,7 @@ pub(crate) const TURNS: &[&str] = &[
     "### human",
     "### input",
     "<|user|>",
+    "<|observation|>",
     "<tool_response>",
     "<tool_output>",
     "```tool_output",

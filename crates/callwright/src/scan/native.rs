@@ -56,7 +56,7 @@ impl Draft {
     }
 
     fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
-        let tool = names.resolve(&self.name).filter(|_| !self.torn);
+        let tool = names.named(&self.name).filter(|_| !self.torn);
         let tool = tool.ok_or_else(|| Reason::unknown_tool(&self.name, names.tools()))?;
         let stop = match end {
             _ if is_going_on(&self.arguments) => Stop::Cut,

@@ -2,7 +2,7 @@
 
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
-use crate::dialect::{Grammar, REASONING};
+use crate::dialect::{Anchor, Grammar, REASONING};
 use crate::marks;
 use crate::shape::keys;
 use crate::syntax::comment::comment;
@@ -56,11 +56,18 @@ pub(crate) fn tail(
             b'`' => ticks(bytes, next, delimiters, place.end),
             b'<' if bytes.get(next + 1) == Some(&b'!') => annotation(bytes, next, delimiters, place.end),
             b'<' => tag(text, next, delimiters, place),
-            b'[' if delimiters.contains(&Delimiter::Tag) => match place.dialects.closer(&bytes[next..]) {
-                // What is left of it.
-                Err(Incomplete) if place.end => Ok((1 < bytes.len() - next).then_some(bytes.len())),
-                closer => closer.map(|closer| closer.map(|len| next + len)),
-            },
+            b'[' if delimiters.contains(&Delimiter::Tag)
+                || place.inside.is_some_and(|record| record.anchor == Anchor::Distinct) =>
+            {
+                match place.dialects.closer(&bytes[next..]) {
+                    // What is left of it.
+                    Err(Incomplete) if place.end => {
+                        let is_begun = delimiters.contains(&Delimiter::Tag) && 1 < bytes.len() - next;
+                        Ok(is_begun.then_some(bytes.len()))
+                    }
+                    closer => closer.map(|closer| closer.map(|len| next + len)),
+                }
+            }
             // `<use_tool name="f" arguments='{…}' />`, `</tool_call>>`
             b'>' if space == 0 && (close_tag(delimiters) || text[..next].ends_with('>')) => {
                 Ok(Some(next + 1))

@@ -120,7 +120,7 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
     }
     if let Some((name_key, name)) = name {
         let written = name.as_str().unwrap_or_default();
-        let tool = names.resolve(&written);
+        let tool = names.named(&written);
         let arguments = arguments.filter(|(key, _)| *key != name_key);
         // Nearly all calls are a name and arguments, and nothing can be wrong beside them.
         let crowded = tool.filter(|_| arguments.is_none() || 2 < value.members().count());

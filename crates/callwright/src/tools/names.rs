@@ -148,6 +148,11 @@ impl<'a> Names<'a> {
         None
     }
 
+    /// The tool that `written` names, where it stands as a name, `"name": "@fetch"`: with signs at its ends that no name has, too.
+    pub(crate) fn named(&self, written: &str) -> Option<&Tool> {
+        self.resolve(written).or_else(|| self.resolve(without_signs(written.trim_ascii())))
+    }
+
     /// Could `word`, all that is there so far of a word in prose, be or become one that holds a name? Once the answer is
     /// no, it stays no.
     pub(crate) fn may_hold(&self, word: &str) -> bool {
@@ -192,6 +197,15 @@ pub(crate) fn leading_name(text: &str) -> &str {
 fn is_path(written: &str) -> bool {
     let leads_nowhere = |step: &str| step.bytes().all(|byte| byte == b'.');
     written.contains("..") || written.contains('/') && written.split('/').any(leads_nowhere)
+}
+
+/// A name without what no name has at its ends: `` `fetch` `` → `fetch`, `@fetch`, `fetch()`, and the number of a call, `fetch:0`.
+fn without_signs(written: &str) -> &str {
+    let is_sign = |c: char| c.is_ascii_punctuation() && !is_name_byte(c as u8) && !"/:\\<>&".contains(c);
+    let bare = written.trim_matches(is_sign);
+    let number =
+        bare.rsplit_once(':').filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    number.map_or(bare, |(name, _)| name)
 }
 
 /// `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.

@@ -152,7 +152,9 @@ impl Words {
             let closers = opener.dialect_closers();
             let closer = syntax::marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
             let closed = Ok(End { at: self.looked, ending: Ending::Closed });
-            let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group);
+            let is_own =
+                |tag: &Tag| opener.item.name().is_some_and(|name| name.of(text) == tag.word.of(text));
+            let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group) || is_own(tag);
             match (tag_at(text, self.looked), closer) {
                 (_, Ok(Some(_))) => return closed,
                 (Ok(Some(tag)), _) if tag.closing && is_call(&tag) => return closed,
@@ -182,7 +184,7 @@ impl Case<'_, '_> {
         let called = Some(written).filter(|written| !written.is_empty());
         let all = Span::new(at, end.at);
         let refused = |reason| self.refused(called, reason, all);
-        let Some(tool) = self.names.resolve(written) else {
+        let Some(tool) = self.names.named(written) else {
             // `<tool_call> and </tool_call>` in a sentence.
             let has_none = matches!(body, Body::Nothing(_))
                 || matches!(body, Body::Tags(tags) if tags.params.is_empty());
@@ -268,7 +270,9 @@ impl Case<'_, '_> {
                 all,
             );
         }
-        if !is_marked || !is_told() {
+        // Nothing but marks and what they hold: it was meant as a call.
+        let is_all = self.alone && end.ending == Ending::Closed;
+        if !is_marked || !is_all && !is_told() {
             return Judged::Text(None);
         }
         let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };

@@ -14,7 +14,7 @@ impl Case<'_, '_> {
         let written = self.opener.name(self.text).unwrap_or_default();
         let tool = match self.opener.server {
             Some(server) => self.names.resolve_of(server.of(self.text), written),
-            None => self.names.resolve(written),
+            None => self.names.named(written),
         };
         let Some(tool) = tool else {
             let guide = Expected::AnyCall(self.names.tools());

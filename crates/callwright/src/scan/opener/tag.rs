@@ -220,7 +220,10 @@ impl<'a> OpenerParser<'a, '_> {
                 }),
             _ => None,
         };
-        Ok(step.unwrap_or(Step::Nothing))
+        // `<f>Paris</f>`
+        let words = || Step::Item(Item::Words { name, at: behind });
+        let may_be_call = self.place.line_start && !self.place.in_fence;
+        Ok(step.unwrap_or_else(|| if may_be_call { words() } else { Step::Nothing }))
     }
 
     /// The tag at `at`, which may open an argument of the call that was named before.
