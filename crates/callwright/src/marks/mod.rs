@@ -40,20 +40,10 @@ pub(crate) enum Decision<'t> {
     Ambiguous { name: Option<String>, readings: Vec<String> },
     /// None.
     Nothing {
-        /// Where a call opens as the dialect writes it, so that its marks are those that are known.
-        extent: Option<Extent>,
+        /// Where a call opens as the dialect writes it, so that its marks are those that are known: the place behind the last
+        /// one in front of the next call, in bytes.
+        extent: Option<usize>,
     },
-}
-
-/// How far the whole marks go, in bytes, that begin with a call's opener.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    /// Where the next call opens.
-    pub(crate) next: Option<usize>,
-    /// The place behind the last one in front of that.
-    pub(crate) own: usize,
-    /// The place behind the last one of all.
-    pub(crate) last: usize,
 }
 
 /// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.

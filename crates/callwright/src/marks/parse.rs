@@ -12,7 +12,7 @@ use callwright_schema::keywords::required;
 
 use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
-use super::{Extent, lexemes, prices};
+use super::{lexemes, prices};
 use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{Form, NAME, folded, marks};
@@ -172,17 +172,12 @@ impl<'a, 't> Parser<'a, 't> {
         readings
     }
 
-    /// How far the whole marks go; `None` where none opens a call.
-    pub(super) fn extent(&self) -> Option<Extent> {
-        let is_opener = |mark: &&Lexeme| matches!(mark.kind, Kind::Call(_) | Kind::SectionOpen);
+    /// The place behind the last whole mark of the first call, in bytes; `None` where none opens a call.
+    pub(super) fn extent(&self) -> Option<usize> {
         let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
         let opener = whole.find(|mark| matches!(mark.kind, Kind::Call(_)))?;
-        let behind = |last: Option<&Lexeme>| self.text.byte(last.unwrap_or(opener).to);
-        Some(Extent {
-            next: whole.clone().find(is_opener).map(|mark| self.text.byte(mark.from)),
-            own: behind(whole.clone().take_while(|mark| !is_opener(mark)).last()),
-            last: behind(whole.next_back()),
-        })
+        let own = whole.take_while(|mark| !matches!(mark.kind, Kind::Call(_) | Kind::SectionOpen));
+        Some(self.text.byte(own.last().unwrap_or(opener).to))
     }
 
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {

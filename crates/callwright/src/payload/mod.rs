@@ -9,7 +9,7 @@ pub(crate) mod value;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start,
-    is_arguments, read_prefix, read_with, strict_end,
+    is_arguments, read_prefix, strict_end,
 };
 
 /// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
@@ -85,28 +85,6 @@ fn read<'t>(
     Payload { end: end.unwrap_or(base + text.len()), parse }
 }
 
-/// Reads all that stands behind `from` as one value, in whatever it is wrapped: `args = {"a": 1};`, `{&quot;a&quot;: 1}`.
-/// `None` where it has no reading or several, or where something stands beside the value that has no place there, by `may_stand`.
-pub(crate) fn read_whole<'t>(
-    text: &'t str,
-    from: usize,
-    guide: &dyn Guide,
-    options: Options<'_>,
-    may_stand: fn(&str) -> bool,
-) -> Option<Reading<'t>> {
-    let text = text.get(from..)?;
-    let mut parse = read_with(text, guide, &options);
-    let reading = parse.settled()?;
-    // What is unwrapped holds the value, wherever that stands in it.
-    let unwrapped = reading.repairs.iter().find(|repair| repair.kind == RepairKind::Unwrap);
-    let Span { start, end } = unwrapped.map_or(reading.span, |repair| repair.at);
-    if !may_stand(text.get(..start as usize)?) || !may_stand(text.get(end as usize..)?) {
-        return None;
-    }
-    shift(&mut parse, from);
-    parse.readings.pop()
-}
-
 /// Is what begins at `from` of `text` JSON as far as that goes?
 pub(crate) fn is_json_up_to(text: &str, from: usize) -> bool {
     /// A literal or an escape that ends there may have begun so far before.
@@ -117,13 +95,6 @@ pub(crate) fn is_json_up_to(text: &str, from: usize) -> bool {
 /// Returns whether several values stand in the text; none of them is words around another one.
 pub(crate) fn holds_several(parse: &Parse<'_>) -> bool {
     parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SeveralValues)
-}
-
-/// Words that are no call: those in brackets may be another one.
-pub(crate) fn are_words(text: &str) -> bool {
-    let mut parentheses = text.match_indices('(');
-    let is_call = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-    !text.contains(['{', '[', '<', '}', ']']) && !parentheses.any(|(at, _)| is_call(at)) || are_signs(text)
 }
 
 /// Nothing that anybody says.

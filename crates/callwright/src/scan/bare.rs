@@ -8,12 +8,6 @@ use callwright_json::{Guide as _, Place, Repair, RepairKind};
 use crate::payload::value::place_of;
 use crate::tools::Tool;
 
-/// What programs call the objects whose members they take.
-const OBJECTS: &[&str] = &[
-    "self", "this", "args", "kwargs", "config", "settings", "os", "sys", "ctx", "req", "request", "response",
-    "result", "user", "event", "data", "params", "options",
-];
-
 /// So much of a text is looked at for what gives a variable its value, in bytes: its end.
 const MAX_BACK: usize = 4096;
 /// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
@@ -61,25 +55,12 @@ impl Bare<'_> {
     pub(super) fn is_expression(&self, tool: &Tool) -> bool {
         let text = self.text.trim();
         let is_formatted = matches!(text.as_bytes(), [b'f' | b'F' | b'b', b'"' | b'\'', ..]);
-        let is_open = |c: char| c.is_whitespace() || "()[]{},".contains(c);
+        let is_open = |c: char| c.is_whitespace() || "()[]{},.".contains(c);
         let guide = tool.schema().guide();
         let places = guide.names(guide.root()).filter_map(|key| place_of(guide, guide.root(), key));
         let is_choice = |place: Place| guide.longest(place).is_some() && guide.admits(place, text);
-        is_formatted
-            || is_member(text)
-            || text.starts_with("lambda:")
-            || text.contains(is_open) && !places.into_iter().any(is_choice)
+        is_formatted || text.contains(is_open) && !places.into_iter().any(is_choice)
     }
-}
-
-/// `config.root`: what it is called in a program, not a file or a page.
-fn is_member(text: &str) -> bool {
-    let is_name = |part: &str| {
-        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-    };
-    let object = text.split_once('.').map(|(object, _)| object);
-    object.is_some_and(|object| OBJECTS.contains(&object)) && text.split('.').all(is_name)
 }
 
 /// Does `before` give `word` a value: `word = …` at the beginning of a line, `for word in …`?

@@ -6,14 +6,14 @@ use callwright_json::{Repair, RepairKind, Span};
 
 use super::judge::body::Body;
 use super::judge::{Case, Judged};
-use super::opener::{Delimiter, Item, Look, Opener, parse_opener};
+use super::opener::{Delimiter, Look, Opener, Sort, parse_opener};
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Record;
 use crate::grammar::Form;
-use crate::marks::{self, Decision, Extent, Nearness, begins};
+use crate::marks::{self, Decision, Nearness, begins};
 use crate::payload::tagged::End;
 use crate::syntax::{Incomplete, Seen};
-use crate::verdict::{Acceptance, Reason, Refusal, Verdict};
+use crate::verdict::{Acceptance, Reason, Verdict};
 
 /// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
 const MAX_BROKEN: usize = 1 << 16;
@@ -61,7 +61,7 @@ impl Scanner<'_> {
         let judged = self.never_said(&opener, judged, ended.at, None);
         // It is gone over once more, as text.
         if let Judged::Text(_) = judged {
-            self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at());
+            self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at);
         }
         self.commit(opener, judged, out);
         Flow::On
@@ -89,7 +89,7 @@ impl Scanner<'_> {
     /// Does a call with marks of its own begin in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
     fn holds_call(&self, opener: &Opener, ended: End) -> bool {
         let text = self.text.get(..ended.at).filter(|_| self.may_repair()).unwrap_or("");
-        let from = opener.item.at() + 1;
+        let from = opener.item.at + 1;
         let inside = text.as_bytes().get(from..).unwrap_or(&[]);
         self.work.fuel.spend(inside.len());
         let look = |at: usize| parse_opener(text, from + at, self.place(true, true));
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         if may_be_broken
             && opener.mended.is_none()
             && self.begins_line(opener.start)
-            && let Ok(Some(mut mended)) = self.mended(opener.start, opener.item.at() + 1, true)
+            && let Ok(Some(mut mended)) = self.mended(opener.start, opener.item.at + 1, true)
         {
             mended.instead = Some(Box::new((opener, judged)));
             self.mode = self.mode_of(mended);
@@ -126,7 +126,7 @@ impl Scanner<'_> {
     fn is_nameless(&self, opener: &Opener, verdicts: &[Verdict]) -> bool {
         let [Verdict::Refused(refusal)] = verdicts else { return false };
         let is_unknown = matches!(refusal.reason, Reason::UnknownTool { .. });
-        let head = self.text.get(opener.start..opener.item.at()).filter(|_| is_unknown).unwrap_or("");
+        let head = self.text.get(opener.start..opener.item.at).filter(|_| is_unknown).unwrap_or("");
         let holds = |name: &str| {
             head.match_indices(name).any(|(at, _)| {
                 let behind = head.get(at + name.len()..).and_then(|rest| rest.chars().next());
@@ -162,10 +162,10 @@ impl Scanner<'_> {
 
     /// The dialects whose marks `opener` may have, the nearest first.
     fn records_of(&self, opener: &Opener, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
-        let is_tagged = matches!(opener.item, Item::Words { .. } | Item::Tagged { .. });
+        let is_tagged = matches!(opener.item.sort, Sort::Words | Sort::Tagged);
         match opener.formed().filter(|_| is_tagged) {
             Some(record) => Ok(vec![Arc::clone(record)]),
-            None if matches!(opener.item, Item::Words { .. } | Item::Block { .. }) => {
+            None if matches!(opener.item.sort, Sort::Words | Sort::Block) => {
                 self.broken_records(opener.start, end)
             }
             None => Ok(Vec::new()),
@@ -206,14 +206,14 @@ impl Scanner<'_> {
 
     /// Where the marks of the call begin, behind those of the section.
     fn call_start(&self, opener: &Opener) -> usize {
-        let name = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
+        let name = opener.item.name.map_or(opener.item.at, |name| name.start as usize);
         let head = self.text.get(opener.start..name).unwrap_or("");
         opener.start + head.rfind('<').unwrap_or(0)
     }
 
     /// Begins a call of the dialect of `record` at `at`, where its broken marks begin.
     pub(super) fn begin_broken(&mut self, at: usize, record: Arc<Record>) {
-        let item = Item::Tagged { name: Span::at(at), at };
+        let item = Sort::Tagged.of(Span::at(at), at);
         let opener = Opener::bare(at, item, record);
         self.look_around(&opener);
         self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Nothing }));
@@ -319,19 +319,13 @@ impl Scanner<'_> {
 }
 
 impl Case<'_, '_> {
-    /// One call that was read by its whole marks, through which no way is likely. It is refused up to the last one of them; where
-    /// another call opens in it, that may be a value's, and so may be all that follow.
-    fn unlikely(&self, own: Judged, extent: Extent) -> Judged {
+    /// One call that was read by its whole marks, through which no way is likely. It is refused up to the last one of them.
+    fn unlikely(&self, own: Judged, extent: usize) -> Judged {
         let Judged::Calls(verdicts, end) = &own else { return own };
-        let holds_call = extent.next.is_some_and(|next| next < *end);
-        let marks_end = if holds_call { extent.last } else { extent.own };
-        let at = Span::new(self.opener.item.at(), marks_end.max(*end));
+        let at = Span::new(self.opener.item.at, extent.max(*end));
         match verdicts.as_slice() {
             [Verdict::Accepted(Acceptance { name, arguments, .. })] => {
                 self.refused(Some(name), Reason::Ambiguous { readings: vec![arguments.clone()] }, at)
-            }
-            [Verdict::Refused(Refusal { name, reason: reason @ Reason::Ambiguous { .. }, .. })] => {
-                self.refused(name.as_deref(), reason.clone(), at)
             }
             _ => own,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use super::Scanner;
-use super::opener::{Delimiter, Item, Look, Mended, Opener, parse_mended};
+use super::opener::{Delimiter, Look, Mended, Opener, Sort, parse_mended};
 use crate::dialect::{Grammar, Record};
 use crate::grammar::marks;
 use crate::marks::{FRAME_FUEL, fronts};
@@ -43,8 +43,8 @@ impl Scanner<'_> {
                 let name = from.map_or(Span::at(behind), |from| Span::new(from, from + own.len()));
                 let at = behind + blanks(&self.text, behind, usize::MAX);
                 let item = match record.arguments {
-                    Grammar::Relaxed => Item::Relaxed { name, at },
-                    _ => Item::Named { name, at },
+                    Grammar::Relaxed => Sort::Relaxed.of(name, at),
+                    _ => Sort::Named.of(name, at),
                 };
                 Opener { delimiters, ..Opener::bare(mended.at.start as usize, item, Arc::clone(record)) }
             }

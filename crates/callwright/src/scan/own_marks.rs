@@ -20,7 +20,7 @@ impl Opener {
     /// The mark in `text` that its call begins with, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty where that may stand in any text.
     pub(super) fn opener<'t>(&self, text: &'t str) -> &'t str {
         const LEAST: usize = 3;
-        let name = self.item.name().map_or(self.item.at(), |name| name.start as usize);
+        let name = self.item.name.map_or(self.item.at, |name| name.start as usize);
         let opener = text.get(self.start..name).unwrap_or("").split_ascii_whitespace().next().unwrap_or("");
         if opener.len() < LEAST { "" } else { opener }
     }

@@ -6,7 +6,7 @@ use super::brackets::BracketMatcher;
 use super::judge::body::Body;
 use super::judge::expression;
 use super::judge::{self, Case, Judged, judge};
-use super::opener::{Delimiter, Item, MAX_OPENER, Opener};
+use super::opener::{Delimiter, MAX_OPENER, Opener, Sort};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
 use crate::dialect::Anchor;
@@ -34,9 +34,9 @@ impl<'a> Scanner<'a> {
         self.work.bytes_skipped += brackets.at() - before;
         match progress {
             Err(Incomplete)
-                if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at()) =>
+                if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at) =>
             {
-                self.work.reach += reach - opener.item.at();
+                self.work.reach += reach - opener.item.at;
                 self.mode = Mode::Payload(opener, brackets);
             }
             Err(Incomplete) if is_last => self.decide_last(opener, None, out),
@@ -64,7 +64,7 @@ impl<'a> Scanner<'a> {
         const MAX_BLANK: usize = 64;
         let behind = &self.text.as_bytes()[at..];
         // Surplus closers belong to the payload: `{"a": 1}}}`.
-        let may_be_surplus = matches!(opener.item, Item::Value { .. } | Item::Named { .. });
+        let may_be_surplus = matches!(opener.item.sort, Sort::Value | Sort::Named);
         let most = if may_be_surplus { MAX_SURPLUS } else { 0 };
         let surplus = behind.iter().take(most).take_while(|&&b| b == b'}').count();
         let blank = behind[surplus..].iter().take(MAX_BLANK).take_while(|b| b.is_ascii_whitespace()).count();
@@ -82,21 +82,21 @@ impl<'a> Scanner<'a> {
             }
             Some(b) if opener.record.anchor == Anchor::Distinct && same_line => {
                 // Behind the arguments of a call alone the mark follows that ends it.
-                let is_alone = matches!(opener.item, Item::Named { .. }) && opener.closers().next().is_some();
+                let is_alone = opener.item.sort == Sort::Named && opener.closers().next().is_some();
                 b.is_ascii_alphanumeric() || is_alone && b"{(,:;/#*-+".contains(&b)
             }
             _ => false,
         };
         // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
         // string goes on that seemed to end, `f(a="g("x")")`.
-        let last = matches!(opener.item, Item::Call { .. } | Item::Listed { .. });
+        let last = opener.item.sort == Sort::Call;
         let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
         let rest = self.text.get(at..).unwrap_or("");
         let brackets = if is_listed { expression::own_brackets(rest) } else { 0 };
         if last && matches!(&rest[brackets..], "" | ".") && !end {
             return Err(Incomplete);
         }
-        let name = opener.item.name();
+        let name = opener.item.name;
         let is_in_string = name.is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
         let goes_on = if last { is_in_string } else { goes_on };
         let limit = at + surplus;
@@ -108,7 +108,7 @@ impl<'a> Scanner<'a> {
         if goes_on && !(last && may_be_sibling) {
             // Words may stand behind what is right, or a quote that is none of JSON's: `[ARGS]{"a": 1} is a call.`
             let is_right = next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'')
-                && strict_end(&self.text, opener.item.at()) == Ok(at);
+                && strict_end(&self.text, opener.item.at) == Ok(at);
             return Ok(is_right.then_some((Judged::Unclear, limit)));
         }
         let mut judged = self.judge(opener, limit, Some(limit), last);
@@ -125,9 +125,9 @@ impl<'a> Scanner<'a> {
     /// May `opener` begin a call of a tool that nobody declared, which only those beside it make one?
     fn is_told_by_siblings(&self, opener: &Opener) -> bool {
         !opener.is_distinct()
-            && match opener.item {
-                Item::Call { name, .. } => self.names.resolve(name.of(&self.text)).is_none(),
-                Item::Value { .. } => opener.delimiters.last() == Some(&Delimiter::Bracket),
+            && match opener.item.sort {
+                Sort::Call => opener.name(&self.text).is_some_and(|name| self.names.resolve(name).is_none()),
+                Sort::Value => opener.delimiters.last() == Some(&Delimiter::Bracket),
                 _ => false,
             }
     }
@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
         }
         // It was gone over up to the end, and may have ended before that.
         if let (Body::Relaxed(_) | Body::Tags(_), Some(End { ending: Ending::Cut, .. })) = (&body, ended) {
-            self.work.bytes_skipped += reach - opener.item.at();
+            self.work.bytes_skipped += reach - opener.item.at;
         }
         match ended {
             Some(ended) => self.judge_marks(opener, body, ended, end, out),
@@ -177,7 +177,7 @@ impl<'a> Scanner<'a> {
 
     /// All the text is there that the payload may be in: reads up to the dialect's closing mark, else up to the end.
     pub(super) fn decide_last(&mut self, opener: Opener, seen: Option<usize>, out: &mut Vec<Event>) {
-        let from = opener.item.at();
+        let from = opener.item.at;
         let reach = self.reached();
         let close = marks::find(&self.text[from..reach], opener.closers()).map(|n| from + n);
         self.work.bytes_skipped += close.unwrap_or(reach) - from;
@@ -221,8 +221,8 @@ impl<'a> Scanner<'a> {
         }
         let rest = next.trim_end();
         // `{"a": 1}{"a": 1}`: the same once more says no more.
-        let is_again = self.text.get(opener.item.at()..end) == Some(rest);
-        matches!(opener.item, Item::Named { .. }) && !is_again && rest.contains(char::is_alphanumeric)
+        let is_again = self.text.get(opener.item.at..end) == Some(rest);
+        opener.item.sort == Sort::Named && !is_again && rest.contains(char::is_alphanumeric)
     }
 
     /// The place up to which there is text and the end of the payload is looked for.
@@ -237,7 +237,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn judge(&mut self, opener: &Opener, limit: usize, end: Option<usize>, last: bool) -> Judged {
         let limit = limit.min(self.text.len());
         self.work.refuel(limit);
-        self.work.bytes_read += limit.saturating_sub(opener.item.at());
+        self.work.bytes_read += limit.saturating_sub(opener.item.at);
         let case = Case { end, last, ..self.case(opener, limit) };
         judge(&case)
     }
@@ -289,7 +289,7 @@ impl<'a> Scanner<'a> {
                     self.begin_run(&opener);
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
-                if matches!(opener.item, Item::Tagged { .. })
+                if opener.item.sort == Sort::Tagged
                     && opener.formed().and_then(|record| record.form()).is_some_and(Form::is_of_elements)
                 {
                     tail::close_at(&self.text, end, &mut opener.delimiters);
@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail(end);
             }
             Judged::Text(end) if let Some(at) = self.unread_at(&opener, end) => {
-                opener.item = Item::Block { at };
+                opener.item = Sort::Block.at(at);
                 opener.delimiters.retain(|delimiter| *delimiter == Delimiter::Tag);
                 self.mode = Mode::Body(opener, Body::Block(at));
             }
@@ -315,14 +315,14 @@ impl<'a> Scanner<'a> {
                     self.markup.in_fence = !self.markup.in_fence;
                 }
                 // Behind its first character, which in words may be any.
-                let next = || self.text.get(opener.item.at()..).and_then(|rest| rest.chars().next());
-                let end = end.unwrap_or_else(|| opener.item.at() + next().map_or(0, char::len_utf8));
+                let next = || self.text.get(opener.item.at..).and_then(|rest| rest.chars().next());
+                let end = end.unwrap_or_else(|| opener.item.at + next().map_or(0, char::len_utf8));
                 let end = end.min(self.text.len());
                 self.release(end, out);
                 self.mode = Mode::Prose;
             }
             Judged::Unclear => {
-                self.release(opener.item.at() + 1, out);
+                self.release(opener.item.at + 1, out);
                 self.mode = Mode::Prose;
             }
         }
@@ -331,16 +331,16 @@ impl<'a> Scanner<'a> {
     /// Where a tool's name follows the marks of `opener`, which led to no reading up to `end`, if one does. What they hold is a
     /// call that is refused, and nothing that is said.
     fn unread_at(&self, opener: &Opener, end: Option<usize>) -> Option<usize> {
-        let at = opener.item.name().map_or(opener.item.at(), |name| name.start as usize);
-        let may_be_words = match opener.item {
-            Item::Block { .. } => true,
+        let at = opener.item.name.map_or(opener.item.at, |name| name.start as usize);
+        let may_be_words = match opener.item.sort {
+            Sort::Block => true,
             // In front of them, or behind them, it is explained what a call looks like.
-            Item::Words { .. } => !self.outcome.text.is_empty() || self.has_calls(),
+            Sort::Words => !self.outcome.text.is_empty() || self.has_calls(),
             _ => false,
         };
         // No more is there for sure, however the text arrives.
-        let end = end.unwrap_or(match opener.item {
-            Item::Tagged { at, .. } => at + 1,
+        let end = end.unwrap_or(match opener.item.sort {
+            Sort::Tagged => opener.item.at + 1,
             _ => at + MAX_OPENER,
         });
         let to = (at..=end.min(self.text.len())).rfind(|to| self.text.is_char_boundary(*to)).unwrap_or(at);

@@ -5,7 +5,7 @@ use callwright_json::is_arguments;
 
 use super::Scanner;
 use super::brackets::BracketMatcher;
-use super::opener::{Item, Opener};
+use super::opener::{Opener, Sort};
 use crate::shape::keys;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{Names, leading_name};
@@ -16,10 +16,7 @@ const REACH: usize = 1 << 10;
 impl Scanner<'_> {
     /// Returns whether a call of a declared tool stands beside the element of `opener`, which ends at `end`.
     pub(super) fn sibling(&self, opener: &Opener, end: usize, is_last: bool) -> Result<bool, Incomplete> {
-        let is_value = matches!(opener.item, Item::Value { .. });
-        if self.goes_on(opener) {
-            return Ok(true);
-        }
+        let is_value = opener.item.sort == Sort::Value;
         match behind(&self.text, end, is_value, &self.names) {
             Err(Incomplete) if is_last || REACH < self.text.len() - end => Ok(false),
             sibling => sibling,

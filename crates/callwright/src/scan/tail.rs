@@ -49,7 +49,8 @@ pub(crate) fn tail(
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
                 && delimiters.contains(&Delimiter::Tag) =>
             {
-                marked_tag(text, next, space, delimiters, place)
+                tag(text, next, delimiters, place)
+                    .map(|found| found.or_else(|| closer(bytes, next, space, delimiters)))
             }
             b']' | b'}' | b')' => Ok(closer(bytes, next, space, delimiters)),
             b'"' | b'\'' => Ok(close(delimiters, |g| *g == Delimiter::Quote(byte)).then_some(next + 1)),
@@ -188,25 +189,6 @@ fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> S
     }
 }
 
-/// `]<]minimax[>[</invoke>`, or the bracket of a list.
-fn marked_tag(
-    text: &str,
-    at: usize,
-    space: usize,
-    delimiters: &mut Vec<Delimiter>,
-    place: Place<'_, '_>,
-) -> Seen<usize> {
-    match tag_at(text, at) {
-        Err(Incomplete) if !place.end => Err(Incomplete),
-        Err(Incomplete) if 1 < text.len() - at => Ok(Some(text.len())),
-        Ok(Some(tag)) => Ok(tag.closing.then(|| {
-            close_tag(delimiters);
-            tag.at.end as usize
-        })),
-        _ => Ok(closer(text.as_bytes(), at, space, delimiters)),
-    }
-}
-
 fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, '_>) -> Seen<usize> {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     if let Some(close) = place.thought
@@ -308,7 +290,7 @@ fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
 
 /// `</tool_ca`, `<|tool_call_e`, `<tool_cal` of `<tool_call|>`
 fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
-    rest.starts_with(b"</") || place.dialects.closer(rest).is_err()
+    rest.starts_with(b"</") || rest.starts_with(b"]<") || place.dialects.closer(rest).is_err()
 }
 
 /// Takes from `delimiters` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.

@@ -44,9 +44,8 @@ pub(crate) struct Pattern {
 pub(crate) struct Found {
     /// The place behind it.
     pub(crate) end: usize,
+    /// The tool's name, where it stands in the marker.
     pub(crate) name: Option<Span>,
-    pub(crate) key: Option<Span>,
-    pub(crate) kind: Option<Span>,
 }
 
 impl Pattern {
@@ -130,12 +129,7 @@ impl Pattern {
                     });
                     let Some(end) = slot_end(bytes, found.end, behind)? else { return Ok(None) };
                     let Some(span) = slot.value(text, found.end, end) else { return Ok(None) };
-                    match slot {
-                        Slot::Name => found.name = Some(span),
-                        Slot::Key => found.key = Some(span),
-                        Slot::Type => found.kind = Some(span),
-                        Slot::Id => {}
-                    }
+                    found.name = found.name.or((*slot == Slot::Name).then_some(span));
                     found.end = end;
                 }
             }
@@ -195,7 +189,7 @@ mod tests {
         match Pattern::new(marker, ALL).unwrap().at(text, 0) {
             Ok(Some(found)) => {
                 let of = |span: Option<Span>| span.map_or("-", |span| span.of(text));
-                format!("{} {} {} {}", found.end, of(found.name), of(found.key), of(found.kind))
+                format!("{} {}", found.end, of(found.name))
             }
             Err(Incomplete) => "grows".into(),
             Ok(None) => "no".into(),
@@ -205,15 +199,15 @@ mod tests {
     #[test]
     fn a_place_holder_takes_what_stands_before_the_fixed_text_behind_it() {
         for (marker, text, expected) in [
-            ("[[call {name}]]", "[[CALL  get_weather ]] x", "22 get_weather - -"),
+            ("[[call {name}]]", "[[CALL  get_weather ]] x", "22 get_weather"),
             ("[[call {name}]]", "[[call get_weather]", "grows"),
             ("[[call {name}]]", "[[call get\nweather]]", "no"),
             ("[[call {name}]]", "[[call me now]]", "no"),
-            ("@@{name}", "@@f.g{}", "5 f.g - -"),
+            ("@@{name}", "@@f.g{}", "5 f.g"),
             ("@@{name}", "@@f.g", "grows"),
-            ("<|k|>{key}<|/k|> <v t={type}>", "<｜k｜>a b<|/k|>\n<v t=string>x", "31 - a b string"),
-            ("<q id={id}>{name}:", "<q id=>f:{}", "9 f - -"),
-            ("{{", "{{", "2 - - -"),
+            ("<|k|>{key}<|/k|> <v t={type}>", "<｜k｜>a b<|/k|>\n<v t=string>x", "31 -"),
+            ("<q id={id}>{name}:", "<q id=>f:{}", "9 f"),
+            ("{{", "{{", "2 -"),
         ] {
             assert_eq!(show(marker, text), expected, "{marker} {text}");
         }

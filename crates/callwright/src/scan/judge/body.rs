@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Class, Guide as _, Kinds, Member, Reading, RepairKind, Span, strict};
+use callwright_json::{Class, Guide as _, Kinds, Member, RepairKind, Span, strict};
 use callwright_schema::names::fold;
 
 use super::open_end;
@@ -12,12 +12,12 @@ use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, Tags, View};
 use crate::payload::{self, value};
-use crate::scan::opener::{Item, Opener};
+use crate::scan::opener::{Item, Opener, Sort};
 use crate::shape::{self, keys};
 use crate::syntax::tag::{self, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
+use crate::tools::Tool;
 use crate::tools::names::Names;
-use crate::tools::{Expected, Tool};
 use crate::verdict::{Reason, ShapeError};
 
 /// A payload whose end is looked for.
@@ -57,25 +57,25 @@ impl Body {
 
     /// The body of `opener` in `text`, if it has one.
     pub(crate) fn of(opener: &Opener, text: &str) -> Option<Body> {
-        match opener.item {
-            Item::Tagged { at, .. } => {
+        let Item { sort, name, at } = opener.item;
+        match sort {
+            Sort::Tagged => {
                 let record = opener.formed().unwrap_or(&opener.record);
-                let name = opener.item.name().map_or(at, |name| name.start as usize);
-                let head = text.get(opener.start..name).unwrap_or("");
+                let head = text.get(opener.start..name.map_or(at, |name| name.start as usize)).unwrap_or("");
                 Some(Body::Tags(Box::new(Tags::new(at, Arc::clone(record), head))))
             }
-            Item::Over { at, .. } => Some(Body::Nothing(at)),
-            Item::Relaxed { at, .. } => {
+            Sort::Over => Some(Body::Nothing(at)),
+            Sort::Relaxed => {
                 let close = opener.dialect_closers().cloned().collect();
                 let mark = opener.record.string_mark().into();
                 // `call:` without a token before it stands in any text.
                 let open = Some(opener.opener(text)).filter(|open| open.starts_with('<')).unwrap_or("");
                 Some(Body::Relaxed(Braces::new(at, mark, open, close)))
             }
-            Item::Plain { at, .. } => Some(Body::Plain(Plain::new(at))),
-            Item::Words { at, .. } => Some(Body::words(at)),
-            Item::Block { at } => Some(Body::Block(at)),
-            Item::Value { .. } | Item::Call { .. } | Item::Listed { .. } | Item::Named { .. } => None,
+            Sort::Plain => Some(Body::Plain(Plain::new(at))),
+            Sort::Words => Some(Body::words(at)),
+            Sort::Block => Some(Body::Block(at)),
+            Sort::Value | Sort::Call | Sort::Named => None,
         }
     }
 
@@ -110,7 +110,7 @@ impl Body {
             },
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
-                let from = opener.item.at();
+                let from = opener.item.at;
                 if let Some(len) = syntax::marks::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
                     return closed(*looked + len);
                 }
@@ -152,8 +152,7 @@ impl Words {
             let closers = opener.dialect_closers();
             let closer = syntax::marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
             let closed = Ok(End { at: self.looked, ending: Ending::Closed });
-            let is_own =
-                |tag: &Tag| opener.item.name().is_some_and(|name| name.of(text) == tag.word.of(text));
+            let is_own = |tag: &Tag| opener.item.name.is_some_and(|name| name.of(text) == tag.word.of(text));
             let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group) || is_own(tag);
             match (tag_at(text, self.looked), closer) {
                 (_, Ok(Some(_))) => return closed,
@@ -175,10 +174,10 @@ impl Words {
 impl Case<'_, '_> {
     /// Judges a body that has ended.
     pub(crate) fn body(&self, body: &Body, end: End) -> Judged {
-        if let Item::Block { at } = self.opener.item {
-            return self.block(at, end);
+        if self.opener.item.sort == Sort::Block {
+            return self.block(self.opener.item.at, end);
         }
-        let (Some(written), at) = (self.opener.name(self.text), self.opener.item.at()) else {
+        let (Some(written), at) = (self.opener.name(self.text), self.opener.item.at) else {
             return Judged::Text(None);
         };
         let called = Some(written).filter(|written| !written.is_empty());
@@ -237,25 +236,13 @@ impl Case<'_, '_> {
         }
     }
 
-    /// What stands between marks in whatever it is wrapped. Without them, nothing may stand beside it.
+    /// What stands between marks and begins like no payload: a refused call, if it names a tool or holds its arguments.
     fn block(&self, at: usize, end: End) -> Judged {
         let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
         let block = text.get(at..).unwrap_or("");
         let all = Span::new(at, end.at);
-        let guide = Expected::AnyCall(self.names.tools());
         let is_cut = self.cut && end.ending == Ending::Bare;
         let is_marked = self.opener.is_distinct();
-        let may_stand = if is_marked { payload::are_words } else { payload::are_signs };
-        let is_call = |reading: &Reading<'_>| {
-            let value = reading.value();
-            let told = shape::Told { is_marked: true, ..shape::Told::default() };
-            !shape::calls_in(value, self.names, told).is_empty()
-        };
-        let reading = payload::read_whole(text, at, &guide, self.options(is_cut), may_stand).filter(is_call);
-        let verdicts = reading.map_or(Vec::new(), |reading| self.shaped(&reading, all));
-        if !verdicts.is_empty() {
-            return Judged::Calls(verdicts, end.at);
-        }
         // Marks around it, or in front of the whole answer, leave nothing else that it could be.
         let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
         let is_told = || {

@@ -101,7 +101,7 @@ impl<'a> Case<'a, '_> {
         settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.options(self.cut)))
     }
 
-    /// Argument lists that only make sense in another spelling: `f('a=1')`, and `['f(a=1']` without its parenthesis.
+    /// An argument list that only makes sense in another spelling: `f('a=1')`, `'f(a=1')`.
     fn unusual_arguments(
         &self,
         tool: &Tool,
@@ -114,27 +114,20 @@ impl<'a> Case<'a, '_> {
         if payload.parse.settled().is_some_and(fits) {
             return None;
         }
-        let judged = |source: &str, kind, end| {
-            let read = payload::read_arguments_at(source, 0, guide, self.options(false));
-            let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
-            Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
+        let end = self.end?;
+        let inside = self.text.get(at + 1..end.checked_sub(1)?)?;
+        // `['f(a=1')]`: the quote and the parenthesis changed places.
+        let exchanged = || match self.opener.delimiters.last() {
+            Some(&Delimiter::Quote(mark)) => inside.strip_suffix(char::from(mark)),
+            _ => None,
         };
-        if let Some(end) = self.end
-            && let Some(source) =
-                listed::keywords(self.text.get(at + 1..end.checked_sub(1)?)?, tool, self.options(false))
-        {
-            return judged(&source, RepairKind::SwapSyntax, end);
-        }
-        let Some(&Delimiter::Quote(mark)) = self.opener.delimiters.last() else { return None };
-        let rest = self.text.get(at..self.end.unwrap_or(self.text.len()))?;
-        let behind = |sign| rest.find(&String::from_iter([char::from(mark), sign]));
-        // The quote and the parenthesis changed places, or the parenthesis is lost.
-        let (quote, end) = match (self.end, behind(')'), behind(']')) {
-            (Some(end), Some(quote), _) if at + quote + 2 == end => (quote, end),
-            (_, _, Some(quote)) if self.last => (quote, at + quote),
-            _ => return None,
+        let (source, kind) = match listed::keywords(inside, tool, self.options(false)) {
+            Some(source) => (source, RepairKind::SwapSyntax),
+            None => (format!("({})", exchanged()?), RepairKind::AddCloser),
         };
-        judged(&format!("{})", rest.get(..quote)?), RepairKind::AddCloser, end)
+        let read = payload::read_arguments_at(&source, 0, guide, self.options(false));
+        let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
+        Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
     }
 
     /// `['f', a=1]`, `('f', 'a=1')`

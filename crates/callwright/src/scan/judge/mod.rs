@@ -10,15 +10,15 @@ mod overrun;
 use std::borrow::Cow;
 
 use callwright_json::{
-    Diagnostic, Fuel, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
+    Diagnostic, Fuel, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
 };
 
 use self::open_end::Ending;
-use super::opener::{Item, Opener};
+use super::opener::{Item, Opener, Sort};
 use crate::check::{self, Fit};
 use crate::context::Stop;
 use crate::dialect::Dialects;
-use crate::payload::{self, Payload};
+use crate::payload::{self};
 use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
@@ -88,18 +88,14 @@ pub(crate) struct Case<'a, 't> {
 
 /// Judges one payload.
 pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
-    match case.opener.item {
-        Item::Value { at } => case.value(at),
-        Item::Call { name, at } => case.call(name, at),
-        Item::Listed { name, at } => case.listed(name, at),
-        Item::Named { at, .. } => case.named(at),
+    let Item { sort, name, at } = case.opener.item;
+    match (sort, name) {
+        (Sort::Value, _) => case.value(at),
+        (Sort::Call, Some(name)) if name.start as usize <= at => case.call(name, at),
+        (Sort::Call, Some(name)) => case.listed(name, at),
+        (Sort::Named, _) => case.named(at),
         // These are judged as bodies.
-        Item::Tagged { .. }
-        | Item::Over { .. }
-        | Item::Relaxed { .. }
-        | Item::Plain { .. }
-        | Item::Words { .. }
-        | Item::Block { .. } => Judged::Text(None),
+        _ => Judged::Text(None),
     }
 }
 
@@ -115,7 +111,8 @@ impl<'a, 't> Case<'a, 't> {
 
     /// A value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
-        let payload = self.read_call(at);
+        let guide = Expected::AnyCall(self.names.tools());
+        let payload = payload::read_json_at(self.text, at, &guide, self.options(self.cut));
         let end = self.end.unwrap_or(payload.end).max(payload.end);
         let all = Span::new(at, end);
         let mut first: Option<Vec<Verdict>> = None;
@@ -132,10 +129,7 @@ impl<'a, 't> Case<'a, 't> {
             }
         }
         match first {
-            Some(_)
-                if self.leaves_out(payload.end)
-                    || payload.parse.readings.iter().any(|reading| self.overruns(reading)) =>
-            {
+            Some(_) if payload.parse.readings.iter().any(|reading| self.overruns(reading)) => {
                 self.broken(all, None, &payload.parse)
             }
             Some(verdicts) => Judged::Calls(verdicts, end),
@@ -170,23 +164,6 @@ impl<'a, 't> Case<'a, 't> {
         let is_container =
             |reading: &Reading<'_>| matches!(reading.value().kind(), Kind::Object | Kind::Array);
         self.opener.is_distinct() && !parse.readings.iter().any(is_container)
-    }
-
-    /// The object or list at `at`, by what all tools take. Where a text seems to hold a member, `"d = {"a": 1}"`, by what
-    /// the tool takes that it names: another one's parameter is none.
-    fn read_call(&self, at: usize) -> Payload<'a> {
-        let read = |guide: &dyn Guide| payload::read_json_at(self.text, at, guide, self.options(self.cut));
-        let payload = read(&Expected::AnyCall(self.names.tools()));
-        let is_swallowed = |diagnostic: &Diagnostic| diagnostic.problem == Problem::SwallowedMember;
-        if !payload.parse.diagnostics.iter().any(is_swallowed) {
-            return payload;
-        }
-        let block = self.text.get(at..payload.end).unwrap_or("");
-        let named = self.named_in(block).and_then(|name| self.names.tools().get(&name));
-        match named.filter(|tool| self.is_whole_call(at, tool)) {
-            Some(tool) => read(&Expected::Call(tool)),
-            None => payload,
-        }
     }
 
     fn shaped(&self, reading: &Reading<'_>, at: Span) -> Vec<Verdict> {
@@ -370,15 +347,10 @@ impl<'a, 't> Case<'a, 't> {
     fn broken(&self, at: Span, written: Option<&str>, parse: &Parse<'_>) -> Judged {
         let block = at.of(self.text);
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
-        let plausible = match self.opener.item {
-            Item::Call { .. } | Item::Listed { .. } => self.set_off,
-            Item::Value { .. } | Item::Block { .. } => name.is_some() || has_argument_key(block),
-            Item::Named { .. }
-            | Item::Tagged { .. }
-            | Item::Over { .. }
-            | Item::Relaxed { .. }
-            | Item::Plain { .. }
-            | Item::Words { .. } => true,
+        let plausible = match self.opener.item.sort {
+            Sort::Call => self.set_off,
+            Sort::Value | Sort::Block => name.is_some() || has_argument_key(block),
+            Sort::Named | Sort::Tagged | Sort::Over | Sort::Relaxed | Sort::Plain | Sort::Words => true,
         };
         // Code and prose in brackets are not held for what no text behind them makes a call.
         if !plausible && !self.opener.is_distinct() {
@@ -401,7 +373,8 @@ impl<'a, 't> Case<'a, 't> {
         block
             .split(['"', '\''])
             .take(12)
-            .find_map(|piece| self.names.resolve(piece).map(|tool| tool.name().to_owned()))
+            .find_map(|piece| self.names.resolve(piece.trim_end_matches('\\')))
+            .map(|tool| tool.name().to_owned())
     }
 
     pub(super) fn verdict(
@@ -431,14 +404,13 @@ impl<'a, 't> Case<'a, 't> {
             return self.opener.is_distinct().then(refusal);
         }
         repairs.splice(..0, self.mended_marks());
-        repairs.extend(self.doubled_signs());
         match check::fit_value(tool, value) {
             Ok(Fit { arguments, coercions, is_whole }) => {
                 let from = at.start as usize;
                 let source = self.text.get(from..).filter(|_| self.at_end).unwrap_or("");
                 let ending = match self.at_end {
                     // One text goes on until the answer ends: its last letter may not be the last.
-                    true if matches!(self.opener.item, Item::Plain { .. }) => Ending::Open,
+                    true if self.opener.item.sort == Sort::Plain => Ending::Open,
                     true => {
                         let around = (self.around, self.stop);
                         open_end::ending(tool, &arguments, (source, from), &repairs, around)
@@ -489,21 +461,6 @@ impl<'a, 't> Case<'a, 't> {
             kind: RepairKind::MendMark,
             at: mended.at,
             put: mended.whole.clone().into(),
-        })
-    }
-
-    /// The signs of the marks in front of the call that stand twice: `<<tool_call>`, `<tool_call>>`.
-    fn doubled_signs(&self) -> impl Iterator<Item = Repair> {
-        let from = self.opener.start;
-        let head = self.text.as_bytes().get(from..self.opener.item.at());
-        let head = head.filter(|_| self.opener.mended.is_none()).unwrap_or(&[]);
-        // `>>>f⏎{…}` begins with its own.
-        let is_own = head.starts_with(b">>");
-        let is_doubled = move |pair: &[u8]| pair == b"<<" || pair == b">>" && !is_own;
-        let pairs = head.windows(2).enumerate().filter(move |(_, pair)| is_doubled(pair));
-        pairs.map(move |(at, pair)| {
-            let at = from + at + usize::from(pair == b">>");
-            Repair { kind: RepairKind::MendMark, at: Span::new(at, at + 1), put: "".into() }
         })
     }
 
@@ -610,5 +567,5 @@ fn declares_all(tool: &Tool, arguments: Value<'_>) -> bool {
 }
 
 fn has_argument_key(block: &str) -> bool {
-    ["\"arguments\"", "'arguments'", "\"parameters\"", "'parameters'"].iter().any(|key| block.contains(key))
+    ["\"arguments", "'arguments", "\"parameters", "'parameters"].iter().any(|key| block.contains(key))
 }

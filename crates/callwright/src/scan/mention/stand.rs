@@ -5,7 +5,7 @@ use super::pairs::Pair;
 use super::surroundings::{Behind, Enclosed, RUN};
 use super::{Fence, Run, Stand, ticks};
 use crate::scan::Scanner;
-use crate::scan::opener::{Delimiter, Item, Opener};
+use crate::scan::opener::{Delimiter, Opener, Sort};
 use crate::verdict::{ShownBy, Verdict};
 
 /// The beginnings of marks that a tokenizer keeps as they are.
@@ -216,12 +216,12 @@ impl Run {
 
 /// Returns whether `opener` begins a call expression without marks, `f(a=1)`.
 fn is_expression(opener: &Opener) -> bool {
-    matches!(opener.item, Item::Call { .. } | Item::Listed { .. }) && !opener.is_distinct()
+    opener.item.sort == Sort::Call && !opener.is_distinct()
 }
 
 /// The place behind the marks of `opener`, where the name or the value begins.
 fn item_start(opener: &Opener) -> usize {
-    opener.item.name().map_or(opener.item.at(), |name| opener.item.at().min(name.start as usize))
+    opener.item.name.map_or(opener.item.at, |name| opener.item.at.min(name.start as usize))
 }
 
 /// The label of the fence in `head`.

@@ -197,9 +197,7 @@ impl Surroundings {
 
     /// Steps over a call, up to `to`.
     pub(super) fn call(&mut self, to: usize) {
-        for Run { behind, .. } in &mut self.runs {
-            behind.joined |= behind.goes_on && !behind.line_over;
-        }
+        self.each_behind(|behind| behind.joined |= behind.goes_on && !behind.line_over);
         self.at = self.at.max(to);
         self.line.has_call = true;
         self.line.is_begun = true;
@@ -275,6 +273,11 @@ impl Surroundings {
         Ok(len)
     }
 
+    /// Changes what is known of the text behind each run that waits.
+    fn each_behind(&mut self, change: impl FnMut(&mut Behind)) {
+        self.runs.iter_mut().map(|run| &mut run.behind).for_each(change);
+    }
+
     fn word(&mut self, letter: char) {
         self.line.last = Some(letter);
         if self.line.is_fence {
@@ -321,9 +324,7 @@ impl Surroundings {
         if !is_in_code && let Some(len) = self.element(place)? {
             return Ok(len);
         }
-        for Run { behind, .. } in &mut self.runs {
-            behind.is_begun = true;
-        }
+        self.each_behind(|behind| behind.is_begun = true);
         if is_sign {
             let next = place.text.get(place.at + len..).and_then(|next| next.chars().next());
             let closed = self.pairs.iter().rposition(|pair| pair.is_closed_by(sign, run));
@@ -403,19 +404,17 @@ impl Surroundings {
             }
         }
         self.gap.joins &= self.line.is_begun;
-        for Run { behind, .. } in &mut self.runs {
+        self.each_behind(|behind| {
             behind.line_over = true;
             behind.pair.turn(Enclosed::Closed, Enclosed::Alone);
-        }
+        });
         self.line = Line { start: next, ..Line::default() };
     }
 
     /// Ends everything that is open in a paragraph.
     fn end_paragraph(&mut self) {
         self.pairs.clear();
-        for Run { behind, .. } in &mut self.runs {
-            behind.pair.turn(Enclosed::Open, Enclosed::Over);
-        }
+        self.each_behind(|behind| behind.pair.turn(Enclosed::Open, Enclosed::Over));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Item, OpenerParser};
+use super::{Item, OpenerParser, Sort};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
 use crate::grammar::fold::solid;
 use crate::syntax::Incomplete;
@@ -14,10 +14,8 @@ impl<'a> OpenerParser<'a, '_> {
     pub(super) fn told(&self, item: Item) -> Result<&'a Arc<Record>, Incomplete> {
         let Some(record) = self.record else {
             // `functions.f({"a": "x"})`
-            if let Item::Call { at, .. } = item
-                && self.delimiters.is_empty()
-            {
-                match self.peek(self.skip_space(at + 1)) {
+            if item.sort == Sort::Call && self.delimiters.is_empty() {
+                match self.peek(self.skip_space(item.at + 1)) {
                     Ok(b'{') => return Ok(self.of_sign(Sign::CallOfValue)),
                     Err(Incomplete) if !self.place.end => return Err(Incomplete),
                     _ => {}
@@ -25,18 +23,18 @@ impl<'a> OpenerParser<'a, '_> {
             }
             return Ok(self.plain_record(item));
         };
-        let writes = |record: &&Arc<Record>| match item {
+        let writes = |record: &&Arc<Record>| match item.sort {
             // `<|python_tag|>f.call(a=1)` is no `f(a=1)`.
-            Item::Call { name, at } if name.end as usize == at => {
+            Sort::Call if item.name.is_some_and(|name| name.end as usize == item.at) => {
                 record.arguments == Grammar::Calls && record.writes("{name}(")
             }
-            Item::Call { .. } | Item::Listed { .. } => record.arguments == Grammar::Calls,
-            Item::Named { .. } => record.arguments == Grammar::Json && record.name_at != NameAt::Payload,
+            Sort::Call => record.arguments == Grammar::Calls,
+            Sort::Named => record.arguments == Grammar::Json && record.name_at != NameAt::Payload,
             _ => true,
         };
         let mut kin = self.place.dialects.kin_of(record).filter(writes);
         let first = kin.next().unwrap_or(record);
-        let is_in_fence = matches!(item, Item::Named { .. }) && self.in_own_fence();
+        let is_in_fence = item.sort == Sort::Named && self.in_own_fence();
         Ok(kin.find(|record| is_in_fence && record.writes("```")).unwrap_or(first))
     }
 
@@ -52,16 +50,11 @@ impl<'a> OpenerParser<'a, '_> {
 
     /// The dialect of a payload that no marker announces.
     fn plain_record(&self, item: Item) -> &'a Arc<Record> {
-        self.of_sign(match item {
-            Item::Named { .. }
-            | Item::Tagged { .. }
-            | Item::Over { .. }
-            | Item::Relaxed { .. }
-            | Item::Plain { .. }
-            | Item::Words { .. } => Sign::Name,
-            Item::Call { .. } | Item::Listed { .. } => Sign::Call,
-            Item::Value { .. } if self.in_own_fence() => Sign::FencedValue,
-            Item::Value { .. } | Item::Block { .. } => Sign::Value,
+        self.of_sign(match item.sort {
+            Sort::Call => Sign::Call,
+            Sort::Value if self.in_own_fence() => Sign::FencedValue,
+            _ if item.name.is_none() => Sign::Value,
+            _ => Sign::Name,
         })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Delimiter, Item, OpenerParser, Step};
+use super::{Delimiter, OpenerParser, Sort, Step};
 use crate::dialect::{Anchor, NameAt};
 use crate::grammar::fold::mark_at;
 use crate::payload::tagged::{Tags, View};
@@ -47,13 +47,13 @@ impl OpenerParser<'_, '_> {
             let rest = self.text.get(at..).unwrap_or("");
             let closers = record.closers().map(|close| mark_at(rest, close, ""));
             if at_end(first_of(closers), end)?.is_some() {
-                return Ok(Some(Step::Item(Item::Over { name, at })));
+                return Ok(Some(Step::Item(Sort::Over.of(name, at))));
             }
         }
         let name = self.name().unwrap_or(Span::at(at));
         let written = name.of(self.text);
         let view = View { text: self.text, name: written, tool: self.place.names.resolve(written), end };
         let begins = Tags::new(at, Arc::clone(record), "").begins(view)?;
-        Ok(begins.then_some(Step::Item(Item::Tagged { name, at })))
+        Ok(begins.then_some(Step::Item(Sort::Tagged.of(name, at))))
     }
 }

@@ -6,7 +6,8 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Item, OpenerParser, Step};
+use super::{OpenerParser, Sort, Step};
+use crate::shape::keys::is_one_of;
 use crate::syntax::tag::{Role, is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen};
 
@@ -15,32 +16,23 @@ const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
 /// What may stand between a name and its arguments.
 const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 
-/// The most blanks that are waited for behind such a word.
-const MAX_BLANKS: usize = 16;
-
-/// Is `word` that of a token which stands between a name and its arguments?
-fn is_between(word: &str) -> bool {
-    let words = ["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];
-    let word = word.replace('▁', "_");
-    words.iter().any(|between| between.eq_ignore_ascii_case(&word))
-}
+/// The words of the tokens that stand between a name and its arguments.
+const TOKENS: &[&str] =
+    &["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];
 
 impl OpenerParser<'_, '_> {
-    /// A header without its tokens, if one begins here.
+    /// A header without its tokens, up to the name, if one begins here.
     pub(super) fn stripped(&mut self) -> Seen<Step> {
         let mut from = self.at;
-        let mut marks = 0;
         for word in BEFORE {
             from += if self.literal(from, word)? { word.len() } else { 0 };
         }
         if self.at < from {
             from = self.skip_space(from);
         }
+        let front = from;
         for mark in ["to=", "call:"] {
-            if self.literal(from, mark)? {
-                from += mark.len();
-                marks += 1;
-            }
+            from += if self.literal(from, mark)? { mark.len() } else { 0 };
         }
         let end = self.name_end(from);
         if end == self.bytes.len() && self.may_hold_name(from, end) {
@@ -48,21 +40,21 @@ impl OpenerParser<'_, '_> {
         }
         let name = Span::new(from, end);
         let word = name.of(self.text);
-        if self.place.names.tools().get(word.strip_prefix("functions.").unwrap_or(word)).is_none() {
+        let tool = self.place.names.tools().get(word.strip_prefix("functions.").unwrap_or(word));
+        if tool.is_none() || !self.goes_on_as_header(end, front < from)? {
             return Ok(None);
         }
-        let mut at = end;
+        self.header = Header::Named(name, true);
+        Ok(Some(self.past(end)))
+    }
+
+    /// Returns whether more than a name says that the arguments follow behind `end`; with `is_headed` it stood before the name.
+    fn goes_on_as_header(&self, end: usize, is_headed: bool) -> Result<bool, Incomplete> {
         // `f:0`
-        let behind = self.bytes.get(at + 1..).unwrap_or(&[]);
-        let digits = behind.iter().take(8).take_while(|b| b.is_ascii_digit()).count();
-        if self.bytes.get(at) == Some(&b':') && digits == behind.len() {
-            return Err(Incomplete);
-        }
-        if self.bytes.get(at) == Some(&b':') && digits != 0 {
-            at += 1 + digits;
-            marks += 1;
-        }
-        at = self.skip_space(at);
+        let number = self.bytes.get(end..).and_then(|rest| rest.strip_prefix(b":")).unwrap_or(&[]);
+        let digits = number.iter().take(8).take_while(|byte| byte.is_ascii_digit()).count();
+        let mut at = self.skip_space(if digits == 0 { end } else { end + 1 + digits });
+        let mut n_words = 0;
         // ` json`, `commentary json`
         for _ in 0..2 {
             let word_end = self.name_end(at);
@@ -71,45 +63,30 @@ impl OpenerParser<'_, '_> {
                 return Err(Incomplete);
             }
             if BETWEEN.contains(&word) {
-                at = self.skip_space(word_end);
-                marks += 1;
-                if MAX_BLANKS <= at - word_end {
-                    return Ok(None);
-                }
-                // `run_code⏎json {`, cut behind the blank
-                self.peek(at)?;
+                (at, n_words) = (self.skip_space(word_end), n_words + 1);
             }
         }
-        match self.bytes.get(at) {
-            Some(b'{') if self.text.get(self.at..from) == Some("call:") => self.relaxed(name, at).map(Some),
-            Some(b'{') if marks != 0 => Ok(Some(Step::Item(Item::Named { name, at }))),
-            Some(b'`') if marks != 0 => Ok(Some(self.goes_on(name, at))),
-            Some(b'[') => Ok(self.literal(at, "[ARGS]")?.then(|| self.goes_on(name, at))),
-            Some(b'<') if marks <= 2 && is_foreign(self.text, at) => Ok(None),
-            Some(b'<') => {
-                let Some(tag) = tag_at(self.text, at)? else { return Ok(None) };
-                match tag.role {
-                    // `to=fanalysis xml<rfl:parameter name="a">`
-                    Role::Param if 2 < marks && !tag.closing => {}
-                    _ if 2 < marks => return Ok(None),
-                    Role::Key if !tag.closing => {}
-                    Role::Group if tag.closing => {}
-                    Role::Token if is_between(tag.word.of(self.text)) => {
-                        return Ok(Some(self.goes_on(name, at)));
-                    }
-                    _ => return Ok(None),
-                }
-                self.record = Some(self.tagged_record(&tag));
-                Ok(Some(Step::Item(Item::Tagged { name, at })))
-            }
-            _ => Ok(None),
+        let is_marked = is_headed || digits != 0 || n_words != 0;
+        match self.peek(at)? {
+            b'{' | b'`' => Ok(is_marked),
+            b'[' => self.literal(at, "[ARGS]"),
+            b'<' if n_words == 0 && is_foreign(self.text, at) => Ok(false),
+            b'<' => Ok(tag_at(self.text, at)?.is_some_and(|tag| match tag.role {
+                Role::Key => !tag.closing,
+                Role::Param => !tag.closing && n_words != 0,
+                Role::Group => tag.closing,
+                Role::Token => is_one_of(TOKENS, &tag.word.of(self.text).replace('▁', "_")),
+                _ => false,
+            })),
+            b':' if at == end && number.is_empty() => Err(Incomplete),
+            _ => Ok(false),
         }
     }
 
     /// `f{"a": "x"}`, or `call:f{a:<|"|>x<|"|>}` whatever stands before it.
     pub(super) fn braced(&mut self, name: Span, at: usize) -> Result<Step, Incomplete> {
         let is_called = self.text.get(..name.start as usize).is_some_and(|before| before.ends_with("call:"));
-        if is_called { self.relaxed(name, at) } else { Ok(Step::Item(Item::Named { name, at })) }
+        if is_called { self.relaxed(name, at) } else { Ok(Step::Item(Sort::Named.of(name, at))) }
     }
 
     /// `call:f{a:<|"|>x<|"|>}`, without what stands before it: the first string's mark tells the dialect.
@@ -129,17 +106,11 @@ impl OpenerParser<'_, '_> {
             for record in self.place.dialects.relaxed() {
                 if self.literal(from, record.string_mark())? {
                     self.record = Some(record);
-                    return Ok(Step::Item(Item::Relaxed { name, at }));
+                    return Ok(Step::Item(Sort::Relaxed.of(name, at)));
                 }
             }
         }
-        Ok(Step::Item(Item::Named { name, at }))
-    }
-
-    /// The rest is a header like any other.
-    fn goes_on(&mut self, name: Span, at: usize) -> Step {
-        self.header = Header::Named(name, true);
-        self.past(at)
+        Ok(Step::Item(Sort::Named.of(name, at)))
     }
 
     /// Does `word` stand at `at`?

@@ -3,7 +3,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Item, OpenerParser, Step};
+use super::{OpenerParser, Sort, Step};
 use crate::dialect::{Grammar, NameAt};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
@@ -18,7 +18,7 @@ impl OpenerParser<'_, '_> {
         match (self.header, byte) {
             (Header::No, _) => Ok(None),
             (Header::Named(name, _), b'{') if self.is_relaxed() => {
-                Ok(Some(Step::Item(Item::Relaxed { name, at })))
+                Ok(Some(Step::Item(Sort::Relaxed.of(name, at))))
             }
             (Header::Named(name, _), b'{') => self.braced(name, at).map(Some),
             (Header::Named(name, _), b'"') if !self.is_relaxed() => self.in_string(name, at),

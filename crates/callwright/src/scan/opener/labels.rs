@@ -4,7 +4,7 @@
 use callwright_json::Span;
 
 use super::tag::Header;
-use super::{Delimiter, Item, OpenerParser, Step, tick_run};
+use super::{Delimiter, OpenerParser, Sort, Step, tick_run};
 use crate::dialect::Sign;
 use crate::scan::segment::skip::markup_len;
 use crate::syntax::marks::first_of;
@@ -130,16 +130,16 @@ impl OpenerParser<'_, '_> {
         let step = match self.peek(value)? {
             // Of a name that no tool has, the arguments tell whether it is meant as one.
             next if next != b'{' && !is_declared => return Ok(None),
-            b'{' => Step::Item(Item::Named { name, at: value }),
+            b'{' => Step::Item(Sort::Named.of(name, value)),
             b'`' => match self.holds_object(value) {
                 Err(Incomplete) if !self.place.end => return Err(Incomplete),
-                Err(Incomplete) | Ok(false) if is_action => Step::Item(Item::Plain { name, at: value }),
+                Err(Incomplete) | Ok(false) if is_action => Step::Item(Sort::Plain.of(name, value)),
                 _ => {
                     self.header = Header::Named(name, true);
                     self.past(value)
                 }
             },
-            _ if is_action => Step::Item(Item::Plain { name, at: value }),
+            _ if is_action => Step::Item(Sort::Plain.of(name, value)),
             _ => return Ok(None),
         };
         self.record = Some(self.of_sign(Sign::Labels));

@@ -85,7 +85,7 @@ impl Opener {
     /// The name of the tool, as it is meant, where it stands outside of the payload.
     pub(super) fn name<'o>(&'o self, text: &'o str) -> Option<&'o str> {
         let mended = self.mended.as_ref().and_then(|mended| mended.name.as_deref());
-        mended.or_else(|| self.item.name().map(|name| name.of(text)))
+        mended.or_else(|| self.item.name.map(|name| name.of(text)))
     }
 
     /// Do its own marks, or those of the list that it stands in, say that this is a call?
@@ -100,7 +100,7 @@ impl Opener {
 
     /// Are its first argument's marks those that it begins with, as those of a call are not there?
     pub(super) fn is_headless(&self) -> bool {
-        matches!(self.item, Item::Words { name, .. } if name.is_empty())
+        self.item.sort == Sort::Words && self.item.name.is_some_and(Span::is_empty)
     }
 
     /// Does it stand in a fence of its own?
@@ -111,105 +111,46 @@ impl Opener {
 
 /// A payload that may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
-    /// `{…}` that may hold a name and arguments; at its brace, or at its first key where that is missing.
-    Value {
-        /// Where it begins.
-        at: usize,
-    },
-    /// `f(…)`
-    Call {
-        /// The name as it is written.
-        name: Span,
-        /// The opening parenthesis.
-        at: usize,
-    },
-    /// `['f', a=1]`, `tools.call(f, a=1)`
-    Listed {
-        /// The name as it is written.
-        name: Span,
-        /// The opening bracket of the list.
-        at: usize,
-    },
-    /// The arguments of a call whose name stood in the markup: `<f>{…}`, `f⏎{…}`.
-    Named {
-        /// The name as it is written.
-        name: Span,
-        /// Where the value begins.
-        at: usize,
-    },
-    /// Arguments in tags: `<invoke name="f"><parameter name="a">…`
-    Tagged {
-        /// The name as it is written.
-        name: Span,
-        /// Where the first argument begins.
-        at: usize,
-    },
-    /// A call without arguments: `<invoke name="f"/>`, `<function=f></function>`.
-    Over {
-        /// The name as it is written.
-        name: Span,
-        /// Where it ends, or the mark begins that closes it.
-        at: usize,
-    },
-    /// `call:f{a:<|"|>x<|"|>}`
-    Relaxed {
-        /// The name as it is written.
-        name: Span,
-        /// The brace.
-        at: usize,
-    },
-    /// `Action: f⏎Action Input: Paris`: one text.
-    Plain {
-        /// The name as it is written.
-        name: Span,
-        /// Where the text begins.
-        at: usize,
-    },
-    /// A declared name behind a marker, and words that are no arguments: `<tool_call>f: Paris</tool_call>`.
-    Words {
-        /// The name as it is written.
-        name: Span,
-        /// Where they begin.
-        at: usize,
-    },
-    /// What may hold a call, and begins like none: `<tool_call>Result: {…}</tool_call>`, `{\"name\": …}` as the whole answer.
-    Block {
-        /// Where it begins.
-        at: usize,
-    },
+pub(crate) struct Item {
+    pub(crate) sort: Sort,
+    /// The name as it is written, where it stands outside of the payload.
+    pub(crate) name: Option<Span>,
+    /// Where the payload begins: its first bracket, argument or word.
+    pub(crate) at: usize,
 }
 
-impl Item {
-    /// Where the payload's first bracket stands.
-    pub(crate) fn at(self) -> usize {
-        match self {
-            Item::Value { at }
-            | Item::Call { at, .. }
-            | Item::Listed { at, .. }
-            | Item::Named { at, .. }
-            | Item::Tagged { at, .. }
-            | Item::Over { at, .. }
-            | Item::Relaxed { at, .. }
-            | Item::Plain { at, .. }
-            | Item::Words { at, .. }
-            | Item::Block { at } => at,
-        }
+/// The sorts of payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// `{…}` that may hold a name and arguments; at its brace, or at its first key where that is missing.
+    Value,
+    /// `f(…)`; with the bracket in front of the name, `['f', a=1]`, `tools.call(f, a=1)`.
+    Call,
+    /// The arguments of a call whose name stood in the markup: `<f>{…}`, `f⏎{…}`.
+    Named,
+    /// Arguments in tags: `<invoke name="f"><parameter name="a">…`
+    Tagged,
+    /// A call without arguments: `<invoke name="f"/>`, `<function=f></function>`. It ends here, or the mark begins that closes it.
+    Over,
+    /// `call:f{a:<|"|>x<|"|>}`
+    Relaxed,
+    /// `Action: f⏎Action Input: Paris`: one text.
+    Plain,
+    /// A declared name behind a marker, and words that are no arguments: `<tool_call>f: Paris</tool_call>`.
+    Words,
+    /// What may hold a call, and begins like none: `<tool_call>Result: {…}</tool_call>`.
+    Block,
+}
+
+impl Sort {
+    /// A payload of this sort at `at`, of the call of `name`.
+    pub(crate) fn of(self, name: Span, at: usize) -> Item {
+        Item { sort: self, name: Some(name), at }
     }
 
-    /// The name, where it stands outside of the payload.
-    pub(crate) fn name(self) -> Option<Span> {
-        match self {
-            Item::Value { .. } | Item::Block { .. } => None,
-            Item::Call { name, .. }
-            | Item::Listed { name, .. }
-            | Item::Named { name, .. }
-            | Item::Tagged { name, .. }
-            | Item::Over { name, .. }
-            | Item::Relaxed { name, .. }
-            | Item::Plain { name, .. }
-            | Item::Words { name, .. } => Some(name),
-        }
+    /// A payload of this sort at `at`, with no name outside of it.
+    pub(crate) fn at(self, at: usize) -> Item {
+        Item { sort: self, name: None, at }
     }
 }
 
@@ -335,9 +276,6 @@ impl<'a, 't> OpenerParser<'a, 't> {
             }
             match self.step() {
                 Ok(Step::Over) => {
-                    // `<tool_call>>`
-                    let is_doubled = text[..self.at].ends_with('>') && self.bytes.get(self.at) == Some(&b'>');
-                    self.at += usize::from(is_doubled);
                     if n < MAX_PIECES / 2 && self.at - from <= MAX_OPENER / 2 {
                         half = Some(self.at);
                     }
@@ -362,7 +300,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
     fn found(&mut self, item: Item) -> Result<Look, Incomplete> {
         let record = self.told(item)?;
         // `main() starts it.` behind a call in JSON is none of that dialect's.
-        let is_expression = matches!(item, Item::Call { .. });
+        let is_expression = item.sort == Sort::Call;
         let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.arguments == Grammar::Calls;
         let inside = self.place.inside.filter(|_| self.record.is_none()).filter(may_be_its);
         let dialect = inside.unwrap_or(record);
@@ -376,7 +314,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
     fn without_arguments(&self) -> Option<Item> {
         let (at, name) = (self.over?, self.name()?);
         let is_declared = self.resolves(name.start as usize, name.end as usize);
-        is_declared.then_some(Item::Over { name, at })
+        is_declared.then_some(Sort::Over.of(name, at))
     }
 
     /// What stands behind a marker, where it is a declared tool's name, and then nothing that is read.
@@ -387,7 +325,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
         let name = self.name().unwrap_or_else(|| Span::new(self.at, self.name_end(self.at)));
         let is_declared = self.resolves(name.start as usize, name.end as usize);
-        is_declared.then_some(Item::Words { name, at: self.at })
+        is_declared.then_some(Sort::Words.of(name, self.at))
     }
 
     /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:
@@ -395,10 +333,10 @@ impl<'a, 't> OpenerParser<'a, 't> {
     fn begun(&mut self) -> Option<Item> {
         let at = self.text.len();
         let name = match self.words() {
-            Some(item) => item.name()?,
+            Some(item) => item.name?,
             None => Span::at(Some(at).filter(|_| self.ends_before_name())?),
         };
-        Some(Item::Tagged { name, at })
+        Some(Sort::Tagged.of(name, at))
     }
 
     /// Does the text end in marks that are a call's own, or in so much of the first one that it is no other?

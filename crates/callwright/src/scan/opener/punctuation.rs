@@ -1,7 +1,7 @@
 //! What opens a payload, or stands around one, in any dialect: brackets, backticks, comments.
 
 use super::tag::Header;
-use super::{Delimiter, Item, MAX_TICKS, OpenerParser, Step, tick_run};
+use super::{Delimiter, MAX_TICKS, OpenerParser, Sort, Step, tick_run};
 use crate::dialect::{self, Anchor, Sign};
 use crate::shape::keys;
 use crate::syntax::Incomplete;
@@ -20,15 +20,11 @@ impl OpenerParser<'_, '_> {
         let mut around = [self.record, self.place.inside].into_iter().flatten();
         let is_marked = around.any(|record| record.anchor == Anchor::Distinct);
         let may_begin = is_marked || self.may_begin_object()? || self.has_torn_key()?;
-        Ok(if may_begin { Step::Item(Item::Value { at: self.at }) } else { Step::Nothing })
+        Ok(if may_begin { Step::Item(Sort::Value.at(self.at)) } else { Step::Nothing })
     }
 
     fn may_begin_object(&self) -> Result<bool, Incomplete> {
-        let mut key = self.behind_comment(self.at + 1, b"/")?;
-        // `{{"name": …}}`
-        if self.bytes.get(key) == Some(&b'{') {
-            key = self.skip_space(key + 1);
-        }
+        let key = self.behind_comment(self.at + 1, b"/")?;
         match self.peek(key)? {
             // Not C's `'{'; // …`
             quote @ (b'"' | b'\'' | b'`') => {
@@ -38,10 +34,7 @@ impl OpenerParser<'_, '_> {
                     return Ok(is_name);
                 }
                 let end = self.name_end(key + 1);
-                match self.peek(end) {
-                    Err(Incomplete) if self.may_be_key(key + 1, end) => Err(Incomplete),
-                    last => Ok(last == Ok(quote) && self.is_known_key(key + 1, end)),
-                }
+                Ok(self.peek(end)? == quote && self.is_known_key(key + 1, end))
             }
             _ => Ok(false),
         }
@@ -79,16 +72,6 @@ impl OpenerParser<'_, '_> {
             || names.tools().iter().any(|tool| tool.declares(key))
     }
 
-    /// Could the word so far be or become such a key?
-    fn may_be_key(&self, from: usize, end: usize) -> bool {
-        let word = self.text.get(from..end).unwrap_or("");
-        let names = self.place.names;
-        let begins = |key: &str| key.starts_with(word);
-        names.may_hold(word)
-            || keys::all_of_call().any(begins)
-            || names.tools().iter().any(|tool| tool.parameters().any(begins))
-    }
-
     pub(super) fn bracket(&mut self) -> Result<Step, Incomplete> {
         match self.peek(self.at + 1)? {
             // `[TOOL_CALLS]`
@@ -107,7 +90,7 @@ impl OpenerParser<'_, '_> {
             }
             // `<TOOLCALL>[]</TOOLCALL>`: a list of no calls.
             b']' if self.distinct() && self.name().is_none() => {
-                return Ok(Step::Item(Item::Value { at: self.at }));
+                return Ok(Step::Item(Sort::Value.at(self.at)));
             }
             _ => {}
         }

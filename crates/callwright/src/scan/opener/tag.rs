@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use callwright_json::Span;
 
-use super::{Delimiter, Item, OpenerParser, Step};
+use super::{Delimiter, OpenerParser, Sort, Step};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
-use crate::shape::keys::{self, is_one_of};
 use crate::syntax::marks::fit;
 use crate::syntax::tag::{Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen};
@@ -116,18 +115,10 @@ impl<'a> OpenerParser<'a, '_> {
         let at = self.at;
         // `<|message|><|call|>`: no arguments.
         if self.is_behind_argument_token() && self.is_closer() {
-            return Some(Step::Item(Item::Over { name, at }));
+            return Some(Step::Item(Sort::Over.of(name, at)));
         }
-        // `<parameters></parameters>`
-        let before = self.text.get(..at).unwrap_or("").trim_end();
-        let word = tag.word.of(self.text);
-        let is_own = |opener: Tag| !opener.closing && opener.word.of(before) == word;
-        let is_around = is_one_of(keys::ARGUMENTS, word) && last_tag(before).is_some_and(is_own);
-        let is_end = tag.closing && (is_around || matches!(tag.role, Role::Call | Role::Group));
+        let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
         let is_word = matches!(tag.role, Role::Param | Role::Key | Role::Separator) && !tag.closing;
-        let is_closing_token = tag.role == Role::Token
-            && self.record.is_some_and(|record| record.arguments.is_tagged())
-            && self.is_closer();
         let is_element = tag.role == Role::Other && !tag.closing && (tag.marked || self.declares(name, tag));
         // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
         let is_json = tag.role == Role::Other && tag.word.of(self.text) == "json";
@@ -136,12 +127,12 @@ impl<'a> OpenerParser<'a, '_> {
         }
         // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
         let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
-        if !(is_end || is_word || is_closing_token || is_element || is_next) {
+        if !(is_end || is_word || is_element || is_next) {
             return None;
         }
         self.record = Some(self.tagged_record(tag));
         let is_argument = is_word || is_element;
-        Some(Step::Item(if is_argument { Item::Tagged { name, at } } else { Item::Over { name, at } }))
+        Some(Step::Item(if is_argument { Sort::Tagged.of(name, at) } else { Sort::Over.of(name, at) }))
     }
 
     /// `<tool_call><parameter=a>`: an argument of a call that names no tool.
@@ -151,7 +142,7 @@ impl<'a> OpenerParser<'a, '_> {
             return None;
         }
         self.record = Some(self.tagged_record(tag));
-        Some(Step::Item(Item::Tagged { name: Span::at(self.at), at: self.at }))
+        Some(Step::Item(Sort::Tagged.of(Span::at(self.at), self.at)))
     }
 
     /// `<invoke name="f">`
@@ -200,14 +191,14 @@ impl<'a> OpenerParser<'a, '_> {
         let name = Span::new(from, end);
         let at = self.behind_comment(behind, b"<!")?;
         let step = match self.peek(at)? {
-            b'{' => Some(Step::Item(Item::Named { name, at })),
+            b'{' => Some(Step::Item(Sort::Named.of(name, at))),
             b'"' => self.in_string(name, at)?,
             // `<f>⏎a: x`
             byte if is_name_byte(byte) => {
                 let end = self.name_end(at);
                 let is_key = self.peek(end)? == b':'
                     && self.text.get(at..end).is_some_and(|key| self.declares_key(name, key));
-                is_key.then_some(Step::Item(Item::Named { name, at }))
+                is_key.then_some(Step::Item(Sort::Named.of(name, at)))
             }
             b'<' => self
                 .opener_of(name, at)?
@@ -216,12 +207,12 @@ impl<'a> OpenerParser<'a, '_> {
                 })
                 .map(|_| {
                     self.record = Some(self.of_sign(Sign::ToolElement));
-                    Step::Item(Item::Tagged { name, at })
+                    Step::Item(Sort::Tagged.of(name, at))
                 }),
             _ => None,
         };
         // `<f>Paris</f>`
-        let words = || Step::Item(Item::Words { name, at: behind });
+        let words = || Step::Item(Sort::Words.of(name, behind));
         let may_be_call = self.place.line_start && !self.place.in_fence;
         Ok(step.unwrap_or_else(|| if may_be_call { words() } else { Step::Nothing }))
     }
@@ -256,7 +247,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
         self.record = Some(self.of_sign(Sign::ToolElement));
         self.delimiters.push(Delimiter::Tag);
-        Ok(Step::Item(Item::Over { name, at }))
+        Ok(Step::Item(Sort::Over.of(name, at)))
     }
 
     /// Is `tag` named like the tool itself?
@@ -288,7 +279,7 @@ impl<'a> OpenerParser<'a, '_> {
         let (key, end) = (at + 1, self.word_end(at + 1));
         let is_key = || self.text.get(key..end).is_some_and(|word| self.declares_key(name, word));
         let begins = self.peek(key)? == b'{' || self.peek(end)? == b'"' && is_key();
-        Ok(begins.then_some(Step::Item(Item::Named { name, at })))
+        Ok(begins.then_some(Step::Item(Sort::Named.of(name, at))))
     }
 
     /// The tokens that stand between a name and its arguments.
@@ -328,7 +319,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
         self.record = Some(record);
         match self.peek(at)? {
-            b'{' => Ok(Step::Item(Item::Named { name: Span::new(from, end), at })),
+            b'{' => Ok(Step::Item(Sort::Named.of(Span::new(from, end), at))),
             _ => Ok(Step::Nothing),
         }
     }

@@ -2,7 +2,7 @@
 
 use callwright_json::Span;
 
-use super::{Delimiter, Item, OpenerParser, Step};
+use super::{Delimiter, OpenerParser, Sort, Step};
 use crate::dialect::Sign;
 use crate::scan::judge::listed;
 use crate::shape::keys;
@@ -36,7 +36,7 @@ impl OpenerParser<'_, '_> {
         let name = Span::new(from, end);
         // The opening brace is missing.
         if self.distinct() && self.text.get(from..end).is_some_and(keys::is_of_call) {
-            return Ok(Step::Item(Item::Value { at: self.at }));
+            return Ok(Step::Item(Sort::Value.at(self.at)));
         }
         // `{"not": "f", "arguments": {…}}`: the value of a member of something else.
         let is_value = || self.text.get(..self.from).is_some_and(|before| before.trim_end().ends_with(':'));
@@ -44,10 +44,10 @@ impl OpenerParser<'_, '_> {
             return Ok(Step::Nothing);
         }
         match self.bytes.get(end + 1..end + 3).ok_or(Incomplete)? {
-            [b'(', _] => return Ok(Step::Item(Item::Call { name, at: end + 1 })),
+            [b'(', _] => return Ok(Step::Item(Sort::Call.of(name, end + 1))),
             b"](" if self.delimiters.last() == Some(&Delimiter::Bracket) => {
                 self.delimiters.pop();
-                return Ok(Step::Item(Item::Call { name, at: end + 2 }));
+                return Ok(Step::Item(Sort::Call.of(name, end + 2)));
             }
             _ => {}
         }
@@ -74,7 +74,7 @@ impl OpenerParser<'_, '_> {
             at = self.skip_space(colon + 1);
         }
         match self.peek(at)? {
-            b'{' => Ok(Step::Item(Item::Named { name, at })),
+            b'{' => Ok(Step::Item(Sort::Named.of(name, at))),
             _ => Ok(Step::Nothing),
         }
     }
@@ -87,7 +87,7 @@ impl OpenerParser<'_, '_> {
         }
         match self.place.names.resolve(name.of(self.text)) {
             Some(tool) if listed::begin(self.text, self.skip_space(comma + 1), tool)? => {
-                Ok(Step::Item(Item::Listed { name, at: bracket }))
+                Ok(Step::Item(Sort::Call.of(name, bracket)))
             }
             _ => Ok(Step::Nothing),
         }
@@ -138,7 +138,7 @@ impl OpenerParser<'_, '_> {
             return Ok(Step::Nothing);
         }
         let word = self.text.get(from..end).unwrap_or("");
-        let call = |name_end: usize| Ok(Step::Item(Item::Call { name: Span::new(from, name_end), at: end }));
+        let call = |name_end: usize| Ok(Step::Item(Sort::Call.of(Span::new(from, name_end), end)));
         match next {
             b'(' if self.resolves(from, end) => {
                 return if self.behind_definition() { Ok(Step::Nothing) } else { call(end) };
@@ -167,15 +167,12 @@ impl OpenerParser<'_, '_> {
         let is_near = after - end < 16;
         match self.peek(after) {
             Err(Incomplete) if is_near => Err(Incomplete),
-            Ok(b'=') if is_near && self.free() && is_variable(word) => match self.peek(after + 1)? {
-                b'=' => Ok(Step::Nothing),
-                _ => Ok(self.past(after + 1)),
-            },
+            Ok(b'=') if is_near && self.free() && is_variable(word) => Ok(self.past(after + 1)),
             Ok(b'{') if is_near => self.word_before_brace(Span::new(from, end), after),
             Ok(b':') if self.free() && self.resolves(from, end) => {
                 let value = self.skip_space(after + 1);
                 match self.peek(value)? {
-                    b'{' => Ok(Step::Item(Item::Named { name: Span::new(from, end), at: value })),
+                    b'{' => Ok(Step::Item(Sort::Named.of(Span::new(from, end), value))),
                     _ => Ok(Step::Nothing),
                 }
             }
@@ -203,7 +200,7 @@ impl OpenerParser<'_, '_> {
         }
         match self.is_call_object(name, brace)? {
             true => Ok(Step::Nothing),
-            false => Ok(Step::Item(Item::Named { name, at: brace })),
+            false => Ok(Step::Item(Sort::Named.of(name, brace))),
         }
     }
 

@@ -70,13 +70,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Does the mark from `at` to `behind` stand in backticks, `` `</think>` ``?
-    pub(super) fn is_in_ticks(&self, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
-        self.is_in(b'`', at, behind, end)
-    }
-
     /// Whether one `quote` stands right before `at` and one right behind `behind`.
-    fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
+    pub(super) fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         let bytes = self.text.as_bytes();
         if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&quote) {
             return Ok(false);
@@ -301,7 +296,7 @@ impl Scanner<'_> {
             let at = thinking.searched + found;
             let rest = &self.text.as_bytes()[at..];
             if let Ok(Some(len)) = thought_ends(rest, &thinking.close) {
-                match self.is_in_ticks(at, at + len, end) {
+                match self.is_in(b'`', at, at + len, end) {
                     Ok(true) => {
                         thinking.searched = at + 1;
                         continue;

@@ -11,7 +11,7 @@ use crate::dialect::{Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
-use crate::scan::opener::{self, Delimiter, Item, Look, MAX_OPENER, MAX_TICKS, Opener, Place, tick_run};
+use crate::scan::opener::{self, Delimiter, Look, MAX_OPENER, MAX_TICKS, Opener, Place, Sort, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
 use crate::syntax::tag::{Role, tag_at};
@@ -141,7 +141,7 @@ impl<'a> Scanner<'a> {
         match found {
             Found::TooMany(_) => Flow::Wait,
             Found::Opener(opener) => {
-                let from = opener.item.at();
+                let from = opener.item.at;
                 self.work.reach =
                     if may_pass(self.work.bytes_skipped, from) { usize::MAX } else { from + REACH };
                 self.mode = if self.has_read_much(at) && opener.record.anchor == Anchor::Weak {
@@ -204,7 +204,7 @@ impl<'a> Scanner<'a> {
 
     /// How the payload of `opener` is read.
     pub(in crate::scan) fn mode_of(&self, opener: Opener) -> Mode {
-        let from = opener.item.at();
+        let from = opener.item.at;
         match Body::of(&opener, &self.text) {
             Some(body) => Mode::Body(opener, body),
             None => Mode::Payload(opener, BracketMatcher::new(from)),
@@ -254,37 +254,8 @@ impl<'a> Scanner<'a> {
             if let Some(found) = self.edge(at, byte, line_start, end)? {
                 return Ok(Some(found));
             }
-            let own = self.rules.dialects.markers().filter(|markers| markers.begins_with(byte));
-            // The closing marks of markup that was taken out before.
-            if !self.markup.delimiters.is_empty() && (byte == b'`' || byte == b'<' || own.is_some()) {
-                let fence = self.markup.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_)))
-                    && rest.starts_with("```");
-                let tag = self.markup.delimiters.contains(&Delimiter::Tag)
-                    && !self.markup.in_fence
-                    && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)));
-                // `</tool_call>` in quotes is spoken of.
-                if !fence
-                    && tag
-                    && let Ok(Some(tag)) = tag_at(&self.text, at)
-                {
-                    match self.text.as_bytes().get(tag.at.end as usize) {
-                        None if !end => return Err(Incomplete),
-                        Some(b'`' | b'"' | b'\'') => return Ok(None),
-                        None | Some(_) => {}
-                    }
-                }
-                if fence || tag {
-                    let mut delimiters = std::mem::take(&mut self.markup.delimiters);
-                    let found = tail(&self.text, at, at, &mut delimiters, self.place(line_start, end));
-                    self.markup.delimiters = delimiters;
-                    return match found {
-                        Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => {
-                            Ok(Some(Found::Closer(end)))
-                        }
-                        Tail::Wait { .. } => Err(Incomplete),
-                        Tail::Ended(_) => Ok(None),
-                    };
-                }
+            if self.may_close(at, byte, end) {
+                return self.closing(at, line_start, end);
             }
         }
         if self.thought.is_none() {
@@ -322,7 +293,7 @@ impl<'a> Scanner<'a> {
             Look::Nothing => {
                 let block = if line_start { at_end(self.block(at, end), end)? } else { None };
                 // In front of a tag it is looked for marks with a slip first.
-                let may_be_broken = block.as_ref().is_none_or(|opener| self.begins_tag(opener.item.at()));
+                let may_be_broken = block.as_ref().is_none_or(|opener| self.begins_tag(opener.item.at));
                 if line_start
                     && may_be_broken
                     && let Some(found) = self.broken_opener(at, end)?
@@ -340,6 +311,36 @@ impl<'a> Scanner<'a> {
                     opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
                 Ok(None)
             }
+        }
+    }
+
+    /// Returns whether a mark at `at`, which begins with `byte`, may close markup that was taken out before.
+    fn may_close(&self, at: usize, byte: u8, end: bool) -> bool {
+        let rest = &self.text[at..];
+        let own = self.rules.dialects.markers().filter(|markers| markers.begins_with(byte));
+        let is_open = |sort: fn(&Delimiter) -> bool| self.markup.delimiters.iter().any(sort);
+        is_open(|open| matches!(open, Delimiter::Fence(_))) && rest.starts_with("```")
+            || is_open(|open| *open == Delimiter::Tag)
+                && !self.markup.in_fence
+                && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)))
+    }
+
+    /// The closing marks at `at` of markup that was taken out before. `</tool_call>` in quotes is spoken of.
+    fn closing(&mut self, at: usize, line_start: bool, end: bool) -> Seen<Found> {
+        if let Ok(Some(tag)) = tag_at(&self.text, at) {
+            match self.text.as_bytes().get(tag.at.end as usize) {
+                None if !end => return Err(Incomplete),
+                Some(b'`' | b'"' | b'\'') => return Ok(None),
+                None | Some(_) => {}
+            }
+        }
+        let mut delimiters = std::mem::take(&mut self.markup.delimiters);
+        let found = tail(&self.text, at, at, &mut delimiters, self.place(line_start, end));
+        self.markup.delimiters = delimiters;
+        match found {
+            Tail::Ended(end) | Tail::Wait { at: end, .. } if at < end => Ok(Some(Found::Closer(end))),
+            Tail::Wait { .. } => Err(Incomplete),
+            Tail::Ended(_) => Ok(None),
         }
     }
 
@@ -374,7 +375,7 @@ impl<'a> Scanner<'a> {
         };
         let opener = Opener {
             delimiters: vec![delimiter],
-            ..Opener::bare(at, Item::Block { at: at + len }, Arc::clone(record))
+            ..Opener::bare(at, Sort::Block.at(at + len), Arc::clone(record))
         };
         Ok(self.may_open(&opener).then_some(opener))
     }
@@ -401,7 +402,7 @@ impl<'a> Scanner<'a> {
         let inside = self.markup.inside.as_ref();
         let record = self.rules.dialects.of_argument_tag(tag.at.of(&self.text), inside);
         let Some(record) = record.filter(|_| is_declared) else { return Ok(None) };
-        let opener = Opener::bare(at, Item::Words { name: Span::at(at), at }, Arc::clone(record));
+        let opener = Opener::bare(at, Sort::Words.of(Span::at(at), at), Arc::clone(record));
         Ok(self.may_open(&opener).then_some(opener))
     }
 
@@ -420,7 +421,7 @@ impl<'a> Scanner<'a> {
         let rest = &self.text.as_bytes()[at..];
         if let Some(close) = &self.thought {
             let Some(len) = at_end(thought_ends(rest, close), end)? else { return Ok(None) };
-            return Ok((!self.is_in_ticks(at, at + len, end)?).then_some(Found::Thought(len)));
+            return Ok((!self.is_in(b'`', at, at + len, end)?).then_some(Found::Thought(len)));
         }
         let is_own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
         if (matches!(byte, b'<' | b'[' | b'>' | b't' | FOREIGN) || is_own)
