@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use self::DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
 use super::speech::PromptFormat;
 use super::{Dialect, Grammar, NameAt, Record};
 use crate::syntax::Text;
@@ -78,12 +79,34 @@ impl fmt::Display for DialectError {
 
 impl std::error::Error for DialectError {}
 
+/// The member of a dialect that is not as it should be, and why.
+type Fault = (&'static str, DialectProblem);
+
 /// Holds one of the caller's own against the `others` of the set, and says where its name stands.
-pub(super) fn check(
-    dialect: &mut Dialect,
-    others: &[Arc<Record>],
-) -> Result<(), (&'static str, DialectProblem)> {
-    use DialectProblem::{Missing, NotAName, NotWith, Taken, TooLarge, Unknown};
+pub(super) fn check(dialect: &mut Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
+    check_names(dialect, others)?;
+    check_sizes(dialect, others)?;
+    dialect.name_at = name_place(dialect)?;
+    check_arguments(dialect)?;
+    if let Some(calls) = &dialect.calls {
+        let speech = PromptFormat { calls: calls.clone(), ..PromptFormat::default() };
+        speech.check().map_err(|(_, problem)| ("calls", problem))?;
+    }
+    if let Some(speech) = &dialect.speech {
+        speech.check()?;
+    }
+    if dialect.sign.is_some() {
+        return Err(("sign", NotWith("only what is built in has one")));
+    }
+    let is_short = |mark: &Text| mark.len() < 2 || MAX_TEXT < mark.len();
+    if dialect.reasoning.iter().any(|block| is_short(&block.open) || is_short(&block.close)) {
+        return Err(("reasoning", NotWith("its markers have two characters or more")));
+    }
+    Ok(())
+}
+
+/// Its names, and that of its kin.
+fn check_names(dialect: &Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
     let is_name = |name: &str| {
         let is_letter = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.');
         !name.is_empty() && name.len() <= 64 && name.bytes().all(is_letter)
@@ -97,45 +120,52 @@ pub(super) fn check(
             return Err((member, Taken(other.name.to_string())));
         }
     }
-    for (member, texts) in [
+    match &dialect.kin {
+        Some(kin) if !others.iter().any(|other| other.name == *kin) => Err(("kin", Unknown(kin.to_string()))),
+        _ => Ok(()),
+    }
+}
+
+/// The number and the length of its marks, and the number of dialects.
+fn check_sizes(dialect: &Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
+    let members = [
         ("models", &dialect.models),
         ("aliases", &dialect.aliases),
         ("section.open", &dialect.section.open),
         ("section.close", &dialect.section.close),
         ("call.open", &dialect.call.open),
         ("call.close", &dialect.call.close),
-    ] {
-        if MAX_MARKS < texts.len() || texts.iter().any(|text| MAX_TEXT < text.len()) {
-            return Err((member, TooLarge));
-        }
+    ];
+    let is_large = |texts: &[Text]| MAX_MARKS < texts.len() || texts.iter().any(|text| MAX_TEXT < text.len());
+    if let Some((member, _)) = members.into_iter().find(|(_, texts)| is_large(texts)) {
+        return Err((member, TooLarge));
     }
-    if MAX_DIALECTS <= others.iter().filter(|other| other.markup.is_some()).count() {
-        return Err(("name", TooLarge));
-    }
-    if let Some(kin) = &dialect.kin
-        && !others.iter().any(|other| other.name == *kin)
-    {
-        return Err(("kin", Unknown(kin.to_string())));
-    }
+    let n_own = others.iter().filter(|other| other.markup.is_some()).count();
+    if MAX_DIALECTS <= n_own { Err(("name", TooLarge)) } else { Ok(()) }
+}
+
+/// The place where the name stands, by its openers.
+fn name_place(dialect: &Dialect) -> Result<NameAt, Fault> {
     let n_named = dialect.call.open.iter().filter(|open| open.contains("{name}")).count();
     match (n_named, dialect.call.open.len(), dialect.name_at) {
-        (0, 0, _) if dialect.section.open.is_empty() => {
-            return Err(("call.open", Missing("an opener is needed")));
-        }
-        (0, _, NameAt::Opener) => return Err(("call.open", Missing("{name} must stand in it"))),
+        (0, 0, _) if dialect.section.open.is_empty() => Err(("call.open", Missing("an opener is needed"))),
+        (0, _, NameAt::Opener) => Err(("call.open", Missing("{name} must stand in it"))),
         (0, _, NameAt::Tag) => {
-            let why = "a tool's name as its tag is read without a dialect of its own";
-            return Err(("name_at", NotWith(why)));
+            Err(("name_at", NotWith("a tool's name as its tag is read without a dialect of its own")))
         }
-        (0, _, NameAt::Payload | NameAt::Key | NameAt::Header) => {}
-        (n, all, NameAt::Payload | NameAt::Opener) if n == all => dialect.name_at = NameAt::Opener,
+        (0, _, place @ (NameAt::Payload | NameAt::Key | NameAt::Header)) => Ok(place),
+        (n, all, NameAt::Payload | NameAt::Opener) if n == all => Ok(NameAt::Opener),
         (_, _, NameAt::Payload | NameAt::Opener) => {
-            return Err(("call.open", NotWith("{name} stands in all openers or in none")));
+            Err(("call.open", NotWith("{name} stands in all openers or in none")))
         }
         (_, _, NameAt::Key | NameAt::Tag | NameAt::Header) => {
-            return Err(("name_at", NotWith("it is `opener` where {name} stands in call.open")));
+            Err(("name_at", NotWith("it is `opener` where {name} stands in call.open")))
         }
     }
+}
+
+/// The members that go with a grammar of arguments.
+fn check_arguments(dialect: &Dialect) -> Result<(), Fault> {
     if !matches!(dialect.arguments, Grammar::Json | Grammar::Calls)
         && !matches!(dialect.name_at, NameAt::Opener | NameAt::Header)
     {
@@ -146,26 +176,9 @@ pub(super) fn check(
         return Err(("argument", NotWith("it goes with arguments = \"tags\"")));
     }
     match (dialect.arguments, &dialect.string_mark) {
-        (Grammar::Relaxed, Some(mark)) if !mark.is_empty() && mark.len() <= MAX_TEXT => {}
-        (Grammar::Relaxed, _) => return Err(("string_mark", Missing("relaxed arguments need one"))),
-        (_, None) => {}
-        (_, Some(_)) => return Err(("string_mark", NotWith("it goes with arguments = \"relaxed\""))),
+        (Grammar::Relaxed, Some(mark)) if !mark.is_empty() && mark.len() <= MAX_TEXT => Ok(()),
+        (Grammar::Relaxed, _) => Err(("string_mark", Missing("relaxed arguments need one"))),
+        (_, None) => Ok(()),
+        (_, Some(_)) => Err(("string_mark", NotWith("it goes with arguments = \"relaxed\""))),
     }
-    if let Some(calls) = &dialect.calls {
-        let speech = PromptFormat { calls: calls.clone(), ..PromptFormat::default() };
-        speech.check().map_err(|(_, problem)| ("calls", problem))?;
-    }
-    if let Some(speech) = &dialect.speech {
-        speech.check()?;
-    }
-    if dialect.sign.is_some() {
-        return Err(("sign", NotWith("only what is built in has one")));
-    }
-    for block in &dialect.reasoning {
-        let is_short = |mark: &Text| mark.len() < 2 || MAX_TEXT < mark.len();
-        if is_short(&block.open) || is_short(&block.close) {
-            return Err(("reasoning", NotWith("its markers have two characters or more")));
-        }
-    }
-    Ok(())
 }

@@ -493,83 +493,36 @@ impl<'t> Index<'t> {
         self.find(first).filter_map(lexeme).collect()
     }
 
-    /// Where the mark of `pattern` stands with an edit in it, or two.
+    /// The places where the mark of `pattern` stands with an edit in it, or two.
     fn torn_of(&self, pattern: &Pattern, heads: &mut Heads) -> Vec<Lexeme> {
         let len: usize = pattern.segments.iter().map(Vec::len).sum();
-        let most = most_edits(len);
-        if most == 0 {
+        if most_edits(len) == 0 {
             return Vec::new();
         }
         // Blanks between two marks of one opener: none, or a line break.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();
         for glue in glues {
-            let mark: Vec<char> = pattern.segments.join(*glue);
-            let (letters, gaps) = pattern.head;
-            let (head, name) = mark.split_at((letters + gaps * glue.len()).min(mark.len()));
-            let mut starts = match head.len() {
-                SHARED.. => heads.of(self, head).iter().map(|(from, _)| *from).collect(),
-                _ => self.starts(&mark, most),
-            };
-            self.fuel.spend(TORN_FUEL * starts.len());
-            if starts.is_empty() || self.fuel.is_spent() {
-                continue;
-            }
-            let signs =
-                |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
-            let breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
-            let (all_signs, all_breaks) = (signs(&mark), breaks(&mark));
-            // `]<]minimax[>[<to>`: what all marks begin with tells none from another.
-            let tag = mark.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &mark[at + 1..]);
-            let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0);
-            let most = tag.map_or(most, |tag| most_edits(tag.len()).max(1));
-            // Where it is whole, it is not torn as well.
-            let whole: Vec<usize> = self.find(&mark).map(|(at, _)| at).collect();
-            starts.retain(|from| {
-                let next = whole.partition_point(|at| at + most < *from);
-                whole.get(next).is_none_or(|at| from + most < *at)
-            });
+            let mark = Mark::of(pattern, glue, most_edits(len));
+            let starts = self.starts_of(&mark, most_edits(len), heads);
             for from in starts {
                 let Some(rest) = self.text.folded.get(from..) else { continue };
                 if rest.first().is_none_or(|first| first.is_whitespace()) {
                     continue;
                 }
-                let distance = match head.len() {
-                    SHARED.. => heads.at(from).and_then(|head| head.and(name, rest, most)),
-                    _ => Distance::of(&mark, rest, most),
-                };
-                let Some(distance) = distance else { continue };
-                for (end, edits) in distance.ends(rest, most) {
-                    let own = &rest[..end];
-                    let is_whole = edits == 0 || own.is_empty();
-                    let is_in_word = pattern.ends_word && self.text.is_word_at(from + end);
-                    let is_other = short_tag.is_some_and(|tag| !own.ends_with(tag));
-                    // `main.cparameter>`: without its first signs it is one, whatever else it may be with two letters changed.
-                    let is_closer = matches!(pattern.kind, Kind::ArgumentClose(_));
-                    let is_beheaded = is_closer && mark.ends_with(own);
-                    // `<ifm|tool_call>`, `<|tool_call_begin|>`: a part of another mark.
-                    let is_inner = |at: Option<usize>| {
-                        at.is_some_and(|at| {
-                            self.text.is_word_at(at) || self.text.folded.get(at) == Some(&'|')
-                        })
-                    };
-                    let is_part = !is_closer && own.first() != mark.first() && is_inner(from.checked_sub(1))
-                        || 1 < edits
-                            && mark.len() <= own.len()
-                            && own.last() != mark.last()
-                            && is_inner(Some(from + end));
-                    if is_whole
-                        || is_in_word
-                        || is_other
-                        || is_part
-                        || own.iter().any(|letter| is_foreign(*letter, &mark))
-                        || own.last().is_some_and(|last| last.is_whitespace())
-                    {
-                        continue;
+                let distance = match mark.head {
+                    SHARED.. => {
+                        heads.at(from).and_then(|head| head.and(&mark.letters[mark.head..], rest, mark.most))
                     }
-                    // One letter may have become a line break.
-                    if !is_beheaded && 2 * signs(own) < all_signs
-                        || !(all_breaks..=all_breaks + 1).contains(&breaks(own))
+                    _ => Distance::of(&mark.letters, rest, mark.most),
+                };
+                let ends = distance.map(|distance| distance.ends(rest, mark.most));
+                for (end, edits) in ends.into_iter().flatten() {
+                    let own = &rest[..end];
+                    if edits == 0
+                        || own.is_empty()
+                        || !mark.is_spelt_by(own)
+                        || self.is_part(&mark, from, own, edits)
                     {
                         continue;
                     }
@@ -581,4 +534,89 @@ impl<'t> Index<'t> {
         }
         found
     }
+
+    /// The places where `mark` may begin with at most so many edits, but for those where it is whole.
+    fn starts_of(&self, mark: &Mark<'_>, most: usize, heads: &mut Heads) -> Vec<usize> {
+        let mut starts = match mark.head {
+            SHARED.. => heads.of(self, &mark.letters[..mark.head]).iter().map(|(from, _)| *from).collect(),
+            _ => self.starts(&mark.letters, most),
+        };
+        self.fuel.spend(TORN_FUEL * starts.len());
+        if starts.is_empty() || self.fuel.is_spent() {
+            return Vec::new();
+        }
+        let whole: Vec<usize> = self.find(&mark.letters).map(|(at, _)| at).collect();
+        starts.retain(|from| {
+            let next = whole.partition_point(|at| at + mark.most < *from);
+            whole.get(next).is_none_or(|at| from + mark.most < *at)
+        });
+        starts
+    }
+
+    /// Returns whether `own`, which begins at `from`, is a part of a word or of another mark: `<ifm|tool_call>`,
+    /// `<|tool_call_begin|>`.
+    fn is_part(&self, mark: &Mark<'_>, from: usize, own: &[char], edits: usize) -> bool {
+        let end = from + own.len();
+        let is_inner = |at: Option<usize>| {
+            at.is_some_and(|at| self.text.is_word_at(at) || self.text.folded.get(at) == Some(&'|'))
+        };
+        let letters = &mark.letters;
+        mark.pattern.ends_word && self.text.is_word_at(end)
+            || !mark.is_closer && own.first() != letters.first() && is_inner(from.checked_sub(1))
+            || 1 < edits && letters.len() <= own.len() && own.last() != letters.last() && is_inner(Some(end))
+    }
+}
+
+/// A mark that is looked for with edits in it.
+struct Mark<'p> {
+    pattern: &'p Pattern,
+    letters: Vec<char>,
+    /// The length of what it shares with the marks of other names.
+    head: usize,
+    /// What follows the signs that all marks of its dialect begin with, where that is too short for an edit of its own:
+    /// `]<]minimax[>[<to>`.
+    short_tag: Option<Vec<char>>,
+    most: usize,
+    is_closer: bool,
+    n_signs: usize,
+    n_breaks: usize,
+}
+
+impl<'p> Mark<'p> {
+    /// The mark of `pattern` with `glue` between its segments, with at most so many edits.
+    fn of(pattern: &'p Pattern, glue: &[char], most: usize) -> Mark<'p> {
+        let letters: Vec<char> = pattern.segments.join(glue);
+        let (head, gaps) = pattern.head;
+        let tag = letters.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &letters[at + 1..]);
+        Mark {
+            pattern,
+            head: (head + gaps * glue.len()).min(letters.len()),
+            short_tag: tag.filter(|tag| most_edits(tag.len()) == 0).map(<[char]>::to_vec),
+            most: tag.map_or(most, |tag| most_edits(tag.len()).max(1)),
+            is_closer: matches!(pattern.kind, Kind::ArgumentClose(_)),
+            n_signs: n_signs(&letters),
+            n_breaks: n_breaks(&letters),
+            letters,
+        }
+    }
+
+    /// Returns whether `own`, which is near to it, may be a spelling of it.
+    fn is_spelt_by(&self, own: &[char]) -> bool {
+        // `main.cparameter>`: without its first signs it is one, whatever else it may be with two letters changed.
+        let is_beheaded = self.is_closer && self.letters.ends_with(own);
+        self.short_tag.as_ref().is_none_or(|tag| own.ends_with(tag))
+            && !own.iter().any(|letter| is_foreign(*letter, &self.letters))
+            && !own.last().is_some_and(|last| last.is_whitespace())
+            && (is_beheaded || self.n_signs <= 2 * n_signs(own))
+            // One letter may have become a line break.
+            && (self.n_breaks..=self.n_breaks + 1).contains(&n_breaks(own))
+    }
+}
+
+fn n_signs(text: &[char]) -> usize {
+    text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count()
+}
+
+fn n_breaks(text: &[char]) -> usize {
+    text.iter().filter(|c| **c == '\n').count()
 }

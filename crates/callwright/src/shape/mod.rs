@@ -119,62 +119,9 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
         return Object::Call(call);
     }
     if let Some((name_key, name)) = name {
-        let written = name.as_str().unwrap_or_default();
-        let tool = names.named(&written);
         let arguments = arguments.filter(|(key, _)| *key != name_key);
-        // Nearly all calls are a name and arguments, and nothing can be wrong beside them.
-        let crowded = tool.filter(|_| arguments.is_none() || 2 < value.members().count());
-        // `{"tool_calls": [{…}], "name": "g", "arguments": {…}}`: a call beside the others.
-        let is_list = |v: Value<'_>| v.elements().any(|element| element.kind() == Kind::Object);
-        if let Some(tool) = crowded
-            && let Some((key, _)) = member(value, keys::WRAPPERS, is_list)
-            && !tool.declares(key)
-        {
-            return wrong(Some(written), ShapeError::BesideArguments(key.to_owned()));
-        }
-        if let Some(tool) = crowded
-            && let Some(key) =
-                twice(value).or_else(|| renamed(value, tool, names)).filter(|key| !tool.declares(key))
-        {
-            return wrong(Some(written), ShapeError::Twice(key.into_owned()));
-        }
-        match (tool, arguments) {
-            // A tool may itself have a parameter of that name: then the object is flat.
-            (Some(tool), Some((key, arguments))) => {
-                if let Some(tool) = crowded
-                    && let Some(beside) = beside(value, tool, name_key, (key, arguments), told)
-                {
-                    return wrong(Some(written), ShapeError::BesideArguments(beside.into_owned()));
-                }
-                if crowded.is_some()
-                    && let Some(result) = answered(value).filter(|key| !tool.declares(key))
-                {
-                    return record(Some(written), result, told);
-                }
-                // `"arguments": [{"a": 1}, {"a": 2}]` are several calls; pairs of a name and a value are none.
-                let fits = |value: Value<'_>| {
-                    value.kind() == Kind::Object && tool.schema().check_whole(value).violations.is_empty()
-                };
-                if 1 < arguments.elements().take(2).count() && arguments.elements().all(fits) {
-                    return Object::Keyed(calls_of(tool, &written, arguments));
-                }
-                return with_arguments(tool, written, arguments);
-            }
-            (Some(tool), None) => {
-                let rest: Vec<_> = value
-                    .members()
-                    .filter(|(key, _)| key.as_str().is_none_or(|key| key != name_key && !is_companion(&key)))
-                    .collect();
-                let arguments = if rest.is_empty() { Arguments::None } else { Arguments::Flat(rest) };
-                return Object::Call(Shaped::Call { tool, written, arguments });
-            }
-            (None, Some((_, arguments))) if arguments.kind() == Kind::Object => {
-                if let Some(calls) = keyed(value, names) {
-                    return Object::Keyed(calls);
-                }
-                return Object::Call(Shaped::Unknown { written });
-            }
-            (None, _) => {}
+        if let Some(call) = named(value, (name_key, name), arguments, names, told) {
+            return call;
         }
     }
     if let Some(calls) = keyed(value, names) {
@@ -183,37 +130,111 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
     if let Some(written) = keyed_unknown(value, names).filter(|_| told.is_marked) {
         return Object::Call(Shaped::Unknown { written });
     }
+    wrapper(value, told).unwrap_or_else(|| {
+        match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
+            Some(_) if value.members().count() <= 3 => wrong(None, ShapeError::NoName(Vec::new())),
+            _ => Object::Data,
+        }
+    })
+}
+
+/// A member of an object: its key, as it is known, and its value.
+type Part<'v> = (&'static str, Value<'v>);
+
+/// The object with a `name`, and `arguments` where it has some; `None` where no tool has the name, and nothing says that it is one.
+fn named<'v, 't>(
+    value: Value<'v>,
+    (name_key, name): Part<'v>,
+    arguments: Option<Part<'v>>,
+    names: &'t Names<'_>,
+    told: Told,
+) -> Option<Object<'v, 't>> {
+    let written = name.as_str().unwrap_or_default();
+    let Some(tool) = names.named(&written) else {
+        let is_call = arguments.is_some_and(|(_, arguments)| arguments.kind() == Kind::Object);
+        let unknown = |written| Object::Call(Shaped::Unknown { written });
+        return is_call.then(|| keyed(value, names).map_or_else(|| unknown(written), Object::Keyed));
+    };
+    // Nearly all calls are a name and arguments, and nothing can be wrong beside them.
+    let is_crowded = arguments.is_none() || 2 < value.members().count();
+    if is_crowded && let Some(object) = crowded(value, tool, &written, (name_key, arguments), names, told) {
+        return Some(object);
+    }
+    let Some((_, arguments)) = arguments else {
+        let rest: Vec<_> = value
+            .members()
+            .filter(|(key, _)| key.as_str().is_none_or(|key| key != name_key && !is_companion(&key)))
+            .collect();
+        let arguments = if rest.is_empty() { Arguments::None } else { Arguments::Flat(rest) };
+        return Some(Object::Call(Shaped::Call { tool, written, arguments }));
+    };
+    // `"arguments": [{"a": 1}, {"a": 2}]` are several calls; pairs of a name and a value are none.
+    let fits = |value: Value<'_>| {
+        value.kind() == Kind::Object && tool.schema().check_whole(value).violations.is_empty()
+    };
+    if 1 < arguments.elements().take(2).count() && arguments.elements().all(fits) {
+        return Some(Object::Keyed(calls_of(tool, &written, arguments)));
+    }
+    Some(with_arguments(tool, written, arguments))
+}
+
+/// The members of a call of `tool` that may not stand beside its name and arguments: other calls, other names or arguments, a result.
+fn crowded<'v, 't>(
+    value: Value<'v>,
+    tool: &Tool,
+    written: &Cow<'v, str>,
+    (name_key, arguments): (&'static str, Option<Part<'v>>),
+    names: &Names<'_>,
+    told: Told,
+) -> Option<Object<'v, 't>> {
+    let beside_arguments =
+        |key: Cow<'_, str>| wrong(Some(written.clone()), ShapeError::BesideArguments(key.into_owned()));
+    // `{"tool_calls": [{…}], "name": "g", "arguments": {…}}`: a call beside the others.
+    let is_list = |v: Value<'_>| v.elements().any(|element| element.kind() == Kind::Object);
+    if let Some((key, _)) = member(value, keys::WRAPPERS, is_list)
+        && !tool.declares(key)
+    {
+        return Some(beside_arguments(key.into()));
+    }
+    let other = twice(value).or_else(|| renamed(value, tool, names));
+    if let Some(key) = other.filter(|key| !tool.declares(key)) {
+        return Some(wrong(Some(written.clone()), ShapeError::Twice(key.into_owned())));
+    }
+    // A tool may itself have a parameter of that name: then the object is flat.
+    if let Some(key) = beside(value, tool, name_key, arguments?, told) {
+        return Some(beside_arguments(key));
+    }
+    let result = answered(value).filter(|key| !tool.declares(key))?;
+    Some(record(Some(written.clone()), result, told))
+}
+
+/// What holds calls: `{"type": "function", "function": {…}}`, `{"tool_calls": [{…}]}`.
+fn wrapper<'v, 't>(value: Value<'v>, told: Told) -> Option<Object<'v, 't>> {
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
     if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
         if let Some(key) = twice(value) {
-            return wrong(None, ShapeError::Twice(key.into_owned()));
+            return Some(wrong(None, ShapeError::Twice(key.into_owned())));
         }
         // `{"tool_calls": [{"name": "f"}], "arguments": {…}}`
         let holds_some = |v: Value<'v>| v.members().next().is_some();
         if let Some((beside, _)) = member(value, keys::ARGUMENTS, holds_some) {
-            return wrong(None, ShapeError::BesideArguments(beside.to_owned()));
+            return Some(wrong(None, ShapeError::BesideArguments(beside.to_owned())));
         }
         if inside.kind() == Kind::Object
             && let Some(result) = answered(value)
         {
-            return record(None, result, told);
+            return Some(record(None, result, told));
         }
         // `{"type": "function", "function": {…}}` is common.
         if value.members().count() <= 4 || key == "tool_calls" {
-            return Object::Wrapper(inside);
+            return Some(Object::Wrapper(inside));
         }
     }
     // `{"tool_calsl": [{…}]}`: what is in it are calls whatever it is called.
-    if let Some((key, inside)) = only(value)
-        && inside.elements().any(|element| element.kind() == Kind::Object)
-        && key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key))
-    {
-        return Object::Wrapper(inside);
-    }
-    match member(value, &["arguments", "parameters", "params", "args"], |v| v.kind() == Kind::Object) {
-        Some(_) if value.members().count() <= 3 => wrong(None, ShapeError::NoName(Vec::new())),
-        _ => Object::Data,
-    }
+    let (key, inside) = only(value)?;
+    let is_list = inside.elements().any(|element| element.kind() == Kind::Object);
+    let is_slip = key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key));
+    (is_list && is_slip).then_some(Object::Wrapper(inside))
 }
 
 /// The call in `value`, whose own keys have a slip, `{"nmae": "f", "arguments": {…}}`: nothing else stands in it, and that key is no
