@@ -1,51 +1,196 @@
-//! `/api`: sessions, statistics and what happens now, for the page and for programs.
-//!
-//! It is there on loopback, or with a key, and for no page of another site. A key sees the sessions that were made with it,
-//! or all of them, as is configured.
+//! Answers the requests of one worker: asks the relay within the bounds that all workers share.
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use callwright::json;
+use bytes::Bytes;
+use callwright::Policy;
 use callwright::value::Value;
-use callwright_store::{Column, Filter, Order, Range, Store, StoreError};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use callwright_relay::{Relay, Reply, Surface, error_body};
+use callwright_store::{Secrets, Store};
+use http::header::{CONTENT_LENGTH, HeaderMap, HeaderName};
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use tokio::sync::watch;
 
-use crate::events::Events;
+use crate::admission::{Admission, Admitted, is_json, is_json_of_a_page};
+use crate::asked::{Asked, Asker};
+use crate::body::{Body, Open, Permit, collect, parsed_size, unpacked};
+use crate::config::{ServerConfig, seconds};
+use crate::cors;
+use crate::gemini::path::ask;
+use crate::health::HealthCheck;
+use crate::metrics::Metrics;
+use crate::models::models;
+use crate::path::{below_v1, stays_below, without_trailing_slash};
+use crate::phase::Phase;
 use crate::problem::Problem;
-use crate::routes::{Route, refused};
-use crate::service::Api;
+use crate::room::Room;
 
-/// So many sessions stand on a page of the list, unless another number is asked for.
-const PAGE: usize = 50;
-/// So many nodes of a session come at once.
-const NODES: i64 = 2000;
+/// The longest error of an upstream that is passed on, in bytes.
+const MAX_ERROR: usize = 1 << 20;
 
-/// What requests are kept in.
+/// The longest list of models that is put into another form, in bytes: those of the largest brokers have some hundred KiB.
+const MAX_LIST: usize = 16 << 20;
+
+const POLICY: HeaderName = HeaderName::from_static("x-callwright-policy");
+const REPORT: HeaderName = HeaderName::from_static("x-callwright-report");
+
+/// The state that all workers share.
+pub(crate) struct Shared {
+    pub(crate) admission: Admission,
+    pub(crate) open: Open,
+    /// For the bodies of all requests.
+    pub(crate) room: Room,
+    pub(crate) server: ServerConfig,
+    /// The largest body, in bytes.
+    pub(crate) max_body: usize,
+    pub(crate) ids: Ids,
+    pub(crate) phase: watch::Receiver<Phase>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) health_check: HealthCheck,
+    pub(crate) secrets: Secrets,
+    /// Requests are kept here.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// Answers the requests of one worker.
+#[derive(Clone)]
+pub(crate) struct Api {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) relay: Arc<Relay>,
+}
+
+/// The store that keeps requests, and its dumps.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) store: Store,
-    /// Where dumps are written.
+    /// The folder into which dumps are written.
     pub(crate) dumps: PathBuf,
 }
 
-/// The routes of the store.
-pub(crate) fn routes() -> Vec<Route> {
-    vec![
-        ("/api/sessions", get(sessions)),
-        ("/api/session/{id}", get(session).delete(forget)),
-        ("/api/session/{id}/node/{number}", get(node)),
-        ("/api/session/{id}/dump", post(dump)),
-        ("/api/statistics", get(statistics)),
-        ("/api/events", get(events)),
-    ]
-}
-
 impl Api {
+    pub(crate) async fn turn(
+        &self,
+        id: String,
+        asked: Asked,
+        admitted: Admitted,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, Problem> {
+        let (head, body) = request.into_parts();
+        let policy = policy(&head.headers)?;
+        is_json(&head.headers)?;
+        let (mut permit, body) = self.taken(&head.headers, body).await?;
+        permit.share.holds(parsed_size(&body)).await?;
+        let (Asked::Turn(surface) | Asked::Count(surface)) = asked;
+        let request = callwright_relay::Request {
+            id,
+            body,
+            policy,
+            wants_report: head.headers.get(REPORT).is_some_and(|value| value == "1"),
+            owner: admitted.owner(&head.headers),
+            headers: head.headers,
+            surface,
+            gemini: ask(&head.uri).filter(|_| surface == Surface::Gemini),
+        };
+        let reply = match asked {
+            // A turn is large, and would be moved with each future around it.
+            Asked::Turn(_) => Box::pin(self.relay.chat(request)).await,
+            Asked::Count(_) => self.relay.count_tokens(request).await,
+        };
+        self.answer(reply, permit).await
+    }
+
+    /// Passes a request on to the upstream that its model has.
+    ///
+    /// # Errors
+    /// A path that leaves what is below `/v1`, or a body that cannot be taken.
+    pub(crate) async fn pass(&self, request: Request<axum::body::Body>) -> Result<Response<Body>, Problem> {
+        let asker = Asker::of(&request);
+        let (head, body) = request.into_parts();
+        let below = head.uri.path_and_query().map(|path| without_trailing_slash(below_v1(path.as_str())));
+        let below = below.filter(|path| stays_below(path)).ok_or_else(Problem::not_found)?;
+        let (permit, body) = match head.method {
+            Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS => {
+                (self.shared.permit()?, Bytes::new())
+            }
+            Method::POST => self.taken(&head.headers, body).await?,
+            _ => return Err(Problem::method_not_allowed("GET, HEAD, POST, DELETE, OPTIONS")),
+        };
+        let reply = self.relay.pass(head.method, &below, body, &head.headers).await;
+        let response = self.answer(reply, permit).await?;
+        match asker.surface == Surface::Messages && below.starts_with("/models") {
+            true => self.models_of(response, head.uri.query(), &asker).await,
+            false => Ok(response),
+        }
+    }
+
+    /// An upstream's list of models, or its error, as clients of messages read it.
+    async fn models_of(
+        &self,
+        response: Response<Body>,
+        query: Option<&str>,
+        asker: &Asker,
+    ) -> Result<Response<Body>, Problem> {
+        let (mut head, body) = response.into_parts();
+        let collected = Limited::new(body, MAX_LIST).collect().await;
+        let body = collected.map_err(|_| Problem::unreadable_error(head.status))?.to_bytes();
+        let is_error = head.status.is_client_error() || head.status.is_server_error();
+        let told = match is_error {
+            true => error_body(asker.surface, head.status, &body, &asker.id).map(|(_, text)| text),
+            false => models(&body, query).map(|list| list.to_string()),
+        };
+        head.headers.remove(CONTENT_LENGTH);
+        Ok(Response::from_parts(head, Body::from(told.map_or(body, Bytes::from))))
+    }
+
+    /// Answers with a reply that no upstream was asked for.
+    ///
+    /// # Errors
+    /// Too many requests are open.
+    pub(crate) async fn told(&self, reply: Reply) -> Result<Response<Body>, Problem> {
+        let permit = self.shared.permit()?;
+        self.answer(reply, permit).await
+    }
+
+    /// The relay's reply as a response. Some upstreams repeat in their errors the key that they were sent: it is
+    /// taken out of them.
+    pub(crate) async fn answer(&self, reply: Reply, permit: Permit) -> Result<Response<Body>, Problem> {
+        let Reply { status, headers, body } = reply;
+        let is_error = status.is_client_error() || status.is_server_error();
+        let mut headers = headers;
+        cors::strip(&mut headers);
+        let body = if is_error {
+            let limited = Limited::new(body, MAX_ERROR);
+            let bytes = limited.collect().await.map_err(|_| Problem::unreadable_error(status))?.to_bytes();
+            Body::from(self.shared.secrets.hidden(&bytes).map_or(bytes, Bytes::from))
+        } else {
+            Body::Reply { body, _open: permit }
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        Ok(response)
+    }
+
+    /// Takes a body of any type, a form with files in it among them.
+    pub(crate) async fn taken<B>(&self, headers: &HeaderMap, body: B) -> Result<(Permit, Bytes), Problem>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        if !cors::allows(&self.shared.server.cors_origins, headers) {
+            is_json_of_a_page(headers)?;
+        }
+        let mut permit = self.shared.permit()?;
+        let time = seconds(self.shared.server.body_seconds);
+        let body = collect(body, self.shared.max_body, time, &mut permit.share).await?;
+        let body = unpacked(headers, body, self.shared.max_body, &mut permit.share).await?;
+        Ok((permit, body))
+    }
+
     /// The store, as whoever asks may see it.
     ///
     /// # Errors
@@ -55,163 +200,89 @@ impl Api {
         let Kept { store, dumps } = self.shared.kept.as_ref().ok_or_else(Problem::no_store)?;
         Ok(Kept { store: admitted.sees(store), dumps: dumps.clone() })
     }
-}
 
-async fn sessions(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    answer(&api, sessions_of(&api, &headers, query.as_deref()).await)
-}
-
-async fn sessions_of(api: &Api, headers: &HeaderMap, query: Option<&str>) -> Result<Response, Problem> {
-    let kept = api.kept(headers)?;
-    let query = Query::of(query);
-    let most = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE);
-    let after = query.get("after");
-    Ok(json_of(&kept.store.sorted(query.filter(), query.order(), after.as_deref(), most).await?))
-}
-
-async fn session(
-    State(api): State<Api>,
-    Path(id): Path<String>,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response {
-    let found = async {
-        let query = Query::of(query.as_deref());
-        let number = |key: &str, or: i64| query.get(key).and_then(|text| text.parse().ok()).unwrap_or(or);
-        let most = number("limit", NODES).clamp(1, NODES);
-        let found = api.kept(&headers)?.store.outline(&id, Some(number("after", 0)), most).await?;
-        Ok(json_of(&found.ok_or_else(Problem::unknown_session)?))
-    };
-    answer(&api, found.await)
-}
-
-async fn node(
-    State(api): State<Api>,
-    Path((id, number)): Path<(String, i64)>,
-    headers: HeaderMap,
-) -> Response {
-    let found = async {
-        let found = api.kept(&headers)?.store.node(&id, number).await?;
-        let (node, body) = found.ok_or_else(Problem::unknown_session)?;
-        Ok(json_of(&json!({"node": Value::of(&node).unwrap_or_default(), "body": body})))
-    };
-    answer(&api, found.await)
-}
-
-async fn dump(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    let written = dumped(&api, &headers, &id).await.map(|(path, entry_count)| {
-        let path = path.display().to_string();
-        json_of(&json!({"success": true, "dump_path": path, "entry_count": entry_count}))
-    });
-    answer(&api, written)
-}
-
-/// Writes a session into a file: its path, and how many entries it has.
-///
-/// # Errors
-/// There is no such session, the request may not see it, or the file cannot be written.
-pub(crate) async fn dumped(api: &Api, headers: &HeaderMap, id: &str) -> Result<(PathBuf, usize), Problem> {
-    let kept = api.kept(headers)?;
-    let dump = kept.store.dump(id).await?.ok_or_else(Problem::unknown_session)?;
-    let entry_count = dump.entry_count;
-    // Where it is written is the configuration's matter, never the client's.
-    match tokio::task::spawn_blocking(move || dump.write(&kept.dumps)).await {
-        Ok(Ok(path)) => Ok((path, entry_count)),
-        Ok(Err(error)) => Err(Problem::not_written(&error.to_string())),
-        Err(error) => Err(Problem::not_written(&error.to_string())),
-    }
-}
-
-async fn forget(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    let deleted = async {
-        let is_deleted = api.kept(&headers)?.store.delete(&id).await?;
-        if is_deleted { Ok(json_of(&json!({"success": true}))) } else { Err(Problem::unknown_session()) }
-    };
-    answer(&api, deleted.await)
-}
-
-async fn statistics(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let counted = async {
-        let query = Query::of(query.as_deref());
-        let number = |key: &str| query.get(key).and_then(|text| text.parse().ok());
-        let range = Range { since: number("since"), until: number("until") };
-        Ok(json_of(&api.kept(&headers)?.store.statistics(range).await?))
-    };
-    answer(&api, counted.await)
-}
-
-async fn events(State(api): State<Api>, headers: HeaderMap) -> Response {
-    let told = api.kept(&headers).map(|kept| {
-        let body = axum::body::Body::new(Events::new(kept.store.changes(), api.shared.phase.clone()));
-        ([(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")], body).into_response()
-    });
-    answer(&api, told)
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Problem {
-        tracing::warn!(%error, "[store] a question was not answered");
-        Problem::store_failed()
-    }
-}
-
-/// The parameters of a request's path.
-pub(crate) struct Query(Vec<(String, String)>);
-
-impl Query {
-    pub(crate) fn of(query: Option<&str>) -> Query {
-        let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-        Query(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect())
-    }
-
-    /// The first one of this name; none where it is empty.
-    pub(crate) fn get(&self, name: &str) -> Option<String> {
-        let found = self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-        found.filter(|value| !value.is_empty())
-    }
-
-    /// The first one of this name as a number.
-    pub(crate) fn number(&self, name: &str) -> Option<i64> {
-        self.get(name)?.parse().ok()
-    }
-
-    /// What a list is asked for.
-    pub(crate) fn filter(&self) -> Filter {
-        let mut filter = Filter::default();
-        for (name, value) in filter.members_mut() {
-            *value = self.get(name);
+    /// The models that the upstream lists, in OpenAI's form.
+    pub(crate) async fn listed(&self, headers: &HeaderMap) -> Result<Vec<Value>, Problem> {
+        let reply = self.relay.pass(Method::GET, "/models", Bytes::new(), headers).await;
+        let status = reply.status;
+        let body = whole(reply).await.ok_or_else(|| Problem::unreadable_error(status))?;
+        let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        match body["data"].take() {
+            Value::Array(models) => Ok(models),
+            _ => Err(Problem::unreadable_error(status)),
         }
-        filter
-    }
-
-    /// How a list is ordered: `sort` names a column, and `way` is `up` or `down`.
-    pub(crate) fn order(&self) -> Order {
-        let column = self.get("sort").and_then(|name| Column::named(&name)).unwrap_or_default();
-        let is_descending = match self.get("way").as_deref() {
-            Some("up") => false,
-            Some("down") => true,
-            _ => begins_descending(column),
-        };
-        Order { column, is_descending }
     }
 }
 
-/// Names begin with A, sizes with the greatest.
-pub(crate) fn begins_descending(column: Column) -> bool {
-    !column.is_text()
+impl Shared {
+    /// The answer to a request that is not answered as it was meant.
+    pub(crate) fn refused(&self, problem: Problem) -> Response<Body> {
+        self.refused_to(&Asker::default(), problem)
+    }
+
+    /// Refuses in the API of whoever asks.
+    pub(crate) fn refused_to(&self, asker: &Asker, problem: Problem) -> Response<Body> {
+        self.metrics.refused(&problem);
+        problem.into_response(asker).map(Body::from)
+    }
+
+    /// Lets a request in, whatever it asks for.
+    ///
+    /// # Errors
+    /// It may not ask.
+    pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<Admitted, Problem> {
+        let admitted = self.admission.check(headers)?;
+        // With a body it is told from a page's by its type.
+        let is_blind = method != Method::POST && self.admission.is_blind(headers);
+        match is_blind && !cors::allows(&self.server.cors_origins, headers) {
+            true => Err(Problem::foreign_origin()),
+            false => Ok(admitted),
+        }
+    }
+
+    pub(crate) fn permit(&self) -> Result<Permit, Problem> {
+        self.open.permit(self.server.open_requests, &self.room).ok_or_else(Problem::overloaded)
+    }
 }
 
-fn answer(api: &Api, answered: Result<Response, Problem>) -> Response {
-    answered.unwrap_or_else(|problem| refused(api, problem))
+/// The ids of requests: unlike those of other runs, and counted within this one.
+pub(crate) struct Ids {
+    run: u32,
+    next: AtomicU64,
 }
 
-fn json_of(value: &impl Serialize) -> Response {
-    // All keys are texts, which is all that could fail.
-    let text = serde_json::to_string(value).unwrap_or_default();
-    let headers = [
-        (CONTENT_TYPE, "application/json"),
-        (CACHE_CONTROL, "no-store"),
-        (HeaderName::from_static("x-content-type-options"), "nosniff"),
-    ];
-    (StatusCode::OK, headers, text).into_response()
+impl Ids {
+    pub(crate) fn new() -> Ids {
+        // The seed of each hasher is random, which is all that is asked for here.
+        let run = RandomState::new().hash_one(std::process::id());
+        Ids { run: run as u32, next: AtomicU64::new(1) }
+    }
+
+    pub(crate) fn next(&self) -> String {
+        format!("cw-{:08x}-{:06x}", self.run, self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A reply's body; none where it breaks off, or is too long.
+pub(crate) async fn whole(reply: Reply) -> Option<Bytes> {
+    Some(Limited::new(reply.body, MAX_LIST).collect().await.ok()?.to_bytes())
+}
+
+fn policy(headers: &HeaderMap) -> Result<Option<Policy>, Problem> {
+    let Some(name) = headers.get(POLICY) else { return Ok(None) };
+    let policy = name.to_str().ok().and_then(Policy::named);
+    policy.map(Some).ok_or_else(Problem::unknown_policy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_not_used_twice() {
+        let (ids, others) = (Ids::new(), Ids::new());
+        let seen: std::collections::BTreeSet<String> =
+            (0..100).flat_map(|_| [ids.next(), others.next()]).collect();
+        assert_eq!(seen.len(), 200);
+    }
 }

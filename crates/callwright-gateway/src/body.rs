@@ -209,7 +209,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::Asker;
+    use crate::asked::Asker;
 
     #[test]
     fn each_value_of_a_body_counts() {

@@ -9,8 +9,8 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 
 use crate::body::Body;
-use crate::gemini;
-use crate::service::below_v1;
+use crate::gemini::path as gemini;
+use crate::path::below_v1;
 
 /// A page that asks.
 pub(crate) struct Page {

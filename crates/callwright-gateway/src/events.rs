@@ -13,7 +13,7 @@ use http_body::{Body, Frame};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
-use crate::worker::{Phase, reached};
+use crate::phase::{Phase, reached};
 
 /// After so long without an event a comment is sent: what stands between would close the connection.
 const QUIET: Duration = Duration::from_secs(15);

@@ -17,16 +17,16 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use crate::admission::Admission;
-use crate::api::Kept;
+use crate::api::{Api, Ids, Kept, Shared};
 use crate::body::Open;
 use crate::config::{GatewayConfig, KeepConfig, seconds};
 use crate::health::HealthCheck;
 use crate::metrics::Metrics;
 use crate::observer::Observers;
+use crate::phase::{Phase, reached};
 use crate::room::Room;
-use crate::service::{Api, Ids, Shared};
 use crate::traces::{Exporter, traces};
-use crate::worker::{Phase, Worker, accept, reached, runtime};
+use crate::worker::{Worker, accept, runtime};
 
 /// A server that is bound to its address and not yet running.
 pub struct Gateway {

@@ -1,15 +1,8 @@
 //! The list of models that an upstream gives in OpenAI's form, and the same as Anthropic's clients read it.
 
-use bytes::Bytes;
 use callwright::json;
 use callwright::value::{Map, Value};
-use callwright_relay::Reply;
 use callwright_store::rfc3339;
-use http::{HeaderMap, Method};
-use http_body_util::{BodyExt, Limited};
-
-use crate::problem::Problem;
-use crate::service::{Api, MAX_LIST};
 
 /// So many models stand on a page where the client does not say, and so many at most.
 const PAGE: usize = 20;
@@ -59,25 +52,6 @@ pub(crate) fn created(listed: &Value) -> String {
 /// How large a listed model's context is, in tokens, where the list says so.
 pub(crate) fn context(listed: &Value) -> Option<u64> {
     CONTEXTS.iter().find_map(|key| listed[*key].as_u64())
-}
-
-impl Api {
-    /// The models that the upstream lists, in OpenAI's form.
-    pub(crate) async fn listed(&self, headers: &HeaderMap) -> Result<Vec<Value>, Problem> {
-        let reply = self.relay.pass(Method::GET, "/models", Bytes::new(), headers).await;
-        let status = reply.status;
-        let body = whole(reply).await.ok_or_else(|| Problem::unreadable_error(status))?;
-        let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        match body["data"].take() {
-            Value::Array(models) => Ok(models),
-            _ => Err(Problem::unreadable_error(status)),
-        }
-    }
-}
-
-/// A reply's body; none where it breaks off, or is too long.
-pub(crate) async fn whole(reply: Reply) -> Option<Bytes> {
-    Some(Limited::new(reply.body, MAX_LIST).collect().await.ok()?.to_bytes())
 }
 
 fn model(listed: &Value) -> Value {

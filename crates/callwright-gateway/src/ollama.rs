@@ -10,11 +10,13 @@ use callwright::value::{Map, Value};
 use callwright_relay::Reply;
 use http::{HeaderMap, Method, StatusCode};
 
+use crate::api::{Api, whole};
+use crate::asked::Asker;
 use crate::body::Body;
-use crate::models::{context, created, whole};
+use crate::models::{context, created};
+use crate::path::below_v1;
 use crate::problem::Problem;
-use crate::routes::{Route, post_only, routed};
-use crate::service::{Api, Asker, below_v1};
+use crate::route::{Route, post_only, routed};
 
 /// The version of Ollama whose API this is. Clients demand one: VS Code 0.6.4, for what models can do.
 const VERSION: &str = "0.14.2";

@@ -7,8 +7,7 @@ use callwright_relay::error_body;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 
-use crate::body::Body;
-use crate::service::Asker;
+use crate::asked::Asker;
 
 /// Why a request is not answered as it was meant.
 #[derive(Debug)]
@@ -225,7 +224,7 @@ impl Problem {
     }
 
     /// The answer, in the API of whoever asks.
-    pub(crate) fn into_response(self, asker: &Asker) -> Response<Body> {
+    pub(crate) fn into_response(self, asker: &Asker) -> Response<Bytes> {
         let Problem { kind, code, param, message, .. } = &self;
         let error = callwright::json!({
             "error": {"message": message, "type": kind, "param": param, "code": code}
@@ -233,7 +232,7 @@ impl Problem {
         let error = error.to_string();
         let told = error_body(asker.surface, self.status, error.as_bytes(), &asker.id);
         let (status, body) = told.unwrap_or((self.status, error));
-        let mut response = Response::new(Body::from(Bytes::from(body)));
+        let mut response = Response::new(Bytes::from(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -70,7 +70,7 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::Asker;
+    use crate::asked::Asker;
 
     fn status(held: Result<(), Problem>) -> u16 {
         held.map_or_else(|problem| problem.into_response(&Asker::default()).status().as_u16(), |()| 200)

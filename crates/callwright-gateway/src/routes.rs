@@ -4,24 +4,23 @@ use axum::Extension;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, any, get};
+use axum::routing::{any, get};
 use callwright_relay::Surface;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 
 use crate::admission::Admitted;
-use crate::api;
-use crate::body::Body;
+use crate::api::Api;
+use crate::asked::Asker;
 use crate::gemini;
 use crate::ollama;
 use crate::page;
+use crate::path::below_v1;
+use crate::phase::Phase;
 use crate::problem::Problem;
-use crate::service::{Api, Asker, below_v1};
+use crate::route::{Route, passed, post_only, refused};
+use crate::sessions;
 use crate::stored;
-use crate::worker::Phase;
-
-/// A path, and what answers there.
-pub(crate) type Route = (&'static str, MethodRouter<Api>);
 
 /// All of them, by who may ask.
 struct Routes {
@@ -54,7 +53,7 @@ impl Routes {
                 ("/health", get(health)),
                 page::assets(),
             ],
-            page: page::routes().into_iter().chain(api::routes()).collect(),
+            page: page::routes().into_iter().chain(sessions::routes()).collect(),
             api: of_api,
         }
     }
@@ -126,34 +125,15 @@ async fn metrics(State(api): State<Api>, admitted: Option<Extension<Admitted>>) 
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 
-/// What a turn is asked with.
-pub(crate) async fn post_only(State(api): State<Api>, request: Request) -> Response {
-    routed(api.shared.refused_to(&Asker::of(&request), Problem::method_not_allowed("POST")))
-}
-
 /// What is none of ours.
-pub(crate) async fn pass(State(api): State<Api>, request: Request) -> Response {
+async fn pass(State(api): State<Api>, request: Request) -> Response {
     if ollama::is_path(below_v1(request.uri().path())) {
         return ollama::answer(State(api), request).await;
     }
-    let asker = Asker::of(&request);
-    if asker.surface == Surface::Gemini {
+    if Asker::of(&request).surface == Surface::Gemini {
         return gemini::answer(State(api), request).await;
     }
-    match api.pass(request).await {
-        Ok(response) => routed(response),
-        Err(problem) => routed(api.shared.refused_to(&asker, problem)),
-    }
-}
-
-/// The answer to a request that is not answered as it was meant.
-pub(crate) fn refused(api: &Api, problem: Problem) -> Response {
-    routed(api.shared.refused(problem))
-}
-
-/// A response as the routes have it.
-pub(crate) fn routed(response: http::Response<Body>) -> Response {
-    response.map(axum::body::Body::new)
+    passed(&api, request).await
 }
 
 #[cfg(test)]

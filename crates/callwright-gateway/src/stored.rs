@@ -9,9 +9,9 @@ use http::HeaderMap;
 use http::header::UPGRADE;
 
 use crate::admission::Admitted;
+use crate::api::Api;
 use crate::problem::Problem;
-use crate::routes::{Route, pass, refused, routed};
-use crate::service::Api;
+use crate::route::{Route, passed, refused, routed};
 
 /// So many items come at once at most.
 const MOST: usize = 100;
@@ -35,7 +35,7 @@ async fn here_or_elsewhere(
     next: Next,
 ) -> Response {
     match api.relay.is_kept_elsewhere(&id, &owner_of(&request)) {
-        true => pass(State(api), request).await,
+        true => passed(&api, request).await,
         false => next.run(request).await,
     }
 }

@@ -19,33 +19,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, watch};
 
+use crate::api::Api;
 use crate::config::seconds;
-use crate::service::{Api, Service};
+use crate::phase::{Phase, reached};
+use crate::service::Service;
 use crate::socket::Socket;
 
 /// From so many bytes on, a request's line and headers are too long; one read may bring as many once more.
 const MAX_HEAD: usize = 64 << 10;
 /// The most headers of a request.
 const MAX_HEADERS: usize = 128;
-
-/// How far the end has come. It only ever moves on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
-    /// Not at all.
-    Serving,
-    /// `/readyz` says that it is near.
-    Noticed,
-    /// No connection is taken any more; open answers are finished.
-    Draining,
-    /// Everything is closed.
-    Closing,
-}
-
-/// Waits until `least` is reached. Where nobody can say any more, it is.
-pub(crate) async fn reached(phase: &mut watch::Receiver<Phase>, least: Phase) {
-    // The phase cannot be told once its sender is gone, which is the end as well.
-    let _ = phase.wait_for(|phase| least <= *phase).await;
-}
 
 /// A thread that answers requests.
 pub(crate) struct Worker {

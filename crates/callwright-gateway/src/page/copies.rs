@@ -7,7 +7,7 @@ use callwright_relay::Surface;
 use callwright_store::rfc3339;
 use maud::{Markup, html};
 
-use super::node::Opened;
+use super::opened::Opened;
 use super::report::{list, number, pretty, span, text};
 use super::spans::is_native;
 use super::visible::visible;

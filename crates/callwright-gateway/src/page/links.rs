@@ -2,8 +2,7 @@
 
 use callwright_store::{Column, Filter, Order};
 
-use super::Query;
-use crate::api::begins_descending;
+use crate::query::{Query, begins_descending};
 
 /// Which sessions are listed, in which order, and from where on.
 #[derive(Clone, Debug, Default)]

@@ -9,6 +9,8 @@ mod links;
 mod sessions;
 mod timeline;
 mod act;
+mod view;
+mod opened;
 mod node;
 mod messages;
 mod diff;
@@ -20,29 +22,28 @@ mod statistics;
 mod viewer;
 
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse, IntoResponseParts, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use callwright_store::{Page, Range, Session, Store, now};
+use callwright_store::{Page, Range, Store, now};
 use callwright_view::try_it::{self, Asked, Place};
 use callwright_view::{report, spans, visible, words};
 use http::HeaderMap;
-use http::header::CONTENT_DISPOSITION;
-use maud::{Markup, html};
+use maud::html;
 
-use crate::api::Query;
+use crate::api::Api;
 use crate::problem::Problem;
-use crate::routes::{Route, refused};
-use crate::service::Api;
+use crate::query::Query;
+use crate::route::{Route, refused};
 use layout::{Kind, answer, page};
 use links::Listing;
-use node::{Opened, Tab};
-use what_if::Conditions;
+use opened::{Opened, said_before};
+use timeline::NODES;
+use view::{attached, kept, view};
 
 pub use viewer::{Viewer, ViewerError};
 
-/// So many sessions stand in the list, so many nodes in the timeline.
+/// So many sessions stand in the list.
 const SESSIONS: usize = 40;
-const NODES: i64 = 200;
 
 /// The routes of the page.
 pub(crate) fn routes() -> Vec<Route> {
@@ -97,7 +98,7 @@ async fn session_page(api: &Api, headers: &HeaderMap, query: &Query) -> Result<R
     let opened = match query.number("node") {
         Some(number) => {
             let (node, body) = store.node(&id, number).await?.ok_or_else(Problem::unknown_session)?;
-            let asked = match node::said_before(&shown, number) {
+            let asked = match said_before(&shown, number) {
                 Some(said) => store.node(&id, said.number).await?.and_then(|(_, body)| body),
                 None => None,
             };
@@ -116,42 +117,6 @@ async fn session_page(api: &Api, headers: &HeaderMap, query: &Query) -> Result<R
     Ok(answer(page(Kind::Server, &shown.summary.title, "opened", &main)))
 }
 
-/// The timeline of a session, and the node that is open.
-fn view(kind: Kind, session: &Session, opened: Option<&Opened>, query: &Query) -> Markup {
-    let listing = Listing::of(query);
-    let id = &session.summary.id;
-    let conditions = Conditions {
-        policy: query.get("as_policy"),
-        finish_reason: query.get("as_finish"),
-        dialect: query.get("as_dialect"),
-    };
-    let actions = html! {
-        div.actions {
-            @if kind.is_server() {
-                a.button href=(links::href("/session/dump", &[("id", id)])) download="" { "Download dump" }
-            }
-            a.button href=(links::href("/session/share", &[("id", id)])) download="" { "Share as HTML" }
-        }
-    };
-    html! {
-        (timeline::middle(session, &listing, opened.map(|opened| opened.node.number), &actions))
-        section.node-view aria-label="Node" {
-            @match opened {
-                Some(opened) => {
-                    (node::node(session, opened, &listing, Tab::named(query.get("tab").as_deref()), &conditions))
-                },
-                None => {
-                    div.empty-page {
-                        h2 { "Choose a step" }
-                        p { "What the model wrote, what was done to it, and what went out is shown here." }
-                        p.keys { kbd { "j" } " and " kbd { "k" } " go through the steps, " kbd { "Enter" } " opens one." }
-                    }
-                },
-            }
-        }
-    }
-}
-
 async fn dump(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let dumped = async {
         let id = Query::of(query.as_deref()).get("id").unwrap_or_default();
@@ -168,16 +133,6 @@ async fn share(State(api): State<Api>, RawQuery(query): RawQuery, headers: Heade
         Ok(attached(&found.ok_or_else(Problem::unknown_session)?))
     };
     answered(&api, shared.await)
-}
-
-/// A session as a file to be kept.
-fn attached(session: &Session) -> Response {
-    kept(layout::common("text/html; charset=utf-8", "no-store"), "session.html", share::file(session))
-}
-
-/// A text that a browser puts into a file. Its name is never taken from a session.
-fn kept(headers: impl IntoResponseParts, name: &'static str, text: String) -> Response {
-    (headers, [(CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))], text).into_response()
 }
 
 async fn statistics(State(api): State<Api>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {

@@ -11,44 +11,12 @@ use super::diff;
 use super::layout::{duration, time};
 use super::links::{self, Listing};
 use super::messages;
+use super::opened::Opened;
 use super::report::{declares_tools, definition, list, number, pretty, pretty_text, span, text};
 use super::spans::{Marks, is_native, marked};
 use super::timeline::badge;
 use super::visible::visible;
 use super::what_if::{self, Conditions};
-
-/// A node, and what is needed to show it.
-pub(crate) struct Opened {
-    pub(crate) node: Node,
-    /// What was sent, for a model's turn.
-    pub(crate) body: Option<String>,
-    /// What the client had sent in the same turn.
-    pub(crate) asked: Option<String>,
-}
-
-impl Opened {
-    /// A node of a whole session, with its bodies.
-    pub(crate) fn of(session: &Session, number: i64) -> Option<Opened> {
-        let node = session.nodes.iter().find(|node| node.number == number)?;
-        let asked = said_before(session, number).and_then(|said| session.body(said));
-        Some(Opened { body: session.body(node), node: node.clone(), asked })
-    }
-
-    /// A request that declares the tools: the one that was sent, or in prompt mode, where that holds them as words, the
-    /// client's own.
-    pub(crate) fn request(&self) -> &str {
-        let bodies = [&self.body, &self.asked];
-        let bodies = bodies.into_iter().flatten().map(String::as_str);
-        bodies.clone().find(|body| declares_tools(body)).or_else(|| bodies.clone().next()).unwrap_or("{}")
-    }
-}
-
-/// The node that the client's request of the same turn stands with: the last one before the first question.
-pub(crate) fn said_before(session: &Session, number: i64) -> Option<&Node> {
-    let turn = session.nodes.iter().find(|node| node.number == number)?.turn?;
-    let of_turn = session.nodes.iter().filter(|node| node.turn == Some(turn));
-    of_turn.take_while(|node| node.kind != NodeKind::ModelTurn).last()
-}
 
 /// What a person can look at in a model's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::layout::time;
-use super::node::{Opened, whole};
+use super::node::whole;
+use super::opened::Opened;
 use super::sessions::outcome;
 use super::visible::visible;
 

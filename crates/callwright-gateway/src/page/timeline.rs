@@ -5,7 +5,6 @@ use callwright_relay::AttemptReason;
 use callwright_store::{Node, NodeKind, Session, Turn};
 use maud::{Markup, html};
 
-use super::NODES;
 use super::act;
 use super::chart;
 use super::layout::{ago, duration};
@@ -13,6 +12,9 @@ use super::links::{self, Listing};
 use super::report::{list, text};
 use super::sessions::{count, grouped, outcome, title};
 use super::visible::visible;
+
+/// So many nodes of a session stand on a page.
+pub(super) const NODES: i64 = 200;
 
 /// Of a node so many characters are told.
 const TOLD: usize = 140;

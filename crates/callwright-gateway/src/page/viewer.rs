@@ -22,9 +22,10 @@ use tokio::runtime::Runtime;
 use tower_service::Service as _;
 
 use super::layout::{Kind, answer, asset, page};
-use super::node::Opened;
-use super::{Query, attached, view};
+use super::opened::Opened;
+use super::view::{attached, view};
 use crate::admission::Admission;
+use crate::query::Query;
 
 /// A server that shows one dump, bound to its address and not yet running.
 pub struct Viewer {

@@ -8,7 +8,7 @@ use callwright_view::try_it::{REASONS, choice};
 use maud::{Markup, html};
 
 use super::links::Listing;
-use super::node::Opened;
+use super::opened::Opened;
 use super::report::{list, text};
 use super::spans::is_unsure;
 use super::visible::visible;

@@ -1,22 +1,11 @@
-//! Gemini's API: what its paths ask for, and which models there are. The format: `ai.google.dev/api`.
-//!
-//! The model and what is wanted stand in the path, `/v1beta/models/qwen3:generateContent`, and a key may stand in the query.
+//! Addresses of Gemini's API. The model and what is wanted stand in the path, `/v1beta/models/qwen3:generateContent`, and a
+//! key may stand in the query.
 
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::any;
-use bytes::Bytes;
-use callwright::json;
-use callwright::value::Value;
-use callwright_relay::{GeminiAsk, GeminiForm, Reply};
+use callwright_relay::{GeminiAsk, GeminiForm};
 use http::uri::PathAndQuery;
-use http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderName, HeaderValue, Request, Uri};
 
-use crate::body::Body;
-use crate::models::context;
-use crate::problem::Problem;
-use crate::routes::{Route, routed};
-use crate::service::{Api, Asker, below_v1};
+use crate::path::below_v1;
 
 /// Carries a client's key.
 const KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
@@ -72,7 +61,7 @@ pub(crate) fn is_path(path: &str) -> bool {
 }
 
 /// Returns the part of a path below its version. Clients add that themselves, so it may be there twice.
-fn below_version(path: &str) -> &str {
+pub(super) fn below_version(path: &str) -> &str {
     let mut below = below_v1(path);
     let stripped = |below: &'_ str| {
         let rest = VERSIONS.iter().filter_map(|version| below.strip_prefix(version));
@@ -90,7 +79,7 @@ fn pairs(uri: &Uri) -> impl Iterator<Item = (std::borrow::Cow<'_, str>, std::bor
 }
 
 /// Returns a part of a path without its escapes: `a%2Fb` → `a/b`
-fn decoded(part: &str) -> String {
+pub(super) fn decoded(part: &str) -> String {
     // Outside of forms these stand for themselves.
     let escaped = part.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
     let decoded = form_urlencoded::parse(escaped.as_bytes()).next();
@@ -118,72 +107,6 @@ pub(crate) fn take_key<B>(request: &mut Request<B>) {
         key.set_sensitive(true);
         request.headers_mut().entry(KEY).or_insert(key);
     }
-}
-
-/// The routes of it.
-pub(crate) fn routes() -> Vec<Route> {
-    vec![
-        ("/v1beta/{*path}", any(answer)),
-        ("/v1alpha/{*path}", any(answer)),
-        ("/v1beta1/{*path}", any(answer)),
-    ]
-}
-
-pub(crate) async fn answer(State(api): State<Api>, request: Request) -> Response {
-    let asker = Asker::of(&request);
-    match api.gemini(request).await {
-        Ok(response) => routed(response),
-        Err(problem) => routed(api.shared.refused_to(&asker, problem)),
-    }
-}
-
-impl Api {
-    /// Answers a request of Gemini's API that asks no model.
-    ///
-    /// # Errors
-    /// A path where nothing is, or a model that is not there.
-    async fn gemini(&self, request: Request) -> Result<http::Response<Body>, Problem> {
-        let (head, body) = request.into_parts();
-        let permit = match head.method {
-            Method::POST => self.taken(&head.headers, body).await?.0,
-            _ => self.shared.permit()?,
-        };
-        if verb(head.uri.path()).is_some() {
-            return Err(Problem::method_not_allowed("POST"));
-        }
-        let below = below_version(head.uri.path()).trim_end_matches('/');
-        let name = below.strip_prefix("/models/");
-        if !matches!(head.method, Method::GET | Method::HEAD) || below != "/models" && name.is_none() {
-            return Err(Problem::no_gemini(head.uri.path()));
-        }
-        let models = self.listed(&head.headers).await?;
-        let told = match name.map(decoded) {
-            Some(name) => {
-                let found = models.iter().find(|model| model["id"] == *name);
-                model(found.ok_or_else(|| Problem::unknown_model(&name))?)
-            }
-            None => {
-                let models: Vec<Value> = models.iter().map(model).collect();
-                json!({ "models": models })
-            }
-        };
-        self.answer(Reply::json(StatusCode::OK, Bytes::from(told.to_string())), permit).await
-    }
-}
-
-/// Describes one model.
-fn model(listed: &Value) -> Value {
-    let id = listed["id"].as_str().unwrap_or_default();
-    let mut model = json!({
-        "name": format!("models/{id}"),
-        "version": "1",
-        "displayName": id,
-        "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
-    });
-    if let Some(context) = context(listed) {
-        model["inputTokenLimit"] = context.into();
-    }
-    model
 }
 
 #[cfg(test)]
