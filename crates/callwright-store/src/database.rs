@@ -11,7 +11,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, SqlSafeStr};
 
 use crate::config::Location;
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 /// Which database it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

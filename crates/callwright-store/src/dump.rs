@@ -10,9 +10,10 @@ use callwright_value::Value;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{now, rfc3339};
+use crate::error::StoreError;
 use crate::node::Node;
 use crate::session::{Session, Summary};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::turn::Turn;
 
 /// The version of the form. A later version reads all earlier ones.

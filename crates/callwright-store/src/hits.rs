@@ -10,7 +10,7 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
-use crate::list::Filter;
+use crate::filter::Filter;
 use crate::owner::Reach;
 use crate::profile;
 use crate::ready::marks_of;

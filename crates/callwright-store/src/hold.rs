@@ -15,29 +15,11 @@ use sha2::{Digest, Sha256};
 use sqlx::{AnyConnection, Row};
 use tokio::sync::Mutex;
 
-use crate::clock::{now, rfc3339};
+use crate::clock::now;
 use crate::config::Location;
 use crate::database::{Database, make_dir, private_file};
-use crate::store::{Store, StoreError};
-
-/// Who holds a session, as far as it says so: a process that began a moment ago may not have said anything yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Holder {
-    /// Its process and its machine: `4711@box`.
-    pub process: Option<String>,
-    /// Since when, in milliseconds since 1970.
-    pub since: Option<i64>,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.process.as_deref().and_then(|process| process.split_once('@')) {
-            Some((pid, host)) => write!(f, "the process {pid} on {host}")?,
-            None => f.write_str("another process")?,
-        }
-        self.since.map_or(Ok(()), |since| write!(f, ", since {}", rfc3339(since)))
-    }
-}
+use crate::error::{Holder, StoreError};
+use crate::store::Store;
 
 /// A session that nobody else holds. It is let go when this is dropped, or the process ends.
 #[derive(Debug)]

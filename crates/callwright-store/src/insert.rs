@@ -16,12 +16,12 @@ use crate::parts::{PARTS, Parts};
 use crate::profile;
 use crate::ready::{Ready, ReadyNode};
 use crate::rows::{Target, Value, insert, insert_returning};
+use crate::session::Written;
 use crate::session::{Change, SessionRef};
 use crate::sums::Sums;
 use crate::tables::{CALLS, FAULTS, NODES, REPEATED, SESSIONS, TURNS, call_row, turn_row};
 use crate::turn::{Became, Fault, Turn};
 use crate::words::sliced;
-use crate::writer::Written;
 
 /// Writes these, many rows to a statement. Returns what was written of each, and how many bytes of texts that were. Nothing
 /// is there before the transaction is committed.

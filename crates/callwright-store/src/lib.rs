@@ -28,9 +28,11 @@
 //! The modules stand in reading order.
 
 mod config;
+mod error;
 mod former;
 mod node;
 mod turn;
+mod filter;
 mod session;
 mod owner;
 mod secrets;
@@ -71,17 +73,18 @@ pub use body::Body;
 pub use clock::{now, rfc3339};
 pub use config::{Location, LocationError, Masking, Retention, StoreConfig};
 pub use dump::{DUMP_VERSION, Dump, DumpError};
+pub use error::{Holder, StoreError};
+pub use filter::Filter;
 pub use fixes::FixRate;
-pub use hold::{Hold, Holder};
+pub use hold::Hold;
 pub use latency::Latency;
-pub use list::{Filter, Page};
+pub use list::Page;
 pub use node::{Answer, NODE_VERSION, NewNode, Node, NodeKind};
 pub use order::{Column, Order};
 pub use owner::Owner;
 pub use secrets::{Hiding, Secrets};
-pub use session::{Change, Changes, Session, SessionRef, Summary};
+pub use session::{Change, Changes, Session, SessionRef, Summary, Written};
 pub use statistics::{Counts, Range, RepeatRate, Spent, Statistics};
-pub use store::{Store, StoreError};
+pub use store::Store;
 pub use totals::Totals;
 pub use turn::{Became, Before, Call, Fault, NewTurn, Record, Turn};
-pub use writer::Written;

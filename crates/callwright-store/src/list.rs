@@ -5,38 +5,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
-use crate::former;
+use crate::error::StoreError;
+use crate::filter::Filter;
 use crate::hits::{Hits, Width, listed};
 use crate::owner::Reach;
 use crate::read::{SUMMARY, summary_of};
-use crate::ready::NAME;
 use crate::session::Summary;
-use crate::store::{Store, StoreError};
-
-/// What is asked for. All of it must fit, in one turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Filter {
-    /// How the turn ended: `passed`, `repaired`, `retried`, `refused`, `gave-up`, ….
-    #[serde(deserialize_with = "former::read_asked")]
-    pub outcome: Option<String>,
-    /// The model that was asked for.
-    pub model: Option<String>,
-    /// How the tools reached it: `native`, `prompt`.
-    pub mode: Option<String>,
-    /// The dialect of its calls.
-    pub dialect: Option<String>,
-    /// The API in which it was asked for: `chat`, `messages`, `responses`.
-    pub surface: Option<String>,
-    /// Something that was wrong: `truncated`, `drop-comma`, ….
-    pub error: Option<String>,
-    /// Words that were said, all of them; the last one may be the beginning of a word.
-    pub text: Option<String>,
-}
+use crate::store::Store;
 
 /// A part of a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,54 +30,6 @@ pub struct Page {
 pub(crate) const MOST: usize = 200;
 /// After so many steps a page ends, full or not.
 const STEPS: usize = 48;
-
-impl Filter {
-    /// Each member with its name, which is that of its parameter in the API and on the page.
-    pub fn members(&self) -> [(&'static str, &Option<String>); 7] {
-        let Filter { outcome, model, mode, dialect, surface, error, text } = self;
-        [
-            ("outcome", outcome),
-            ("model", model),
-            ("mode", mode),
-            ("dialect", dialect),
-            ("surface", surface),
-            ("error", error),
-            ("text", text),
-        ]
-    }
-
-    /// [`Filter::members`], to be set.
-    pub fn members_mut(&mut self) -> [(&'static str, &mut Option<String>); 7] {
-        let Filter { outcome, model, mode, dialect, surface, error, text } = self;
-        [
-            ("outcome", outcome),
-            ("model", model),
-            ("mode", mode),
-            ("dialect", dialect),
-            ("surface", surface),
-            ("error", error),
-            ("text", text),
-        ]
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Filter::default()
-    }
-
-    /// Without what is empty, as forms send it; names are as long as they are kept, and current.
-    pub(crate) fn given(mut self) -> Filter {
-        for (member, value) in self.members_mut() {
-            *value = value.take().filter(|value| !value.trim().is_empty());
-            if member != "text"
-                && let Some(name) = value
-            {
-                name.truncate(name.floor_char_boundary(NAME));
-            }
-        }
-        self.outcome = self.outcome.map(|name| former::outcome(&name).to_owned());
-        self
-    }
-}
 
 impl Store {
     /// A page of at most `most` sessions that fit `filter`, from where `after`, the [`Page::next`] of another one,

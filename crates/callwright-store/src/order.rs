@@ -7,12 +7,14 @@ use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::{Any, AnyPool, AssertSqlSafe};
 
+use crate::error::StoreError;
+use crate::filter::Filter;
 use crate::hits::listed;
-use crate::list::{Filter, MOST, Page, fitting_keys};
+use crate::list::{MOST, Page, fitting_keys};
 use crate::owner::Reach;
 use crate::read::{SUMMARY, summary_of};
 use crate::session::Summary;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::totals::COUNTED;
 
 /// What a list is ordered by. Sessions that are equal in it stand by their age.

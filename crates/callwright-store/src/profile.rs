@@ -1,7 +1,7 @@
 //! What turns have in common: their *profile*, a combination of a few names. Each combination is kept once, so that a filter
 //! chooses among few of them and walks the turns of each.
 
-use crate::list::Filter;
+use crate::filter::Filter;
 use crate::turn::Turn;
 use crate::words::Mark;
 

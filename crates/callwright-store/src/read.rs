@@ -6,11 +6,12 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::body::Body;
+use crate::error::StoreError;
 use crate::node::{Node, NodeKind};
 use crate::owner::Reach;
 use crate::pack::unpacked;
 use crate::session::{Session, Summary};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::turn::Turn;
 
 /// The columns of a [`Summary`].

@@ -8,13 +8,11 @@ use crate::profile;
 use crate::rows::Value;
 use crate::session::SessionRef;
 use crate::spread::texts;
-use crate::turn::{Before, Call, Fault, NewTurn, Turn};
+use crate::turn::{Before, Call, Fault, NAME, NewTurn, Turn};
 use crate::words::{Mark, mark, words};
 
 /// The longest title, in bytes.
 const TITLE: usize = 160;
-/// The longest name of a session, a model, a tool, in bytes: Postgres takes no key of several kilobytes.
-pub(crate) const NAME: usize = 200;
 /// Of an answer that is not whole so many bytes are left out at the end.
 const HALF: usize = 512;
 /// The last moment whose year has four digits.

@@ -155,3 +155,14 @@ impl Changes {
         }
     }
 }
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The session's name.
+    pub session: String,
+    /// The turn's number in the store, where one was written.
+    pub turn: Option<i64>,
+    /// The numbers of the nodes in the session.
+    pub numbers: Vec<i64>,
+}

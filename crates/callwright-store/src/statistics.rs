@@ -10,10 +10,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::clock::now;
+use crate::error::StoreError;
 use crate::fixes::{self, FixRate};
 use crate::latency::{self, Latency};
 use crate::owner::Reach;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::sums::{DAY, HOUR};
 use crate::turn::Became;
 

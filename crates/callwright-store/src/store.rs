@@ -3,28 +3,26 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use sqlx::AnyPool;
 use tokio::runtime::{Builder, Handle, Runtime};
-use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::config::{Location, Retention, StoreConfig};
 use crate::database::Database;
-use crate::hold::Holder;
+use crate::error::StoreError;
 use crate::mask::Mask;
 use crate::node::NewNode;
 use crate::owner::{Owner, Reach, Seal};
-use crate::session::{Change, Changes};
+use crate::session::{Change, Changes, Written};
 use crate::turn::{NewTurn, Record};
-use crate::writer::{Job, Writer, Written};
+use crate::writer::{Job, RECORD, Waiting, Writer};
 
 /// How many acknowledged writes may wait.
 const JOBS: usize = 256;
-/// What a record takes beside its texts, about.
-pub(crate) const RECORD: usize = 4 << 10;
 /// Where so many bytes wait, nothing more is waited for.
 const MUCH: usize = 2 << 20;
 /// How long the end of questions is waited for.
@@ -63,21 +61,6 @@ struct Ends {
     thread: JoinHandle<()>,
 }
 
-/// What waits to be written, and what was not.
-pub(crate) struct Waiting {
-    pub(crate) bytes: AtomicUsize,
-    /// Is told when more waits than is to wait for long.
-    pub(crate) is_much: Notify,
-    pub(crate) dropped: AtomicU64,
-    pub(crate) most_bytes: usize,
-}
-
-impl Waiting {
-    fn new(most_bytes: usize) -> Waiting {
-        Waiting { bytes: AtomicUsize::new(0), is_much: Notify::new(), dropped: AtomicU64::new(0), most_bytes }
-    }
-}
-
 /// Runs `work` to its end on a thread of its own.
 fn on_thread(
     runtime: Runtime,
@@ -88,21 +71,6 @@ fn on_thread(
         // A reader may wait for a database that does not answer.
         runtime.shutdown_background();
     })
-}
-
-/// What went wrong.
-#[derive(Debug)]
-pub enum StoreError {
-    /// It cannot be opened, and why.
-    Open(Location, String),
-    /// The database refused, or is gone.
-    Database(sqlx::Error),
-    /// It was written by a later version, or is damaged.
-    Unreadable(String),
-    /// Somebody else goes on with the session of this name.
-    Held(String, Holder),
-    /// It has been closed.
-    Closed,
 }
 
 impl Store {
@@ -311,44 +279,6 @@ impl Drop for Inner {
         self.close();
     }
 }
-
-impl StoreError {
-    pub(crate) fn open(location: &Location, why: String) -> StoreError {
-        StoreError::Open(location.clone(), why)
-    }
-
-    pub(crate) fn io(location: &Location) -> impl FnOnce(io::Error) -> StoreError {
-        |error| StoreError::open(location, error.to_string())
-    }
-}
-
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> StoreError {
-        match error {
-            sqlx::Error::PoolClosed => StoreError::Closed,
-            error => StoreError::Database(error),
-        }
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Open(location, why) => write!(f, "the store {location} cannot be opened: {why}"),
-            StoreError::Database(error) => write!(f, "the store cannot be used: {error}"),
-            StoreError::Unreadable(why) => write!(f, "the store holds what cannot be read: {why}"),
-            StoreError::Held(session, holder) => {
-                write!(
-                    f,
-                    "the session {session} is under way: {holder} holds it, and two must not go on with one"
-                )
-            }
-            StoreError::Closed => f.write_str("the store is closed"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

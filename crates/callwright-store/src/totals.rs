@@ -5,10 +5,12 @@
 use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::database::Kind;
+use crate::error::StoreError;
+use crate::filter::Filter;
 use crate::hits::listed;
-use crate::list::{Filter, fitting_keys};
+use crate::list::fitting_keys;
 use crate::owner::Reach;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 
 /// What sessions come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,6 +10,9 @@ use crate::node::NewNode;
 use crate::owner::Owner;
 use crate::session::SessionRef;
 
+/// The longest name of a session, a model, a tool, in bytes: Postgres takes no key of several kilobytes.
+pub(crate) const NAME: usize = 200;
+
 /// Something that becomes a turn when it is written: the work of putting it together is left to the writer.
 pub trait Record: Send {
     /// How many bytes it holds, about.

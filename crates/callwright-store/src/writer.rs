@@ -6,15 +6,16 @@
 //! taken apart, so that one that cannot be written costs the others nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sqlx::{AnyConnection, Connection};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::config::Retention;
 use crate::database::{Database, make_file};
+use crate::error::StoreError;
 use crate::insert::write_all;
 use crate::known::Known;
 use crate::mask::Mask;
@@ -24,10 +25,11 @@ use crate::ready::Ready;
 use crate::reindex;
 use crate::rescue::{self, Salvaged};
 use crate::retention;
-use crate::session::Change;
-use crate::store::{RECORD, StoreError, Waiting};
+use crate::session::{Change, Written};
 use crate::turn::{NewTurn, Record};
 
+/// What a record takes beside its texts, about.
+pub(crate) const RECORD: usize = 4 << 10;
 /// How long records wait for others.
 const GATHER: Duration = Duration::from_millis(25);
 /// So long after a transaction the next one begins, where nobody waits for it.
@@ -43,17 +45,6 @@ const QUIET: Duration = Duration::from_secs(60);
 /// How long after the start for the first time.
 const FIRST_SWEEP: Duration = Duration::from_secs(20);
 
-/// What was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The session's name.
-    pub session: String,
-    /// The turn's number in the store, where one was written.
-    pub turn: Option<i64>,
-    /// The numbers of the nodes in the session.
-    pub numbers: Vec<i64>,
-}
-
 type Done<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// Something that somebody waits for.
@@ -63,6 +54,21 @@ pub(crate) enum Job {
     Delete(String, Reach, Done<bool>),
     Sweep(Retention, Done<u64>),
     Flush(Done<()>),
+}
+
+/// What waits to be written, and what was not.
+pub(crate) struct Waiting {
+    pub(crate) bytes: AtomicUsize,
+    /// Is told when more waits than is to wait for long.
+    pub(crate) is_much: Notify,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) most_bytes: usize,
+}
+
+impl Waiting {
+    pub(crate) fn new(most_bytes: usize) -> Waiting {
+        Waiting { bytes: AtomicUsize::new(0), is_much: Notify::new(), dropped: AtomicU64::new(0), most_bytes }
+    }
 }
 
 /// Something for a transaction, and who waits for it.
