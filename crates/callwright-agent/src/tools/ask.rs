@@ -9,7 +9,8 @@ use std::time::Duration;
 use callwright::json;
 use callwright::value::Value;
 
-use super::{define, names, object};
+use super::names;
+use super::work::{define, object};
 use crate::arguments::Arguments;
 use crate::known_as::KnownAs;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 
-use super::{Host, define, object};
+use super::ask::Host;
+use super::work::{define, object};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolResult};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 
-use super::{EditError, Work, define, go_on, note_undo, object};
+use super::work::{EditError, Work, define, go_on, note_undo, object};
 use crate::arguments::Arguments;
 use crate::changes::Changes;
 use crate::rights::Why;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::Value;
 
-use super::{Work, define, go_on, object};
+use super::work::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};

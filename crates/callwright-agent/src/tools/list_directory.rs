@@ -3,7 +3,7 @@
 use callwright::json;
 use callwright::value::Value;
 
-use super::{Work, define, go_on, object};
+use super::work::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use callwright::json;
 use callwright::value::{Map, Value};
 
-use super::{define, names, object};
+use super::names;
+use super::work::{define, object};
 use crate::arguments::Arguments;
 use crate::command::{Commands, End, Launch, Running};
 use crate::known_as::KnownAs;

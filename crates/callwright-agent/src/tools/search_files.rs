@@ -5,7 +5,7 @@ use callwright::value::Value;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::walk::{Next, walk};
-use super::{Work, define, go_on, object};
+use super::work::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 

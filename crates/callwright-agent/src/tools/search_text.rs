@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::search_files::Pattern;
 use super::walk::{Next, walk};
-use super::{Work, define, go_on, object};
+use super::work::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 use crate::workspace::{has_other_names, open_regular};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callwright::json;
 use callwright::value::{Map, Value};
 
-use super::{Work, define, go_on, object};
+use super::work::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::changes::{Change, ChangeError, Changes, State};
 use crate::rights::Why;
