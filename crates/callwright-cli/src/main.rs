@@ -48,11 +48,9 @@ mod view;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use crate::agent::KEEPER;
 use crate::args::{Cli, Color, Command};
 use crate::draw::Pen;
-
-/// The word after which the binary is the keeper of one command of the agent, and reads no other arguments.
-const KEEPER: &str = "__sandbox";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);

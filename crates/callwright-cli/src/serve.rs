@@ -10,7 +10,8 @@ use callwright_store::Location;
 
 use crate::args::ServeArgs;
 use crate::checkup::{self, Mark};
-use crate::config::{Config, Env, print};
+use crate::config::check::print;
+use crate::config::{Config, Env};
 use crate::discover::{self, LISTING};
 use crate::failure::Failure;
 use crate::harmless::harmless;

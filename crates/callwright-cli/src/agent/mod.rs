@@ -26,6 +26,9 @@ use crate::mcp;
 use terminal::Terminal;
 pub(crate) use terminal::forget_typed;
 
+/// The word after which the binary is the keeper of one command of the agent, and reads no other arguments.
+pub(crate) const KEEPER: &str = "__sandbox";
+
 /// All that a run needs, ready to be started.
 pub(crate) struct Agent {
     pub(crate) config: Config,
@@ -85,7 +88,7 @@ impl Agent {
         let record = |error| Failure::Record(folder.clone(), error);
         let changes = Arc::new(Changes::open(&folder.join("undo"), workspace.clone()).map_err(record)?);
         let program = std::env::current_exe().map_err(record)?;
-        let launcher = Launcher::new(program, &[crate::KEEPER]);
+        let launcher = Launcher::new(program, &[KEEPER]);
         let commands = Commands::new(launcher, workspace.root(), &folder.join("tmp"), std::env::vars_os());
         let store = journal.as_ref().and_then(|journal| match journal.store().location() {
             Location::File(path) => Some(path.clone()),

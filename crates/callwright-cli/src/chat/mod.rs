@@ -21,7 +21,7 @@ use crate::harmless::harmless;
 use command::{Command, HELP, command, message};
 use lines::Line;
 use screen::Screen;
-use setup::Session;
+use setup::{Session, failure};
 
 /// Talks until the user leaves.
 pub(crate) fn run(args: &ChatArgs, is_colored: bool) -> Result<(), Failure> {
@@ -214,12 +214,4 @@ fn press(cancel: &Cancel, screen: &Screen) {
         screen.say(&screen.paint().of(Style::Dim, "ending the turn; Ctrl-C once more stops at once"));
     }
     cancel.press();
-}
-
-/// Why nothing more can be done.
-fn failure(error: RunError) -> Failure {
-    match error {
-        RunError::Journal(error) => Failure::Store(error),
-        RunError::Stopped => Failure::Ended(130),
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use callwright::json;
 use callwright_agent::mcp::{Notice, Tell};
-use callwright_agent::run::Runner;
+use callwright_agent::run::{RunError, Runner};
 use callwright_agent::{Toolbox, Workspace};
 use callwright_store::{Secrets, Store};
 
@@ -99,7 +99,7 @@ impl Session {
                 settings.policy = policy.unwrap_or(settings.policy);
                 settings.stop.max_turns = args.max_turns.or(settings.stop.max_turns);
             };
-            runner.set(change).await.map_err(super::failure)?;
+            runner.set(change).await.map_err(failure)?;
         }
         screen.cancels(runner.cancel());
         Ok(Session { runner, screen, agent, lines, id, store, dumps })
@@ -112,5 +112,13 @@ impl Session {
             // It has all that was acknowledged.
             store.close();
         }
+    }
+}
+
+/// Ends the session with the reason why a run cannot go on.
+pub(super) fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Journal(error) => Failure::Store(error),
+        RunError::Stopped => Failure::Ended(130),
     }
 }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use callwright_agent::mcp::ServerConfig;
 use callwright_relay::config::{Mode, ModelConfig, Routing, UpstreamConfig};
 
-use super::{Config, Env, shown};
+use super::Config;
+use super::origin::{Env, shown};
 use crate::dialects;
 use crate::harmless::harmless;
 

@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use super::origin::{Env, shown};
 use super::trust::Trusted;
-use super::{Env, FILE, shown};
 use crate::agent::forget_typed;
 use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::input;
+
+/// The name of the configuration file where none is named.
+const FILE: &str = "callwright.toml";
 
 /// The file to be read and its text, where none is named: the current folder's, if the user has accepted it, else the
 /// user's own. At a terminal the user is asked; elsewhere a line says that a file was left out.

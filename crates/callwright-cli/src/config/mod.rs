@@ -3,18 +3,20 @@
 //! What is wrong is said in one sentence that names the key, and the line where it stands in a file. Keys of
 //! upstreams are never part of it, only the names of the variables that hold them.
 
+mod origin;
+mod message;
 mod settings;
 mod store;
+mod kept;
 mod found;
 mod trust;
 mod file;
 mod upstream;
-mod check;
+pub(crate) mod check;
 #[cfg(test)]
 mod reference;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use callwright::{Dialect, DialectError, Dialects};
@@ -26,19 +28,14 @@ use callwright_template::ResponseTemplate;
 use crate::args::Flags;
 use crate::failure::Failure;
 use crate::input;
-pub(crate) use check::print;
-pub(crate) use file::meant;
 pub(crate) use found::summary;
+pub(crate) use message::meant;
+use origin::shown;
+pub(crate) use origin::{Env, Origin};
 pub(crate) use settings::{KeyConfig, ResponseFile, Settings};
 pub(crate) use store::{BUILT_IN, own_folder};
 pub(crate) use trust::Trusted;
 pub(crate) use upstream::{configured, named};
-
-/// Looks up a variable of the environment.
-pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
-
-/// What the file is called that is looked for where none is named.
-pub(crate) const FILE: &str = "callwright.toml";
 
 /// All that is configured, and where each part comes from.
 pub(crate) struct Config {
@@ -51,19 +48,6 @@ pub(crate) struct Config {
     pub(crate) dialects: Dialects,
     /// The single values that are set, as they are shown.
     values: BTreeMap<&'static str, String>,
-}
-
-/// Where a setting comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// The file.
-    File,
-    /// This variable of the environment.
-    Env(String),
-    /// This flag.
-    Flag(String),
-    /// Nobody said it: this was found, or chosen.
-    Found(&'static str),
 }
 
 impl Config {
@@ -206,20 +190,4 @@ fn imported(response: &ResponseFile, dialects: &Dialects, config: Option<&Path>)
     let mut dialect = proved.own.clone().ok_or_else(known)?;
     dialect.models = response.models.iter().map(|model| model.clone().into()).collect();
     Ok(dialect)
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::File => f.write_str("file"),
-            Origin::Env(variable) => f.write_str(variable),
-            Origin::Flag(flag) => f.write_str(flag),
-            Origin::Found(how) => f.write_str(how),
-        }
-    }
-}
-
-/// A path as it is shown.
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -12,8 +12,9 @@ use callwright_relay::config::{
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::message::{in_our_words, meant};
+use super::origin::Origin;
 use super::store::StoreSettings;
-use super::{Origin, file};
 use crate::failure::Failure;
 
 /// The configuration file.
@@ -218,7 +219,7 @@ pub(crate) fn put(
     let key = FORMER.iter().find(|(former, _)| *former == key).map_or(key, |(_, key)| key);
     let setting = ALL.iter().find(|setting| setting.key == key);
     let setting = setting.ok_or_else(|| {
-        let meant = file::meant(key, ALL.iter().map(|setting| setting.key));
+        let meant = meant(key, ALL.iter().map(|setting| setting.key));
         let meant = meant.map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"));
         refused(format!("unknown key `{key}`{meant}"))
     })?;
@@ -237,7 +238,7 @@ pub(crate) fn put(
     insert(&mut alone, setting.key, value.clone());
     // One value at a time: whoever gave a wrong one is named.
     Settings::deserialize(alone)
-        .map_err(|error| refused(format!("`{key}`: {}", file::in_our_words(error.message()))))?;
+        .map_err(|error| refused(format!("`{key}`: {}", in_our_words(error.message()))))?;
     insert(table, setting.key, value);
     Ok(setting.key)
 }

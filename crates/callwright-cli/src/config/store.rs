@@ -1,25 +1,22 @@
-//! Where requests are kept: as configured, or in the user's own folder for what programs remember.
+//! The section `[store]`, and the user's own folder for what programs remember.
 
 use std::path::PathBuf;
 
-use callwright_gateway::{KeepConfig, Secrets};
-use callwright_relay::config::CapabilityConfig;
-use callwright_store::{Location, Masking, Retention, StoreConfig};
+use callwright_store::Retention;
 use serde::Deserialize;
 
-use super::{Config, Env, Origin};
-use crate::failure::Failure;
+use super::origin::{Env, Origin};
 
 /// The section `[store]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct StoreSettings {
     /// A file, `postgres://…`, or `off`.
-    at: Option<String>,
-    days: u32,
-    bytes: u64,
-    mask: Vec<String>,
-    dumps: Option<PathBuf>,
+    pub(super) at: Option<String>,
+    pub(super) days: u32,
+    pub(super) bytes: u64,
+    pub(super) mask: Vec<String>,
+    pub(super) dumps: Option<PathBuf>,
     answers: usize,
 }
 
@@ -29,7 +26,7 @@ impl StoreSettings {
         if self.is_off() { 0 } else { self.answers }
     }
 
-    fn is_off(&self) -> bool {
+    pub(super) fn is_off(&self) -> bool {
         self.at.as_deref().map(str::trim) == Some("off")
     }
 }
@@ -43,69 +40,6 @@ impl Default for StoreSettings {
 
 /// Where the built-in upstream comes from.
 pub(crate) const BUILT_IN: Origin = Origin::Found("built in");
-
-/// The name of the file, where only a folder is known.
-const FILE: &str = "callwright.db";
-
-impl Config {
-    /// Where requests are kept; nowhere where that is switched off, or there is no place.
-    ///
-    /// # Errors
-    /// A place or a pattern that cannot be used.
-    pub(crate) fn keep(&self, env: Env<'_>, secrets: &Secrets) -> Result<Option<KeepConfig>, Failure> {
-        let settings = &self.settings.store;
-        let Some(location) = self.location(env)? else { return Ok(None) };
-        if let Location::Postgres(url) = &location {
-            // Whatever stands before the host may hold a password.
-            let authority = url.split_once("://").and_then(|(_, rest)| rest.split_once('@'));
-            authority
-                .into_iter()
-                .filter_map(|(user, _)| user.split_once(':'))
-                .for_each(|(_, p)| secrets.keep(p));
-        }
-        let folder = match &location {
-            Location::File(path) => path.parent().map(PathBuf::from),
-            Location::Postgres(_) => self.state_folder(env),
-        };
-        let dumps = settings.dumps.clone().unwrap_or_else(|| folder.unwrap_or_default().join("dumps"));
-        let masking = Masking::new(secrets.clone(), &settings.mask)
-            .map_err(|error| Failure::Config(format!("store.mask: {error}")))?;
-        let retention = Retention { days: settings.days, bytes: settings.bytes };
-        let store = StoreConfig { retention, masking, ..StoreConfig::of(location) };
-        Ok(Some(KeepConfig { store, dumps, is_needed: settings.at.is_some() }))
-    }
-
-    fn location(&self, env: Env<'_>) -> Result<Option<Location>, Failure> {
-        let refused = |error| Failure::Config(format!("store.at: {error}"));
-        match self.settings.store.at.as_deref().map(str::trim) {
-            Some("off") => Ok(None),
-            Some(text) => text.parse().map(Some).map_err(refused),
-            None => Ok(self.state_folder(env).map(|folder| Location::File(folder.join(FILE)))),
-        }
-    }
-
-    /// How models are found out about. What is found out stands beside the sessions, if no other place is named for it, and
-    /// nowhere if no sessions are kept. Of the built-in upstream, which is another one each time, nothing is kept.
-    pub(crate) fn capability(&self, env: Env<'_>) -> CapabilityConfig {
-        let own = self.settings.capability.clone();
-        let beside = || match self.location(env).ok()?? {
-            _ if self.origins.get("upstreams") == Some(&BUILT_IN) => None,
-            Location::File(path) => path.parent().map(PathBuf::from),
-            Location::Postgres(_) => self.state_folder(env),
-        };
-        CapabilityConfig { dir: own.dir.clone().or_else(beside), ..own }
-    }
-
-    /// Is anything to be kept?
-    pub(crate) fn wants_store(&self) -> bool {
-        !self.settings.store.is_off()
-    }
-
-    /// Where what is remembered of models stands, or else what programs remember of this user.
-    pub(crate) fn state_folder(&self, env: Env<'_>) -> Option<PathBuf> {
-        self.settings.capability.dir.clone().or_else(|| own_folder(env))
-    }
-}
 
 /// The user's own folder for what programs remember: `~/.local/state/callwright`. No configuration chooses it.
 pub(crate) fn own_folder(env: Env<'_>) -> Option<PathBuf> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::Env;
+use super::origin::Env;
 use crate::failure::Failure;
 
 /// The list of what is accepted: a line `HASH PATH` for each file.

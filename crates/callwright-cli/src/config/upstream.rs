@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use callwright_relay::config::UpstreamConfig;
 
-use super::{Env, Origin};
+use super::origin::{Env, Origin};
 use crate::args::UpstreamArgs;
 use crate::failure::Failure;
 
