@@ -2,42 +2,23 @@
 //! says what tables cannot, the validator is asked.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use callwright_json::{Kind, Kinds, MAX_SLOTS, Place, Value};
 
-use super::guide::{ANY, Entry, Rule, SchemaGuide};
-use super::number::{compare, is_multiple_of, is_whole};
+use super::fits::{bits, has_type, keeps};
+use super::guide::{ANY, Entry, SchemaGuide};
+use super::message;
+use super::schema::Schema;
 #[cfg(feature = "full-schemas")]
 use super::validator::Judgement;
-use super::{Schema, message};
+use super::violation::{Checked, Fault, Sort, Violation};
 
 /// The most violations that are listed.
 const MAX_VIOLATIONS: usize = 16;
 /// Above this number of undeclared members, equal keys are found by hashing.
 const FEW: usize = 12;
-
-/// One way in which arguments do not fit a schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// A JSON pointer into the arguments; empty for the whole object.
-    pub pointer: String,
-    /// The schema keyword that is violated: `required`, `type`, `enum`, ….
-    pub keyword: &'static str,
-    /// One sentence for the model, without full stop: `path must be a string`.
-    pub message: String,
-}
-
-/// What a schema says of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    /// The ways in which the value does not fit; none where it fits, as far as that was found out.
-    pub violations: Vec<Violation>,
-    /// Was all of the schema held against the value? If not, that would have taken more work than a check may do, and what
-    /// is not listed may be wrong all the same. [`Schema::unchecked`] is not counted: it is known beforehand.
-    pub is_whole: bool,
-}
 
 impl Schema {
     /// The ways in which `value` does not fit; none where it fits.
@@ -118,30 +99,6 @@ impl Schema {
         let is_free = entry.rules.iter().all(|(about, _)| !about.meets(Kinds::STRING));
         entry.kinds.meets(Kinds::STRING) && entry.strings.is_none() && is_free
     }
-}
-
-/// One thing wrong with one value.
-pub(super) struct Fault<'v, 'g> {
-    pub(super) value: Value<'v>,
-    /// Where it stands; for a member that must not be there, or stands twice, the place of the object around it.
-    pub(super) place: Place,
-    /// What is known about that place.
-    pub(super) entry: &'g Entry,
-    pub(super) sort: Sort<'v, 'g>,
-}
-
-pub(super) enum Sort<'v, 'g> {
-    /// Its type is none of the entry's.
-    Type,
-    Rule(&'g Rule),
-    /// Members that are declared and required, but not there, one bit per number.
-    Missing(u128),
-    /// It is a member of this name, and no such member may be there.
-    Unknown(Cow<'v, str>),
-    /// It is a member of this name, and another one with another value stands before it.
-    Duplicate(Cow<'v, str>),
-    /// It is a string, or has a key, with half a surrogate pair.
-    Surrogate,
 }
 
 /// Looks at `value` at the place `root`, and at all within it. `on_fault` says when it has heard enough.
@@ -251,61 +208,4 @@ fn differing<'v>(members: Vec<(Cow<'v, str>, Value<'v>)>) -> Vec<(Cow<'v, str>, 
         }
     }
     differing
-}
-
-/// The types as which a kind of value may count.
-pub(super) fn bits(kind: Kind) -> Kinds {
-    match kind {
-        Kind::Null => Kinds::NULL,
-        Kind::Bool => Kinds::BOOL,
-        Kind::Number => Kinds::NUMBER,
-        Kind::String => Kinds::STRING,
-        Kind::Array => Kinds::ARRAY,
-        Kind::Object => Kinds::OBJECT,
-    }
-}
-
-pub(super) fn has_type(value: Value<'_>, kinds: Kinds) -> bool {
-    match value.kind() {
-        Kind::Number if kinds.has(Kinds::NUMBER) => true,
-        Kind::Number if kinds.has(Kinds::INTEGER) => is_whole(value.raw()),
-        Kind::Number => false,
-        kind => kinds.meets(bits(kind)),
-    }
-}
-
-/// Does `value`, which `rule` is about, keep it?
-pub(super) fn keeps(value: Value<'_>, rule: &Rule) -> bool {
-    match rule {
-        Rule::OneOf { canonical, .. } => {
-            // A list where a word is asked for need not be put into its normal form.
-            let begins = |one: &str| one.as_bytes().first() == value.raw().as_bytes().first();
-            let is_scalar = !matches!(value.kind(), Kind::Array | Kind::Object);
-            (is_scalar || canonical.iter().any(|one| begins(one))) && {
-                let own = value.canonical();
-                canonical.iter().any(|one| **one == *own)
-            }
-        }
-        Rule::Size(limit, n) => (limit.keeps)(size(value).cmp(n)),
-        Rule::Bound(limit, bound) => (limit.keeps)(compare(value.raw(), bound)),
-        Rule::UniqueItems => is_unique(value),
-        Rule::MultipleOf(divisor) => is_multiple_of(value.raw(), divisor),
-    }
-}
-
-/// Does no element stand twice?
-pub(super) fn is_unique(array: Value<'_>) -> bool {
-    let mut seen = HashSet::new();
-    array.elements().all(|element| seen.insert(element.canonical()))
-}
-
-/// How many characters, elements or members `value` has.
-fn size(value: Value<'_>) -> u64 {
-    let size = match value.kind() {
-        Kind::String => value.as_str().map_or(0, |text| text.chars().count()),
-        Kind::Array => value.elements().count(),
-        Kind::Object => value.members().count(),
-        Kind::Null | Kind::Bool | Kind::Number => 0,
-    };
-    size as u64
 }

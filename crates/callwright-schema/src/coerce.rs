@@ -17,10 +17,13 @@ use std::ops::ControlFlow;
 
 use callwright_json::{Class, Guide, Kind, Kinds, Member, Place, Reading, Span, Tree, Value, read, strict};
 
-use super::check::{Fault, Sort, has_type, walk};
+use super::check::walk;
+use super::fits::has_type;
 use super::guide::{Rule, SchemaGuide};
 use super::message::{Held, pointer_to, show, way};
-use super::{Checked, Schema, Violation, number};
+use super::number;
+use super::schema::Schema;
+use super::violation::{Checked, Fault, Sort, Violation};
 
 /// How often a value is looked at: what comes out of a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;

@@ -1,16 +1,11 @@
 //! A compiled schema as flat tables: what a reader asks while it reads, and what a check needs afterwards.
 
 use std::cmp::Ordering;
-use std::iter;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
 use callwright_json::{Guide, Kinds, MAX_SLOTS, Member, Place};
-use callwright_value::Value;
-
-use super::Schema;
-use super::compile::{Document, compile};
 
 /// The place where anything may stand.
 pub(super) const ANY: u32 = 0;
@@ -119,28 +114,6 @@ impl Entry {
 }
 
 impl SchemaGuide {
-    /// Compiles `root`, in which the reference `schema:3` means `schemas[3]`: one guide for values that hold values of several
-    /// schemas.
-    ///
-    /// `root` is read as it is written, without the repairs of [`Schema::compile`].
-    ///
-    /// ```
-    /// use callwright_json::{Guide, Kinds};
-    /// use callwright_schema::{Schema, SchemaError, SchemaGuide};
-    /// use callwright_value::json;
-    ///
-    /// let (number, text) = (json!({"type": "number"}), json!({"type": "string"}));
-    /// let schemas = [&Schema::compile(&number)?, &Schema::compile(&text)?];
-    /// let root = json!({"anyOf": [{"$ref": "schema:0"}, {"$ref": "schema:1"}]});
-    /// let guide = SchemaGuide::compile(&root, &schemas);
-    /// assert_eq!(guide.kinds(guide.root()), Kinds::NUMBER.or(Kinds::STRING));
-    /// # Ok::<(), SchemaError>(())
-    /// ```
-    pub fn compile(root: &Value, schemas: &[&Schema]) -> SchemaGuide {
-        let schemas = schemas.iter().map(|schema| Document::new(schema.value()));
-        compile(&iter::once(Document::new(root)).chain(schemas).collect::<Vec<_>>()).0
-    }
-
     pub(super) fn entry(&self, place: Place) -> &Entry {
         // Places come from this guide; one of another guide is answered as if nothing were known.
         self.entries.get(place.0 as usize).unwrap_or(&self.entries[ANY as usize])

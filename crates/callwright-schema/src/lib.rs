@@ -10,6 +10,7 @@
 mod check;
 mod coerce;
 mod compile;
+mod fits;
 mod guide;
 pub mod keywords;
 mod limits;
@@ -18,192 +19,15 @@ pub mod names;
 mod normal;
 mod number;
 mod references;
+mod schema;
 mod unchecked;
+mod violation;
 #[cfg(feature = "full-schemas")]
 mod validator;
 
-use callwright_value::Value;
-
-pub use check::{Checked, Violation};
 pub use coerce::{Coerced, Coercion};
-use compile::Document;
 pub use guide::SchemaGuide;
-use keywords::Draft;
 pub use limits::{MAX_DEPTH, MAX_NESTING, MAX_NODES, Measure, SchemaError, measure};
+pub use schema::Schema;
 pub use unchecked::Unchecked;
-use unchecked::leave_out;
-#[cfg(feature = "full-schemas")]
-use validator::Validator;
-
-/// A compiled JSON Schema.
-#[derive(Debug)]
-pub struct Schema {
-    value: Value,
-    guide: SchemaGuide,
-    /// Is it in a language that the tables know, one of the drafts?
-    is_known: bool,
-    /// Do the tables say all of it?
-    is_exact: bool,
-    /// The judge of all that the tables cannot say; `None` where they say all, or nothing else can.
-    #[cfg(feature = "full-schemas")]
-    validator: Option<Validator>,
-    unchecked: Vec<Unchecked>,
-}
-
-/// How often the parts that a validator does not take are left out of one schema: each time all of it is compiled again. What
-/// is wrong is found at once; only what goes with it may leave something else wrong.
-#[cfg(feature = "full-schemas")]
-const MAX_ROUNDS: usize = 4;
-
-/// What a schema is compiled to.
-struct Parts {
-    guide: SchemaGuide,
-    is_exact: bool,
-    #[cfg(feature = "full-schemas")]
-    validator: Option<Validator>,
-}
-
-impl Parts {
-    /// Compiles the tables and, where they do not say all that `schema` says, the validator. What that refuses is left out.
-    #[cfg(feature = "full-schemas")]
-    fn compile(
-        schema: &mut Value,
-        is_known: bool,
-        resources: &[(String, Value)],
-        unchecked: &mut Vec<Unchecked>,
-    ) -> Result<Parts, SchemaError> {
-        let mut round = 0;
-        loop {
-            let (guide, is_exact) = tables(schema, is_known);
-            if is_exact {
-                return Ok(Parts { guide, is_exact, validator: None });
-            }
-            let refused = match Validator::new(schema, resources)? {
-                Ok(validator) => return Ok(Parts { guide, is_exact, validator: Some(validator) }),
-                Err(refused) => refused,
-            };
-            round += 1;
-            // What has no place in the schema cannot be left out of it: the tables guide by the rest.
-            let whole = refused.iter().find(|part| part.pointer.is_empty()).cloned();
-            let refused = if whole.is_some() { Vec::new() } else { refused };
-            let reason = refused.first().map_or(String::new(), |part| part.reason.clone());
-            if MAX_ROUNDS < round || !leave_out(schema, refused, unchecked) {
-                unchecked.push(whole.unwrap_or(Unchecked { pointer: String::new(), reason }));
-                return Ok(Parts { guide, is_exact, validator: None });
-            }
-        }
-    }
-
-    #[cfg(not(feature = "full-schemas"))]
-    fn compile(
-        schema: &mut Value,
-        is_known: bool,
-        resources: &[(String, Value)],
-        unchecked: &mut Vec<Unchecked>,
-    ) -> Result<Parts, SchemaError> {
-        let foreign = references::to_elsewhere(schema, resources);
-        leave_out(schema, foreign, unchecked);
-        let (guide, is_exact) = tables(schema, is_known);
-        Ok(Parts { guide, is_exact })
-    }
-}
-
-/// The tables of a schema, and whether they say all of it.
-fn tables(schema: &Value, is_known: bool) -> (SchemaGuide, bool) {
-    let (guide, is_exact) = compile::compile(&[Document::new(schema)]);
-    (guide, is_exact && is_known)
-}
-
-impl Schema {
-    /// Compiles `schema`, a JSON object or boolean.
-    ///
-    /// What real tool lists write in place of a right schema is understood: `"type": "dict"` is `object`, `"float"` is
-    /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword
-    /// cannot have (`"required": true` inside a member) are left out. `format` is a note, not a demand.
-    ///
-    /// What cannot be compiled or resolved is not checked, and the rest is: [`Schema::unchecked`] tells it. That is a `$ref` to
-    /// another document, one that names nothing in the schema (`#/$defs/Missing`) or leads back to itself without going into
-    /// the value, a `pattern` that is no regular expression here, and what lies deeper than [`MAX_DEPTH`].
-    ///
-    /// # Errors
-    /// When `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`] or [`MAX_NODES`].
-    pub fn compile<V: ?Sized>(schema: &V) -> Result<Schema, SchemaError>
-    where
-        for<'v> Value: From<&'v V>,
-    {
-        Schema::compile_with(schema, &[])
-    }
-
-    /// Like [`Schema::compile`], with other documents that `schema` may refer to, each with its URI.
-    ///
-    /// # Errors
-    /// Those of [`Schema::compile`]; also when one of `resources` has no valid URI.
-    pub fn compile_with<V: ?Sized>(schema: &V, resources: &[(String, Value)]) -> Result<Schema, SchemaError>
-    where
-        for<'v> Value: From<&'v V>,
-    {
-        let mut value = Value::from(schema);
-        let measure = measure(&value, MAX_NODES)?;
-        if !value.is_object() && !value.is_boolean() {
-            return Err(SchemaError::NotASchema);
-        }
-        let mut unchecked = Vec::new();
-        if MAX_DEPTH < measure.depth {
-            let deep = limits::too_deep(&value);
-            leave_out(&mut value, deep, &mut unchecked);
-        }
-        let draft = Draft::of(&value);
-        normal::normalise(&mut value, draft);
-        normal::without_unused(&mut value);
-        let language = value.get("$schema").and_then(Value::as_str);
-        let is_given = language.is_some_and(|language| resources.iter().any(|(uri, _)| uri == language));
-        if let (false, None, Some(schema)) = (is_given, Draft::known(&value), value.as_object_mut()) {
-            // The validator would look for it: it is read as the newest draft.
-            schema.remove("$schema");
-        }
-        let broken = references::without_target(&value);
-        if leave_out(&mut value, broken, &mut unchecked) {
-            // Only they referred to some.
-            normal::without_unused(&mut value);
-        }
-        // The tables know the vocabulary of the drafts only, not that of another language.
-        let is_known = Draft::known(&value).is_some();
-        let parts = Parts::compile(&mut value, is_known, resources, &mut unchecked)?;
-        Ok(Schema {
-            value,
-            guide: parts.guide,
-            is_known,
-            is_exact: parts.is_exact,
-            #[cfg(feature = "full-schemas")]
-            validator: parts.validator,
-            unchecked,
-        })
-    }
-
-    /// Is all that the schema demands held against values?
-    ///
-    /// With the feature `full-schemas`, all but what [`Schema::unchecked`] tells; what would take more work than one check may do is
-    /// told by [`Schema::check_whole`]. Without it, also not where the schema says `pattern`, `patternProperties`,
-    /// `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`, `dependencies`,
-    /// `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`, refers to another document, leaves a choice between
-    /// forms of one type (`anyOf` of two objects), puts several schemas together (`allOf`), is of draft 4, or is too large
-    /// for tables: such a part lets through what only those would keep out. Nothing that fits is ever kept out.
-    pub fn is_fully_checked(&self) -> bool {
-        self.unchecked.is_empty() && (self.is_exact || cfg!(feature = "full-schemas"))
-    }
-
-    /// What readers ask while they read a value for this schema.
-    pub fn guide(&self) -> &SchemaGuide {
-        &self.guide
-    }
-
-    /// What of the schema nothing is held against, and why.
-    pub fn unchecked(&self) -> &[Unchecked] {
-        &self.unchecked
-    }
-
-    /// The schema in its normal form, as JSON.
-    pub fn value(&self) -> &Value {
-        &self.value
-    }
-}
+pub use violation::{Checked, Violation};

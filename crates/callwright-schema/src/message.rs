@@ -2,11 +2,10 @@
 
 use callwright_json::{Kind, Kinds, MAX_SLOTS, Value};
 
-use super::Violation;
-use super::check::{Fault, Sort};
 use super::guide::{NEVER, Rule};
 use super::keywords::{pointer_key, pointer_step};
 use super::names::nearest_keys;
+use super::violation::{Fault, Sort, Violation};
 
 /// The most names or values that one sentence lists.
 const MAX_LISTED: usize = 24;

@@ -2,7 +2,7 @@
 
 use callwright_json::{Kind, Kinds, Value as View};
 
-use super::super::check::{bits, has_type, keeps};
+use super::super::fits::{bits, has_type, keeps};
 use super::super::guide::Rule;
 use super::evaluate::Check;
 use super::program::Keyword;

@@ -24,9 +24,10 @@ use self::evaluate::Check;
 use self::fuel::Fuel;
 use self::program::{Fault, Program};
 use self::resources::{Resources, shared_id};
+use super::limits::SchemaError;
 use super::references::with_pointers;
 use super::unchecked::Unchecked;
-use super::{SchemaError, Violation};
+use super::violation::Violation;
 use callwright_value::Value;
 
 /// A compiled schema that decides on all that JSON Schema can say.

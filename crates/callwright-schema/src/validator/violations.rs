@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use callwright_json::Value as View;
 
-use super::super::Violation;
-use super::super::check::bits;
+use super::super::fits::bits;
 use super::super::message::{
     demand, missing_message, must, pointer_to, show, subject, types, unknown_message,
 };
+use super::super::violation::Violation;
 use super::evaluate::{Check, Goal, is_marked};
 use super::program::{Keyword, Members, NodeId};
 
