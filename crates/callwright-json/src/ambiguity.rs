@@ -9,7 +9,7 @@ use crate::search::mark;
 use crate::{Guide, Kind, Member, Place, Reading, Repair, RepairKind, Span, Value, strict};
 
 const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
-/// What keys and elements stand in or behind, and the brackets that they are counted by.
+/// The signs in or behind which keys and elements stand, and the brackets that count them.
 const SIGNS: ByteSet<9> = ByteSet(*b"\"',{[()]}");
 
 /// The first quote that is taken for text, if a string of `readings`, of `source`, holds what may belong behind it.
@@ -23,8 +23,8 @@ pub(crate) fn swallowing(readings: &[Reading<'_>], guide: &dyn Guide, source: &s
 }
 
 impl Reading<'_> {
-    /// May what stands in one of its strings, outside all brackets, as well be a member that `guide` declares: `'a', b='c'`,
-    /// `"a\", \"times\":: 2"`? A reading that was made with this guide does not.
+    /// Returns whether a part of one of its strings, outside all brackets, may as well be a member that `guide` declares:
+    /// `'a', b='c'`, `"a\", \"times\":: 2"`. A reading that was made with this guide holds none.
     pub fn holds_member(&self, guide: &dyn Guide) -> bool {
         let has = |kind: RepairKind| self.repairs.iter().any(|repair| repair.kind == kind);
         let edits = Edits {
@@ -76,7 +76,7 @@ impl Reading<'_> {
     }
 }
 
-/// Does a string of `reading`, of `source`, go on beyond a quote that may be its own, or was none there?
+/// Returns whether a string of `reading`, of `source`, goes on beyond a quote that may be its own, or had no quote there.
 fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
     use RepairKind::{AddQuote, EscapeQuote, QuoteValue, SwapQuote};
     let of_quotes = |repair: &&Repair| matches!(repair.kind, AddQuote | EscapeQuote | QuoteValue | SwapQuote);
@@ -104,14 +104,14 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
         })
 }
 
-/// Is `text` a number, or a name of JSON's own?
+/// Returns whether `text` is a number, or a name of JSON's own.
 fn is_literal(text: &str) -> bool {
     let text = text.trim_end_matches(['"', '\'']);
     strict(text)
         .is_ok_and(|tree| !matches!(tree.root(text).kind(), Kind::String | Kind::Object | Kind::Array))
 }
 
-/// How often the quote of `string`, which lacks one of both, stands inside of it without a backslash.
+/// Counts the quotes inside `string`, which lacks one of its own, that have no backslash.
 fn own_quotes(string: &str) -> usize {
     let is_quote = |c: &char| matches!(c, '"' | '\'');
     let first = string.chars().next().filter(is_quote);
@@ -123,14 +123,14 @@ fn own_quotes(string: &str) -> usize {
     inside.match_indices(quote).filter(|(at, _)| !is_escaped(*at)).count()
 }
 
-/// Does what closes `string` stand in it where nothing in it was opened: `“a”, “b”`?
+/// Returns whether the closing quote of `string` stands in it without an opening one before it: `“a”, “b”`.
 fn closes_within(string: &str) -> bool {
     let mut inside = string.chars();
     let (Some(open), Some(close)) = (inside.next(), inside.next_back()) else { return false };
     !open.is_ascii() && open != close && inside.find(|c| *c == open || *c == close) == Some(close)
 }
 
-/// Which edits of quotes a reading has.
+/// The edits of quotes that a reading has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Edits {
     escaped: bool,
@@ -143,9 +143,9 @@ struct Edits {
 struct Holder<'a> {
     object: Value<'a>,
     place: Place,
-    /// Does the string stand in a list in it?
+    /// The string stands in a list in it.
     is_list: bool,
-    /// Are there keys that the guide declares for it?
+    /// The guide declares keys for it.
     declares_some: bool,
 }
 
@@ -192,7 +192,7 @@ impl Holder<'_> {
     }
 }
 
-/// Does an object that follows another one, or a string, open at the end of `text`: `"x", {`?
+/// Returns whether `text` ends with the opener of an object that follows another one, or a string: `"x", {`.
 fn begins_object(text: &str) -> bool {
     let before = text.trim_end().strip_suffix('{').map_or("", str::trim_end);
     before.strip_suffix(',').is_some_and(|text| text.trim_end().ends_with(['"', '\'', '}', ']']))
@@ -203,7 +203,7 @@ fn declared(guide: &dyn Guide, place: Place) -> impl Iterator<Item = &str> {
     (0..guide.slots(place)).filter_map(move |slot| guide.name(place, slot as u8))
 }
 
-/// How many brackets of `text` are not closed in it; none where it closes what it did not open.
+/// Counts the brackets that `text` opens and does not close; `None` where it closes one that it did not open.
 pub(crate) fn open_brackets(text: &[u8]) -> Option<usize> {
     let mut open = Vec::new();
     for at in BRACKETS.places(text) {
@@ -246,13 +246,13 @@ fn quotes(text: &str) -> impl Iterator<Item = Sign<'_>> {
     signs(text).filter(|sign| sign.depth == 0 && matches!(sign.byte, b'"' | b'\''))
 }
 
-/// What stands in `text` behind the sign that parts members and elements.
+/// Returns the part of `text` behind the sign that parts members and elements.
 fn behind_parting(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix([',', ';', ':']).map(str::trim_start)
 }
 
-/// Is what stands behind one of its quotes right JSON as members of the object around it: `a "quoted" word", "extra": "b`?
-/// Those may have a key that nobody declared.
+/// Returns whether the part of `text` behind one of its quotes is right JSON as members of the object around it:
+/// `a "quoted" word", "extra": "b`. Those may have a key that nobody declared.
 fn ends_in_members(text: &str) -> bool {
     const MOST_QUOTES: usize = 32;
     let quotes = text.match_indices('"').take(MOST_QUOTES);
@@ -265,14 +265,14 @@ fn ends_in_members(text: &str) -> bool {
     })
 }
 
-/// Where nobody declares a key: does one of its quotes belong to another string, `command´`?
+/// Returns whether one of the quotes of `key`, which nobody declares, belongs to another string: `command´`.
 fn is_torn_key(key: &str) -> bool {
     let last = key.char_indices().next_back().map_or(0, |(at, _)| at);
     [0, last].into_iter().any(|at| key.as_bytes().get(at..).is_some_and(|rest| mark(rest).is_some()))
 }
 
-/// Where nobody declares a key: does a word stand in `text` as a key stands in an object, at its beginning or behind a comma, a
-/// quote or a bracket, with a quote of its own and a colon behind it, outside all brackets of the text: `head -3","cwd"":"/tmp`?
+/// Returns whether a word stands in `text` as a key does, though nobody declares one: behind a comma, a quote or a bracket, with
+/// a quote of its own and a colon behind it, outside all brackets: `head -3","cwd"":"/tmp`.
 fn holds_key(text: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let is_place = |before: &str| {
@@ -288,8 +288,9 @@ fn holds_key(text: &str) -> bool {
     })
 }
 
-/// Does a quote in an element of a list, outside all brackets of its text, stand beside what parts elements, as one that ends
-/// or begins an element: `rust",c++`, `rust": "go`, or do two part them: `rust"o "go`? How many elements a list has, no schema tells.
+/// Returns whether a quote in an element of a list ends or begins another element. It stands outside all brackets of the text,
+/// beside a sign that parts elements, `rust",c++`, `rust": "go`, or two of them part elements: `rust"o "go`. No schema tells the
+/// number of elements.
 fn holds_element(text: &str) -> bool {
     let mut before: Option<Sign<'_>> = None;
     signs(text).filter(|sign| matches!(sign.byte, b'"' | b'\'')).any(|quote| {
@@ -300,8 +301,8 @@ fn holds_element(text: &str) -> bool {
     })
 }
 
-/// Does `last` close what stands before it, and `next` open what stands behind it, with a sign or two between them that may have
-/// been a comma: `eggs"o "milk`?
+/// Returns whether `last` closes the text before it and `next` opens the one behind it, with a sign or two between them that may
+/// have been a comma: `eggs"o "milk`.
 fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
     let gap = &next.before[last.before.len() + 1..];
     let closes = !last.before.is_empty() && !last.before.ends_with(char::is_whitespace);
@@ -309,8 +310,8 @@ fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
     closes && opens && gap.len() <= MOST_SIGNS && !gap.ends_with(char::is_alphanumeric)
 }
 
-/// Does the first of its quotes close what stands before it, and the next one open what is parted from that: `Paris", "unit", "c`?
-/// A quotation begins with the quote that opens it.
+/// Returns whether the first quote of `text` closes the text before it, and the next one opens a text that is parted from it:
+/// `Paris", "unit", "c`. A quotation begins with the quote that opens it.
 fn closes_first(text: &str) -> bool {
     let Some((before, behind)) = text.split_once('"') else { return false };
     let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',');
@@ -320,7 +321,8 @@ fn closes_first(text: &str) -> bool {
     !before.is_empty() && !before.ends_with(opens) && opens_next
 }
 
-/// Does an apostrophe close something in it, and one open what is parted from that, outside all brackets: `it's fine', 'so`?
+/// Returns whether an apostrophe in `text` closes something, and one opens a part behind a comma, outside all brackets:
+/// `it's fine', 'so`.
 fn holds_pair(text: &str) -> bool {
     quotes(text).filter(|quote| quote.byte == b'\'').any(|quote| {
         let closes = !quote.before.ends_with(char::is_whitespace);
@@ -328,7 +330,7 @@ fn holds_pair(text: &str) -> bool {
     })
 }
 
-/// Does a colon begin `text`, or stand behind a few signs that slipped in?
+/// Returns whether a colon begins `text`, or stands behind a few signs that slipped in.
 pub(crate) fn has_colon(text: &str) -> bool {
     // What goes on for longer is not looked at: it is asked at each value, and at each quote.
     let mut near = text.char_indices().take_while(|(at, _)| *at <= MOST_SIGNS);
@@ -338,7 +340,7 @@ pub(crate) fn has_colon(text: &str) -> bool {
 /// More signs than this between a key and its colon did not slip in, in bytes.
 const MOST_SIGNS: usize = 4;
 
-/// What stands in a text like a key.
+/// A part of a text that looks like a key.
 struct KeyInText<'a> {
     at: usize,
     name: &'a str,

@@ -1,4 +1,4 @@
-//! What stands beside the value that was read, and is no prose: another value that may be meant, whole or in part.
+//! Looks beside the value that was read for another value that may be meant, whole or in part.
 //!
 //! Words around a value are dropped. `{"a": 1}, {"a": 2}` has none: one object dropped for the other would be a choice that
 //! nobody made.
@@ -12,7 +12,7 @@ use crate::spelling::{sign, skip_blank};
 use crate::strict::strict_prefix;
 use crate::{Guide, Kind, Kinds, Member, Problem, Reading, Span, Value, strict_end};
 
-/// What stands beside a value and is no prose.
+/// A thing beside a value that is not prose.
 pub(crate) enum Beside<'t> {
     /// Another value, as likely to be meant.
     Value(Reading<'t>),
@@ -22,7 +22,7 @@ pub(crate) enum Beside<'t> {
     Same,
 }
 
-/// What is made of the text in which something is looked for.
+/// The fate of the text that is searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It is dropped.
@@ -31,7 +31,7 @@ enum Fate {
     Quoted,
 }
 
-/// What stands in the parts of the text from `begin` on that neither `value` nor one of its `repeats` takes.
+/// Searches the parts of the text from `begin` on that neither `value` nor one of its `repeats` takes.
 pub(crate) fn beside<'t>(
     search: &mut Search<'t, '_>,
     begin: usize,
@@ -51,12 +51,13 @@ pub(crate) fn beside<'t>(
     is_same.then_some(Beside::Same)
 }
 
-/// What stands behind `value`, which is right as it is written, where another reading takes its last quote for text and goes on.
+/// Searches the text behind `value`, which is right as it is written, where another reading takes its last quote for text and
+/// goes on.
 pub(crate) fn behind<'t>(search: &mut Search<'t, '_>, value: &Reading<'_>) -> Option<Beside<'t>> {
     look(search, value, value.span.end as usize..search.text.len(), Fate::Quoted)
 }
 
-/// What stands in a piece of the text.
+/// Searches a piece of the text.
 fn look<'t>(
     search: &mut Search<'t, '_>,
     value: &Reading<'_>,
@@ -109,7 +110,7 @@ fn look<'t>(
     is_same.then_some(Beside::Same)
 }
 
-/// What a bracket in a text opens.
+/// The meaning of a bracket in a text.
 enum Other<'t> {
     Value(Reading<'t>),
     /// A value that is not whole, or has no reading.
@@ -117,7 +118,7 @@ enum Other<'t> {
     Words,
 }
 
-/// What the bracket `byte` at `at` opens, with what stands behind it at `inner`.
+/// Reads the value that the bracket `byte` at `at` may open, with its first element or member at `inner`.
 fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) -> Other<'t> {
     let text = search.text;
     if search.is_spent() {
@@ -141,8 +142,8 @@ fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) 
     }
 }
 
-/// Does a value begin behind the bracket `byte`, at or behind `inner`: a key and its colon, as far as they are there, or an element
-/// of a list where one may stand? `{path}` and `[1]` are words.
+/// Returns whether a value begins behind the bracket `byte`, at or behind `inner`: a key and its colon, as far as they are there,
+/// or an element where a list may stand. `{path}` and `[1]` are words.
 fn begins_value(search: &Search<'_, '_>, byte: u8, inner: usize) -> bool {
     let bytes = search.text.as_bytes();
     let inner = search.peek_blank(inner);
@@ -160,8 +161,8 @@ fn begins_value(search: &Search<'_, '_>, byte: u8, inner: usize) -> bool {
     }
 }
 
-/// May `value` be what was asked for: does it fit, repeat a declared key, or hold an object that does? An object in another one has
-/// to fit as a whole: a schema that is said back names the keys as well.
+/// Returns whether `value` may be meant: it fits, repeats a declared key, or holds an object that does. An object in another one
+/// has to fit as a whole: a schema that is said back names the keys as well.
 fn is_due(guide: &dyn Guide, value: Value<'_>) -> bool {
     let root = guide.root();
     let kinds = guide.kinds(root);
@@ -195,12 +196,12 @@ fn is_due(guide: &dyn Guide, value: Value<'_>) -> bool {
     false
 }
 
-/// Does `text` end with what opens a section of XML?
+/// Returns whether `text` ends with the opener of a section of XML.
 pub(crate) fn is_cdata(text: &[u8]) -> bool {
     text.ends_with(b"<![CDATA[")
 }
 
-/// Does a colon stand at or behind `at`?
+/// Returns whether a colon stands at or behind `at`.
 pub(crate) fn is_colon(bytes: &[u8], at: usize) -> bool {
     let rest = bytes.get(skip_blank(bytes, at)..).unwrap_or(&[]);
     matches!(sign(rest), Some((b':', _)))

@@ -1,11 +1,12 @@
-//! What stands around a value: prose, fences, tags, reasoning, and other values.
+//! Finds a value among prose, fences, tags, reasoning, and other values.
 
 use alloc::{string::String, vec, vec::Vec};
 
 use crate::beside::{Beside, behind, beside, is_cdata, is_colon};
 use crate::layers::decoded;
+use crate::options::Options;
 use crate::python;
-use crate::read::{Options, settle, unwrapped};
+use crate::read::{settle, unwrapped};
 use crate::scan::skip_space;
 use crate::search::mark;
 use crate::search::{Cost, Found, SchemaMode, Search};
@@ -15,7 +16,7 @@ use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span
 
 /// More places than this are not tried as the beginning of the value.
 const MOST_STARTS: usize = 64;
-/// What strict JSON allows around a value.
+/// The blanks that strict JSON allows around a value.
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a text that is not strict JSON as a whole.
@@ -28,7 +29,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) 
     }
 }
 
-/// May the value that ends at `end` be taken without a look at what follows?
+/// Returns whether the value that ends at `end` can be taken without a look at what follows.
 fn stands_alone(bytes: &[u8], end: usize) -> bool {
     let rest = bytes[end..].trim_ascii_start();
     let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
@@ -234,7 +235,7 @@ fn dropped(text: &str, start: u32, end: u32) -> Option<Repair> {
 const REASONING: [&str; 8] =
     ["think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis"];
 
-/// Where the text behind a leading block of reasoning begins; 0 if there is none.
+/// Returns the start of the text behind a leading block of reasoning; 0 if there is none.
 ///
 /// The block may have been opened by the prompt: then only its closing tag is there.
 fn after_reasoning(text: &str) -> usize {
@@ -273,7 +274,7 @@ pub(crate) fn reasoning(text: &str) -> Vec<Span> {
     blocks
 }
 
-/// What stands behind each closing tag of this name.
+/// The text behind each closing tag of this name.
 fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices("</")
         .filter_map(move |(at, _)| text.get(at + 2..)?.strip_prefix(name)?.strip_prefix('>'))
@@ -291,8 +292,8 @@ fn next_opener(search: &Search<'_, '_>, from: usize) -> Option<usize> {
     })
 }
 
-/// May a value stand in a piece of text that begins in front of it and ends behind it: does it hold a key and its colon, or
-/// is it still open behind its first key, `{"a", `?
+/// Returns whether a value may stand in a piece of text that begins in front of it and ends behind it. The piece holds a key and
+/// its colon, or is still open behind its first key: `{"a", `.
 fn looks_like_json(bytes: &[u8]) -> bool {
     // Looked for once, however many brackets there are.
     let last = bytes.iter().rposition(|byte| *byte == b'}');
@@ -305,7 +306,7 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     })
 }
 
-/// Where an object without its opening bracket may begin: a quote or word in front of all brackets.
+/// Returns the place at which an object without its opening bracket may begin: a quote or word in front of all brackets.
 fn first_key(search: &Search<'_, '_>, from: usize) -> Option<usize> {
     let bytes = search.text.as_bytes();
     let opener = next_opener(search, from).unwrap_or(bytes.len());

@@ -1,8 +1,8 @@
-//! What reading may cost: one amount for all that is read of one text.
+//! A bound on the work of reading: one amount for all that is read of one text.
 
 use core::cell::Cell;
 
-/// What several readings may spend together, in units of some nanoseconds: what it takes to look at one byte with care.
+/// The work that several readings may take together. One unit is the careful look at one byte, some nanoseconds.
 ///
 /// Each [`read`](crate::read) alone has a bound of its own, in proportion to its text and some more. A text that holds
 /// thousands of broken values would cost that much more for each of them.
@@ -41,12 +41,12 @@ impl Fuel {
         self.0.set(self.0.get().saturating_sub_unsigned(units as u64));
     }
 
-    /// Is nothing left?
+    /// Returns whether nothing is left.
     pub fn is_spent(&self) -> bool {
         self.0.get() <= 0
     }
 
-    /// What is left; less than nothing where more was spent than there was.
+    /// The rest; less than nothing where more was spent than there was.
     pub fn left(&self) -> i64 {
         self.0.get()
     }

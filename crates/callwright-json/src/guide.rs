@@ -1,4 +1,4 @@
-//! What a reader may ask of a schema without knowing any schema language.
+//! The questions of a reader to a schema, without any schema language.
 
 /// A place in a schema: "the value of `path`", "an element of `labels`". The guide gives out the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,12 +31,12 @@ impl Kinds {
     /// All of them.
     pub const ANY: Kinds = Kinds(127);
 
-    /// Are all of `other` in `self`?
+    /// Returns whether all of `other` are in `self`.
     pub fn has(self, other: Kinds) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Is at least one of `other` in `self`?
+    /// Returns whether at least one of `other` is in `self`.
     pub fn meets(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
     }
@@ -47,7 +47,7 @@ impl Kinds {
     }
 }
 
-/// What a key means in an object.
+/// The meaning of a key in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// A declared member: its number among the declared ones (below [`MAX_SLOTS`]), and where its value stands.
@@ -60,19 +60,19 @@ pub enum Member {
 
 /// Answers what may stand where. All answers may err on the permissive side; a check comes afterwards.
 pub trait Guide {
-    /// Where the whole value stands.
+    /// The place of the whole value.
     fn root(&self) -> Place;
 
-    /// Which types may stand at `place`.
+    /// The types that may stand at `place`.
     fn kinds(&self, place: Place) -> Kinds;
 
-    /// What `key` means in an object at `place`.
+    /// The meaning of `key` in an object at `place`.
     fn member(&self, place: Place, key: &str) -> Member;
 
     /// The name of the declared member `slot` of an object at `place`, in the order of declaration.
     fn name(&self, place: Place, slot: u8) -> Option<&str>;
 
-    /// How many slots an object at `place` has at most: none at or behind this number has a name.
+    /// The most slots of an object at `place`: none at or behind this number has a name.
     fn slots(&self, _: Place) -> usize {
         MAX_SLOTS
     }
@@ -80,16 +80,16 @@ pub trait Guide {
     /// The declared members, one bit per slot, that an object at `place` must have.
     fn required(&self, place: Place) -> u128;
 
-    /// Where element `index` of an array at `place` stands.
+    /// The place of element `index` of an array at `place`.
     fn element(&self, place: Place, index: usize) -> Place;
 
-    /// How many bytes the longest of the strings has that may stand at `place`; none where any string may, so that
-    /// [`Guide::admits`] need not be asked. A longer one is never unescaped: each quote of a long text may be its end.
+    /// The length in bytes of the longest string that may stand at `place`; `None` where any string may, so that nobody has to
+    /// ask [`Guide::admits`]. A longer one is never unescaped: each quote of a long text may be its end.
     fn longest(&self, _: Place) -> Option<usize> {
         Some(usize::MAX)
     }
 
-    /// May the string `text` stand at `place`, where strings may? (An `enum` or a `const` says no.)
+    /// Returns whether the string `text` may stand at `place`, where strings may. (An `enum` or a `const` says no.)
     fn admits(&self, place: Place, text: &str) -> bool;
 }
 

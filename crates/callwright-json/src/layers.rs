@@ -16,13 +16,13 @@ type Decode = fn(&str) -> Option<(char, usize)>;
 const LAYERS: [Decode; 5] =
     [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
 
-/// What each of them begins with.
+/// The signs with which the spellings begin.
 const SIGNS: [char; 4] = ['&', '%', '=', '\\'];
 
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
 
-/// What `text` may say, if it is encoded as a whole; several where two ways to decode it are as good.
+/// Decodes `text` if it is encoded as a whole; gives several texts where two ways to decode it are as good.
 pub(crate) fn decoded(text: &str) -> Vec<String> {
     if let Some(plain) = without_margin(text.trim()) {
         return vec![plain];
@@ -85,13 +85,13 @@ pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (ch
     })
 }
 
-/// Is a quote, decoded so, the first thing behind the first bracket of `text`, which has none in its own spelling?
+/// Returns whether a quote, decoded so, is the first sign behind the first bracket of `text`, which has none in its own spelling.
 fn begins_with_quote(text: &str, decode: Decode) -> bool {
     let mut inside = characters(text, decode).skip_while(|(c, _)| !matches!(c, '{' | '[')).skip(1);
     inside.find(|(c, _)| !c.is_whitespace()).is_some_and(|(c, _)| c == '"')
 }
 
-/// What stands between the quotes of a string of Python around the whole text: `'{"a": 1}'`.
+/// Returns the inside of a string of Python that is the whole text: `'{"a": 1}'`.
 fn in_quotes(text: &str) -> Option<&str> {
     let text = text.trim();
     text.strip_prefix('b').unwrap_or(text).strip_prefix('\'')?.strip_suffix('\'')

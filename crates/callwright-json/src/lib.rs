@@ -15,6 +15,7 @@ extern crate alloc;
 extern crate std;
 
 mod guide;
+mod options;
 mod read;
 mod reading;
 mod strict;
@@ -36,20 +37,18 @@ mod span;
 pub use fuel::Fuel;
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
 pub use layers::spelt_char;
+pub use options::{Options, Start};
 pub use python::is_arguments;
 pub use quote::quote;
-pub use read::{Options, Start, read, read_prefix, read_with};
+pub use read::{read, read_prefix, read_with};
 pub use reading::{Diagnostic, Parse, Problem, Reading};
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
 pub use span::Span;
 pub use spelling::is_blank;
 pub use strict::{is_object, strict, strict_end};
-pub use tree::{Kind, Tree, Value};
+pub use tree::{Kind, MAX_DEPTH, Tree, Value};
 
-/// The deepest nesting that is read.
-pub const MAX_DEPTH: usize = 128;
-
-/// What the crate's page prints runs.
+/// Runs the examples of the crate's page.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod page {}

@@ -1,7 +1,7 @@
-//! Is an argument list right as Python has it? Then its strings are what they look like: `("a", b="c")` has two, and
-//! `("a" if x else "b")` is no string with quotes in it.
+//! Tells whether an argument list is right as Python has it. Then its strings are what they look like: `("a", b="c")` has two,
+//! and `("a" if x else "b")` is not a string with quotes in it.
 //!
-//! Looked at is the order of tokens, which tells a list from a text whose quotes nobody escaped: `(a="say "hi" there")`.
+//! The order of tokens tells a list from a text whose quotes nobody escaped: `(a="say "hi" there")`.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::scan::{skip_space, string_stop};
 /// The most brackets in each other.
 const MOST_OPEN: usize = 64;
 
-/// Where one stands between two tokens.
+/// A place between two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     /// A name: a keyword of the list, `a=`, or a value.
@@ -25,7 +25,7 @@ enum Last {
     Start,
 }
 
-/// Does a list of arguments that Python reads begin with the `(` at byte `from` of `text`? It may hold expressions.
+/// Returns whether a list of arguments that Python reads begins with the `(` at byte `from` of `text`. It may hold expressions.
 ///
 /// ```
 /// use callwright_json::is_arguments;
@@ -97,7 +97,7 @@ fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Do the parentheses at `at`, in a list that Python reads, stand around one value, and make no tuple: `('a' 'b')`?
+/// Returns whether the parentheses at `at`, in a list that Python reads, stand around one value and make no tuple: `('a' 'b')`.
 pub(crate) fn is_group(bytes: &[u8], at: usize) -> bool {
     let (mut depth, mut at, mut is_empty) = (0_usize, at, true);
     while let Some(byte) = bytes.get(at) {
@@ -118,7 +118,7 @@ pub(crate) fn is_group(bytes: &[u8], at: usize) -> bool {
     false
 }
 
-/// Where the brackets are all closed that begin at `at`, if each quote begins a string or ends one.
+/// Returns the place where all brackets that begin at `at` are closed, if each quote begins a string or ends one.
 pub(crate) fn closed(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {

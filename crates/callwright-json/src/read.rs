@@ -8,8 +8,8 @@ use crate::python;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
-    Diagnostic, Fuel, Guide, Kind, Kinds, Member, Parse, Problem, Reading, Repair, RepairKind, Span, Tree,
-    strict,
+    Diagnostic, Guide, Kind, Kinds, Member, Options, Parse, Problem, Reading, Repair, RepairKind, Span,
+    Start, Tree, strict,
 };
 
 /// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
@@ -28,36 +28,6 @@ pub fn read<'t>(text: &'t str, guide: &dyn Guide) -> Parse<'t> {
     read_with(text, guide, &Options::default())
 }
 
-/// What the caller knows about the text besides the schema.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options<'f> {
-    /// The text may have been cut off at its end: no closing bracket is added there.
-    pub cut: bool,
-    /// The text ended by itself: a number there is whole, `{"a": 30`, which may begin `300` elsewhere.
-    pub ended: bool,
-    /// What reading takes is spent of it, and where none is left, what is broken has no reading.
-    pub fuel: Option<&'f Fuel>,
-}
-
-/// How the text begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// With a value: `{`, `[`, a quote, a word, ….
-    Value,
-    /// With the `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
-    Arguments,
-    /// With the `(` of a call expression that has nothing behind its `)`.
-    ArgumentsAlone,
-    /// Inside an object whose opening bracket is missing: `"a": 1}`.
-    Members,
-}
-
-impl Start {
-    pub(crate) fn is_arguments(self) -> bool {
-        matches!(self, Start::Arguments | Start::ArgumentsAlone)
-    }
-}
-
 /// Like [`read`], with options.
 pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) -> Parse<'t> {
     match strict(text) {
@@ -68,7 +38,7 @@ pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) ->
     }
 }
 
-/// How many values there are in most calls, keys included. How long a value is that others follow, nobody knows.
+/// The number of values in most calls, keys included. Nobody knows the length of a value that others follow.
 const MOST_CALLS_HAVE: usize = 32;
 
 /// Reads the value that begins at `from` and ends wherever it ends; what follows is left alone.
@@ -95,10 +65,10 @@ pub fn read_prefix<'t>(
     settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
 }
 
-/// What the text of `search` comes to, in the closest mode in which `look` finds a way to read it that nothing speaks against.
+/// Reads the text of `search` in the closest mode in which `look` finds a way that nothing speaks against.
 ///
-/// Where what follows a string does not fit its schema, `"times": "2"` for a number, one that goes on beyond it does, all of
-/// `"a "quoted" word", "times": "2"`. A value of the wrong type is the likelier mistake, and one that is noticed.
+/// A string that ends at the wrong quote may be followed by a value of the wrong type, `"times": "2"` for a number, while a longer
+/// string fits, all of `"a "quoted" word", "times": "2"`. The wrong type is the likelier mistake, and one that is noticed.
 pub(crate) fn settle<'t, 'g>(
     mut search: Search<'t, 'g>,
     look: impl Fn(&mut Search<'t, 'g>, SchemaMode) -> Vec<Found>,
@@ -128,8 +98,8 @@ pub(crate) fn settle<'t, 'g>(
     refusal.map_or_else(|| Parse::broken(problem, at), |(_, refused)| refused)
 }
 
-/// What is read in a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list of
-/// one, `[{"a": 1}]`.
+/// Reads the inside of a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list
+/// of one, `[{"a": 1}]`.
 fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options<'_>) -> Option<Parse<'t>> {
     let root = tree.root(text);
     let kinds = guide.kinds(guide.root());

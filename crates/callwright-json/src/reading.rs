@@ -1,4 +1,4 @@
-//! What reading a text gives: its readings, or why there is not exactly one.
+//! The readings of a text, or the reason why there is not exactly one.
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
@@ -61,7 +61,7 @@ impl<'t> Parse<'t> {
 pub struct Reading<'t> {
     /// The value as strict JSON. Borrowed where the source is strict.
     pub text: Cow<'t, str>,
-    /// Where the values stand in `text`.
+    /// The places of the values in `text`.
     pub tree: Tree,
     /// The edits of the source that make it so, in order, none overlapping.
     pub repairs: Vec<Repair>,
@@ -95,7 +95,7 @@ impl<'t> Reading<'t> {
         self.strings().filter(|span| !is_quoted(span.of(source))).collect()
     }
 
-    /// Where the strings, keys included, stand in the source, in order.
+    /// The places of the strings, keys included, in the source, in order.
     pub(crate) fn strings(&self) -> impl Iterator<Item = Span> {
         // What a place in the text has to be moved by to be the one in the source.
         let mut shift = i64::from(self.span.start);
@@ -110,7 +110,7 @@ impl<'t> Reading<'t> {
         strings.map(move |node| Span::new(in_source(node.span.start), in_source(node.span.end)))
     }
 
-    /// Does nothing but blanks, or a fence, stand around the value in `source`, the text that was read?
+    /// Returns whether nothing but blanks, or a fence, stands around the value in `source`, the text that was read.
     pub fn is_whole(&self, source: &str) -> bool {
         let is_fence = |piece: Option<&str>| {
             let piece = piece.unwrap_or("").trim();
@@ -139,13 +139,13 @@ impl<'t> Reading<'t> {
 /// Why a text has no settled reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
     /// The suspect place in the source.
     pub at: Span,
 }
 
-/// What is wrong with a text.
+/// A problem of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Problem {
@@ -161,7 +161,7 @@ pub enum Problem {
     SeveralValues,
     /// One key stands twice with different values.
     DuplicateKey,
-    /// What stands in a string may as well stand behind it, as a member of the object around it or otherwise: `"a", "b":: 1`,
+    /// The end of a string may stand behind it as well, as a member of the object around it or otherwise: `"a", "b":: 1`,
     /// `"a" (note)`. The span is a quote in that string.
     SwallowedMember,
     /// It is nested too deeply, too long, or has too many readings to look at.
@@ -179,7 +179,7 @@ fn first_difference(a: &[Repair], b: &[Repair]) -> Span {
     differing.map(|repair| repair.at).min().unwrap_or_default()
 }
 
-/// Is `text` a string between two quotes of a sort, and no other one in it but behind a backslash?
+/// Returns whether `text` is a string between two quotes of a sort, and has no other one but behind a backslash.
 fn is_quoted(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(&mark) = bytes.first().filter(|byte| matches!(byte, b'"' | b'\'' | b'`')) else { return false };

@@ -9,11 +9,11 @@ use crate::Span;
 /// `{"a": 1` → `Repair { kind: AddCloser, at: 7..7, put: "}" }`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// What was wrong.
+    /// The habit or accident that it repairs.
     pub kind: RepairKind,
     /// The bytes of the source that are replaced; empty where something is inserted.
     pub at: Span,
-    /// What stands there instead; empty where something is dropped.
+    /// The text that stands there instead; empty where something is dropped.
     pub put: Cow<'static, str>,
 }
 
@@ -23,7 +23,7 @@ impl Repair {
     }
 }
 
-/// How much a repair takes for granted. A call has the class of its worst repair.
+/// The degree to which a repair takes things for granted. A call has the class of its worst repair.
 ///
 /// Ambiguous, lossy and hostile readings have no class here: they never become a value. Exhaustive on purpose: whoever
 /// decides what may run decides about each.
@@ -50,7 +50,7 @@ impl Class {
 
 macro_rules! repair_kinds {
     ($($(#[$doc:meta])* $kind:ident $code:literal $class:ident,)*) => {
-        /// What a repair changes. The stable name for programs is [`RepairKind::code`].
+        /// The change that a repair makes. The stable name for programs is [`RepairKind::code`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum RepairKind { $($(#[$doc])* $kind,)* }
@@ -64,7 +64,7 @@ macro_rules! repair_kinds {
                 match self { $(RepairKind::$kind => $code,)* }
             }
 
-            /// How much this repair takes for granted.
+            /// The class of this repair.
             pub fn class(self) -> Class {
                 match self { $(RepairKind::$kind => Class::$class,)* }
             }

@@ -82,7 +82,7 @@ pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
     at
 }
 
-/// Bytes that are looked for together.
+/// Bytes that one search finds together.
 pub(crate) struct ByteSet<const N: usize>(pub(crate) [u8; N]);
 
 impl<const N: usize> ByteSet<N> {

@@ -30,7 +30,7 @@ impl Span {
         (self.end - self.start) as usize
     }
 
-    /// Whether it is an insertion point.
+    /// Returns whether it is an insertion point.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }

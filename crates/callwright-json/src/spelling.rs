@@ -68,8 +68,8 @@ pub(crate) fn blank(bytes: &[u8]) -> Option<usize> {
     is_blank(c).then_some(c.len_utf8())
 }
 
-/// Is `c` a separator, a control or a format character of Unicode (Zs, Zl, Zp, Cc, Cf)? Between tokens these are blanks: a
-/// byte order mark, a zero-width space.
+/// Returns whether `c` is a separator, a control or a format character of Unicode (Zs, Zl, Zp, Cc, Cf). Between tokens these are
+/// blanks: a byte order mark, a zero-width space.
 ///
 /// ```
 /// assert!(callwright_json::is_blank('\u{feff}') && !callwright_json::is_blank('_'));
@@ -100,7 +100,7 @@ pub fn is_blank(c: char) -> bool {
         )
 }
 
-/// The first place at or after `from` that is no blank, of JSON or any other.
+/// The first place at or after `from` that is not a blank, of JSON or any other.
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> usize {
     let mut at = crate::scan::skip_space(bytes, from);
     while let Some(len) = bytes.get(at..).and_then(blank) {

@@ -27,7 +27,7 @@ pub fn strict(text: &str) -> Result<Tree, usize> {
     if end == bytes.len() { Ok(tree) } else { Err(end) }
 }
 
-/// Is `text` one strict JSON object, with nothing but whitespace around it? Asks for no memory.
+/// Returns whether `text` is one strict JSON object, with nothing but whitespace around it. Asks for no memory.
 ///
 /// ```
 /// assert!(callwright_json::is_object(r#"{"a": [1]}"#));
@@ -37,15 +37,17 @@ pub fn is_object(text: &str) -> bool {
     is_only_object::<false>(text.as_bytes())
 }
 
-/// Is `bytes` one strict JSON object? `QUOTED`: the inside of a strict JSON string, in which quotes and line breaks are escaped,
-/// `{\"a\": \"b\\n\"}`. No is a guess then: what an object has no need to escape, such as `\u007b`, is not looked at.
+/// Returns whether `bytes` is one strict JSON object. `QUOTED`: the inside of a strict JSON string, in which quotes and line
+/// breaks are escaped, `{\"a\": \"b\\n\"}`. `false` is a guess then: an escape that an object does not need, such as `\u007b`, is
+/// not read.
 pub(crate) fn is_only_object<const QUOTED: bool>(bytes: &[u8]) -> bool {
     bytes.get(skip_blanks::<QUOTED>(bytes, 0)) == Some(&b'{')
         && value::<QUOTED, _>(bytes, 0, &mut ())
             .is_ok_and(|end| skip_blanks::<QUOTED>(bytes, end) == bytes.len())
 }
 
-/// Where the strict JSON value ends that begins at byte `from` of `text`, or behind white space there. Asks for no memory.
+/// Returns the end of the strict JSON value that begins at byte `from` of `text`, or behind white space there. Asks for no
+/// memory.
 ///
 /// # Errors
 /// The byte offset at which it stops being strict JSON, as [`strict`] has it.
@@ -114,15 +116,10 @@ fn value<const QUOTED: bool, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -
     // The containers that are open at this point: a bit for each, the innermost lowest, set for an object.
     let (mut objects, mut depth) = (0_u128, 0);
     const { assert!(MAX_DEPTH <= 128) };
-    let mut at = skip_blanks::<QUOTED>(bytes, from);
-    let mut has_key = false;
+    let (mut at, mut has_key) = (skip_blanks::<QUOTED>(bytes, from), false);
     'value: loop {
         if has_key {
-            let colon = skip_blanks::<QUOTED>(bytes, string::<QUOTED, _>(bytes, at, sink)?);
-            if bytes.get(colon) != Some(&b':') {
-                return Err(colon);
-            }
-            at = skip_blanks::<QUOTED>(bytes, colon + 1);
+            at = key::<QUOTED, _>(bytes, at, sink)?;
         }
         let start = at;
         match bytes.get(at) {
@@ -177,6 +174,17 @@ fn value<const QUOTED: bool, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -
     }
 }
 
+/// Reads the key that begins at `at`, and its colon; returns the place of its value.
+#[inline(always)]
+fn key<const QUOTED: bool, S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, usize> {
+    let colon = skip_blanks::<QUOTED>(bytes, string::<QUOTED, _>(bytes, at, sink)?);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(colon);
+    }
+    Ok(skip_blanks::<QUOTED>(bytes, colon + 1))
+}
+
+/// Reads the word `word` at `at`; returns the place behind it.
 fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S) -> Result<usize, usize> {
     let end = at + word.len();
     if bytes.get(at..end) != Some(word) {

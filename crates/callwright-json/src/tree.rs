@@ -7,6 +7,9 @@ use crate::Span;
 use crate::scan::find;
 use crate::strict::{is_object, is_only_object};
 
+/// The deepest nesting that is read.
+pub const MAX_DEPTH: usize = 128;
+
 /// The values of one strict JSON text, in the order in which they stand there.
 ///
 /// A tree holds no text and no nesting of its own: dropping it is one `free`, however deep the text was.
@@ -19,7 +22,7 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// Whether it is a string with an escape.
+    /// It is a string with an escape.
     pub(crate) escaped: bool,
     pub(crate) span: Span,
     /// The index one past the last node inside this one.
@@ -91,7 +94,7 @@ impl<'a> Value<'a> {
         self.node().kind
     }
 
-    /// Where it stands in the text, quotes and brackets included.
+    /// Its place in the text, quotes and brackets included.
     pub fn span(self) -> Span {
         self.node().span
     }
@@ -110,7 +113,7 @@ impl<'a> Value<'a> {
         (kind == Kind::String).then(string)
     }
 
-    /// Whether it is this string.
+    /// Returns whether it is this string.
     pub fn is_str(self, text: &str) -> bool {
         let Node { kind, escaped, span, .. } = self.node();
         if escaped {
@@ -120,7 +123,8 @@ impl<'a> Value<'a> {
         kind == Kind::String && self.text.as_bytes().get(body) == Some(text.as_bytes())
     }
 
-    /// Is it a string whose text is one strict JSON object, such as the arguments of a call? See [`is_object`](crate::is_object).
+    /// Returns whether it is a string whose text is one strict JSON object, such as the arguments of a call. See
+    /// [`is_object`](crate::is_object).
     pub fn spells_object(self) -> bool {
         let inner = self.inner();
         // Nearly all are told without a copy.
@@ -128,7 +132,7 @@ impl<'a> Value<'a> {
             && (is_only_object::<true>(inner.as_bytes()) || is_object(&unescape(inner)))
     }
 
-    /// Does the string hold half a surrogate pair, which no UTF-8 text can carry?
+    /// Returns whether the string holds half a surrogate pair, which no UTF-8 text can carry.
     pub fn has_lone_surrogate(self) -> bool {
         self.node().escaped && has_lone_surrogate(self.inner())
     }
@@ -180,7 +184,7 @@ impl<'a> Value<'a> {
         None
     }
 
-    /// Where the second of two equal keys with different values stands, in any object in this value.
+    /// The place of the second of two equal keys with different values, in any object in this value.
     pub fn conflict(self) -> Option<Span> {
         let (first, end) = self.extent();
         (first..end).find_map(|at| self.sibling(at).own_conflict())
@@ -208,8 +212,8 @@ impl<'a> Value<'a> {
         Value { at, ..self }
     }
 
-    /// Is it the same JSON value as `other`? Strings by content, numbers by exact decimal value, objects
-    /// whatever the order of their keys. An object with one key twice equals only the same spelling.
+    /// Returns whether it is the same JSON value as `other`: strings by content, numbers by exact decimal value, objects whatever
+    /// the order of their keys. An object with one key twice equals only the same spelling.
     pub fn same_as(self, other: Value<'_>) -> bool {
         // Canonical texts are compared, so that nesting needs no stack.
         self.raw() == other.raw() || self.canonical() == other.canonical()

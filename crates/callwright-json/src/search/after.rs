@@ -1,9 +1,10 @@
-//! What stands behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
+//! The text behind a complete value: a comma, a bracket, another piece of the same string, or a gap.
 
 use super::{DOUBTFUL, Frame, Last, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
+    /// Reads what stands behind a complete value.
     pub(super) fn after(&mut self, s: State) -> Option<State> {
         let Some(frame) = self.frame(&s).copied() else { return Some(State { step: Step::Tail, ..s }) };
         let end = s.at as usize;
@@ -20,33 +21,37 @@ impl Search<'_, '_> {
             b',' if len == 1 => {
                 self.lost_bracket(s, frame, gap, at);
                 let s = State { at: s.at + 1, open: s.at, last: Last::Comma, ..s };
-                return Some(self.next_element(s, frame));
+                Some(self.next_element(s, frame))
             }
-            b'}' | b']' | b')' => return self.closer(s, b, len),
+            b'}' | b']' | b')' => self.closer(s, b, len),
             b'+' if self.joins(at)
                 && let Last::Text(len) = s.last =>
             {
-                return self.join(s, end - usize::from(len), at + 1);
+                self.join(s, end - usize::from(len), at + 1)
             }
             b',' | b';' => {
                 let s = self.odd_comma(s, len);
-                return Some(self.next_element(s, frame));
+                Some(self.next_element(s, frame))
             }
             _ if let Some(len) = self.stray_comma(&s, at) => {
                 let s = self.odd_comma(s, len);
-                return Some(self.next_element(s, frame));
+                Some(self.next_element(s, frame))
             }
-            b'"' if frame.close == b'"' => return self.closer(s, b, len),
+            b'"' if frame.close == b'"' => self.closer(s, b, len),
             b'`' if frame.close == b'`' && self.bytes[at..].starts_with(b"```") => {
                 let s = self.replace(s, RepairKind::DropFence, at + 3, "");
-                return self.pop(s, frame);
+                self.pop(s, frame)
             }
             _ if self.marker_at(at).is_some() => {
-                return self.out_of_text(State { at: gap as u32, last: Last::Firm, ..s });
+                self.out_of_text(State { at: gap as u32, last: Last::Firm, ..s })
             }
-            _ => {}
+            _ => self.without_comma(s, frame, end, gap),
         }
-        // Nothing that may follow a value: a comma is missing, or two strings are one.
+    }
+
+    /// Reads what cannot follow the value that ends at `end`: a comma is missing at `gap`, or two strings are one.
+    fn without_comma(&mut self, s: State, frame: Frame, end: usize, gap: usize) -> Option<State> {
+        let at = s.at as usize;
         let quoted = self.quote_at(at).is_some();
         // Python joins what stands side by side; in parentheses nothing else is meant.
         let is_group = frame.shape == Shape::Group && frame.close == b')';
@@ -59,7 +64,9 @@ impl Search<'_, '_> {
         let begins_next = match frame.is_object() {
             true => self.key_at(&s, at).is_some(),
             false => {
-                quoted || matches!(b, b'{' | b'[') || end < at && (b.is_ascii_alphanumeric() || b == b'-')
+                let begins =
+                    |b: u8| matches!(b, b'{' | b'[') || end < at && (b.is_ascii_alphanumeric() || b == b'-');
+                quoted || self.sign_at(at).is_some_and(|(b, _)| begins(b))
             }
         };
         if begins_next {

@@ -1,4 +1,4 @@
-//! The bodies of string values: where do they end, and what in them must be escaped?
+//! The bodies of string values: their ends, and the signs in them that must be escaped.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,11 +14,11 @@ use crate::strict::escape_len;
 use crate::tree::unescape;
 use crate::{Kinds, Place, Problem, RepairKind, Span};
 
-/// More quotes in a row than this did not slip in, and it is looked for them behind each quote.
+/// More quotes in a row than this did not slip in. The search counts them behind each quote.
 const MOST_QUOTES: usize = 4;
 /// The longest spelling of a quote, `&quot;`.
 const LONGEST_QUOTE: usize = 6;
-/// What else stands for a double quote.
+/// Other spellings of a double quote.
 const SPELT: [&str; 4] = ["''", "\\\"", "&quot;", "&#34;"];
 
 impl Search<'_, '_> {
@@ -156,7 +156,7 @@ impl Search<'_, '_> {
         self.fork(State { at: behind as u32, cost: ended.cost.plus(cost), ..ended });
     }
 
-    /// Where the run of quotes of `len` bytes ends that begins at `at`, blanks between them aside: `"" "`.
+    /// Returns the end of the run of quotes of `len` bytes that begins at `at`, blanks between them aside: `"" "`.
     pub(super) fn quotes_end(&self, at: usize, len: usize) -> usize {
         let quote = self.bytes.get(at..at + len);
         let mut end = at + len;
@@ -187,7 +187,7 @@ impl Search<'_, '_> {
         Some(self.replace(s, RepairKind::SwapEscape, at + 1, "\\\""))
     }
 
-    /// What it costs more to take the quote that ends at `at` for text: the next member seems to begin behind it.
+    /// The price for taking the quote that ends at `at` for text, if the next member seems to begin behind it.
     fn swallow(&self, s: &State, at: usize) -> Cost {
         let comma = self.peek_blank(at);
         let is_next =
@@ -195,8 +195,8 @@ impl Search<'_, '_> {
         if is_next { SWALLOW } else { Cost::default() }
     }
 
-    /// Do the quotes in the open string, which ends at `end`, close one text and open another, `"a" or "b"`, or the same once
-    /// more, `"a""a"`? Then it is none that was quoted badly, as `"say "hi" now"` is, but something that JSON has no word for.
+    /// Returns whether the quotes in the open string, which ends at `end`, close one text and open another, `"a" or "b"`, or the
+    /// same once more, `"a""a"`. JSON has no word for that, unlike for a text that was quoted badly: `"say "hi" now"`.
     fn is_two_texts(&mut self, s: &State, end: usize) -> bool {
         if s.quote != Quote::DOUBLE || !self.quote_taken(s) {
             return false;
@@ -233,14 +233,14 @@ impl Search<'_, '_> {
         Some(State { at: end as u32, step: Step::After, last, bare, ..s })
     }
 
-    /// May the string with this `body` stand at `place`, where strings may?
+    /// Returns whether the string with this `body` may stand at `place`, where strings may.
     pub(super) fn admits(&self, place: Place, body: &str) -> bool {
         let longest = self.guide.longest(place).filter(|_| self.schema_mode == SchemaMode::Typed);
         // An escape of six bytes may stand for one.
         longest.is_none_or(|longest| body.len() / 6 <= longest && self.guide.admits(place, &unescape(body)))
     }
 
-    /// Was a quote in the string that is open taken for text?
+    /// Returns whether a quote in the string that is open was taken for text.
     fn quote_taken(&self, s: &State) -> bool {
         s.bare.start == s.open && s.open > 0
     }
@@ -276,8 +276,9 @@ impl Search<'_, '_> {
         true
     }
 
-    /// Where `text`, which begins at the body of the open string, ends when the brackets at its end close containers; and the
-    /// container that is then the innermost. As many of them do as fit: of `"f() {x}]` in a list of an object the last one.
+    /// Finds the end of `text`, which begins at the body of the open string, if the brackets at its end close containers, and the
+    /// container that is then the innermost. As many brackets close containers as fit: of `"f() {x}]` in a list of an object the
+    /// last one.
     fn before_closers(&self, s: &State, text: &[u8]) -> Option<(usize, u32)> {
         let mut body = text;
         let mut ends = Vec::new();
@@ -369,7 +370,7 @@ impl Search<'_, '_> {
     ///
     /// A cut text must not pass for one: `{"code": "fn f() { x }` ends in a bracket that the string explains.
     fn closed_by_brackets(&mut self, s: State) -> Option<State> {
-        if self.cut {
+        if self.options.cut {
             return None;
         }
         let open = s.open as usize;

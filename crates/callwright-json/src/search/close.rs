@@ -46,17 +46,17 @@ impl Search<'_, '_> {
         self.close_at(s, frame, gap)
     }
 
-    /// Does a container around `frame` close with `b`?
+    /// Returns whether a container around `frame` closes with `b`.
     pub(super) fn has_ancestor(&self, frame: &Frame, b: u8) -> bool {
         self.containers(frame.parent).any(|one| one.close == b)
     }
 
-    /// Is the key at `at` declared and not used in the object that `s` stands in?
+    /// Returns whether the key at `at` is declared and not used in the object that `s` stands in.
     pub(super) fn declared_key(&self, s: &State, at: usize) -> bool {
         self.key_kind(s, at) == Some(true)
     }
 
-    /// Whether the key at `at`, which may still come in the object that `s` stands in, is declared there.
+    /// Returns whether the object that `s` stands in declares the key at `at`, which may still come in it.
     pub(super) fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
         let frame = self.frame(s)?;
         let key = self.key_at(s, at)?;
@@ -138,14 +138,14 @@ impl Search<'_, '_> {
         let frame = self.frame(&s).copied();
         // Behind a comma more was to follow: `{"a": 1,`
         let is_full = frame.is_some_and(|frame| self.is_full(&frame));
-        let goes_on = self.cut || s.last == Last::Comma && !is_full;
+        let goes_on = self.options.cut || s.last == Last::Comma && !is_full;
         match frame {
             Some(frame) if firm && (ended_by_marker || !goes_on) => self.close_at(s, frame, at),
             _ => self.fail(Problem::Truncated, Span::new(s.open as usize, at)),
         }
     }
 
-    /// Has the object all the members that are declared for it? Where some are, nobody expects others.
+    /// Returns whether the object has all the members that are declared for it. Where some are, nobody expects others.
     fn is_full(&self, frame: &Frame) -> bool {
         let slots = self.guide.slots(frame.place);
         let is_used =
@@ -153,13 +153,13 @@ impl Search<'_, '_> {
         frame.is_object() && frame.used != 0 && slots < MAX_SLOTS && (0..slots).all(is_used)
     }
 
-    /// Does something that ends a value from outside stand at `at`: a fence, a closing tag, a special token, `<|` or, as
-    /// DeepSeek writes it, `<｜`? And if so, does it close what stands open in front of the value?
+    /// Returns whether the sign at `at` ends a value from outside: a fence, a closing tag, a special token, `<|` or, as DeepSeek
+    /// writes it, `<｜`. `Some(true)` says that it closes one that stands open in front of the value.
     pub(super) fn marker_at(&self, at: usize) -> Option<bool> {
         match self.bytes.get(at..)? {
-            [b'`', b'`', ..] => Some(self.in_fence),
-            [b'<', b'/' | b'|', ..] => Some(self.in_tag),
-            rest => rest.starts_with("<｜".as_bytes()).then_some(self.in_tag),
+            [b'`', b'`', ..] => Some(self.begin.in_fence),
+            [b'<', b'/' | b'|', ..] => Some(self.begin.in_tag),
+            rest => rest.starts_with("<｜".as_bytes()).then_some(self.begin.in_tag),
         }
     }
 }

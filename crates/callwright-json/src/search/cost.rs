@@ -1,4 +1,4 @@
-//! What readings cost: a price for each kind of repair, and for what makes a reading unlikely besides.
+//! The costs of readings: a price for each kind of repair, and for signs that a reading is unlikely.
 
 use crate::RepairKind;
 
@@ -11,7 +11,7 @@ impl Cost {
         Cost((n as u64) << 32)
     }
 
-    /// What a habit costs from the second time on.
+    /// The price of a habit from the second time on.
     pub(super) const TRIFLE: Cost = Cost(1);
 
     pub(crate) fn plus(self, other: Cost) -> Cost {
@@ -19,7 +19,7 @@ impl Cost {
     }
 }
 
-/// What a repair of `kind` costs the first time, in units, and whether the next ones are trifles.
+/// The price of a repair of `kind` for the first time, in units, and whether the next ones are trifles.
 ///
 /// The order matters more than the numbers: what a model does out of habit (other quotes, other literals,
 /// comments) is cheap; what it does by accident (a lost comma, bracket or quote) is dear; and to take a quote

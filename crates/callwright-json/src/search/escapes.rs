@@ -1,4 +1,4 @@
-//! What the backslashes of one string are: escapes of JSON, or text that nobody escaped.
+//! Decides whether the backslashes of one string are escapes of JSON, or text that nobody escaped.
 //!
 //! A string with an escape that JSON does not have, `\s`, `\U`, has two readings: only such ones are text, or all are. The
 //! string itself says which: `\"`, `\\` and layout that stands like layout show that its writer escapes; `\t` before a letter
@@ -10,13 +10,13 @@ use crate::scan::string_stop;
 use crate::strict::escape_len;
 use crate::{Problem, Span};
 
-/// How the backslashes of a string are read.
+/// The meaning of the backslashes of a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// As JSON has them.
     #[default]
     Json,
-    /// As JSON has them, but `\b`, `\f` and `\'` are text: the string has a backslash that is no escape, and no text has
+    /// As JSON has them, but `\b`, `\f` and `\'` are text: the string has a backslash that escapes nothing, and no text has
     /// those controls.
     Repaired,
     /// All are text, but before a quote.
@@ -24,7 +24,7 @@ pub(super) enum Escapes {
 }
 
 impl Escapes {
-    /// Is the backslash at `at` text, in a string between quotes that begin with `lead`?
+    /// Returns whether the backslash at `at` is text, in a string between quotes that begin with `lead`.
     pub(super) fn is_text(self, bytes: &[u8], at: usize, lead: u8) -> bool {
         match (self, bytes.get(at + 1)) {
             (Escapes::Json, _) | (_, None) => false,
@@ -35,11 +35,11 @@ impl Escapes {
     }
 }
 
-/// What the backslashes of a string show.
+/// The evidence of the backslashes of a string.
 #[derive(Default)]
 struct Seen {
-    /// One that JSON does not have.
-    invalid: bool,
+    /// Those that JSON does not have.
+    invalid: usize,
     /// Escapes that can be nothing else: `\"`, `\\`, layout before anything but a letter.
     working: usize,
     /// Layout before a letter: `\name`.
@@ -54,7 +54,8 @@ struct Seen {
 }
 
 impl Search<'_, '_> {
-    /// How the backslashes of the string are read whose body begins at `open`; `None` where two ways are equally likely.
+    /// Decides the meaning of the backslashes of the string whose body begins at `open`; `None` where two ways are equally
+    /// likely.
     pub(super) fn escapes(&mut self, s: &State, open: usize, quote: Quote) -> Option<Escapes> {
         // Most texts have none, and where it ends is of no interest then.
         if self.last_backslash.is_none_or(|last| last < open) {
@@ -83,7 +84,7 @@ impl Search<'_, '_> {
         }
         // It is looked at for each way that comes here.
         self.fuel -= at as i64;
-        if !seen.invalid {
+        if seen.invalid == 0 {
             return Some(Escapes::Json);
         }
         // Neither its line breaks nor its quotes are escaped.
@@ -121,7 +122,8 @@ impl Seen {
                 return len;
             }
             // What another language escapes is told where it stands.
-            self.invalid |= body.get(at + 1).is_some_and(|next| !matches!(next, b'\'' | b'$' | b'`' | b'\n'));
+            let is_told = |next: &u8| matches!(next, b'\'' | b'$' | b'`' | b'\n');
+            self.invalid += usize::from(body.get(at + 1).is_some_and(|next| !is_told(next)));
             return 1;
         };
         let is_before_letter = body.get(at + len).is_some_and(u8::is_ascii_alphabetic);
@@ -144,7 +146,7 @@ fn begins_line(body: &[u8]) -> bool {
     lines.is_empty() || [b"\\n", b"\\t", b"\\r"].iter().any(|escape| lines.ends_with(*escape))
 }
 
-/// Does a drive stand in `body`: `C:\`? Not where a line ends: `for x in y:\n`.
+/// Returns whether a drive stands in `body`, `C:\`, but not where a line ends: `for x in y:\n`.
 fn has_drive(body: &[u8]) -> bool {
     let mut windows = body.windows(4).enumerate();
     windows.any(|(n, window)| {

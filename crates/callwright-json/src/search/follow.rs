@@ -1,4 +1,4 @@
-//! Can the document go on here? A cheap look ahead that may say yes too often, but never no wrongly.
+//! A cheap look ahead that tells whether the document can go on at a place. It may say yes too often, but never no wrongly.
 
 use super::token::literal;
 use super::{Frame, NONE, Quote, Search, Shape, State};
@@ -9,7 +9,7 @@ use crate::scan::string_stop;
 use crate::spelling::sign;
 use crate::{Kinds, Member, Place};
 
-/// Where a key stands: its wrapping at `at..end`, its name at `from..to`.
+/// The place of a key: its wrapping at `at..end`, its name at `from..to`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(super) at: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Key {
 
 /// A key longer than this is not looked for.
 const LONGEST_KEY: usize = 256;
-/// What it takes to look for a key at one place, besides one for each declared name, in units of fuel.
+/// The fuel for a search for a key at one place, besides one unit for each declared name.
 const KEY: usize = 12;
 /// More signs than this between a name and what it stands between are no accident.
 const MOST_SIGNS: usize = 3;
@@ -28,7 +28,7 @@ const MOST_SIGNS: usize = 3;
 const LONGEST_NOISE: usize = 6;
 
 impl Search<'_, '_> {
-    /// May a value have ended right before `at`?
+    /// Returns whether a value may have ended right before `at`.
     pub(super) fn may_go_on(&self, s: &State, at: usize) -> bool {
         let next = self.peek_blank(at);
         let (Some((b, len)), Some(frame)) = (self.sign_at(next), self.frame(s)) else { return true };
@@ -71,18 +71,17 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Does a string follow the `+` at `at`?
+    /// Returns whether a string follows the `+` at `at`.
     pub(super) fn joins(&self, at: usize) -> bool {
         self.quote_at(self.peek_blank(at + 1)).is_some()
     }
 
-    /// Is the sign at `at` one that is often written for a comma?
+    /// Returns whether the sign at `at` is one that is often written for a comma.
     pub(super) fn is_usual_comma(&self, at: usize) -> bool {
         matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'))
     }
 
-    /// How many bytes the sign at `at` takes that is no comma, but stands where one should, with a key or a string behind it:
-    /// `"a"| "b"`.
+    /// The length of the sign at `at` that stands where a comma should, with a key or a string behind it: `"a"| "b"`.
     pub(super) fn stray_comma(&self, s: &State, at: usize) -> Option<usize> {
         let sign = self.text.get(at..)?.chars().next()?;
         let is_usual = self.is_usual_comma(at);
@@ -97,8 +96,8 @@ impl Search<'_, '_> {
         is_stray.then(|| sign.len_utf8())
     }
 
-    /// Where the signs end that stand at `at`, behind a value, and belong to nothing: `"a"*, "b"`. Behind a number they may be a
-    /// part of it: `50%`.
+    /// The end of the signs at `at`, behind a value, that belong to nothing: `"a"*, "b"`. Behind a number they may be a part of
+    /// it: `50%`.
     pub(super) fn noise(&self, s: &State, at: usize) -> Option<usize> {
         let end = at + self.signs_at(at)?;
         let is_of_number = self.bytes[..at].trim_ascii_end().last().is_some_and(u8::is_ascii_digit);
@@ -107,7 +106,7 @@ impl Search<'_, '_> {
         (goes_on && !is_of_number).then_some(end)
     }
 
-    /// How many bytes the signs at `at` take that are no token, nor a part of one: no quotes, brackets, dots, commas or
+    /// The length of the signs at `at` that are neither a token nor a part of one: no quotes, brackets, dots, commas or
     /// backslashes.
     pub(super) fn signs_at(&self, at: usize) -> Option<usize> {
         let is_sign =
@@ -127,7 +126,7 @@ impl Search<'_, '_> {
         Quote::opening(self.bytes.get(at..)?)
     }
 
-    /// May the next element of the array `frame` begin with `first`?
+    /// Returns whether the next element of the array `frame` may begin with `first`.
     pub(super) fn may_begin(&self, frame: &Frame, at: usize, first: u8) -> bool {
         let kinds = self.kinds(self.guide.element(frame.place, frame.count as usize + 1));
         match first {
@@ -144,7 +143,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids is none.
+    /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids does not count.
     pub(super) fn key_at(&self, s: &State, at: usize) -> Option<Key> {
         let frame = self.frame(s)?;
         self.key_in(frame.place, frame.used, at)
@@ -152,7 +151,7 @@ impl Search<'_, '_> {
 
     /// The key that begins at `at` in an object at `place`, some of whose members are `used`.
     pub(super) fn key_in(&self, place: Place, used: u128, at: usize) -> Option<Key> {
-        if let Some(all) = self.all {
+        if let Some(all) = self.options.fuel {
             all.spend(KEY + self.guide.slots(place));
         }
         let plain = self.whole_key(at).filter(|key| self.is_key(place, *key));
@@ -164,7 +163,7 @@ impl Search<'_, '_> {
             .or_else(|| self.torn_key(place, used, at))
     }
 
-    /// What `key` means in an object at `place`.
+    /// The meaning of `key` in an object at `place`.
     pub(super) fn member(&self, place: Place, key: Key) -> Member {
         self.guide.member(place, self.text.get(key.from..key.to).unwrap_or(""))
     }
@@ -173,7 +172,7 @@ impl Search<'_, '_> {
         matches!(self.member(place, key), Member::Declared(..))
     }
 
-    /// Does what stands for a colon follow what ends at `end`?
+    /// Returns whether a colon, or a sign for one, follows the text that ends at `end`.
     pub(super) fn has_colon(&self, end: usize) -> bool {
         self.colon_at(self.peek_blank(end)).is_some()
     }
@@ -207,7 +206,7 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Does the colon at `at` stand in front of the closing quote of the key that `open` opens: `"title:" "x"`?
+    /// Returns whether the colon at `at` stands in front of the closing quote of the key that `open` opens: `"title:" "x"`.
     fn is_colon_inside(&self, open: Range<usize>, at: usize) -> bool {
         let quote = self.bytes[open].iter().find(|b| matches!(b, b'"' | b'\''));
         let next = self.peek_blank(at + 2);
@@ -264,7 +263,7 @@ impl Search<'_, '_> {
         Some(Key { at, from: at, to, end: to + usize::from(is_quoted) })
     }
 
-    /// May `key` stand in an object at `place`, with what follows it?
+    /// Returns whether `key` may stand in an object at `place`, with the text that follows it.
     fn is_key(&self, place: Place, key: Key) -> bool {
         let member = self.member(place, key);
         // The colon is missing, or another sign: believed only where the key is declared, or nothing is.
@@ -277,12 +276,12 @@ impl Search<'_, '_> {
         member != Member::Forbidden && (self.has_colon(key.end) || may_lack_it())
     }
 
-    /// May a value begin at `at`, by its first byte?
+    /// Returns whether a value may begin at `at`, by its first byte.
     fn begins_value(&self, at: usize) -> bool {
         self.bytes.get(at).is_some_and(|b| b"\"'{[-tfn".contains(b) || b.is_ascii_digit())
     }
 
-    /// Where the sign ends that stands for a colon at `at`, with a value behind it: `"a"_ 1`.
+    /// The end of the sign that stands for a colon at `at`, with a value behind it: `"a"_ 1`.
     pub(super) fn stray_colon(&self, at: usize) -> Option<usize> {
         let sign = self.text.get(at..)?.chars().next()?;
         let is_token = sign.is_whitespace() || sign.is_ascii_digit() || "{}[](),:;\"'`".contains(sign);
@@ -294,7 +293,7 @@ impl Search<'_, '_> {
         (!is_token && is_apart && !self.begins_value(at) && is_value()).then_some(end)
     }
 
-    /// Where the closing quote of the key stands whose text begins at `from`, and where it ends.
+    /// The place of the closing quote of the key whose text begins at `from`, and its end.
     fn key_end(&self, from: usize, quote: Quote) -> Option<(usize, usize)> {
         let window = &self.bytes[..self.bytes.len().min(from + LONGEST_KEY)];
         let mut at = from;

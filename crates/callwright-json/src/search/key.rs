@@ -41,7 +41,7 @@ impl Search<'_, '_> {
         self.take_key(s, frame, key)
     }
 
-    /// Where the word ends that stands at `at` in front of a declared key and belongs to nothing: `{um "a": 1}`, `, e"a": 1`.
+    /// The end of the word at `at` that stands in front of a declared key and belongs to nothing: `{um "a": 1}`, `, e"a": 1`.
     fn word_before(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
         let next = self.peek_blank(end);

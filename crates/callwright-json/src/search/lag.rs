@@ -1,4 +1,4 @@
-//! Which states are given up because others have left them far behind.
+//! Gives up states that others have left far behind.
 //!
 //! States are taken in the order of their costs. Where each element of a list needs an edit, `[{"a: 1}, {"a: 2}, …]`,
 //! whatever else can be made of the first elements is cheaper than the right reading of the last one, and all of that
@@ -28,7 +28,7 @@ impl Reached {
         self.noted.push((signature, at, cost));
     }
 
-    /// What it cost to come to `at`, or farther, in a container of `signature`.
+    /// The least cost of a state that came to `at`, or farther, in a container of `signature`.
     fn cost_behind(&self, signature: u64, at: u32) -> Option<Cost> {
         let (&(next, _), &cost) = self.farthest.range((signature, at)..).next()?;
         (next == signature).then_some(cost)
@@ -46,7 +46,7 @@ impl Reached {
 }
 
 impl Search<'_, '_> {
-    /// Did others come farther, for much less, in one of the containers that `state` stands in?
+    /// Returns whether others came farther, for much less, in one of the containers that `state` stands in.
     pub(super) fn lags(&mut self, state: &State) -> bool {
         if state.cost <= LAG {
             return false;

@@ -3,7 +3,7 @@
 //! A [`State`] is one way of having read the text so far. It runs forward as long as it costs nothing; where
 //! the text can be taken in two ways it forks, and the cheaper way goes first. Costs are per habit: the first
 //! bare quote of a text is dear, the next ones almost free, because a model that forgets to escape quotes
-//! forgets it throughout. The [`Guide`] prunes: a key that is not declared, or already used, is no key.
+//! forgets it throughout. The [`Guide`] prunes: a key that is not declared, or already used, does not count.
 //!
 //! States that stand at the same place, in the same containers with the same keys used, differ only in
 //! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties. A state that
@@ -35,7 +35,7 @@ use escapes::Escapes;
 use lag::Reached;
 pub(crate) use quote::{Quote, mark};
 
-/// How closely the guide is followed.
+/// The closeness with which the search follows the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaMode {
     /// Types, keys, enums and required members.
@@ -45,7 +45,7 @@ pub(crate) enum SchemaMode {
 }
 
 impl SchemaMode {
-    /// How to read for `guide`, closest first. Where it asks for nothing, one way is all ways.
+    /// The modes for `guide`, closest first. A guide that asks for nothing has one.
     pub(crate) fn closest_first(guide: &dyn Guide) -> &'static [SchemaMode] {
         let root = guide.root();
         let asks_nothing = guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none();
@@ -59,7 +59,7 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
-    /// Where it may be something else: if it is the cheapest, there is no reading.
+    /// The place of a part that may be something else: if this way is the cheapest, there is no reading.
     pub(crate) doubt: Option<Span>,
 }
 
@@ -79,7 +79,7 @@ enum Step {
     After,
     /// Inside a string value.
     Body,
-    /// The whole value is complete; what follows it is looked at.
+    /// The whole value is complete; the text behind it is read.
     Tail,
     /// A reading is found.
     Done,
@@ -109,11 +109,11 @@ struct State {
     edits: u32,
     /// One bit per kind of repair whose full price was paid.
     habits: u64,
-    /// Where the string or value that is being read, or was read last, begins.
+    /// The start of the string or value that is being read, or was read last.
     open: u32,
     step: Step,
     quote: Quote,
-    /// What the backslashes in the string are that is open.
+    /// The meaning of the backslashes in the string that is open.
     escapes: Escapes,
     last: Last,
     /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
@@ -124,7 +124,7 @@ struct State {
 }
 
 impl State {
-    /// Was a repair of `kind` made?
+    /// Returns whether a repair of `kind` was made.
     fn has_paid(&self, kind: RepairKind) -> bool {
         self.habits & (1 << kind as u64) != 0
     }
@@ -141,7 +141,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// What repairs one of its brackets, `len` bytes long, if it is not JSON's, or not the one that JSON has there.
+    /// The repair of one of its brackets, `len` bytes long, if it is not JSON's, or not the one that JSON has there.
     fn swap(self, is_json: bool, len: usize) -> Option<RepairKind> {
         match self {
             _ if is_json => (1 < len).then_some(RepairKind::SwapPunctuation),
@@ -163,7 +163,7 @@ struct Frame {
     is_named: bool,
     depth: u8,
     place: Place,
-    /// Where the value that is being read in it stands.
+    /// The place of the value that is being read in it.
     inner: Place,
     /// The declared members that have been used.
     used: u128,
@@ -195,16 +195,24 @@ struct Edit {
     repair: Repair,
 }
 
+/// The place where the value begins, and what stands in front of it.
+struct Begin {
+    at: usize,
+    start: Start,
+    /// A fence stands open there.
+    in_fence: bool,
+    /// A tag stands open there.
+    in_tag: bool,
+}
+
 /// Searches for readings of the values that start at places in one text.
 pub(crate) struct Search<'t, 'g> {
     pub(crate) text: &'t str,
     bytes: &'t [u8],
     pub(crate) guide: &'g dyn Guide,
     schema_mode: SchemaMode,
-    /// The text may have been cut off: nothing may be closed at its end.
-    cut: bool,
-    /// The text ended by itself: a number there is whole.
-    ended: bool,
+    /// The end of the text, and the fuel for this text and others.
+    options: Options<'g>,
     /// Each quote that may end a string does, as in a language whose strings end at the next one that is not escaped.
     pub(crate) strict_quotes: bool,
     frames: Vec<Frame>,
@@ -219,30 +227,23 @@ pub(crate) struct Search<'t, 'g> {
     on_trail: bool,
     reached: Reached,
     found: Vec<Found>,
-    /// The value is looked at alone: what follows it says nothing about it.
+    /// The value is read alone: the text behind it says nothing about it.
     apart: bool,
-    /// Where the value begins, and how.
-    from: usize,
-    start: Start,
-    /// A fence, or a tag, stands open in front of the value.
-    in_fence: bool,
-    in_tag: bool,
+    begin: Begin,
     /// The last byte of the text that is not blank or wrapping, and its place.
     last: u8,
     last_at: usize,
     /// A place, and the first quote or opening bracket behind it, as that was looked for last.
     mark: Option<(usize, usize)>,
     last_backslash: Option<usize>,
-    /// What may still be spent, in units of some nanoseconds: what it takes to look at one byte with care. Each way to read the
-    /// text goes over the whole of it, so the ways share what there is.
+    /// The work that is left. One unit is the careful look at one byte, some nanoseconds. Each way to read the text goes over the
+    /// whole of it, so the ways share the fuel.
     pub(crate) fuel: i64,
-    /// What may be spent for this text and others.
-    all: Option<&'g Fuel>,
-    /// What of its own this text had left when it was last accounted for.
+    /// The fuel of this text alone when it was last accounted for.
     accounted: i64,
-    /// What went wrong at the farthest place.
+    /// The problem at the farthest place.
     trouble: Option<(Problem, Span)>,
-    /// What went wrong where no reading was found first.
+    /// The problem of the first run that found no reading.
     pub(crate) reason: Option<(Problem, Span)>,
 }
 
@@ -252,14 +253,14 @@ const MOST_READINGS: usize = 3;
 /// The bound of a search: what it may spend before a text has too many readings to look at.
 const FUEL: i64 = 1 << 17;
 const FUEL_PER_BYTE: i64 = 32;
-/// What a step takes, in units of fuel.
+/// The price of a step, in units of fuel.
 const STEP: i64 = 16;
 /// A step inside a string is a quote or an escape, and a short look behind it.
 const BODY_STEP: i64 = 12;
 /// The bytes of a string that a step may run over for one more. Blanks and comments are gone over with more care.
 const RUN: u32 = 8;
 
-/// What it takes to find a place among `len`, in units of fuel.
+/// The price of finding a place among `len`, in units of fuel.
 fn levels(len: usize) -> i64 {
     3 * i64::from(usize::BITS - len.leading_zeros())
 }
@@ -275,8 +276,7 @@ impl<'t, 'g> Search<'t, 'g> {
             bytes,
             guide,
             schema_mode: SchemaMode::Typed,
-            cut: options.cut,
-            ended: options.ended,
+            options: *options,
             strict_quotes: false,
             frames: Vec::with_capacity(8),
             edits: Vec::with_capacity(16),
@@ -288,16 +288,12 @@ impl<'t, 'g> Search<'t, 'g> {
             reached: Reached::default(),
             found: Vec::new(),
             apart: false,
-            from,
-            start: Start::Value,
-            in_fence: false,
-            in_tag: false,
+            begin: Begin { at: from, start: Start::Value, in_fence: false, in_tag: false },
             last,
             last_at,
             mark: None,
             last_backslash: text.rfind('\\'),
             fuel,
-            all: options.fuel,
             accounted: fuel,
             trouble: None,
             reason: None,
@@ -306,7 +302,7 @@ impl<'t, 'g> Search<'t, 'g> {
 
     /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
     pub(crate) fn run(&mut self, schema_mode: SchemaMode, from: usize, start: Start) -> Vec<Found> {
-        (self.schema_mode, self.from, self.start) = (schema_mode, from, start);
+        self.schema_mode = schema_mode;
         self.frames.clear();
         self.edits.clear();
         self.waiting.clear();
@@ -316,8 +312,9 @@ impl<'t, 'g> Search<'t, 'g> {
         self.reached = Reached::default();
         self.trouble = None;
         let before = self.bytes.get(..from).unwrap_or(&[]);
-        self.in_fence = before.windows(3).any(|w| w == b"```");
-        self.in_tag = before.trim_ascii_end().ends_with(b">");
+        let in_fence = before.windows(3).any(|w| w == b"```");
+        let in_tag = before.trim_ascii_end().ends_with(b">");
+        self.begin = Begin { at: from, start, in_fence, in_tag };
         let at = from as u32;
         let first = State { at, frame: NONE, edits: NONE, open: at, ..State::default() };
         let first = match start {
@@ -356,23 +353,23 @@ impl<'t, 'g> Search<'t, 'g> {
     /// The cheapest reading of the value that starts at `from`, whatever follows it, and that closes all its brackets; else what is
     /// wrong with it.
     pub(crate) fn run_apart(&mut self, from: usize) -> Result<Found, (Problem, Span)> {
-        let (cut, reason) = (self.cut, self.reason.take());
-        (self.apart, self.cut) = (true, true);
+        let (cut, reason) = (self.options.cut, self.reason.take());
+        (self.apart, self.options.cut) = (true, true);
         let found = self.run(SchemaMode::KeysOnly, from, Start::Value);
-        (self.apart, self.cut) = (false, cut);
+        (self.apart, self.options.cut) = (false, cut);
         let trouble = core::mem::replace(&mut self.reason, reason);
         let broken = (Problem::Unreadable, Span::at(from));
         found.into_iter().next().ok_or_else(|| trouble.unwrap_or(broken))
     }
 
-    /// Is there nothing left to spend, for this text or for all?
+    /// Returns whether nothing is left to spend, for this text or for all.
     pub(crate) fn is_spent(&self) -> bool {
-        self.fuel < 0 || self.all.is_some_and(Fuel::is_spent)
+        self.fuel < 0 || self.options.fuel.is_some_and(Fuel::is_spent)
     }
 
     /// Takes what this text took since it was last accounted for off what there is for all.
     fn account(&mut self) {
-        if let Some(all) = self.all {
+        if let Some(all) = self.options.fuel {
             all.spend(usize::try_from(self.accounted - self.fuel).unwrap_or(0));
         }
         self.accounted = self.fuel;
@@ -425,7 +422,7 @@ impl<'t, 'g> Search<'t, 'g> {
         }
     }
 
-    /// Has a cheaper state been here, or enough equally cheap ones?
+    /// Returns whether a cheaper state has been here, or enough equally cheap ones.
     fn beaten(&mut self, state: &State) -> bool {
         self.reached.note(self.signature(state.frame), state.at, state.cost);
         let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -501,7 +498,7 @@ impl<'t, 'g> Search<'t, 'g> {
         State { frame: self.frames.len() as u32 - 1, ..state }
     }
 
-    /// Where the value that `state` is about to read stands.
+    /// The place of the value that `state` is about to read.
     fn place(&self, state: &State) -> Place {
         self.frame(state).map_or_else(|| self.guide.root(), |f| f.inner)
     }

@@ -11,7 +11,7 @@ pub(crate) struct Quote {
     is_triple: bool,
 }
 
-/// What opens, and what closes.
+/// The opening quotes and the closing quotes of each sort.
 const SORTS: [(RangeInclusive<char>, RangeInclusive<char>); 16] = [
     ('"'..='"', '"'..='"'),
     ('\''..='\'', '\''..='\''),
@@ -67,7 +67,7 @@ impl Quote {
         SORTS[usize::from(self.sort)].1.start().encode_utf8(&mut [0; 4]).as_bytes()[0]
     }
 
-    /// Do the escapes of Python and JavaScript hold in it?
+    /// Returns whether the escapes of Python and JavaScript hold between these quotes.
     pub(super) fn foreign_escapes(self) -> bool {
         self.is_triple || self == Quote::SINGLE || self == Quote::BACK
     }

@@ -21,8 +21,8 @@ impl Search<'_, '_> {
         let at = s.at as usize;
         let next = skip_blank(self.bytes, at);
         let rest = &self.bytes[next..];
-        let arguments = self.start.is_arguments();
-        if self.start == Start::ArgumentsAlone && !rest.is_empty() {
+        let arguments = self.begin.start.is_arguments();
+        if self.begin.start == Start::ArgumentsAlone && !rest.is_empty() {
             return self.fail(Problem::Unreadable, Span::at(next));
         }
         if !arguments && let Some((b'}' | b']' | b')', len)) = self.sign_at(next) {
@@ -31,7 +31,7 @@ impl Search<'_, '_> {
         }
         let newline = self.bytes[at..next].contains(&b'\n');
         // A text that was cut comes out even by accident, and so does one that goes on.
-        let goes_on = self.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
+        let goes_on = self.options.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
         if goes_on && EVENING.iter().any(|kind| s.has_paid(*kind)) && self.marker_at(next).is_none() {
             return self.fail(Problem::Truncated, Span::at(at));
         }
@@ -64,7 +64,7 @@ impl Search<'_, '_> {
     pub(super) fn done(&mut self, s: State) {
         let is_beaten = self.found.first().is_some_and(|best| best.cost < s.cost);
         if !is_beaten && self.found.len() < super::MOST_READINGS {
-            let span = Span::new(self.from, s.at as usize);
+            let span = Span::new(self.begin.at, s.at as usize);
             let repairs = self.repairs(&s);
             let quote = repairs.iter().find(|repair| repair.kind == RepairKind::AddQuote);
             let suspect = quote.map_or(span, |repair| repair.at);

@@ -1,4 +1,4 @@
-//! What stands between and below the structure: blanks, comments, words and numbers.
+//! The parts between and below the structure: blanks, comments, words and numbers.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -12,7 +12,7 @@ use crate::spelling::{self, skip_blank};
 use crate::strict::number;
 use crate::{Kinds, Problem, RepairKind, Span};
 
-/// What goes on for longer is no comment, in bytes: it is looked for behind many a quote.
+/// The longest comment, in bytes: the search looks for its end behind many a quote.
 const LONGEST_COMMENT: usize = 1 << 10;
 
 impl Search<'_, '_> {
@@ -89,7 +89,7 @@ impl Search<'_, '_> {
         let after = State { at: end as u32, open: s.at, step: Step::After, last: Last::Open, ..s };
 
         if number(self.bytes, at) == Ok(end) {
-            let last = if self.ended { Last::Firm } else { Last::Open };
+            let last = if self.options.ended { Last::Firm } else { Last::Open };
             let is_number = kinds.meets(Kinds::NUMBER);
             return if is_number { Some(State { last, ..after }) } else { self.bare_text(s, kinds) };
         }
@@ -116,7 +116,7 @@ impl Search<'_, '_> {
         }
         // `tru` may be a text, or a literal that was cut. One letter stands for other things, and a word in a call is a name.
         let is_cut = |whole: &str| whole.starts_with(word) && literal(whole, kinds).is_some();
-        let is_word = 1 < word.len() && !self.start.is_arguments();
+        let is_word = 1 < word.len() && !self.begin.start.is_arguments();
         if is_word && LITERALS.into_iter().any(is_cut) && self.may_go_on(&s, end) {
             return self.fail(Problem::Unreadable, Span::new(at, end));
         }
@@ -224,19 +224,19 @@ impl Search<'_, '_> {
         mark
     }
 
-    /// Does the quote at `at` look like the end of an argument whose first quote is missing: `f(a=x', b=1)`?
+    /// Returns whether the quote at `at` looks like the end of an argument whose first quote is missing: `f(a=x', b=1)`.
     fn ends_argument(&self, at: usize) -> bool {
         let behind = self.bytes.get(self.peek_blank(at + 1));
-        self.start.is_arguments() && matches!(behind, Some(b',' | b')' | b']' | b'}'))
+        self.begin.start.is_arguments() && matches!(behind, Some(b',' | b')' | b']' | b'}'))
     }
 
-    /// Does the next argument of a call begin behind the comma before `at`: `f(a=x, b=1)`?
+    /// Returns whether the next argument of a call begins behind the comma before `at`: `f(a=x, b=1)`.
     fn begins_argument(&self, s: &State, at: usize) -> bool {
         let behind = self.key_at(s, self.peek_blank(at)).map(|key| self.peek_blank(key.end));
         self.in_arguments(s) && behind.is_some_and(|at| self.bytes.get(at) == Some(&b'='))
     }
 
-    /// Does nothing but what closes stand behind the comma before `at`?
+    /// Returns whether nothing but closing signs stand behind the comma before `at`.
     fn is_last(&self, at: usize) -> bool {
         matches!(self.bytes.get(self.peek_blank(at)), None | Some(b'}' | b']' | b')' | b','))
     }
@@ -289,7 +289,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// How literals are written, in JSON and in Python.
+/// The literals of JSON and of Python.
 const LITERALS: [&str; 6] = ["true", "false", "null", "True", "False", "None"];
 
 /// The literal of one of these `kinds` that `word` is, as JSON or another language has it: its JSON.

@@ -10,25 +10,26 @@ use crate::layers::{characters, escape};
 use crate::scan::skip_space;
 use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict_end};
 
-/// What stands for a minus.
+/// Other signs for a minus.
 const MINUS: [char; 5] = ['-', '−', '–', '－', '﹣'];
 
+/// The effect of a sign in front of a value.
+enum Opener {
+    /// It opens a container.
+    Container(Shape),
+    /// It opens an object, and stands for a curly bracket.
+    Swapped,
+    /// It opens the list around it once more.
+    Again(Frame),
+    /// It stands around one value, which this sign ends.
+    Group(u8),
+}
+
 impl Search<'_, '_> {
+    /// Reads a value, or enters one, at or behind `s.at`.
     pub(super) fn value(&mut self, s: State) -> Option<State> {
-        let start = skip_space(self.bytes, s.at as usize);
         let kinds = self.kinds(self.place(&s));
-        if let Some(b'/' | b'#') = self.bytes.get(start)
-            && kinds.has(Kinds::STRING)
-        {
-            let here = State { at: start as u32, ..s };
-            // What looks like a comment may be a text whose opening quote is lost: `"code": // x", …`
-            let fork = self.open_bare_string(here, Quote::DOUBLE);
-            self.fork(fork);
-            if let Some(behind) = self.noise_before(start, kinds) {
-                let fork = self.replace(here, RepairKind::DropNoise, behind, "");
-                self.fork(fork);
-            }
-        }
+        self.comment_as_text(s, kinds);
         let s = self.blank(s);
         let at = s.at as usize;
         let Some((b, len)) = self.sign_at(at) else { return self.out_of_text(s) };
@@ -42,41 +43,8 @@ impl Search<'_, '_> {
         }
         self.lost_opener(s, kinds, b);
         match b {
-            b'{' if kinds.has(Kinds::OBJECT) => self.open(s, Shape::Object, b, len),
-            b'[' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
-            b'[' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
-                let s = self.replace(s, RepairKind::SwapBracket, at + len, "{");
-                self.push_frame(s, Shape::Object, b'}')
-            }
-            b'(' if self.strict_quotes && python::is_group(self.bytes, at) => {
-                self.group(s, RepairKind::SwapSyntax, at + len, b')')
-            }
-            // Python's way to write a long text: `("a" "b")`
-            b'(' if kinds.has(Kinds::STRING) && self.parenthesizes_text(at + len) => {
-                self.group(s, RepairKind::SwapSyntax, at + len, b')')
-            }
-            b'(' if kinds.has(Kinds::OBJECT) && self.first_key(&s, at + len).is_some() => {
-                self.open(s, Shape::Object, b, len)
-            }
-            b'(' if kinds.has(Kinds::ARRAY) => self.open(s, Shape::Array, b, len),
-            b'[' if let Some(frame) = self.frame(&s).filter(|f| f.shape == Shape::Array && !f.doubled) => {
-                let frame = *frame;
-                let s = self.replace(s, RepairKind::DropOpener, at + len, "");
-                Some(self.with_frame(s, Frame { doubled: true, ..frame }))
-            }
-            // A list of one, where the object itself was asked for.
-            b'[' if s.frame == NONE && kinds.has(Kinds::OBJECT) => {
-                self.group(s, RepairKind::SwapSyntax, at + len, b']')
-            }
-            // Its text was put into quotes as it is: `"{"a": 1}"`
-            b'"' if !kinds.has(Kinds::STRING) && self.opens_at(self.peek_blank(at + 1), kinds) => {
-                self.group(s, RepairKind::SwapSyntax, at + 1, b'"')
-            }
-            // A set of Python: `{'a', 'b'}`
-            b'{' if kinds.has(Kinds::ARRAY)
-                && !matches!(self.sign_at(self.peek_blank(at + len)), None | Some((b'}', _))) =>
-            {
-                self.open(s, Shape::Array, b, len)
+            b'{' | b'[' | b'(' | b'"' if let Some(opener) = self.opener(&s, b, len, kinds) => {
+                self.enter(s, opener, b, len)
             }
             b']' | b')' | b'}' if let Some(frame) = self.frame(&s).filter(|f| !f.is_object()) => {
                 // It may be text, whose opening quote is missing: `[), "x"]`
@@ -113,6 +81,73 @@ impl Search<'_, '_> {
                 0 => self.bare_value(s),
                 len => self.prefixed(s, len),
             },
+        }
+    }
+
+    /// Forks where a text may begin that looks like a comment, as its opening quote is lost: `"code": // x", …`
+    fn comment_as_text(&mut self, s: State, kinds: Kinds) {
+        let start = skip_space(self.bytes, s.at as usize);
+        if !matches!(self.bytes.get(start), Some(b'/' | b'#')) || !kinds.has(Kinds::STRING) {
+            return;
+        }
+        let here = State { at: start as u32, ..s };
+        let fork = self.open_bare_string(here, Quote::DOUBLE);
+        self.fork(fork);
+        if let Some(behind) = self.noise_before(start, kinds) {
+            let fork = self.replace(here, RepairKind::DropNoise, behind, "");
+            self.fork(fork);
+        }
+    }
+
+    /// Decides what the sign `b` at `s.at`, `len` bytes long, opens in front of a value of one of these `kinds`.
+    fn opener(&mut self, s: &State, b: u8, len: usize, kinds: Kinds) -> Option<Opener> {
+        let behind = s.at as usize + len;
+        let group = |close: u8| Some(Opener::Group(close));
+        match b {
+            b'{' if kinds.has(Kinds::OBJECT) => Some(Opener::Container(Shape::Object)),
+            b'[' if kinds.has(Kinds::ARRAY) => Some(Opener::Container(Shape::Array)),
+            b'[' if kinds.has(Kinds::OBJECT) && self.first_key(s, behind).is_some() => Some(Opener::Swapped),
+            b'(' if self.strict_quotes && python::is_group(self.bytes, s.at as usize) => group(b')'),
+            // Python's way to write a long text: `("a" "b")`
+            b'(' if kinds.has(Kinds::STRING) && self.parenthesizes_text(behind) => group(b')'),
+            b'(' if kinds.has(Kinds::OBJECT) && self.first_key(s, behind).is_some() => {
+                Some(Opener::Container(Shape::Object))
+            }
+            b'(' if kinds.has(Kinds::ARRAY) => Some(Opener::Container(Shape::Array)),
+            b'[' if let Some(frame) = self.frame(s).filter(|f| f.shape == Shape::Array && !f.doubled) => {
+                Some(Opener::Again(*frame))
+            }
+            // A list of one, where the object itself was asked for.
+            b'[' if s.frame == NONE && kinds.has(Kinds::OBJECT) => group(b']'),
+            // Its text was put into quotes as it is: `"{"a": 1}"`
+            b'"' if !kinds.has(Kinds::STRING) && self.opens_at(self.peek_blank(s.at as usize + 1), kinds) => {
+                group(b'"')
+            }
+            // A set of Python: `{'a', 'b'}`
+            b'{' if kinds.has(Kinds::ARRAY)
+                && !matches!(self.sign_at(self.peek_blank(behind)), None | Some((b'}', _))) =>
+            {
+                Some(Opener::Container(Shape::Array))
+            }
+            _ => None,
+        }
+    }
+
+    /// Enters what the sign `b` at `s.at`, `len` bytes long, opens.
+    fn enter(&mut self, s: State, opener: Opener, b: u8, len: usize) -> Option<State> {
+        let behind = s.at as usize + len;
+        match opener {
+            Opener::Container(shape) => self.open(s, shape, b, len),
+            Opener::Swapped => {
+                let s = self.replace(s, RepairKind::SwapBracket, behind, "{");
+                self.push_frame(s, Shape::Object, b'}')
+            }
+            Opener::Again(frame) => {
+                let s = self.replace(s, RepairKind::DropOpener, behind, "");
+                Some(self.with_frame(s, Frame { doubled: true, ..frame }))
+            }
+            Opener::Group(b'"') => self.group(s, RepairKind::SwapSyntax, s.at as usize + 1, b'"'),
+            Opener::Group(close) => self.group(s, RepairKind::SwapSyntax, behind, close),
         }
     }
 
@@ -169,7 +204,7 @@ impl Search<'_, '_> {
         self.push_frame(s, Shape::Group, close)
     }
 
-    /// Does an object or a list of one of these `kinds` begin at `at`?
+    /// Returns whether an object or a list of one of these `kinds` begins at `at`.
     fn opens_at(&self, at: usize, kinds: Kinds) -> bool {
         self.bytes.get(at).is_some_and(|b| may_open(*b, kinds))
     }
@@ -179,7 +214,7 @@ impl Search<'_, '_> {
         self.key_in(self.place(s), 0, self.peek_blank(at))
     }
 
-    /// Do the parentheses that open before `at` hold strings alone, side by side or with a plus between them?
+    /// Returns whether the parentheses that open before `at` hold strings alone, side by side or with a plus between them.
     fn parenthesizes_text(&mut self, mut at: usize) -> bool {
         let from = at;
         let mut is_text = false;
@@ -192,8 +227,8 @@ impl Search<'_, '_> {
         is_text
     }
 
-    /// Where the object or list of one of these `kinds` begins that stands in a fence of its own, which opens at `at`:
-    /// ``{"a": ```json⏎{}⏎```}``
+    /// The start of the object or list of one of these `kinds` that stands in a fence of its own, which opens at `at`: ``{"a":
+    /// ```json⏎{}⏎```}``
     fn fenced(&self, at: usize, kinds: Kinds) -> Option<usize> {
         let behind = self.bytes.get(at..)?.strip_prefix(b"```")?;
         let label = behind.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
@@ -201,7 +236,7 @@ impl Search<'_, '_> {
         self.opens_at(inner, kinds).then_some(inner)
     }
 
-    /// Where the signs end that stand at `at` in front of a value of one of these `kinds`: `"a": * "x"`.
+    /// The end of the signs at `at` in front of a value of one of these `kinds`: `"a": * "x"`.
     pub(super) fn noise_before(&self, at: usize, kinds: Kinds) -> Option<usize> {
         let len = self.signs_at(at)?;
         let next = self.peek_blank(at + len);
@@ -216,7 +251,7 @@ impl Search<'_, '_> {
         is_value.then_some(at + len)
     }
 
-    /// Where the digits begin of a number whose minus at `at` is one of another script, or stands apart: `−1`, `- 1`.
+    /// The start of the digits of a number whose minus at `at` is one of another script, or stands apart: `−1`, `- 1`.
     fn behind_minus(&self, at: usize, kinds: Kinds) -> Option<usize> {
         let sign = self.text.get(at..)?.chars().next().filter(|sign| MINUS.contains(sign))?;
         let digits = skip_space(self.bytes, at + sign.len_utf8());
@@ -227,7 +262,7 @@ impl Search<'_, '_> {
     /// The place behind the name and the bracket that stand at `at` around a value: `str("x")`, `int(2)`.
     fn constructor(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
-        let name = self.bytes.get(at..end).filter(|_| s.frame != NONE && !self.start.is_arguments())?;
+        let name = self.bytes.get(at..end).filter(|_| s.frame != NONE && !self.begin.start.is_arguments())?;
         let is_name = name.first().is_some_and(u8::is_ascii_alphabetic) && self.bytes.get(end) == Some(&b'(');
         let inner = self.peek_blank(end + 1);
         let is_value = self.bytes.get(inner).is_some_and(|b| matches!(b, b'"' | b'\'' | b'-' | b'0'..=b'9'));
@@ -292,7 +327,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// May `bracket` open a value of one of these `kinds`?
+/// Returns whether `bracket` may open a value of one of these `kinds`.
 pub(super) fn may_open(bracket: u8, kinds: Kinds) -> bool {
     bracket == b'{' && kinds.has(Kinds::OBJECT) || bracket == b'[' && kinds.has(Kinds::ARRAY)
 }
