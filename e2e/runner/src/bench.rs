@@ -14,9 +14,9 @@ use steps::step::Tally;
 use crate::client::{Client, ClientName, Platform, Task};
 use crate::install::Installed;
 use crate::judge::breaches;
-use crate::questions::Questions;
+use crate::questions::{QUESTIONS, Questions};
 use crate::scenario::{Cell, Mode, Scenario, Through, Upstream};
-use crate::{QUESTIONS, agent, dialects, prompts, server};
+use crate::{agent, dialects, prompts, server};
 
 /// The upstream of the measured run: it ignores `tools`.
 const ASKED: Upstream = Upstream::Smollm2;

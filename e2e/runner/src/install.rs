@@ -88,11 +88,11 @@ impl Installed {
         Ok(installed)
     }
 
-    /// Installs what drives the browser, and the browser itself. Is all of it there?
-    pub(crate) fn add_page(&mut self, suite: &mut Suite) -> Result<bool> {
+    /// Installs what drives the browser, and the browser itself by `browser`. Returns whether all of it is there.
+    pub(crate) fn add_page(&mut self, suite: &mut Suite, browser: fn() -> Result<()>) -> Result<bool> {
         let cache = Cache::open()?;
         self.page = suite.install("what looks at the page", || {
-            crate::page::browser()?;
+            browser()?;
             cache.node(&self.e2e.join("page"))
         });
         Ok(self.page.is_some())

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::agents::Agent;
+use crate::every::Every;
 use crate::install::Installed;
 use crate::place::Place;
 use crate::readme::printed;
@@ -48,8 +49,7 @@ struct Task {
     program: Option<Program>,
     /// Or the agent, set up by `callwright setup`.
     agent: Option<Agent>,
-    /// When it runs.
-    #[serde(default)]
+    #[serde(default = "every_run")]
     every: Every,
     /// The API that the upstream is said to speak; chat completions where nothing is said.
     upstream: Option<String>,
@@ -65,22 +65,15 @@ struct Task {
     replay: toml::Table,
 }
 
-/// When a task runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Every {
-    /// With each run of the suite.
-    #[default]
-    Ci,
-    /// With `--all`, or where `--only` names it.
-    All,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Program {
     ClaudeCode,
     Codex,
+}
+
+fn every_run() -> Every {
+    Every::Ci
 }
 
 /// What must have happened in the end.

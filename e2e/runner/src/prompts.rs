@@ -79,7 +79,30 @@ struct Line {
     read: usize,
 }
 
+impl Prompt {
+    /// Returns the text that teaches the tools of the file at `tools`.
+    fn system(self, tools: &str) -> Result<String> {
+        let taught = server::said(&["prompt", "--dialect", "function_json", "--tools", tools], "")?;
+        let (_, listing) = taught.split_once(LISTING).context("the prompt lists no tools")?;
+        Ok(match self {
+            Prompt::Old => format!("{OLD}{LISTING}{listing}"),
+            Prompt::New => taught,
+        })
+    }
+}
+
 impl Line {
+    fn add(&mut self, form: Form, is_read: bool) {
+        self.read += usize::from(is_read);
+        *match form {
+            Form::Right => &mut self.right,
+            Form::Opening => &mut self.opening,
+            Form::Payload => &mut self.payload,
+            Form::Closing => &mut self.closing,
+            Form::Cut => &mut self.cut,
+        } += 1;
+    }
+
     fn malformed(&self) -> usize {
         self.opening + self.payload + self.closing
     }
@@ -112,36 +135,16 @@ pub(crate) fn compare(
             let tools = installed.written(&format!("prompts-{prompt:?}-{n}.json"));
             fs::write(&tools, question.tools().to_string())?;
             let tools = tools.to_str().context("a path that is no text")?;
-            let taught = server::said(&["prompt", "--dialect", "function_json", "--tools", tools], "")?;
-            let (_, listing) = taught.split_once(LISTING).context("the prompt lists no tools")?;
-            let system = match prompt {
-                Prompt::Old => format!("{OLD}{LISTING}{listing}"),
-                Prompt::New => taught.clone(),
-            };
-            let task =
-                Task { base_url, model, system: &system, grammar: GRAMMAR, max_tokens: MAX_TOKENS, question };
+            let system = &prompt.system(tools)?;
+            let task = Task { base_url, model, system, grammar: GRAMMAR, max_tokens: MAX_TOKENS, question };
             let report = client.run(&task, PATIENCE)?;
             ensure!(report.errors.is_empty(), "{}: {:?}", question.ask(), report.errors);
             let is_cut = report.finish == [Some(String::from("length"))];
             let form = form(&report.text, is_cut);
-            let is_read = !matches!(form, Form::Right | Form::Cut) && {
-                let report: Value = serde_json::from_str(&server::said(
-                    &["parse", "--json", "--tools", tools],
-                    &report.text,
-                )?)?;
-                report["calls"].as_array().is_some_and(|calls| !calls.is_empty())
-            };
+            let is_read = !matches!(form, Form::Right | Form::Cut) && has_call(&report.text, tools)?;
             println!("    {prompt:?}, {form:?}: {:?}", report.text.chars().take(100).collect::<String>());
             let mut lines = lines.lock().map_err(|_| anyhow!("a worker panicked"))?;
-            let line = &mut lines[prompt as usize];
-            line.read += usize::from(is_read);
-            *match form {
-                Form::Right => &mut line.right,
-                Form::Opening => &mut line.opening,
-                Form::Payload => &mut line.payload,
-                Form::Closing => &mut line.closing,
-                Form::Cut => &mut line.cut,
-            } += 1;
+            lines[prompt as usize].add(form, is_read);
         }
         Ok(())
     };
@@ -150,11 +153,25 @@ pub(crate) fn compare(
         workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
     })?;
     let [old, new] = lines.into_inner().map_err(|_| anyhow!("a worker panicked"))?;
+    print(&old, &new);
+    let ok = new.rate() < old.rate();
+    Ok(Tally { passed: usize::from(ok), failed: usize::from(!ok), ok, ..Tally::default() })
+}
+
+/// Returns whether callwright reads a right call in `text`.
+fn has_call(text: &str, tools: &str) -> Result<bool> {
+    let report = server::said(&["parse", "--json", "--tools", tools], text)?;
+    let report: Value = serde_json::from_str(&report)?;
+    Ok(report["calls"].as_array().is_some_and(|calls| !calls.is_empty()))
+}
+
+/// Prints the table.
+fn print(old: &Line, new: &Line) {
     println!(
         "\n| prompt | right | wrong tag | no such JSON | not closed | cut | malformed | read all the same |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for (name, line) in [("two lines", &old), ("with the rules", &new)] {
+    for (name, line) in [("two lines", old), ("with the rules", new)] {
         println!(
             "| {name} | {} of {} | {} | {} | {} | {} | {:.0} % | {} |",
             line.right,
@@ -167,8 +184,6 @@ pub(crate) fn compare(
             line.read
         );
     }
-    let ok = new.rate() < old.rate();
-    Ok(Tally { passed: usize::from(ok), failed: usize::from(!ok), ok, ..Tally::default() })
 }
 
 /// What an answer is. Nothing is forgiven here: it is the model that is judged.

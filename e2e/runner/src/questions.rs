@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use crate::client::{Client, Report};
 use steps::step::Tally;
 
+/// The name of the measured run.
+pub(crate) const QUESTIONS: &str = "questions";
+
 /// So many of a hundred calls must be valid.
 const FLOOR: usize = 90;
 const PATIENCE: Duration = Duration::from_secs(300);

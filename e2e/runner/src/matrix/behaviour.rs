@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use super::client::Client;
 use super::script::{self, Filler};
-use super::{Every, Way, Wrong};
+use super::{Way, Wrong};
+use crate::every::Every;
 
 /// One file of `e2e/matrix/behaviours`.
 #[derive(Debug, Deserialize)]

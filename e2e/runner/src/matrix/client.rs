@@ -14,8 +14,9 @@ use steps::Suite;
 use steps::install::{environment, node_scripts, own_program};
 use steps::process::Process;
 
-use super::{Every, Wrong};
+use super::Wrong;
 use crate::agents::{Agent, MODEL};
+use crate::every::Every;
 use crate::install::{Installed, alone};
 use crate::place::Place;
 

@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 use steps::step::{self, Tally};
 use steps::{Suite, root};
 
+use crate::every::Every;
 use crate::install::Installed;
 use crate::place::Place;
 use crate::server;
@@ -36,17 +37,6 @@ const AT_ONCE: usize = 2;
 
 /// What all clients are asked. No word of it is the name of a tool.
 const ASK: &str = "Write the line, then say that all is done.";
-
-/// When a behaviour or a client is a part of the suite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Every {
-    /// With each run.
-    Ci,
-    /// With `--all`, or where `--only` names it.
-    #[default]
-    All,
-}
 
 /// Cells that are wrong with the gateway, and why.
 #[derive(Debug, Deserialize)]
