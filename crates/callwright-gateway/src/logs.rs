@@ -99,37 +99,35 @@ pub(crate) fn ended(turn: &TurnRecord) {
         }
     }
     match turn.end {
-        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Rejected | TurnEnd::Invalid => failed(turn),
-        TurnEnd::Refused | TurnEnd::GaveUp => gave_up(turn),
+        TurnEnd::UpstreamError | TurnEnd::Cut | TurnEnd::Rejected | TurnEnd::Invalid => {
+            unanswered(turn, Some(failure(turn)), None, "failed");
+        }
+        // The client has an answer that says so.
+        TurnEnd::Refused | TurnEnd::GaveUp => {
+            unanswered(turn, None, last_refusal(turn), "gave up: no valid call came");
+        }
         TurnEnd::Passed | TurnEnd::Repaired | TurnEnd::Retried | TurnEnd::HungUp => answered(turn),
     }
 }
 
-fn failed(turn: &TurnRecord) {
-    let of_attempt = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
-    let error = turn.error.as_deref().or_else(of_attempt);
+/// Tells of a turn without the answer that was asked for, because of an error or a refusal.
+fn unanswered(turn: &TurnRecord, error: Option<&str>, reason: Option<&str>, what: &str) {
     tracing::warn!(
         request = %turn.id,
         model = turn.model,
         end = turn.end.name(),
         status = turn.status,
         attempts = turn.attempts.len(),
-        error = error.unwrap_or("the answer broke off"),
-        "[chat] failed"
+        error,
+        reason,
+        "[chat] {what}"
     );
 }
 
-/// The client has an answer that says so.
-fn gave_up(turn: &TurnRecord) {
-    tracing::warn!(
-        request = %turn.id,
-        model = turn.model,
-        end = turn.end.name(),
-        status = turn.status,
-        attempts = turn.attempts.len(),
-        reason = last_refusal(turn),
-        "[chat] gave up: no valid call came"
-    );
+/// The error that ended a turn.
+fn failure(turn: &TurnRecord) -> &str {
+    let of_attempt = || turn.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
+    turn.error.as_deref().or_else(of_attempt).unwrap_or("the answer broke off")
 }
 
 fn answered(turn: &TurnRecord) {

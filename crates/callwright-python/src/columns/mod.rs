@@ -85,6 +85,23 @@ impl<T> Beside<T> {
             Beside::One(_) | Beside::Each(_) => Ok(()),
         }
     }
+
+    /// Returns the one for all rows, or the rows of the column.
+    fn rows(given: Option<&Beside<T>>) -> (Option<&T>, Rows<'_>) {
+        match given {
+            None => (None, Rows::none()),
+            Some(Beside::One(one)) => (Some(one), Rows::none()),
+            Some(Beside::Each(column)) => (None, column.rows()),
+        }
+    }
+}
+
+fn finish_reasons_of(given: Option<&Bound<'_, PyAny>>, n_texts: usize) -> PyResult<Option<Beside<String>>> {
+    let reasons = given.map(|given| Beside::of(given, |one| one.extract::<String>())).transpose()?;
+    if let Some(reasons) = &reasons {
+        reasons.check("finish_reasons", n_texts)?;
+    }
+    Ok(reasons)
 }
 
 fn column(given: &Bound<'_, PyAny>) -> PyResult<Column> {
@@ -156,26 +173,16 @@ pub(crate) fn parse_columns(
     };
     let texts = column(texts)?;
     let tools = Beside::of(tools, tools_of)?;
-    let finish_reasons =
-        finish_reasons.map(|given| Beside::of(given, |one| one.extract::<String>())).transpose()?;
     tools.check("tools", texts.len())?;
-    if let Some(finish_reasons) = &finish_reasons {
-        finish_reasons.check("finish_reasons", texts.len())?;
-    }
+    let finish_reasons = finish_reasons_of(finish_reasons, texts.len())?;
     let table = py.detach(|| {
         let mut batches = Batches::new(Parsed::default());
-        let (one, mut each) = match &tools {
-            Beside::One(one) => (Some(one), Rows::none()),
-            Beside::Each(column) => (None, column.rows()),
-        };
+        let (one, mut each) = Beside::rows(Some(&tools));
         let mut last = Last::new(one, tool_set);
-        let (one_reason, mut reasons) = match &finish_reasons {
-            None => (None, Rows::none()),
-            Some(Beside::One(reason)) => (Some(reason.as_str()), Rows::none()),
-            Some(Beside::Each(column)) => (None, column.rows()),
-        };
+        let (one_reason, mut reasons) = Beside::rows(finish_reasons.as_ref());
         for text in texts.rows() {
-            let (row, reason) = (each.next().flatten(), reasons.next().flatten().or(one_reason));
+            let (row, reason) =
+                (each.next().flatten(), reasons.next().flatten().or(one_reason.map(String::as_str)));
             let context = callwright::Context { finish_reason: reason, ..options.context() };
             let Some(text) = text else {
                 batches.push(Row::Null);
@@ -206,29 +213,18 @@ pub(crate) fn heal_columns(
 ) -> PyResult<Columns> {
     let texts = column(texts)?;
     let schemas = schemas.map(|given| Beside::of(given, schema_of)).transpose()?;
-    let finish_reasons =
-        finish_reasons.map(|given| Beside::of(given, |one| one.extract::<String>())).transpose()?;
     if let Some(schemas) = &schemas {
         schemas.check("schemas", texts.len())?;
     }
-    if let Some(finish_reasons) = &finish_reasons {
-        finish_reasons.check("finish_reasons", texts.len())?;
-    }
+    let finish_reasons = finish_reasons_of(finish_reasons, texts.len())?;
     let table = py.detach(|| {
         let mut batches = Batches::new(Healed::default());
-        let (one, mut each) = match &schemas {
-            None => (None, Rows::none()),
-            Some(Beside::One(one)) => (Some(one), Rows::none()),
-            Some(Beside::Each(column)) => (None, column.rows()),
-        };
+        let (one, mut each) = Beside::rows(schemas.as_ref());
         let mut last = Last::new(one, schema);
-        let (one_reason, mut reasons) = match &finish_reasons {
-            None => (None, Rows::none()),
-            Some(Beside::One(reason)) => (Some(reason.as_str()), Rows::none()),
-            Some(Beside::Each(column)) => (None, column.rows()),
-        };
+        let (one_reason, mut reasons) = Beside::rows(finish_reasons.as_ref());
         for text in texts.rows() {
-            let (row, reason) = (each.next().flatten(), reasons.next().flatten().or(one_reason));
+            let (row, reason) =
+                (each.next().flatten(), reasons.next().flatten().or(one_reason.map(String::as_str)));
             let Some(text) = text else {
                 batches.push(Row::Null);
                 continue;
