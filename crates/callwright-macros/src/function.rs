@@ -155,7 +155,7 @@ fn name_of(parameter: &PatType) -> syn::Result<Ident> {
     }
 }
 
-/// Is it `&CallContext`, under any path?
+/// Returns whether it is `&CallContext`, under any path.
 fn is_context(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => last_segment(&reference.elem).is_some_and(|name| name == "CallContext"),

@@ -1,4 +1,4 @@
-//! What stands in the brackets: `#[tool(write, idempotent, name = "addNote", timeout_s = 5)]`.
+//! The options in the brackets: `#[tool(write, idempotent, name = "addNote", timeout_s = 5)]`.
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, LitInt, LitStr, Token};
@@ -13,7 +13,7 @@ pub(crate) struct Options {
     pub(crate) timeout_s: Option<LitInt>,
 }
 
-/// How much the tool may change.
+/// The changes that the tool may make.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Nothing is said: the worst.

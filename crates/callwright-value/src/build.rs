@@ -86,9 +86,9 @@ macro_rules! json_internal {
     ($other:expr) => { $crate::ToValue::to_value(&$other) };
 }
 
-/// What can stand as an expression in [`json!`](crate::json). Other types go in by [`Value::of`].
+/// A type that can stand as an expression in [`json!`](crate::json). Other types go in by [`Value::of`].
 pub trait ToValue {
-    /// What it is as JSON.
+    /// Returns it as JSON.
     fn to_value(&self) -> Value;
 }
 
@@ -122,7 +122,7 @@ impl ToValue for bool {
     }
 }
 
-/// What JSON has no number for is `null`.
+/// A number that JSON does not have is `null`.
 impl ToValue for f64 {
     fn to_value(&self) -> Value {
         Number::from_f64(*self).map_or(Value::Null, Value::Number)
@@ -201,7 +201,7 @@ impl From<bool> for Value {
     }
 }
 
-/// What JSON has no number for is `null`.
+/// A number that JSON does not have is `null`.
 impl From<f64> for Value {
     fn from(float: f64) -> Value {
         float.to_value()

@@ -4,7 +4,7 @@ use std::ops;
 
 use super::{Map, Value};
 
-/// What names a member of an object, a text, or an element of an array, a number.
+/// A name of a member of an object, a text, or of an element of an array, a number.
 pub trait Index {
     #[doc(hidden)]
     fn of<'v>(&self, value: &'v Value) -> Option<&'v Value>;
@@ -92,7 +92,7 @@ impl<I: Index> ops::Index<I> for Value {
 /// A member that is not there is made, also of `null`.
 ///
 /// # Panics
-/// For a member of what is no object, and an element that is not there.
+/// For a member of anything but an object, and an element that is not there.
 impl<I: Index> ops::IndexMut<I> for Value {
     fn index_mut(&mut self, index: I) -> &mut Value {
         index.made(self)

@@ -53,7 +53,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What `value` is as JSON.
+    /// Returns `value` as JSON.
     ///
     /// # Errors
     /// When `value` cannot be JSON, such as a map whose keys are lists.
@@ -64,7 +64,7 @@ impl Value {
     /// Reads a `T` from this value.
     ///
     /// # Errors
-    /// When it is no `T`.
+    /// When it is not a `T`.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&serde_json::to_string(self)?)
     }
@@ -79,7 +79,7 @@ impl Value {
         index.of_mut(self)
     }
 
-    /// What the JSON pointer `pointer` names: `""` the whole, `/a/0` the first element of the member `a`.
+    /// Returns the part that the JSON pointer `pointer` names: `""` the whole, `/a/0` the first element of the member `a`.
     pub fn pointer(&self, pointer: &str) -> Option<&Value> {
         steps(pointer)?.try_fold(self, |value, step| match value {
             Value::Object(members) => members.get(&step),
@@ -102,42 +102,42 @@ impl Value {
         std::mem::take(self)
     }
 
-    /// Is it `null`?
+    /// Returns whether it is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// Is it `true` or `false`?
+    /// Returns whether it is `true` or `false`.
     pub fn is_boolean(&self) -> bool {
         matches!(self, Value::Bool(_))
     }
 
-    /// Whether it is a number.
+    /// Returns whether it is a number.
     pub fn is_number(&self) -> bool {
         matches!(self, Value::Number(_))
     }
 
-    /// Whether it is a string.
+    /// Returns whether it is a string.
     pub fn is_string(&self) -> bool {
         matches!(self, Value::String(_))
     }
 
-    /// Whether it is an array.
+    /// Returns whether it is an array.
     pub fn is_array(&self) -> bool {
         matches!(self, Value::Array(_))
     }
 
-    /// Whether it is an object.
+    /// Returns whether it is an object.
     pub fn is_object(&self) -> bool {
         matches!(self, Value::Object(_))
     }
 
-    /// Whether it is a number that [`Value::as_u64`] gives.
+    /// Returns whether it is a number that [`Value::as_u64`] gives.
     pub fn is_u64(&self) -> bool {
         self.as_u64().is_some()
     }
 
-    /// Whether it is a number that [`Value::as_i64`] gives.
+    /// Returns whether it is a number that [`Value::as_i64`] gives.
     pub fn is_i64(&self) -> bool {
         self.as_i64().is_some()
     }
@@ -214,7 +214,7 @@ impl Value {
     }
 }
 
-/// The names in a JSON pointer; `None` where it is none.
+/// The names in a JSON pointer; `None` for any other text.
 fn steps(pointer: &str) -> Option<impl Iterator<Item = String>> {
     if !pointer.is_empty() && !pointer.starts_with('/') {
         return None;

@@ -24,12 +24,12 @@ impl Map {
         Map(IndexMap::with_capacity(members))
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Are there no members?
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -44,7 +44,7 @@ impl Map {
         self.0.get_mut(key)
     }
 
-    /// Is there a member of this name?
+    /// Returns whether there is a member of this name.
     pub fn contains_key(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }

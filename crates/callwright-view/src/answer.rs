@@ -1,4 +1,4 @@
-//! What became of an answer: its text with its marks, then each call, refused call and shown call in words.
+//! Shows the outcome of an answer: its text with its marks, then each call, refused call and shown call in words.
 
 use callwright::value::Value;
 use maud::{Markup, html};
@@ -63,7 +63,7 @@ fn shown_call(shown: &Value) -> Markup {
     }
 }
 
-/// What was done to a call.
+/// Lists the edits of a call.
 fn edits(call: &Value) -> Markup {
     html! {
         ul.edits {
@@ -122,7 +122,7 @@ pub fn reason(code: &str) -> Markup {
     html! { span.badge.refused title=(visible(code)) { (visible(words::kind(code))) } }
 }
 
-/// What of the schema a refused call does not hold to, as a table.
+/// Lists the demands of the schema that a refused call does not keep, as a table.
 pub fn violated(refusal: &Value) -> Markup {
     html! {
         @if list(refusal, "violations").next().is_some() {

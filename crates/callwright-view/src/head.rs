@@ -1,4 +1,4 @@
-//! What all pages say of themselves before anything is shown.
+//! The head that all pages have.
 
 use maud::{Markup, html};
 

@@ -31,7 +31,7 @@ pub fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// A JSON text as people read it; a text that is no JSON stays as it is.
+/// A JSON text as people read it; a text that is not JSON stays as it is.
 pub fn pretty_text(json: &str) -> String {
     serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |value| pretty(&value))
 }
@@ -43,7 +43,7 @@ pub fn definition(request: &Value, name: &str) -> Option<Value> {
     functions.find(|function| text(function, "name") == name).cloned()
 }
 
-/// Does a request declare tools?
+/// Returns whether a request declares tools.
 pub fn declares_tools(request: &str) -> bool {
     let parsed: Result<Value, _> = serde_json::from_str(request);
     parsed.is_ok_and(|request| list(&request, "tools").chain(list(&request, "functions")).next().is_some())

@@ -16,13 +16,13 @@ use crate::words;
 /// A call that was found in the text.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Where it stands, in bytes of the text.
+    /// Its place, in bytes of the text.
     pub at: Range<usize>,
-    /// What became of it.
+    /// Its fate.
     pub became: Became,
 }
 
-/// What became of a call that was found, with its number.
+/// The fate of a call that was found, with its number.
 #[derive(Clone, Debug)]
 pub enum Became {
     /// It is made.
@@ -58,11 +58,11 @@ impl Became {
 /// Bytes that were struck, and what was put in their place.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// Where they stand, in bytes of the text.
+    /// Their place, in bytes of the text.
     pub at: Range<usize>,
-    /// What was put in their place.
+    /// The text that was put in their place.
     pub put: String,
-    /// What was repaired, and how much that takes for granted.
+    /// The repair, and how much it takes for granted.
     pub why: String,
 }
 
@@ -73,12 +73,12 @@ pub struct Marks {
     pub found: Vec<Found>,
     /// Repairs.
     pub edits: Vec<Edit>,
-    /// Where errors begin.
+    /// The places at which errors begin.
     pub carets: Vec<(usize, String)>,
 }
 
 impl Marks {
-    /// What `report` says of the text of an answer; native calls have texts of their own.
+    /// Returns the marks that `report` has for the text of an answer; native calls have texts of their own.
     pub fn of(report: &Value, raw: &str) -> Marks {
         let mut marks = Marks::default();
         for call in list(report, "calls").filter(|call| !is_native(call)) {
@@ -103,7 +103,7 @@ impl Marks {
         marks
     }
 
-    /// What `report` says of the argument text of its native call `number`, which is counted from 1.
+    /// Returns the marks that `report` has for the argument text of its native call `number`, which is counted from 1.
     pub fn of_native(report: &Value, number: u64) -> Marks {
         let is_it = |call: &&Value| call.get("number").and_then(Value::as_u64) == Some(number);
         let mut marks = Marks::default();
@@ -126,18 +126,18 @@ impl Marks {
         Marks { edits: self.edits.iter().filter_map(moved).collect(), ..Marks::default() }
     }
 
-    /// Is there nothing to be shown?
+    /// Returns whether there is nothing to be shown.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty() && self.edits.is_empty() && self.carets.is_empty()
     }
 }
 
-/// Did this call of a report come natively?
+/// Returns whether this call of a report came natively.
 pub fn is_native(call: &Value) -> bool {
     text(call, "dialect") == "native"
 }
 
-/// May this call of a report be shown rather than made?
+/// Returns whether this call of a report may be shown rather than made.
 pub fn is_unsure(call: &Value) -> bool {
     call.get("unsure").and_then(Value::as_bool) == Some(true)
 }

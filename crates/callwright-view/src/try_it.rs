@@ -19,10 +19,10 @@ use crate::what_if::WhatIf;
 /// The reasons for an end that can be chosen, as upstreams name them.
 pub const REASONS: [&str; 4] = ["stop", "length", "tool_calls", "content_filter"];
 
-/// What was pasted and chosen.
+/// An answer as it was pasted, and the conditions that were chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// What the model wrote, or a whole answer of chat completions as JSON.
+    /// The text of the model, or a whole answer of chat completions as JSON.
     pub answer: String,
     /// Tool definitions: a JSON array, or a request that has them.
     pub tools: String,
@@ -32,7 +32,7 @@ pub struct Asked {
     pub finish_reason: Option<String>,
     /// The only dialect that counts.
     pub dialect: Option<String>,
-    /// Had the model tools that its server knows, so that its text is not expected to hold calls?
+    /// The model had tools that its server knows, so that nobody expects calls in its text.
     pub native: bool,
 }
 
@@ -79,7 +79,7 @@ impl Asked {
         query.finish()
     }
 
-    /// What the engine makes of it.
+    /// Has the engine read it.
     ///
     /// # Errors
     /// The tools cannot be used, or there is no such dialect: why, in words.
@@ -105,20 +105,20 @@ impl Asked {
     }
 }
 
-/// What became of an answer.
+/// The outcome of an answer.
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// Its text as `raw`, its native calls as `native`, and its `finish_reason`.
     pub choice: Value,
     /// The report on it, as `callwright parse --json` writes it.
     pub report: Value,
-    /// What a model would be told of each call that was refused.
+    /// The feedback to the model for each call that was refused.
     pub feedback: Vec<String>,
-    /// What is left of the text: what a person reads.
+    /// The rest of the text, which a person reads.
     pub rest: String,
 }
 
-/// What a model said: its text, its native calls, name and arguments, and why it stopped.
+/// The words of a model: its text, its native calls, name and arguments, and why it stopped.
 struct Said<'a> {
     text: Cow<'a, str>,
     native: Vec<(String, String)>,
@@ -164,7 +164,7 @@ fn lines(value: &str) -> String {
     value.replace("\r\n", "\n")
 }
 
-/// Where the page stands, which decides what its addresses begin with.
+/// The place of the page, which decides how its addresses begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A server makes it: `/try?…`.

@@ -1,7 +1,7 @@
 //! Makes what cannot be seen visible: control characters and marks that turn the direction of text.
 //!
 //! Markup is escaped by whoever puts the text into a page; here it is about what a browser would act upon, or hide,
-//! although it is no markup.
+//! although it is not markup.
 
 use std::borrow::Cow;
 use std::fmt::Write;

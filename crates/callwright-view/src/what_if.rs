@@ -1,4 +1,4 @@
-//! Reads an answer that was kept, or pasted, under other conditions, without asking the model: what if?
+//! Reads an answer that was kept, or pasted, under other conditions, without asking the model.
 
 use std::fmt;
 
@@ -24,15 +24,15 @@ pub struct WhatIf<'a> {
     /// The request that declared the tools, or the one that was made of it: a JSON object with `tools` or `functions`. Or the
     /// definitions themselves, a JSON array.
     pub request: &'a str,
-    /// What the model wrote.
+    /// The text of the model.
     pub text: &'a str,
     /// Its native calls, name and argument text.
     pub native: Vec<(&'a str, &'a str)>,
-    /// Did the upstream get the tools natively?
+    /// The upstream got the tools natively.
     pub is_native: bool,
     /// The dialect that its prompt asked for; nobody says where there is none, or none of this name.
     pub asked: Option<&'a str>,
-    /// What may be done about calls that are not right.
+    /// The policy for calls that are not right.
     pub policy: Policy,
     /// Why the model is taken to have stopped.
     pub finish_reason: Option<&'a str>,
@@ -43,7 +43,7 @@ pub struct WhatIf<'a> {
 /// Why an answer cannot be read.
 #[derive(Debug)]
 pub enum WhatIfError {
-    /// The request is no JSON.
+    /// The request is not JSON.
     NotJson(serde_json::Error),
     /// It declares no tools.
     NoTools,
@@ -62,7 +62,7 @@ struct Declared<'a> {
 }
 
 impl WhatIf<'_> {
-    /// What becomes of the answer.
+    /// Reads the answer.
     ///
     /// # Errors
     /// There are no tools that could be called, or no such dialect.

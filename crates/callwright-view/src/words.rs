@@ -1,4 +1,4 @@
-//! What a person reads instead of a stable name: of a repair, a class, the reason of a refusal.
+//! Words for a person instead of stable names: of a repair, a class, the reason of a refusal.
 
 use callwright::value::Value;
 use callwright_json::RepairKind;
@@ -66,7 +66,7 @@ pub fn kind(name: &str) -> &str {
     }
 }
 
-/// How a request ended, by the stable name of its outcome.
+/// Says how a request ended, by the stable name of its outcome.
 pub fn outcome(name: &str) -> &str {
     match name {
         "gave-up" => "gave up",
@@ -76,7 +76,7 @@ pub fn outcome(name: &str) -> &str {
     }
 }
 
-/// How much the class of a call, or of a repair, changed.
+/// Says how much the class of a call, or of a repair, changed.
 pub fn class(code: &str) -> &str {
     match code {
         "R0" => "exact",

@@ -1,4 +1,4 @@
-//! What a caller declares: tools and schemas, compiled once for each text, whoever asks.
+//! Tools and schemas, as a caller declares them: compiled once for each text, whoever asks.
 
 use std::sync::{Arc, LazyLock};
 
@@ -43,7 +43,7 @@ impl Tools {
         json(&self.tools.iter().map(callwright::Tool::name).collect::<Vec<_>>())
     }
 
-    /// What calls are not held against, one sentence each, as JSON.
+    /// The demands that are not held against calls, one sentence each, as JSON.
     pub fn unchecked(&self) -> String {
         let parts = self.tools.unchecked().map(|(tool, part)| (tool, &part.pointer, &part.reason));
         json(
@@ -53,7 +53,7 @@ impl Tools {
         )
     }
 
-    /// Is all that the schemas demand held against calls?
+    /// Returns whether all that the schemas demand is held against calls.
     pub fn is_fully_checked(&self) -> bool {
         self.tools.iter().all(|tool| tool.schema().is_fully_checked())
     }
@@ -76,13 +76,13 @@ impl Schema {
         Result::clone(&SCHEMAS.get(&text(schema))).map(|schema| Schema { schema })
     }
 
-    /// What values are not held against, one sentence each, as JSON.
+    /// The demands that are not held against values, one sentence each, as JSON.
     pub fn unchecked(&self) -> String {
         let parts = self.schema.unchecked().iter();
         json(&parts.map(|part| format!("{}: {}", part.pointer, part.reason)).collect::<Vec<String>>())
     }
 
-    /// Is all that the schema demands held against values?
+    /// Returns whether all that the schema demands is held against values.
     pub fn is_fully_checked(&self) -> bool {
         self.schema.is_fully_checked()
     }

@@ -16,7 +16,7 @@ pub fn heal(text: &[u8], finish_reason: Option<String>) -> Result<Option<String>
     healed(&told::text(text), None, finish_reason.as_deref())
 }
 
-/// What [`heal`] did, as JSON; nothing where it refuses.
+/// Returns what [`heal`] did, as JSON; nothing where it refuses.
 #[wasm_bindgen]
 pub fn healing(text: &[u8], finish_reason: Option<String>) -> Option<String> {
     details(&told::text(text), None, finish_reason.as_deref())
@@ -32,7 +32,7 @@ impl Schema {
         healed(&told::text(text), Some(&self.schema), finish_reason.as_deref())
     }
 
-    /// What `heal` did, as JSON; nothing where it refuses.
+    /// Returns what `heal` did, as JSON; nothing where it refuses.
     pub fn healing(&self, text: &[u8], finish_reason: Option<String>) -> Option<String> {
         details(&told::text(text), Some(&self.schema), finish_reason.as_deref())
     }

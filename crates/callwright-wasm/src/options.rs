@@ -1,4 +1,4 @@
-//! What a caller knows about an answer besides its text.
+//! The caller's knowledge of an answer besides its text.
 
 use std::sync::LazyLock;
 
@@ -67,7 +67,7 @@ impl Options {
     /// Reads options; nothing stands for none.
     ///
     /// # Errors
-    /// What of them is no option.
+    /// Names the unknown option.
     pub(crate) fn read(options: &[u8]) -> Result<Options, String> {
         if options.is_empty() {
             return Ok(Options::default());
@@ -80,7 +80,7 @@ impl Options {
         self.native.as_deref().unwrap_or_default()
     }
 
-    /// Which tools the request lets the model call.
+    /// The tools that the request lets the model call.
     fn tool_choice(&self) -> Result<ToolChoice, String> {
         let Some(choice) = &self.tool_choice else { return Ok(ToolChoice::Auto) };
         let value = choice.get().parse().unwrap_or_default();
@@ -91,7 +91,7 @@ impl Options {
     /// The same, as the engine takes it.
     ///
     /// # Errors
-    /// Which name is none.
+    /// Names the unknown dialect.
     pub(crate) fn context(&self) -> Result<Context<'_>, String> {
         let dialects = if self.dialects.is_empty() && self.only.is_none() {
             Dialects::default()
@@ -123,7 +123,7 @@ impl Options {
     }
 }
 
-/// Does this `finish_reason` say that the answer ended before the model had said all?
+/// Returns whether this `finish_reason` says that the answer ended before the model had said all.
 #[wasm_bindgen]
 pub fn is_cut(finish_reason: &str) -> bool {
     callwright::is_cut(finish_reason)

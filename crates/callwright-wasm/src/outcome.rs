@@ -7,8 +7,8 @@ use crate::definitions::Tools;
 use crate::options::{Native, Options};
 use crate::told::{self, Shown, Told, json, utf16, with_edits};
 
-/// What became of an answer, as a line of JSON and one for each call: its text, its reasoning, its verdicts and what is shown in
-/// it, in this order, without names.
+/// Writes an outcome as a line of JSON and one for each call: its text, its reasoning, its verdicts and the calls that are shown
+/// in it, in this order, without names.
 pub(crate) fn outcome(outcome: &callwright::Outcome, source: &str, native: &[Native]) -> String {
     let mut places = utf16(source);
     let mut arguments = native.iter().map(|native| native.arguments.as_str());
@@ -30,10 +30,10 @@ pub(crate) fn report(outcome: &callwright::Outcome, source: &str, native: &[Nati
 
 #[wasm_bindgen]
 impl Tools {
-    /// What became of the answer `text`, as a line of JSON and one for each call; `options` are JSON, too.
+    /// Reads the answer `text`; gives its outcome as a line of JSON and one for each call. `options` are JSON, too.
     ///
     /// # Errors
-    /// What of the options is none.
+    /// Names the unknown option.
     pub fn parse(&self, text: &[u8], options: &[u8]) -> Result<String, String> {
         self.read(text, options, outcome)
     }
@@ -41,7 +41,7 @@ impl Tools {
     /// The report on the answer `text`: the line of `callwright parse --json`, whose places are bytes.
     ///
     /// # Errors
-    /// What of the options is none.
+    /// Names the unknown option.
     pub fn report(&self, text: &[u8], options: &[u8]) -> Result<String, String> {
         self.read(text, options, report)
     }

@@ -33,7 +33,7 @@ impl Scanner {
     /// Begins an answer; `options` are JSON.
     ///
     /// # Errors
-    /// What of the options is none.
+    /// Names the unknown option.
     #[wasm_bindgen(constructor)]
     pub fn new(tools: &Tools, options: &[u8]) -> Result<Scanner, String> {
         let options = Options::read(options)?;

@@ -1,4 +1,4 @@
-//! What JavaScript is told, as it is told: names in its spelling, places in UTF-16 units.
+//! Outcomes in JavaScript's terms: names in its spelling, places in UTF-16 units.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ pub(crate) enum Told<'o> {
     Refusal(Box<Refusal<'o>>),
 }
 
-/// What is told of every call. What was done about it goes behind all that.
+/// The members of every call. Its repairs stand behind all that.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct Call<'o> {
@@ -108,7 +108,7 @@ impl<'o> Told<'o> {
     }
 }
 
-/// What was done about a text or a call. The members of each repair and coercion are told in their order, without names.
+/// The edits of a text or a call. The members of each repair and coercion stand in their order, without names.
 #[derive(Serialize)]
 pub(crate) struct Edits<'o>(Vec<Repair<'o>>, Vec<Coercion<'o>>);
 

@@ -1,4 +1,4 @@
-//! What can be asked of the command line.
+//! The commands of the command line and their flags.
 
 mod gateway;
 mod agent;
