@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use steps::{figures, root};
 
-use crate::{pinned, prose};
+use crate::{pinned, prose, structure};
 
 /// What reading the files found.
 #[derive(Default)]
@@ -68,6 +68,9 @@ pub(crate) fn read() -> Result<House> {
     }
     house.breaches.extend(prose::breaches(&files));
     house.breaches.extend(figures::breaches(&files));
+    let structure = structure::read(&files);
+    house.breaches.extend(structure.breaches);
+    house.notes.extend(structure.notes);
     Ok(house)
 }
 

@@ -12,6 +12,7 @@ mod pinned;
 mod postgres;
 mod prose;
 mod runners;
+mod structure;
 mod tiers;
 
 use std::process::ExitCode;

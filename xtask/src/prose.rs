@@ -31,6 +31,15 @@ const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 /// The comments that are a command's help.
 const HELP: &str = "crates/callwright-cli/src/args/";
 
+/// The crates all of whose documentation is statements.
+const STATED: [&str; 5] = [
+    "crates/callwright-json/src/",
+    "crates/callwright-macros/src/",
+    "crates/callwright-value/src/",
+    "crates/callwright-view/src/",
+    "crates/callwright-wasm/src/",
+];
+
 /// Where the sources of a crate stand, in whose comments, help and texts people meet what the engine does.
 const CRATES: &str = "crates/callwright";
 
@@ -52,7 +61,9 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
         } else if is_told(path) {
             // Tests hold texts of models.
             let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
-            let (mut is_example, mut is_within) = (false, false);
+            let is_help = path.starts_with(HELP);
+            let is_stated = is_help || STATED.iter().any(|sources| path.starts_with(sources));
+            let (mut is_example, mut is_within, mut goes_on_from_doc) = (false, false, false);
             for (number, line) in (1..).zip(lines) {
                 let comment = line.trim_start().trim_start_matches(['/', '!']).trim_start();
                 is_example ^= line.trim_start().starts_with("//") && comment.starts_with("```");
@@ -63,11 +74,11 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
                 is_within = goes_on;
                 let found = words(&told).filter(|(word, _)| is_comment || !NAMES.contains(word));
                 breaches.extend(found.map(|(_, why)| format!("{path}:{number}: {why}")));
+                let doc = told.strip_prefix(['/', '!']).map(str::trim).filter(|_| is_comment);
+                let is_head = is_help || !goes_on_from_doc;
+                goes_on_from_doc = doc.is_some_and(|doc| !doc.is_empty());
                 let found = match is_comment {
-                    true if path.starts_with(HELP) && line.trim_start().starts_with("/// ") => {
-                        statement(&told)
-                    }
-                    true => None,
+                    true => doc.filter(|_| is_stated).and_then(|doc| statement(doc, is_head)),
                     false => phrases(&told).next(),
                 };
                 breaches.extend(found.map(|why| format!("{path}:{number}: {why}")));
@@ -78,15 +89,15 @@ pub(crate) fn breaches(files: &BTreeMap<String, Option<String>>) -> Vec<String> 
     breaches
 }
 
-/// Why a line of help is not a statement: `What to write.`, `Is it JSON?`
-fn statement(help: &str) -> Option<String> {
-    if help.contains("? ") || help.ends_with('?') {
-        return Some(String::from("help asks nothing: write a statement"));
+/// Why a line of documentation is not a statement: `What to write.`, `Is it JSON?` Only the head of a comment begins one.
+fn statement(doc: &str, is_head: bool) -> Option<String> {
+    if doc.contains("? ") || doc.ends_with('?') {
+        return Some(String::from("a comment asks nothing: write a statement"));
     }
-    let help = help.trim_start_matches('/').trim_start();
-    let head = HEADS.iter().find(|head| help.starts_with(**head));
-    let head = head.map(|head| format!("help does not begin with `{}`: write a statement", head.trim_end()));
-    head.or_else(|| phrases(help).next())
+    let head = HEADS.iter().find(|head| is_head && doc.starts_with(**head));
+    let head =
+        head.map(|head| format!("a comment does not begin with `{}`: write a statement", head.trim_end()));
+    head.or_else(|| phrases(doc).next())
 }
 
 /// The turns of phrase of a line that no native speaker writes.
@@ -290,13 +301,15 @@ mod tests {
             (&[("crates/callwright-cli/src/a.rs", "f(\"a list of which one is right\")\n")], "`of which`"),
             (
                 &[("crates/callwright-cli/src/args/a.rs", "    /// What to write.\n")],
-                "help does not begin with `What`",
+                "a comment does not begin with `What`",
             ),
             (
                 &[("crates/callwright-cli/src/a.rs", "f(\"a text \\\n that is no call\")\n")],
                 "a.rs:2: `is no`",
             ),
-            (&[("crates/callwright-cli/src/args/a.rs", "    /// Is it JSON?\n")], "help asks nothing"),
+            (&[("crates/callwright-cli/src/args/a.rs", "    /// Is it JSON?\n")], "a comment asks nothing"),
+            (&[("crates/callwright-json/src/a.rs", "/// A.\n/// Is it? Yes.\n")], "a.rs:2: a comment asks"),
+            (&[("crates/callwright-json/src/a.rs", "//! A.\n//!\n//! Where it is.\n")], "begin with `Where`"),
             (&[("crates/callwright-cli/src/args/a.rs", "    /// It heals.\n")], "args/a.rs:1: `heals`"),
             (
                 &[("crates/callwright/src/a.rs", "/// ```\n/// a\n/// ```\n/// It was mended.\n")],
@@ -325,6 +338,10 @@ mod tests {
             &[
                 ("README.md", "There is no call, and it is no longer than `a is no b`."),
                 ("crates/callwright/src/a.rs", "/// What it is.\n"),
+                (
+                    "crates/callwright-json/src/a.rs",
+                    "/// `a?`\n/// What it is.\n\n// What?\n/// ```\n/// f()?\n/// ```\n",
+                ),
             ][..],
             &[("README.md", "`callwright heal` and [x](https://a.example/mended), `a`mendment, healthy")][..],
             &[("crates/callwright-cli/src/a.rs", "\"healed\" => mended(\"a b\"), // `mends` it\n")],
