@@ -26,7 +26,8 @@ usage: cargo xtask test         what a change must pass, with nothing but crates
                                 demo and the printed commands, with the seconds of each
        cargo xtask ci           the rest, after it: Postgres, Python, JavaScript, clients, a browser, a model, packages;
                                 it installs what it needs, and names what it cannot
-       cargo xtask tidy         the layer table, the house rules, and the words and links of the documents
+       cargo xtask tidy         the layer table, the shape of each crate, the house rules, and the words and links of the
+                                documents
        cargo xtask documented   the commands that README, docs and examples print, each page in an empty home
        cargo xtask attack       the generated tests with many times their rounds, in 2 GB of memory (Linux; minutes)
        cargo xtask reference    write docs/reference.md and docs/callwright.schema.json anew
