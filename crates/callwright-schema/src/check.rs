@@ -1,5 +1,5 @@
-//! Does a value fit? The tables decide on the value as it was read, without building another; only where a schema
-//! says what tables cannot, the validator is asked.
+//! Holds values against a schema. The tables decide on the value as it was read, without building another; only where a schema
+//! says what tables cannot, they ask the validator.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -59,7 +59,7 @@ impl Schema {
         whole(Vec::new())
     }
 
-    /// Do the tables decide?
+    /// Returns whether the tables decide.
     fn is_by_tables(&self) -> bool {
         #[cfg(feature = "full-schemas")]
         return self.validator.is_none();
@@ -67,7 +67,7 @@ impl Schema {
         true
     }
 
-    /// What is wrong with `value` at the place `root`, by the tables.
+    /// The faults of `value` at the place `root`, by the tables.
     fn faults(&self, root: u32, value: Value<'_>) -> Vec<Violation> {
         let mut faults: Vec<Fault<'_, '_>> = Vec::new();
         let _ = walk(&self.guide, root, value, &mut |fault| {
@@ -79,7 +79,7 @@ impl Schema {
     }
 }
 
-/// What can be said of one member of an object before the rest of the object is there.
+/// Judges one member of an object before the rest of the object is there.
 impl Schema {
     /// Returns whether the members of an object decide alone: each fits its own place, and the required ones are there. Only
     /// then do [`Schema::fits_at`] and [`Schema::takes_any_string`] hold whatever follows.

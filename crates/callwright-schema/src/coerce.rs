@@ -9,7 +9,7 @@
 //! | `5`, `1.50` | `"5"`, `"1.50"` | a string |
 //! | `"a": 0, "a": "x"` | `"a": "x"` | a string: of a key that stands twice the only value that fits |
 //! | `"a": null` | nothing | any other type, where `a` is optional |
-//! | `"excellent"` | `"Excellent"` | one of some values, of which only this one is the same but for its case |
+//! | `"excellent"` | `"Excellent"` | one of some values, if only this one is the same but for its case |
 //!
 //! Nothing else: no scalar becomes a list, no boolean a string, no word another one, and no default is filled in.
 
@@ -25,7 +25,7 @@ use super::number;
 use super::schema::Schema;
 use super::violation::{Checked, Fault, Sort, Violation};
 
-/// How often a value is looked at: what comes out of a string may hold more to coerce.
+/// The most rounds over one value: a value from a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;
 /// The most coercions of one value.
 const MAX_COERCIONS: usize = 256;
@@ -55,11 +55,11 @@ impl Coercion {
 pub struct Coerced {
     /// The strict JSON text. What was not coerced stands as it stood.
     pub text: String,
-    /// Where the values stand in `text`.
+    /// The places of the values in `text`.
     pub tree: Tree,
-    /// What was done, in the order in which it was done.
+    /// The coercions, in the order in which they were made.
     pub coercions: Vec<Coercion>,
-    /// Was `text` held against all of the schema: see [`Checked::is_whole`]?
+    /// All of the schema was held against `text`: see [`Checked::is_whole`].
     pub is_whole: bool,
 }
 
@@ -154,7 +154,7 @@ impl Schema {
     }
 }
 
-/// The JSON text of `value` as one of `kinds`, none of which it has.
+/// The JSON text of `value`, which has none of `kinds`, as one of them.
 fn converted(guide: &SchemaGuide, place: Place, value: Value<'_>, kinds: Kinds) -> Option<String> {
     match value.kind() {
         // A number's text keeps its digits.
@@ -201,14 +201,14 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())
 }
 
-/// Does the key of `value`, which is of none of `kinds`, stand once more in its object, and with a value that is?
+/// Returns whether the key of `value`, which is of none of `kinds`, stands once more in its object with a value that is.
 fn has_fitting_twin(root: Value<'_>, value: Value<'_>, kinds: Kinds) -> bool {
     let Some(Held { around, key: Some(key), .. }) = way(root, value).pop() else { return false };
     let mut twins = around.members().filter(|(other, member)| other.same_as(key) && has_type(*member, kinds));
     twins.next().is_some() && twins.next().is_none()
 }
 
-/// Is `value` a declared member that its object need not have?
+/// Returns whether `value` is a declared member that its object need not have.
 fn is_optional(guide: &SchemaGuide, root: Value<'_>, value: Value<'_>) -> bool {
     let mut place = guide.root();
     for held in way(root, value) {
@@ -224,8 +224,8 @@ fn is_optional(guide: &SchemaGuide, root: Value<'_>, value: Value<'_>) -> bool {
     false
 }
 
-/// What to take out of the text for the member `value` to be gone, with the comma that goes with it, when all of
-/// `dropped` go. The spans of several members never overlap.
+/// Returns the part of the text that goes with the member `value`, its comma included, when all of `dropped` go. The spans of
+/// several members never overlap.
 fn member_span(root: Value<'_>, value: Value<'_>, dropped: &[Value<'_>]) -> Option<Span> {
     let object = way(root, value).pop().filter(|held| held.key.is_some())?.around;
     let is_dropped = |member: Value<'_>| dropped.iter().any(|d| d.span() == member.span());

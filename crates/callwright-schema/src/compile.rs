@@ -123,7 +123,7 @@ struct Alternative<'s> {
 #[derive(Clone, Default)]
 struct Way<'s> {
     found: Alternative<'s>,
-    /// What must hold besides: of each list, one.
+    /// Lists of further schemas: of each list, one holds.
     pending: Vec<Vec<Node<'s>>>,
     seen: Vec<*const Value>,
     has_one_of: bool,
@@ -164,7 +164,7 @@ impl<'s> Compiler<'s> {
         at
     }
 
-    /// What `node` stands for, if it is a reference and nothing else.
+    /// Follows `node` if it is a reference and nothing else.
     fn referred(&self, mut node: Node<'s>) -> Node<'s> {
         // A reference may lead back to itself.
         for _ in 0..MAX_REFERENCES {
@@ -334,7 +334,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// What one alternative says, its members' and elements' schemas still uncompiled.
+    /// Compiles one alternative; the schemas of its members and elements stay uncompiled.
     fn part(&mut self, alternative: &Alternative<'s>) -> Part<'s> {
         let nodes = &alternative.nodes;
         let kinds = nodes.iter().map(|node| kinds_of(node.schema, node.draft()));
@@ -415,13 +415,13 @@ fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
     (keys, alternative.is_loose)
 }
 
-/// What a keyword demands of the value by itself.
+/// The demand of a keyword on the value by itself.
 #[derive(PartialEq, Eq)]
 enum Demand {
     Nothing,
-    /// What alternatives can say, or a rule.
+    /// It demands what alternatives can say, or a rule.
     Something,
-    /// What alternatives cannot say.
+    /// It demands what alternatives cannot say.
     Beyond,
 }
 
@@ -483,7 +483,7 @@ fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
     Some(values.into_iter().filter_map(Value::as_str).collect())
 }
 
-/// What a keyword is to the tables.
+/// The meaning of a keyword to the tables.
 pub(super) enum Ruling {
     /// The keyword is this rule for values of these types.
     Rule(Kinds, Rule),
@@ -521,7 +521,7 @@ pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
     }
 }
 
-/// Does this keyword of `propertyNames` demand nothing of a string?
+/// Returns whether this keyword of `propertyNames` demands nothing of a string.
 fn is_true_of_names((keyword, value): (&String, &Value)) -> bool {
     demand(keyword) == Demand::Nothing && keyword != "$ref" || keyword == "type" && value == "string"
 }

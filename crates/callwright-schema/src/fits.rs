@@ -1,4 +1,4 @@
-//! Whether one value has a type and keeps a rule, without the values within it.
+//! Tells whether one value has a type and keeps a rule, without the values within it.
 
 use std::collections::HashSet;
 

@@ -20,7 +20,7 @@ pub struct SchemaGuide {
     pub(super) root: u32,
 }
 
-/// What is known about one place.
+/// The knowledge about one place.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// The types that may stand here; `INTEGER` without `FRACTION` takes whole numbers only.
@@ -29,23 +29,23 @@ pub(super) struct Entry {
     pub(super) members: IndexMap<Box<str>, u32>,
     /// The members that must be there, one bit per number.
     pub(super) required: u128,
-    /// Where the value of an undeclared member stands; `None` where there must be none.
+    /// The place of the value of an undeclared member; `None` where there must be none.
     pub(super) additional: Option<u32>,
-    /// Does the schema speak of members that it does not name: by a pattern, or of all others?
+    /// The schema speaks of members that it does not name: by a pattern, or of all others.
     pub(super) expects_others: bool,
-    /// Where the first elements of an array stand.
+    /// The places of the first elements of an array.
     pub(super) prefix: Box<[u32]>,
-    /// Where all further elements stand.
+    /// The place of all further elements.
     pub(super) element: u32,
     /// The only strings that may stand here, sorted.
     pub(super) strings: Option<Box<[Box<str>]>>,
     /// The bytes of the longest of them.
     pub(super) longest: usize,
-    /// What else a value must fulfil, each for the types it is about.
+    /// The other demands on a value, each for the types it is about.
     pub(super) rules: Box<[(Kinds, Rule)]>,
-    /// Is there one form only for each type? Else what is said of rules and members holds for one of several.
+    /// There is one form only for each type. Otherwise the rules and members are those of one of several forms.
     pub(super) is_disjoint: bool,
-    /// Do these tables decide exactly what may stand here (the members' and elements' own places apart)?
+    /// These tables decide exactly what may stand here (the members' and elements' own places apart).
     pub(super) is_exact: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Limit {
     pub(super) name: &'static str,
     /// The values that it is about.
     pub(super) about: Kinds,
-    /// How a value that keeps it may compare with what it says.
+    /// Returns whether a value that compares so with the limit keeps it.
     pub(super) keeps: fn(Ordering) -> bool,
     pub(super) demand: &'static str,
 }
@@ -124,24 +124,25 @@ impl SchemaGuide {
         SchemaGuide { entries: Arc::clone(&self.entries), root: place.0 }
     }
 
-    /// May an object at `place` have more members than the `used` ones? Where some are declared, nobody expects others.
+    /// Returns whether an object at `place` may have more members than the `used` ones. Where some are declared, nobody expects
+    /// others.
     pub fn takes_more_members(&self, place: Place, used: impl Fn(&str) -> bool) -> bool {
         let entry = self.entry(place);
         let is_open = entry.members.is_empty() && entry.additional.is_some_and(|at| at != NEVER);
         is_open || entry.members.iter().any(|(name, at)| *at != NEVER && !used(name))
     }
 
-    /// Does the schema say that an object at `place` may have members that it does not name?
+    /// Returns whether the schema says that an object at `place` may have members that it does not name.
     pub fn expects_others(&self, place: Place) -> bool {
         self.entry(place).expects_others
     }
 
-    /// May an object at `place` have members that its schema does not name?
+    /// Returns whether an object at `place` may have members that its schema does not name.
     pub fn takes_others(&self, place: Place) -> bool {
         self.entry(place).additional.is_some_and(|at| at != NEVER)
     }
 
-    /// May an array at `place` have more than `count` elements?
+    /// Returns whether an array at `place` may have more than `count` elements.
     pub fn takes_more_elements(&self, place: Place, count: usize) -> bool {
         let entry = self.entry(place);
         let is_full = |rule: &Rule| matches!(rule, Rule::Size(limit, most) if limit.name == "maxItems" && *most <= count as u64);

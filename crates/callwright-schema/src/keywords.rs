@@ -1,4 +1,4 @@
-//! What each JSON Schema keyword holds: the one table that all walks over a schema share. It is public for programs that
+//! The schemas in each JSON Schema keyword: the one table that all walks over a schema share. It is public for programs that
 //! write one schema from others.
 
 use callwright_value::{Map, Value};
@@ -44,7 +44,7 @@ impl Draft {
     }
 }
 
-/// Where a keyword's value holds schemas.
+/// The place of the schemas in a keyword's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Nothing,
@@ -55,7 +55,7 @@ pub(crate) enum Holds {
     SchemaOrList,
 }
 
-/// What `keyword` holds.
+/// The schemas in the value of `keyword`.
 pub(crate) fn holds(keyword: &str) -> Holds {
     match keyword {
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
@@ -78,7 +78,7 @@ pub(crate) fn holds(keyword: &str) -> Holds {
     }
 }
 
-/// Do the schemas that `keyword` holds speak about the same value as the one that it stands in?
+/// Returns whether the schemas that `keyword` holds speak about the same value as the one that it stands in.
 pub(crate) fn speaks_of_same(keyword: &str) -> bool {
     const APPLICATORS: [&str; 9] =
         ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];

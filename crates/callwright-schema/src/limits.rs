@@ -26,7 +26,7 @@ pub enum SchemaError {
     TooDeep,
     /// It has more than [`MAX_NODES`] values.
     TooLarge,
-    /// What was given for it to refer to has no valid URI; what is said about it.
+    /// A document for it to refer to has no valid URI; the reason.
     Resource(String),
 }
 
@@ -49,7 +49,7 @@ impl std::error::Error for SchemaError {}
 pub struct Measure {
     /// The bytes of its strings and keys, plus one per value.
     pub bytes: usize,
-    /// How many values stand in each other.
+    /// The number of values that stand in each other.
     pub depth: usize,
 }
 

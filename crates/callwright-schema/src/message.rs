@@ -1,4 +1,4 @@
-//! What is told about a value that does not fit: one sentence for the model, with the place it is about.
+//! The message about a value that does not fit: one sentence for the model, with the place it is about.
 
 use callwright_json::{Kind, Kinds, MAX_SLOTS, Value};
 
@@ -60,7 +60,7 @@ pub(super) fn demand(rule: &Rule) -> (&'static str, String) {
     }
 }
 
-/// What a value of one of `kinds` has `n` of.
+/// The name of the parts of a value of one of `kinds` that has `n`.
 fn parts(kinds: Kinds, n: u64) -> String {
     let one = match kinds {
         Kinds::STRING => "character",
@@ -118,7 +118,7 @@ pub(super) fn show(text: &str) -> String {
     shown
 }
 
-/// How a sentence calls the value at `pointer`: the members of the whole object by their name.
+/// The name of the value at `pointer` in a sentence: the members of the whole object by their name.
 pub(super) fn subject(root: Value<'_>, pointer: &str) -> String {
     match pointer.strip_prefix('/') {
         None => "the value".to_owned(),
@@ -147,7 +147,7 @@ pub(super) struct Held<'v> {
     pub(super) around: Value<'v>,
     /// Its key in an object.
     pub(super) key: Option<Value<'v>>,
-    /// How many stand before it.
+    /// The number of values before it.
     pub(super) number: usize,
     pub(super) value: Value<'v>,
 }

@@ -1,4 +1,4 @@
-//! How near two names are to each other: for the hint in a violation, and to tell spellings of one name.
+//! Compares names: for the hint in a violation, and to tell spellings of one name.
 
 /// The longest name that is compared, in bytes.
 pub const MAX_COMPARED: usize = 64;
@@ -34,7 +34,7 @@ pub(crate) fn nearest_keys<'a>(
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// How far `written` is from `name`, both folded; `None` where they have little in common.
+/// The distance of `written` from `name`, both folded; `None` where they have little in common.
 fn distance(written: &str, name: &str) -> Option<usize> {
     let is_inside = 3 < written.len() && (name.contains(written) || written.contains(name));
     if is_inside && !name.is_empty() {

@@ -66,7 +66,7 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
     }
 }
 
-/// Leaves out the definitions at the top of `root` that nothing refers to: what is wrong with one of them is no harm.
+/// Leaves out the definitions at the top of `root` that nothing refers to: a fault in one of them does no harm.
 /// Documents with other ways to refer than by a pointer keep theirs.
 pub(crate) fn without_unused(root: &mut Value) {
     let Some(used) = used_definitions(root) else { return };
@@ -176,7 +176,7 @@ fn repair_items(schema: &mut Map, draft: Draft) {
     }
 }
 
-/// May `keyword` have this sort of value? A value that it cannot have says nothing, and would make validators
+/// Returns whether `keyword` may have this sort of value. A value that it cannot have says nothing, and would make validators
 /// refuse the whole schema.
 fn fits_keyword(keyword: &str, value: &Value) -> bool {
     match keyword {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Is the JSON number `raw` a whole number? `5`, `5.0` and `1.5e1` are.
+/// Returns whether the JSON number `raw` is a whole number. `5`, `5.0` and `1.5e1` are.
 pub(super) fn is_whole(raw: &str) -> bool {
     if raw.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
         return true;
@@ -37,7 +37,7 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
     a.sign.cmp(&b.sign).then(if a.sign < 0 { magnitude.reverse() } else { magnitude })
 }
 
-/// Is the JSON number `raw` a whole multiple of `divisor`, which is greater than zero?
+/// Returns whether the JSON number `raw` is a whole multiple of `divisor`, which is greater than zero.
 pub(super) fn is_multiple_of(raw: &str, divisor: &str) -> bool {
     let (number, divisor) = (Decimal::new(raw), Decimal::new(divisor));
     if number.digits.is_empty() {

@@ -1,4 +1,4 @@
-//! Which schemas a schema leads to, and the references that lead to none that is there.
+//! The schemas that a schema leads to, and the references that lead nowhere.
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -14,10 +14,10 @@ use super::unchecked::Unchecked;
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Each `$ref` inside the document that says nothing, in the order of the document: one that names no schema of `root`, as
-/// `#/$defs/Missing`, and one that leads back to itself without going into the value, as `{"$ref": "#"}`. The caller has
-/// bounded the depth of `root` before.
+/// `#/$defs/Missing`, and one that leads back to itself without going into the value, as `{"$ref": "#"}`. The caller has bounded
+/// the depth of `root` before.
 ///
-/// What refers to another document is left alone, and so is what stands in a part with an identity of its own (`$id`).
+/// A reference to another document is left alone, and so is each part with an identity of its own (`$id`).
 pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
     let broken = broken(root);
     if broken.is_empty() {

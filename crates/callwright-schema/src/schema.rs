@@ -28,12 +28,12 @@ pub struct Schema {
     unchecked: Vec<Unchecked>,
 }
 
-/// How often the parts that a validator does not take are left out of one schema: each time all of it is compiled again. What
-/// is wrong is found at once; only what goes with it may leave something else wrong.
+/// The most rounds in which parts that a validator does not take are left out of one schema: each time all of it is compiled
+/// again. The first round finds all that is wrong; only a part that goes with it may leave something else wrong.
 #[cfg(feature = "full-schemas")]
 const MAX_ROUNDS: usize = 4;
 
-/// What a schema is compiled to.
+/// The results of compiling a schema.
 struct Parts {
     guide: SchemaGuide,
     is_exact: bool,
@@ -95,13 +95,14 @@ fn tables(schema: &Value, is_known: bool) -> (SchemaGuide, bool) {
 impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
     ///
-    /// What real tool lists write in place of a right schema is understood: `"type": "dict"` is `object`, `"float"` is
-    /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword
-    /// cannot have (`"required": true` inside a member) are left out. `format` is a note, not a demand.
+    /// Real tool lists write things in place of a right schema that are understood: `"type": "dict"` is `object`, `"float"` is
+    /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword cannot have
+    /// (`"required": true` inside a member) are left out. `format` is a note, not a demand.
     ///
-    /// What cannot be compiled or resolved is not checked, and the rest is: [`Schema::unchecked`] tells it. That is a `$ref` to
-    /// another document, one that names nothing in the schema (`#/$defs/Missing`) or leads back to itself without going into
-    /// the value, a `pattern` that is no regular expression here, and what lies deeper than [`MAX_DEPTH`].
+    /// A part that cannot be compiled or resolved is not checked, and the rest is: [`Schema::unchecked`] tells it. That is a
+    /// `$ref` to another document, one that names nothing in the schema (`#/$defs/Missing`) or leads back to itself without
+    /// going into the value, a `pattern` that is not a regular expression here, and a schema that lies deeper than
+    /// [`MAX_DEPTH`].
     ///
     /// # Errors
     /// When `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`] or [`MAX_NODES`].
@@ -158,7 +159,7 @@ impl Schema {
         })
     }
 
-    /// Is all that the schema demands held against values?
+    /// Returns whether all that the schema demands is held against values.
     ///
     /// With the feature `full-schemas`, all but what [`Schema::unchecked`] tells; what would take more work than one check may do is
     /// told by [`Schema::check_whole`]. Without it, also not where the schema says `pattern`, `patternProperties`,
@@ -170,12 +171,12 @@ impl Schema {
         self.unchecked.is_empty() && (self.is_exact || cfg!(feature = "full-schemas"))
     }
 
-    /// What readers ask while they read a value for this schema.
+    /// The guide of readers that read a value for this schema.
     pub fn guide(&self) -> &SchemaGuide {
         &self.guide
     }
 
-    /// What of the schema nothing is held against, and why.
+    /// The parts of the schema that nothing is held against, each with its reason.
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
     }

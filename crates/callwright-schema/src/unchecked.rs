@@ -1,6 +1,7 @@
-//! What of a schema is held against nothing: a part that cannot be compiled or resolved is left out, so that the rest holds.
+//! The parts of a schema that are held against nothing: one that cannot be compiled or resolved is left out, so that the rest
+//! holds.
 //!
-//! What fits the schema as it was given also fits what is left of it. To leave out a part of what a value must *not* be
+//! A value that fits the schema as it was given also fits the rest of it. To leave out a part of what a value must *not* be
 //! would forbid more, so all of that goes with it.
 
 use super::keywords::{Holds, holds, inside_mut, pointer_key, pointer_step};

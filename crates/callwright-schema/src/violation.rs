@@ -17,28 +17,28 @@ pub struct Violation {
     pub message: String,
 }
 
-/// What a schema says of a value.
+/// The answer of a schema about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The ways in which the value does not fit; none where it fits, as far as that was found out.
     pub violations: Vec<Violation>,
-    /// Was all of the schema held against the value? If not, that would have taken more work than a check may do, and what
-    /// is not listed may be wrong all the same. [`Schema::unchecked`](crate::Schema::unchecked) is not counted: it is known beforehand.
+    /// All of the schema was held against the value. If not, that would have taken more work than a check may do, and there may
+    /// be faults that are not listed. [`Schema::unchecked`](crate::Schema::unchecked) is not counted: it is known beforehand.
     pub is_whole: bool,
 }
 
 /// One thing wrong with one value.
 pub(super) struct Fault<'v, 'g> {
     pub(super) value: Value<'v>,
-    /// Where it stands; for a member that must not be there, or stands twice, the place of the object around it.
+    /// Its place; for a member that must not be there, or stands twice, the place of the object around it.
     pub(super) place: Place,
-    /// What is known about that place.
+    /// The knowledge about that place.
     pub(super) entry: &'g Entry,
     pub(super) sort: Sort<'v, 'g>,
 }
 
 pub(super) enum Sort<'v, 'g> {
-    /// Its type is none of the entry's.
+    /// The entry does not have its type.
     Type,
     Rule(&'g Rule),
     /// Members that are declared and required, but not there, one bit per number.

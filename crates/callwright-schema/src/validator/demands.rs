@@ -1,4 +1,4 @@
-//! What a keyword that holds no schemas demands of a value, and what it costs to find out.
+//! The demands of keywords that hold no schemas, and the price of holding a value against them.
 
 use callwright_json::{Kind, Kinds, Value as View};
 
@@ -16,7 +16,7 @@ impl Check<'_, '_> {
         Some(self.values.inside(value).any(|member| self.values.get(member).key == name))
     }
 
-    /// Does the value keep a keyword that holds no schemas?
+    /// Returns whether the value keeps a keyword that holds no schemas.
     pub(super) fn is_kept(&mut self, keyword: &Keyword, value: u32) -> Option<bool> {
         let view = self.values.get(value).value;
         Some(match keyword {
@@ -57,7 +57,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// What it costs to hold `value` against `rule`.
+/// The price of holding `value` against `rule`.
 fn price(rule: &Rule, value: View<'_>) -> usize {
     match rule {
         // The value is brought into one spelling, level by level, and compared with each.

@@ -5,7 +5,8 @@
 //! answers come to. What a schema that can be come to in several ways says of a value is remembered, so that a schema that
 //! leads back to itself by several forms is as dear as the number of schemas times the number of values.
 //!
-//! What was evaluated (for `unevaluatedProperties` and `unevaluatedItems`) is collected only below a schema that asks for it.
+//! Evaluated members and elements (for `unevaluatedProperties` and `unevaluatedItems`) are collected only below a schema that
+//! asks for them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,9 +18,9 @@ use super::program::{Keyword, NodeId, Program};
 use super::scopes::Scopes;
 use super::values::Values;
 
-/// What a frame costs: it is put up, remembered and taken down.
+/// The price of a frame: it is put up, remembered and taken down.
 const FRAME: usize = 16;
-/// What a keyword costs besides, and a goal.
+/// The further price of a keyword, and of a goal.
 const KEYWORD: usize = 2;
 /// Most checks have no more frames at once.
 const FEW: usize = 8;
@@ -53,11 +54,11 @@ enum Memo {
     Known(Answer),
 }
 
-/// What a schema says of a value.
+/// The answer of a schema about a value.
 #[derive(Clone)]
 struct Answer {
     fits: bool,
-    /// What it evaluated, if it fits and that was asked.
+    /// The parts that it evaluated, if it fits and somebody asked.
     evaluated: Option<Rc<Evaluated>>,
 }
 
@@ -66,22 +67,22 @@ struct Frame {
     /// The keyword in hand, and the one to end before.
     keyword: usize,
     end: usize,
-    /// What the goals of the keyword in hand come to; `None` between keywords.
+    /// The way to put the goals of the keyword in hand together; `None` between keywords.
     mode: Option<Mode>,
     /// Its goals begin here, and this one is next.
     first: usize,
     next: usize,
-    /// How many of them fit.
+    /// The number of them that fit.
     count: u64,
-    /// What the answers so far decide.
+    /// The decision of the answers so far.
     decided: Option<bool>,
     evaluated: Option<Evaluated>,
     is_remembered: bool,
-    /// Does it go on behind a keyword that is not kept, to see what the others evaluate?
+    /// It goes on behind a keyword that is not kept, to see what the others evaluate.
     goes_on: bool,
 }
 
-/// How the answers to the goals of a keyword are put together.
+/// The way to put the answers to the goals of a keyword together.
 #[derive(Clone, Copy)]
 enum Mode {
     /// All are to fit. `is_same`: they speak of the value itself, so that what they evaluate is evaluated.
@@ -104,15 +105,15 @@ enum Mode {
     },
 }
 
-/// What a frame came to.
+/// The result of a frame.
 pub(super) struct Done {
     pub(super) fits: bool,
-    /// How many of the goals of its last keyword fit.
+    /// The number of the goals of its last keyword that fit.
     pub(super) count: u64,
     pub(super) evaluated: Option<Evaluated>,
 }
 
-/// How a keyword begins.
+/// The begin of a keyword.
 enum Start {
     /// It is decided at once.
     Kept(bool),
@@ -138,15 +139,15 @@ impl<'p, 'v> Check<'p, 'v> {
         Goal { node: 0, value: 0, scope: 0 }
     }
 
-    /// Does the value of `goal` fit its schema? `None` where the fuel does not suffice to tell, or the schema leads back to
-    /// itself by dynamic references without going into the value, so that it says nothing.
+    /// Returns whether the value of `goal` fits its schema. `None` where the fuel does not suffice to tell, or the schema leads
+    /// back to itself by dynamic references without going into the value, so that it says nothing.
     pub(super) fn fits(&mut self, goal: Goal) -> Option<bool> {
         let Goal { scope, .. } = self.entered(goal)?;
         let end = self.keywords(goal.node).len();
         Some(self.run(Goal { scope, ..goal }, 0..end, false)?.fits)
     }
 
-    /// What the keywords `range` of a schema come to alone. `collects` asks also what they evaluate, whether they fit or not.
+    /// Evaluates the keywords `range` of a schema alone. `collects` asks also what they evaluate, whether they fit or not.
     pub(super) fn run(&mut self, goal: Goal, range: std::ops::Range<usize>, collects: bool) -> Option<Done> {
         // What an earlier run left when its fuel ran out.
         self.frames.clear();
@@ -186,7 +187,7 @@ impl<'p, 'v> Check<'p, 'v> {
         self.values.get(value).value.kind()
     }
 
-    /// Does one of these keywords ask what was evaluated of the value?
+    /// Returns whether one of these keywords asks what was evaluated of the value.
     fn asks(&self, goal: Goal, range: std::ops::Range<usize>) -> bool {
         let kind = self.kind(goal.value);
         self.keywords(goal.node).get(range).into_iter().flatten().any(|keyword| match keyword {

@@ -1,4 +1,4 @@
-//! What the value of a keyword may be: what its draft says of it, as far as it matters for a check.
+//! The values that a keyword may have by its draft, as far as that matters for a check.
 
 use super::super::keywords::{Draft, Holds, holds, pointer_step};
 use super::super::number::{compare, whole};

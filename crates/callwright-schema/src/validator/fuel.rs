@@ -1,11 +1,11 @@
-//! What a check may cost: work is counted before it is done, so that a bound in steps is a bound in time.
+//! The bound of a check: work is counted before it is done, so that a bound in steps is a bound in time.
 
-/// What any check may take.
+/// The fuel of any check.
 const FREE: u64 = 1 << 18;
-/// What it may take besides for each byte of the value.
+/// The further fuel for each byte of the value.
 const FOR_EACH_BYTE: u64 = 32;
 
-/// What is left of the work that one check may do.
+/// The rest of the work that one check may do.
 ///
 /// One unit is one step of a pattern on one character, some 60 instructions at most; all else is counted in those. A value of 64 KB has
 /// 2 << 20 of them: some 125 million instructions, which take a core that does three billion in a second 42 ms.
@@ -15,7 +15,7 @@ pub(super) struct Fuel {
 }
 
 impl Fuel {
-    /// What the check of a value of `bytes` may take.
+    /// The fuel for the check of a value of `bytes`.
     pub(super) fn of(bytes: usize) -> Fuel {
         Fuel { left: FREE.saturating_add(FOR_EACH_BYTE.saturating_mul(bytes as u64)) }
     }
@@ -27,7 +27,7 @@ impl Fuel {
         left.map(|_| ())
     }
 
-    /// What is left, in units.
+    /// The rest, in units.
     #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
         self.left

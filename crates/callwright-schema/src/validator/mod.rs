@@ -34,7 +34,7 @@ use callwright_value::Value;
 #[derive(Debug)]
 pub(super) struct Validator(Program);
 
-/// What a validator says of a value.
+/// The judgement of a validator about a value.
 pub(super) enum Judgement {
     Fits,
     /// It does not, in these ways.
@@ -62,7 +62,7 @@ impl Validator {
         Ok(program::compile(resources).map(Validator).map_err(|faults| located(schema, faults)))
     }
 
-    /// What is to be said of `value`, with at most `most` violations.
+    /// Judges `value`, with at most `most` violations.
     pub(super) fn judge(&self, value: View<'_>, most: usize) -> Judgement {
         let mut check = Check::new(&self.0, value);
         match check.fits(check.root()) {

@@ -26,9 +26,9 @@ pub(super) struct Program {
     pub(super) patterns: Patterns,
     /// For each resource, the nodes that it has for the dynamic names of the program, each with the name's number.
     pub(super) dynamic: Vec<Vec<(u32, NodeId)>>,
-    /// How many dynamic names there are.
+    /// The number of dynamic names.
     pub(super) n_names: usize,
-    /// Are keys looked at as values?
+    /// Keys are read as values.
     pub(super) has_keys: bool,
 }
 
@@ -38,18 +38,18 @@ pub(super) struct Node {
     /// In the order in which they are looked at: what is cheap comes first, what asks for the others last.
     pub(super) keywords: Vec<Keyword>,
     pub(super) resource: ResourceId,
-    /// Can it be come to in several ways, so that what became of it is worth remembering?
+    /// Several ways lead to it, so that its answer is worth remembering.
     pub(super) is_shared: bool,
-    /// Does none of its keywords hold a schema, so that it is decided at once?
+    /// None of its keywords holds a schema, so that it is decided at once.
     pub(super) is_plain: bool,
 }
 
-/// What a schema demands.
+/// A demand of a schema.
 #[derive(Debug)]
 pub(super) enum Keyword {
     /// Nothing fits.
     Never,
-    /// Of one of these types; `is_spelt` says that `1.0` is no integer.
+    /// Of one of these types; `is_spelt` says that `1.0` is not an integer.
     Type {
         kinds: Kinds,
         is_spelt: bool,
@@ -60,7 +60,7 @@ pub(super) enum Keyword {
         rule: Rule,
     },
     Required(Names),
-    /// Where there is a member of the name, there are those.
+    /// A member of the name demands those.
     DependentRequired(Box<[(Box<str>, Names)]>),
     Pattern(u32),
     Members(Members),
@@ -100,7 +100,7 @@ pub(super) enum Keyword {
 const PLAIN: u8 = 2;
 
 impl Keyword {
-    /// Whether values of this kind may break it by their parts: `items` of arrays alone.
+    /// Returns whether values of this kind may break it by their parts: `items` of arrays alone.
     pub(super) fn speaks_of(&self, kind: Kind) -> bool {
         match self {
             Keyword::Members(_)
@@ -137,7 +137,7 @@ pub(super) struct Members {
     pub(super) named: IndexMap<Box<str>, NodeId>,
     pub(super) patterns: Box<[(u32, NodeId)]>,
     pub(super) others: Option<NodeId>,
-    /// Are there to be no others at all?
+    /// There are to be no others at all.
     pub(super) is_closed: bool,
 }
 
@@ -261,7 +261,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Does the language know `keyword`?
+/// Returns whether the language knows `keyword`.
 fn knows(language: Language, keyword: &str) -> bool {
     let (since, until) = match keyword {
         "const" | "contains" | "propertyNames" => (Draft::D6, Draft::D2020),
@@ -310,7 +310,7 @@ impl<'s> Scope<'_, 's> {
         self.compiler.faults.push(Fault { schema: self.schema, pointer, reason });
     }
 
-    /// The node of a schema inside this one; `None` for what is no schema.
+    /// The node of a schema inside this one; `None` for anything else.
     fn inner(&mut self, schema: &'s Value) -> Option<NodeId> {
         let is_schema = schema.is_object() || schema.is_boolean();
         is_schema.then(|| self.compiler.node(schema, self.resources.of(schema, self.at)))

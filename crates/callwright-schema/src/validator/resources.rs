@@ -1,5 +1,5 @@
-//! Which schemas there are under which addresses and names: those of the document, of what it may refer to, and the schemas
-//! of schemas. Nothing is fetched.
+//! The schemas by their addresses and names: those of the document, of what it may refer to, and the schemas of schemas. Nothing
+//! is fetched.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -29,20 +29,20 @@ pub(super) struct Resource<'s> {
     anchors: HashMap<&'s str, (&'s Value, bool)>,
 }
 
-/// What a language knows of keywords.
+/// The keywords that a language knows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Language {
     pub(super) draft: Draft,
-    /// Does it have the words that demand something of a value itself, as `type`?
+    /// It has the words that demand something of a value itself, as `type`.
     pub(super) asserts: bool,
-    /// Does it have the words that hold schemas?
+    /// It has the words that hold schemas.
     pub(super) applies: bool,
 }
 
 /// The name under which `"$recursiveAnchor": true` is a dynamic one.
 pub(super) const RECURSIVE: &str = "";
 
-/// Where a reference leads.
+/// The target of a reference.
 pub(super) struct Target<'s> {
     pub(super) schema: &'s Value,
     pub(super) resource: ResourceId,
@@ -62,7 +62,7 @@ impl<'s> Resources<'s> {
     /// Those that `root` and `given` consist of.
     ///
     /// # Errors
-    /// The address of `given` that is none.
+    /// The address of `given` that is not valid.
     pub(super) fn new(root: &'s Value, given: &'s [(String, Value)]) -> Result<Resources<'s>, &'s str> {
         let mut resources =
             Resources { all: Vec::new(), by_uri: HashMap::new(), roots: HashMap::new(), given };
@@ -80,7 +80,7 @@ impl<'s> Resources<'s> {
         &self.all[resource]
     }
 
-    /// How many there are; their numbers are below.
+    /// The number of resources; their own numbers are below.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
@@ -100,7 +100,7 @@ impl<'s> Resources<'s> {
         resource.anchors.get(name).filter(|(_, is_dynamic)| *is_dynamic).map(|(schema, _)| *schema)
     }
 
-    /// Where `reference` leads from a schema of `from`.
+    /// Follows `reference` from a schema of `from`.
     ///
     /// # Errors
     /// When it leads nowhere.

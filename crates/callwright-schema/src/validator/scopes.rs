@@ -1,11 +1,11 @@
-//! What dynamic names mean where a schema is come to.
+//! The meaning of dynamic names at a place where a schema is applied.
 
 use std::collections::HashMap;
 
 use super::fuel::Fuel;
 use super::program::NodeId;
 
-/// What a new scope costs besides its names.
+/// The price of a new scope besides its names.
 const SCOPE: usize = 16;
 
 /// The dynamic scopes that a check comes to: which node each dynamic name means. Only the outermost resource with a name counts,

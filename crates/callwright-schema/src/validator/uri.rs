@@ -10,7 +10,7 @@ pub(super) struct Uri {
 }
 
 impl Uri {
-    /// The address in `text`, without its fragment; `None` where it is none.
+    /// The address in `text`, without its fragment; `None` where there is none.
     pub(super) fn new(text: &str) -> Option<Uri> {
         let text = text.split_once('#').map_or(text, |(address, _)| address);
         // RFC 3986 has spaces and control characters nowhere.

@@ -14,7 +14,7 @@ pub(super) struct Item<'v> {
     pub(super) key: Cow<'v, str>,
     first: u32,
     len: u32,
-    /// Where the keys of an object are values themselves: the first of them.
+    /// The first of the keys of an object, where they are values themselves.
     first_key: u32,
 }
 

@@ -34,7 +34,7 @@ struct List<'c, 'p, 'v> {
     root: View<'v>,
     found: Vec<(View<'v>, Violation)>,
     most: usize,
-    /// What is to be looked at: all of it has to fit.
+    /// The goals that are left: all of them have to fit.
     todo: Vec<Goal>,
     seen: HashSet<Goal>,
 }
@@ -193,7 +193,7 @@ impl List<'_, '_, '_> {
         Some(())
     }
 
-    /// What a keyword that holds no schemas demands.
+    /// Tells the demand of a keyword that holds no schemas.
     fn demand(&mut self, value: u32, keyword: &Keyword) {
         match keyword {
             Keyword::Never => {
@@ -213,7 +213,7 @@ impl List<'_, '_, '_> {
         }
     }
 
-    /// What a keyword with branches demands, of which `count` fit.
+    /// Tells the demand of a keyword with branches, if `count` of them fit.
     fn choice(&mut self, value: u32, keyword: &Keyword, count: u64) {
         let fit = |one: &str| format!("fit {one} of the forms that its schema allows");
         match keyword {

@@ -15,7 +15,7 @@ pub(super) struct Class {
     /// Whole tables, each with whether it is what is *not* in it.
     pub(super) tables: Vec<(Ranges, bool)>,
     pub(super) is_negated: bool,
-    /// Is the case of letters nothing?
+    /// The case of letters does not count.
     pub(super) folds: bool,
     /// The characters of ASCII that are in it, one bit for each: nearly all that is looked up.
     pub(super) ascii: u128,
@@ -31,7 +31,7 @@ impl Class {
         Class { is_negated: true, ..Class::of(ranges) }
     }
 
-    /// Is there nothing in it, so that it is a slip?
+    /// Returns whether nothing is in it, so that it is a slip.
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty() && self.tables.is_empty()
     }

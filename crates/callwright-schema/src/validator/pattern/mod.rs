@@ -22,9 +22,9 @@ use super::fuel::Fuel;
 
 /// The most steps of one program: 128 KiB.
 const MAX_SIZE: usize = 1 << 14;
-/// What compiled patterns of one schema may take that is kept, in steps, besides [`KEPT_FOR_EACH_BYTE`]: 8 KiB.
+/// The most steps of the compiled patterns of one schema that are kept, besides [`KEPT_FOR_EACH_BYTE`]: 8 KiB.
 const KEPT: usize = 1 << 10;
-/// What may be kept for each byte of a pattern, in steps: real ones have fewer.
+/// The steps that are kept for each byte of a pattern: real ones have fewer.
 const KEPT_FOR_EACH_BYTE: usize = 16;
 
 /// Patterns of one schema, each compiled at its first search.
@@ -45,7 +45,7 @@ struct Pattern {
 }
 
 impl Patterns {
-    /// Takes `source`, and gives its number; `None` where it is no pattern, or too large a one.
+    /// Takes `source`, and gives its number; `None` where it is not a pattern, or too large a one.
     pub(super) fn add(&mut self, source: &str) -> Option<u32> {
         let Size(size) = syntax::parse::<Size>(source)?.code;
         let room = self.room.get_mut();
@@ -62,7 +62,7 @@ impl Patterns {
         self.all.get(pattern as usize).map_or("", |pattern| &pattern.source)
     }
 
-    /// Does a pattern occur in `text`? `None` where the fuel does not suffice to tell.
+    /// Returns whether a pattern occurs in `text`. `None` where the fuel does not suffice to tell.
     pub(super) fn occurs(&self, pattern: u32, text: &str, fuel: &mut Fuel) -> Option<bool> {
         let pattern = self.all.get(pattern as usize)?;
         if let Some(program) = pattern.program.get() {
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// What a search takes grows with the text, and what is too dear ends.
+    /// The work of a search grows with the text, and a search that is too dear ends.
     #[test]
     fn a_search_ends() {
         let spent = |pattern: &str, text: &str| {
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(spent(r"^(a+)+\1$", &format!("{}!", "a".repeat(40))).0, None);
     }
 
-    /// What is compiled is kept as far as the patterns are long.
+    /// Compiled patterns are kept as far as their texts are long.
     #[test]
     fn what_is_kept_grows_with_the_text() {
         let mut patterns = Patterns::default();

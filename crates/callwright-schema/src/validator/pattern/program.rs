@@ -16,7 +16,7 @@ pub(super) enum Step {
     Edge(Edge),
     /// Here begins or ends a group: an even number or an odd one.
     Save(u32),
-    /// What the group of this number took stands here again.
+    /// The text that the group of this number took stands here again.
     Back(u32),
     /// The next `len` steps, which end with [`Step::Found`], can be taken from here, or cannot.
     Look {
@@ -48,7 +48,7 @@ pub(super) trait Code: Default {
     fn extend(&mut self, block: &Self);
 }
 
-/// How many steps there are.
+/// The number of steps.
 #[derive(Debug, Default)]
 pub(super) struct Size(pub(super) usize);
 
@@ -102,7 +102,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// `None` where `source` is no pattern, or too large.
+    /// `None` where `source` is not a pattern, or too large.
     pub(super) fn new(source: &str) -> Option<Program> {
         let syntax::Parsed { code, classes, n_groups } = syntax::parse::<Vec<Step>>(source)?;
         let has = |is: fn(&Step) -> bool| code.iter().any(is);

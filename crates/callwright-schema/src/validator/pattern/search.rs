@@ -4,13 +4,13 @@ use super::super::fuel::Fuel;
 use super::class::WORD;
 use super::program::{Edge, Program, Step};
 
-/// What it costs to try a step besides what the step costs: a place on a list, and often one on another.
+/// The price of trying a step besides the step's own: a place on a list, and often one on another.
 const TRY: usize = 4;
 /// The most bits to remember where a pattern with look-around was tried: 4 MiB.
 const MAX_TRIED: usize = 1 << 25;
 
 impl Program {
-    /// Does the pattern occur in `text`? `None` where the fuel does not suffice to tell.
+    /// Returns whether the pattern occurs in `text`. `None` where the fuel does not suffice to tell.
     pub(super) fn occurs(&self, text: &str, fuel: &mut Fuel) -> Option<bool> {
         match self.has_looks || self.has_backs {
             false => self.walk(text, fuel),
@@ -30,7 +30,7 @@ impl Program {
         }
     }
 
-    /// What one look at a step may cost: a class is searched.
+    /// The price of one look at a step: a class is searched.
     fn price(&self, step: Step) -> usize {
         let class = if let Step::Class(number) = step { self.classes.get(number as usize) } else { None };
         1 + class.map_or(0, |class| class.tables.len())
@@ -90,7 +90,7 @@ impl Program {
     }
 }
 
-/// Is there an edge of this sort between these two characters?
+/// Returns whether an edge of this sort is between these two characters.
 fn is_edge(edge: Edge, before: Option<char>, after: Option<char>) -> bool {
     let is_break = |c: char| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
     let is_word =
@@ -111,7 +111,7 @@ struct Backtracker<'p> {
     text: &'p str,
     /// One bit for each step and place where it was tried in vain. Not asked where a reference back makes the way there matter.
     tried: Vec<u64>,
-    /// Where each group begins and ends.
+    /// The begin and the end of each group.
     groups: Vec<Option<usize>>,
 }
 
@@ -157,7 +157,8 @@ impl<'p> Backtracker<'p> {
         is_first
     }
 
-    /// Can the steps from `step` on be taken from `at`, as far as [`Step::Found`]? `trace` gets what was tried on the way.
+    /// Returns whether the steps from `step` on can be taken from `at`, as far as [`Step::Found`]. `trace` gets what was tried on
+    /// the way.
     ///
     /// A look-around is a run of its own, and they nest as deep as groups do.
     fn run(
@@ -269,7 +270,7 @@ impl<'p> Backtracker<'p> {
         (before, self.text.get(at..).and_then(|after| after.chars().next()))
     }
 
-    /// What a group took; nothing where it took no part.
+    /// The text that a group took; nothing where it took no part.
     fn took(&self, number: u32) -> &'p str {
         let place = |at: u32| self.groups.get(at as usize).copied().flatten();
         let ends = place(2 * number).zip(place(2 * number + 1));

@@ -6,14 +6,14 @@ use super::program::{Code, Edge, Step, bounded, choice, repeat};
 /// The deepest nesting of groups: what is written in one is copied once for each around it.
 const MAX_GROUPS: usize = 64;
 
-/// What a pattern comes to.
+/// A pattern that was read.
 pub(super) struct Parsed<C> {
     pub(super) code: C,
     pub(super) classes: Vec<Class>,
     pub(super) n_groups: usize,
 }
 
-/// Reads `source`; `None` where it is no pattern, or too large a one.
+/// Reads `source`; `None` where it is not a pattern, or too large a one.
 pub(super) fn parse<C: Code>(source: &str) -> Option<Parsed<C>> {
     let mut parser = Parser::<C> {
         rest: source,
@@ -54,7 +54,7 @@ enum Sort {
 struct Group<C> {
     sort: Sort,
     flags: Flags,
-    /// Is it read from its end to its start, as all is that stands in a look-behind?
+    /// It is read from its end to its start, as all is that stands in a look-behind.
     is_backward: bool,
     branches: Vec<C>,
     /// The parts of the branch in hand; the last one may still be repeated.
@@ -115,7 +115,7 @@ impl<'s, C: Code> Parser<'s, C> {
         behind.is_some()
     }
 
-    /// What comes before `end`, which is passed over too.
+    /// Returns the text before `end`, which is passed over too.
     fn until(&mut self, end: char) -> Option<&'s str> {
         let (inside, behind) = self.rest.split_once(end)?;
         self.rest = behind;
@@ -181,7 +181,7 @@ impl<'s, C: Code> Parser<'s, C> {
         Some(())
     }
 
-    /// What stands between the braces of `{2}`, `{2,}`, `{2,5}`, which is passed over; `None` where it is none of them.
+    /// Reads the numbers between the braces of `{2}`, `{2,}`, `{2,5}`, which are passed over; `None` for any other text.
     fn counts(&mut self) -> Option<(usize, Option<usize>)> {
         let (inside, behind) = self.rest.split_once('}')?;
         let (least, most) = inside.split_once(',').map_or((inside, Some(inside)), |(least, most)| {
@@ -278,7 +278,7 @@ impl<'s, C: Code> Parser<'s, C> {
         Some(())
     }
 
-    /// What follows a backslash outside of brackets.
+    /// Reads the escape behind a backslash outside of brackets.
     fn escape(&mut self) -> Option<()> {
         match self.peek()? {
             'b' => self.edge(Edge::Word),
@@ -315,7 +315,7 @@ impl<'s, C: Code> Parser<'s, C> {
         self.step(Step::Back(number));
     }
 
-    /// What follows a backslash in brackets and outside.
+    /// Reads the escape behind a backslash in brackets and outside.
     fn escaped(&mut self) -> Option<Escaped> {
         Some(match self.next()? {
             'd' => Escaped::Class(Class::of(DIGIT)),
