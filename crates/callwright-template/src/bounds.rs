@@ -1,5 +1,5 @@
-//! What keeps a template's values small: each value that an expression takes by its name is weighed, and so is what makes
-//! texts longer. All of it goes off one budget.
+//! Keeps a template's values small: each value that an expression takes by its name is weighed, and so is each operation that
+//! makes texts longer. All of it goes off one budget.
 //!
 //! A text grows without end only where it is taken up again: by a name, or by a filter that repeats what it is given.
 //! Operators cannot be watched, but what they work on comes from names, from the source, or from such a filter.
@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value, filters};
 
-/// How many bytes one prompt may take up, and how many more for each byte that goes in.
+/// The bytes that one prompt may take up, and those that it may take for each byte that goes in.
 const MAX_WEIGHT: u64 = 32 << 20;
 const WEIGHT_PER_BYTE: u64 = 256;
-/// What a value weighs besides its text.
+/// The weight of a value besides its text.
 const NODE: u64 = 64;
-/// How deep values may be, and how far a text may be indented.
+/// The most depth of values, and the widest indent of a text.
 const MAX_DEPTH: usize = 64;
 const MAX_INDENT: usize = 256;
-/// What may be multiplied: a number up to this, a text up to so many bytes.
+/// The most that may be multiplied: a number up to this, a text up to so many bytes.
 pub(crate) const MAX_FACTOR: usize = 4096;
 pub(crate) const MAX_REPEATED: usize = 64;
 
@@ -43,7 +43,7 @@ fn too_much() -> Error {
     Error::new(ErrorKind::InvalidOperation, "the template's values get too large").with_source(TooMuch)
 }
 
-/// What is left for one prompt.
+/// The rest for one prompt.
 #[derive(Clone, Debug)]
 struct Budget(Arc<AtomicU64>);
 

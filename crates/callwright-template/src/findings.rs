@@ -12,14 +12,14 @@ use crate::record;
 use crate::speech;
 use crate::template::Template;
 
-/// What a template says about its model.
+/// The findings of a template about its model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
-    /// Which turns it takes.
+    /// The turns that it takes.
     pub turns: Turns,
-    /// Does it tell the model of its tools?
+    /// It tells the model of its tools.
     pub lists_tools: bool,
-    /// What stands around the model's reasoning, where it tells.
+    /// The marks around the model's reasoning, where it tells of some.
     pub reasoning: Option<Reasoning>,
     /// The dialect that its calls are written in.
     pub calls: Result<Proved, Unknown>,
@@ -30,11 +30,11 @@ pub struct Findings {
 pub struct Proved {
     /// Its name.
     pub name: String,
-    /// The record, where it is none of those that are known. It says how it is spoken, as the template speaks it.
+    /// The record, where it is not among those that are known. It says how it is spoken, as the template speaks it.
     pub own: Option<Dialect>,
-    /// How many answers the template wrote that were read as they were meant.
+    /// The number of answers that the template wrote and that were read as they were meant.
     pub round_trips: usize,
-    /// How many more could not be, as their arguments hold marks or quotes that the template does not escape.
+    /// The number of further ones that could not be, as their arguments hold marks or quotes that the template does not escape.
     pub unclear: usize,
 }
 

@@ -26,22 +26,22 @@ pub(crate) struct Samples {
     pub(crate) number: Option<String>,
 }
 
-/// How calls are written.
+/// The form of calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// What stands before and behind all calls of an answer.
+    /// The texts before and behind all calls of an answer.
     pub(crate) section: (String, String),
-    /// What stands before and behind one; with `{name}` and `{id}` in it.
+    /// The texts before and behind one; with `{name}` and `{id}` in it.
     pub(crate) call: (String, String),
-    /// What stands before and behind one argument, with `{key}` and `{type}`.
+    /// The texts before and behind one argument, with `{key}` and `{type}`.
     pub(crate) argument: (String, String),
-    /// What the arguments are written in.
+    /// The notation of the arguments.
     pub(crate) payload: Payload,
     /// The white space between an argument's marks and its value.
     pub(crate) around: (String, String),
 }
 
-/// What arguments are written in.
+/// The notation of arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
     /// JSON that holds the name.

@@ -1,4 +1,4 @@
-//! What a template says: which turns it takes, whether it tells of tools, and in which form its model calls them.
+//! Infers from a template which turns it takes, whether it tells of tools, and in which form its model calls them.
 
 use callwright::json;
 use callwright::value::Value;
@@ -7,27 +7,27 @@ use crate::form::{ID, KEY, NAME, Samples, VALUE};
 use crate::probe::{ASKED, Call, Manner, Probe, RULED, SAID, THOUGHT, id_of};
 use crate::token::common_suffix;
 
-/// What a template takes.
+/// The turns that a template takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// Does it take turns of the role `system`?
+    /// It takes turns of the role `system`.
     pub system_role: bool,
-    /// Must the turns of user and assistant alternate?
+    /// The turns of user and assistant must alternate.
     pub alternate: bool,
 }
 
-/// What stands around a model's reasoning.
+/// The marks around a model's reasoning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reasoning {
-    /// What opens it.
+    /// The mark that opens it.
     pub open: String,
-    /// What closes it.
+    /// The mark that closes it.
     pub close: String,
-    /// Does the prompt open it, so that an answer begins in it?
+    /// The prompt opens it, so that an answer begins in it.
     pub opened: bool,
 }
 
-/// Which turns the template takes.
+/// Returns the turns that the template takes.
 pub(crate) fn turns(probe: &Probe<'_>) -> Turns {
     let user = json!({"role": "user", "content": ASKED});
     let says = |messages: &[Value], words: &[&str]| {
@@ -61,7 +61,7 @@ pub(crate) fn tools() -> Vec<Value> {
     NAMES.iter().map(|name| tool(name, &KEYS)).collect()
 }
 
-/// Does the template tell the model of its tools?
+/// Returns whether the template tells the model of its tools.
 pub(crate) fn lists_tools(probe: &Probe<'_>) -> bool {
     let user = json!({"role": "user", "content": ASKED});
     let prompt = probe.render(std::slice::from_ref(&user), &tools(), true);
@@ -134,7 +134,7 @@ pub(crate) fn blanked(text: &str) -> String {
     text
 }
 
-/// What stands around the model's reasoning; none where the template tells of none.
+/// Returns the marks around the model's reasoning; `None` where the template tells of none.
 pub(crate) fn reasoning(probe: &Probe<'_>) -> Option<Reasoning> {
     let answers = probe.answers(&[]).ok()?;
     let marks = ["reasoning_content", "thinking", "reasoning"].iter().find_map(|member| {

@@ -4,7 +4,7 @@
 use crate::bounds::{FACTOR, MAX_FACTOR, MAX_REPEATED, WEIGHED};
 use crate::ordered::ORDERED;
 
-/// How deep lists and maps may stand in each other in one tag.
+/// The most lists and maps that may stand in each other in one tag.
 const MAX_NESTING: usize = 8;
 
 /// Words that are no names.
@@ -83,7 +83,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// What stands before a place.
+/// The token before a place.
 #[derive(Clone, Copy, PartialEq)]
 enum Before {
     /// A name, whose function stands at this place of what is written.
@@ -139,7 +139,7 @@ fn expression(text: &str) -> Result<String, &'static str> {
 struct Weigher {
     out: String,
     before: Before,
-    /// How many signs of multiplication there were.
+    /// The number of signs of multiplication.
     factors: usize,
     /// One of them stands right before.
     is_factor: bool,

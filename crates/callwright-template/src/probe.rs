@@ -9,13 +9,13 @@ use callwright::value::Value;
 use crate::template::{EOS, Template, TemplateError};
 use crate::token::{common_prefix, common_suffix, tokens};
 
-/// What a user says. Words that no template has, of letters that no template changes.
+/// The words of a user. No template has them, and no template changes their letters.
 pub(crate) const ASKED: &str = "zqasked";
-/// What a system prompt says.
+/// The words of a system prompt.
 pub(crate) const RULED: &str = "zqruled";
-/// What an assistant says.
+/// The words of an assistant.
 pub(crate) const SAID: &str = "zqsaid";
-/// What it thinks.
+/// The thoughts of an assistant.
 pub(crate) const THOUGHT: &str = "zqthought";
 
 /// The most prompts that are rendered for one template.
@@ -34,12 +34,12 @@ impl Call {
     }
 }
 
-/// How a template wants calls.
+/// The manner in which a template wants calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// Are arguments JSON text, as on the wire? An object otherwise.
+    /// Arguments are JSON text, as on the wire. They are an object otherwise.
     pub(crate) as_text: bool,
-    /// Does the id name the tool, as in `functions.f:0`? The template then writes the id alone.
+    /// The id names the tool, as in `functions.f:0`. The template then writes the id alone.
     pub(crate) by_id: bool,
 }
 
@@ -57,7 +57,7 @@ impl Manner {
         Manner { as_text: true, by_id: true },
     ];
 
-    /// Whether it is the last one in which the id says nothing.
+    /// Returns whether it is the last one in which the id says nothing.
     pub(crate) fn is_last_by_name(self) -> bool {
         self.as_text && !self.by_id
     }
@@ -83,7 +83,7 @@ impl Manner {
 /// Asks one template.
 pub(crate) struct Probe<'t> {
     template: &'t Template,
-    /// How many prompts may still be rendered.
+    /// The number of prompts that may still be rendered.
     left: Cell<usize>,
 }
 
@@ -106,7 +106,7 @@ impl<'t> Probe<'t> {
         prompt
     }
 
-    /// What answers stand between where `tools` are on offer.
+    /// Returns the texts between which answers stand where `tools` are on offer.
     ///
     /// # Errors
     /// The template gives no prompt for that.
@@ -130,14 +130,13 @@ pub(crate) struct Answers<'p, 't> {
     asked: Value,
     /// The prompt that the model gets.
     pub(crate) given: String,
-    /// What stands before and behind plain words: an empty thought, the end of the turn.
+    /// The texts before and behind plain words: an empty thought, the end of the turn.
     pub(crate) before: String,
     behind: String,
 }
 
 impl Answers<'_, '_> {
-    /// What a model wrote whose turn is `turn`: all behind what it was given and what it thought, up to the end of its
-    /// turn.
+    /// Returns the words of a model whose turn is `turn`: all behind its prompt and its thoughts, up to the end of its turn.
     pub(crate) fn written(&self, turn: Value) -> Result<String, TemplateError> {
         let text = self.whole(turn)?;
         let text = text.strip_prefix(self.before.trim_end()).unwrap_or(&text);
@@ -145,7 +144,7 @@ impl Answers<'_, '_> {
         Ok(text.split(EOS).next().unwrap_or_default().to_owned())
     }
 
-    /// How many bytes at the end of `text` end its turn, as they end one of plain words.
+    /// Returns the length of the end of `text` that ends its turn, as it ends one of plain words.
     fn end_of(&self, text: &str) -> usize {
         let shared = common_suffix(text, &self.behind);
         if shared == self.behind.len() {

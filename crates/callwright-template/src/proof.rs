@@ -7,29 +7,29 @@ use callwright::{Context, Outcome, ToolSet, parse};
 use crate::probe::{Answers, Call, Manner, Probe};
 use crate::token::tokens;
 
-/// What came of the round trips.
+/// The result of the round trips.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proof {
     /// The dialect that the calls were read in.
     pub(crate) dialect: String,
-    /// How many answers were read as they were meant.
+    /// The number of answers that were read as they were meant.
     pub(crate) right: usize,
-    /// How many could not be: their arguments hold marks or quotes that the template does not escape.
+    /// The number of those that could not be: their arguments hold marks or quotes that the template does not escape.
     pub(crate) unclear: usize,
-    /// How many of these were read as other arguments.
+    /// The number of these that were read as other arguments.
     pub(crate) misread: usize,
-    /// What was repaired in all of them.
+    /// The number of repairs in all of them.
     pub(crate) repairs: usize,
 }
 
 impl Proof {
-    /// How much had to be repaired, of a hundred answers.
+    /// Returns the number of repairs in a hundred answers.
     pub(crate) fn repaired(&self) -> usize {
         100 * self.repairs / self.right.max(1)
     }
 }
 
-/// What is said before a call.
+/// The words before a call.
 const WORDS: &str = "I will look that up.";
 
 /// The tools of the round trips.
@@ -108,7 +108,7 @@ const TEXTS: &[&str] = &[
 /// Writes an answer of words and calls, if it can hold them.
 type Write<'p> = &'p dyn Fn(&str, &[Call]) -> Option<String>;
 
-/// What is done for one proof.
+/// The round trips of one proof.
 struct Trips<'p> {
     write: Write<'p>,
     context: &'p Context<'p>,
@@ -166,7 +166,7 @@ fn trips(
     Ok(trips.proof)
 }
 
-/// What the template writes for an answer.
+/// Returns the text that the template writes for an answer.
 fn written(answers: &Answers<'_, '_>, manner: Manner, said: &str, calls: &[Call]) -> Option<String> {
     let turn = match calls {
         [] => json!({"role": "assistant", "content": said}),
@@ -226,8 +226,8 @@ fn read(outcome: &Outcome) -> Option<Vec<Call>> {
     read.filter(|_| outcome.refusals().next().is_none())
 }
 
-/// Is `text` what was said? Templates may leave out words that stand before a call, and end the turn of a call with
-/// tokens of their own, which servers do not hand on.
+/// Returns whether `text` is what was said. Templates may leave out words that stand before a call, and end the turn of a call
+/// with tokens of their own, which servers do not hand on.
 fn is_said(text: &str, said: &str, written: &str) -> bool {
     let text = text.trim();
     let rest = text.strip_prefix(said).unwrap_or(text).trim_start();

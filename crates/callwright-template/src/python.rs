@@ -1,5 +1,5 @@
-//! What Python gives to a template besides the language itself: methods of its values, lists that grow, `tojson` as
-//! `json.dumps` writes it, and the functions that chat templates are promised.
+//! Python's part of a template besides the language itself: methods of its values, lists that grow, `tojson` as `json.dumps`
+//! writes it, and the functions that chat templates are promised.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use minijinja::{Environment, Error, ErrorKind, State, Value};
 
 use crate::ordered::{ORDERED, written};
 
-/// How deep a value may be that is written as JSON.
+/// The most depth of a value that is written as JSON.
 const MAX_DEPTH: usize = 128;
 /// The day on which every template is rendered: what it says about itself must not depend on the clock.
 pub(crate) const TODAY: &str = "2024-07-26";
@@ -32,7 +32,7 @@ pub(crate) fn add_to(environment: &mut Environment<'_>) {
 /// The function that makes a list that can grow of one that cannot. See [`growing`](super::source::growing).
 pub(crate) const LIST: &str = "growing_list";
 
-/// What a template says with `raise_exception`.
+/// The message of `raise_exception`.
 #[derive(Debug)]
 pub(crate) struct Raised(pub(crate) String);
 

@@ -41,7 +41,7 @@ impl Server {
     }
 }
 
-/// The parsers of a dialect in vLLM and in SGLang; `-` is none.
+/// The parsers of a dialect in vLLM and in SGLang; `-` stands where there is none.
 fn parsers(dialect: &str) -> Option<(&'static str, &'static str)> {
     PARSERS.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let mut words = line.split_whitespace();

@@ -16,15 +16,15 @@ use crate::source::adapted;
 const MAX_SOURCE: usize = 256 << 10;
 /// The longest prompt, in bytes.
 const MAX_PROMPT: usize = 8 << 20;
-/// How many steps one prompt may take, and how many more for each kilobyte of what goes in.
+/// The most steps of one prompt, and those that it may take for each kilobyte that goes in.
 const MAX_STEPS: u64 = 400_000;
 const STEPS_PER_KILOBYTE: u64 = 2_000;
-/// How many bytes of its source a template may write, over and over.
+/// The most bytes of its source that a template may write, over and over.
 const MAX_WRITTEN: u64 = 256 << 20;
-/// How deep macros may call each other.
+/// The most macros that may call each other.
 const MAX_CALLS: usize = 200;
 
-/// What stands for the tokens that begin and end a text; what a server says they are does not matter here.
+/// The tokens that begin and end a text here; the server's own do not matter.
 pub(crate) const BOS: &str = "<|cw-bos|>";
 pub(crate) const EOS: &str = "<|cw-eos|>";
 
@@ -54,7 +54,7 @@ pub struct Template {
 pub enum TemplateError {
     /// It is longer than 256 kB.
     TooLong,
-    /// It is no template: the line, and what is wrong there.
+    /// It is not a template: the line, and the fault there.
     Syntax(usize, String),
     /// It refuses the conversation, in these words.
     Raised(String),
@@ -177,7 +177,7 @@ fn failed(error: &Error) -> TemplateError {
     }
 }
 
-/// How much there is to do about a value, roughly in bytes.
+/// The work for a value, roughly in bytes.
 fn size_of(value: &Json) -> usize {
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => 8,

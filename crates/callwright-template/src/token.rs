@@ -58,13 +58,13 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// How many bytes `a` and `b` have in common at their beginning, in whole pieces.
+/// The number of bytes that `a` and `b` have in common at their beginning, in whole pieces.
 pub(crate) fn common_prefix(a: &str, b: &str) -> usize {
     let pairs = tokens(a).into_iter().zip(tokens(b));
     pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum()
 }
 
-/// How many at their end.
+/// The number of bytes that they have in common at their end.
 pub(crate) fn common_suffix(a: &str, b: &str) -> usize {
     let (a, b) = (tokens(a), tokens(b));
     let pairs = a.iter().rev().zip(b.iter().rev());

@@ -1,5 +1,5 @@
-//! What a tokenizer's configuration says of its model's calls: Hugging Face's `response_template`, and `response_schema`, which
-//! came before it.
+//! A tokenizer's description of its model's calls: Hugging Face's `response_template`, and `response_schema`, which came before
+//! it.
 //!
 //! Both describe by regular expressions what an answer looks like (<https://huggingface.co/docs/transformers/main/chat_response_parsing>).
 //! None of them sees a model's text here: they are taken apart into marks, once, and what does not come to marks is said.
@@ -49,7 +49,7 @@ pub struct ResponseTemplate {
 pub struct ResponseError {
     /// The part: `tool_calls.open_pattern`.
     pub part: String,
-    /// What is wrong with it.
+    /// The fault.
     pub why: String,
 }
 
@@ -73,7 +73,7 @@ impl ResponseTemplate {
     /// Takes apart `json`: a `tokenizer_config.json`, or what stands in it as `response_template` or `response_schema`.
     ///
     /// # Errors
-    /// It is none of these, or a part of it does not come to marks.
+    /// It is something else, or a part of it does not come to marks.
     pub fn new(json: &str) -> Result<ResponseTemplate, ResponseError> {
         if MAX_BYTES < json.len() {
             return Err(error("", "the file is longer than 4 MB"));

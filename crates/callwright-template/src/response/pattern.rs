@@ -14,9 +14,9 @@ pub(super) enum Piece {
     Space,
     /// Anything, or nothing.
     Any,
-    /// What a group takes, by its name or its number.
+    /// The text that a group takes, by its name or its number.
     Group(String),
-    /// What the group of this name or number took, once more.
+    /// The text that the group of this name or number took, once more.
     Same(String),
 }
 
@@ -46,7 +46,7 @@ struct Parser<'p> {
     groups: usize,
 }
 
-/// What one atom takes.
+/// The text that one atom takes.
 enum Atom {
     Nothing,
     Char(char),
@@ -186,7 +186,7 @@ impl Parser<'_> {
         Ok(Atom::Ways(vec![vec![Piece::Group(name)]]))
     }
 
-    /// How often the atom before may stand there.
+    /// Reads how often the atom before may stand there.
     fn count(&mut self) -> (usize, usize) {
         let count = match self.rest.chars().next() {
             Some('*') => (0, usize::MAX),

@@ -57,7 +57,7 @@ fn anchors(field: &Value, literal: &str, by_pattern: &str) -> Result<Option<Vec<
     })
 }
 
-/// What the content is, and the group that names the tool, if one does.
+/// Reads the content, and the group that names the tool, if one does.
 fn body(field: &Value, is_repeated: bool) -> Result<(Body, Option<String>), ResponseError> {
     const PART: &str = "tool_calls.transform";
     let content = field.get("content").and_then(Value::as_str).unwrap_or("text");
@@ -153,7 +153,7 @@ pub(super) fn argument(pattern: &str) -> Result<Body, String> {
     Ok(Body::Tags(pieces))
 }
 
-/// What stands around the model's reasoning, where that is two texts.
+/// Reads the marks around the model's reasoning, where those are two texts.
 fn reasoning(fields: &Value) -> Option<Block> {
     let field = ["thinking", "reasoning", "reasoning_content"].iter().find_map(|name| fields.get(name))?;
     let text = |key: &str| field.get(key)?.as_str().map(|text| text.trim().to_owned());

@@ -71,7 +71,7 @@ fn renamed(pieces: &[Piece]) -> Vec<Piece> {
     pieces.iter().map(name).collect()
 }
 
-/// What stands in a call, and what names its tool, where that is not in JSON.
+/// Reads the body of a call, and the pieces that name its tool, where that is not in JSON.
 fn body(items: &Value) -> Result<(Body, Option<Vec<Piece>>), ResponseError> {
     if text(items, "x-parser") == Some("json") {
         return Ok((

@@ -6,19 +6,19 @@ use super::pattern::Piece;
 use crate::form::{Form, ID, KEY, NAME, Payload};
 use crate::probe::Call;
 
-/// How calls are written.
+/// The form in which calls are written.
 #[derive(Clone, Debug)]
 pub(super) struct Calls {
-    /// What may open one: the group `name` is the tool's.
+    /// The texts that may open one: the group `name` is the tool's.
     pub(super) opens: Vec<Vec<Piece>>,
-    /// What may close it.
+    /// The texts that may close it.
     pub(super) closes: Vec<Vec<Piece>>,
     pub(super) body: Body,
-    /// May an answer hold several?
+    /// An answer may hold several.
     pub(super) is_repeated: bool,
 }
 
-/// What stands between the two.
+/// The body between the two.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     /// JSON with the name and the arguments under these keys; perhaps a list of it.

@@ -11,7 +11,8 @@ use crate::token::tokens;
 /// Stands for a call's arguments.
 const ARGUMENTS: char = '\u{E004}';
 
-/// How the calls of `samples`, which have this form, are written. What the form does not say is as in `general`.
+/// Reads how the calls of `samples`, which have this form, are written. The parts that the form does not tell are those of
+/// `general`.
 pub(super) fn calls(samples: &Samples, form: &Form, general: &Calls) -> Option<Calls> {
     let one = slotted(&samples.one, form)?;
     let two = samples.calls.as_deref().and_then(|two| slotted(two, form)).and_then(|two| parted(&two));
@@ -53,7 +54,7 @@ fn slotted(text: &str, form: &Form) -> Option<String> {
     out.contains(ARGUMENTS).then_some(out)
 }
 
-/// Where the arguments stand whose key is at `key`.
+/// The place of the arguments whose key is at `key`.
 fn span(text: &str, from: usize, key: usize, form: &Form) -> Option<Range<usize>> {
     let value = key + text[key..].find(VALUE)?;
     let behind = value + VALUE.len_utf8();
@@ -122,7 +123,7 @@ fn parted(two: &str) -> Option<Calls> {
     Some(Calls { open, call, between, close, arguments: Arguments::Json })
 }
 
-/// What the arguments are written in.
+/// The notation of the arguments.
 fn arguments(one: &str, form: &Form, general: &Arguments) -> Arguments {
     let (open, close) = &form.argument;
     match &form.payload {

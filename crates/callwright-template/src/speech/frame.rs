@@ -28,12 +28,12 @@ impl Frame {
         Frame { marks }
     }
 
-    /// Is `token` one of them?
+    /// Returns whether `token` is one of them.
     pub(super) fn has(&self, token: &str) -> bool {
         self.marks.iter().any(|mark| mark == token)
     }
 
-    /// Does `text` hold any of them?
+    /// Returns whether `text` holds any of them.
     pub(super) fn is_in(&self, text: &str) -> bool {
         self.marks.iter().any(|mark| text.contains(mark.as_str()))
     }
@@ -65,7 +65,7 @@ impl Frame {
     }
 }
 
-/// `<|im_end|>`, `[INST]`; a single sign is none.
+/// `<|im_end|>`, `[INST]`; a single sign does not count.
 fn is_mark(token: &str) -> bool {
     1 < token.chars().count() && !token.chars().all(|c| c.is_alphanumeric() || c == '_' || c.is_whitespace())
 }

@@ -1,7 +1,7 @@
-//! How a dialect that was inferred is spoken to a model whose server drops the tools: the tools, the calls and the results
+//! The speech of a dialect that was inferred, for a model whose server drops the tools: the tools, the calls and the results
 //! stand as the template itself writes them.
 //!
-//! What the template writes goes in; out comes a [`PromptFormat`]. A part of it that cannot be told from the template is the
+//! The texts of the template go in; out comes a [`PromptFormat`]. A part of it that cannot be told from the template is the
 //! general one. No text of it holds a mark that begins or ends a turn: the server writes those.
 
 mod calls;

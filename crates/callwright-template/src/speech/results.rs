@@ -10,17 +10,17 @@ use crate::infer::{KEYS, NAMES, VALUES, blanked, tools};
 use crate::probe::{ASKED, Call, Manner, Probe, id_of};
 use crate::token::{common_prefix, common_suffix, tokens};
 
-/// What the tools gave. The quote shows whether it is written as JSON.
+/// The results of the tools. The quote shows whether it is written as JSON.
 const GIVEN: [&str; 2] = ["zqgivenone\"zqend", "zqgiventwo\"zqend"];
 
-/// What stands around one result.
+/// The texts around one result.
 struct Around {
     open: String,
     close: String,
     is_json: bool,
 }
 
-/// How results are written; `None` where that cannot be told, or where nothing stands around one.
+/// Reads how results are written; `None` where that cannot be told, or where nothing stands around one.
 pub(super) fn results(probe: &Probe<'_>, manner: Manner, frame: &Frame) -> Option<Results> {
     // Where the tools stand in the last turn, they would hide what it begins with.
     let (one, tools) = [Vec::new(), tools()]
@@ -56,7 +56,7 @@ fn result(n: usize) -> Value {
     json!({"role": "tool", "tool_call_id": id_of(n), "name": NAMES[n], "content": GIVEN[n]})
 }
 
-/// What stands around one result, beyond what stands around the words of a user in its place.
+/// Reads the texts around one result, beyond those around the words of a user in its place.
 fn around(probe: &Probe<'_>, manner: Manner, frame: &Frame, tools: &[Value]) -> Option<Around> {
     let prompt = |next: &dyn Fn(usize) -> Value| {
         probe.render(&conversation(manner, 1, next), tools, true).ok().map(|prompt| blanked(&prompt))
@@ -86,7 +86,7 @@ fn closing(mark: &str) -> String {
     signs.next().map_or_else(String::new, |first| format!("{first}/{}", signs.as_str()))
 }
 
-/// What stands before and behind `given`, and whether it is written as JSON.
+/// Returns the texts before and behind `given`, and whether it is written as JSON.
 fn split<'t>(text: &'t str, given: &str) -> Option<(&'t str, &'t str, bool)> {
     if let Some((before, behind)) = text.split_once(&Value::from(given).to_string()) {
         return Some((before, behind, true));
@@ -95,7 +95,7 @@ fn split<'t>(text: &'t str, given: &str) -> Option<(&'t str, &'t str, bool)> {
     Some((before, behind, false))
 }
 
-/// What stands between two results.
+/// Returns the text between two results.
 fn between(probe: &Probe<'_>, manner: Manner, one: &Around, tools: &[Value]) -> Option<String> {
     let prompt = blanked(&probe.render(&conversation(manner, 2, result), tools, true).ok()?);
     let (_, behind, is_json) = split(&prompt, GIVEN[0])?;
@@ -103,7 +103,7 @@ fn between(probe: &Probe<'_>, manner: Manner, one: &Around, tools: &[Value]) -> 
     (is_json == one.is_json && again == one.is_json).then(|| between.to_owned())
 }
 
-/// What stands before all results, before one, between two, behind one, behind all.
+/// Returns the texts before all results, before one, between two, behind one, behind all.
 fn parted(one: &Around, between: &str, frame: &Frame) -> Option<(String, String, String, String, String)> {
     if frame.is_in(between) {
         return None;

@@ -10,9 +10,9 @@ use crate::infer::{KEYS, NAMES, tools};
 use crate::probe::{ASKED, Probe, RULED};
 use crate::token::{common_prefix, common_suffix, tokens};
 
-/// What teaches where the template only lists the tools: its own model knows the rest.
+/// The lesson for a template that only lists the tools: its own model knows the rest.
 const TAUGHT: &str = "\n\nA tool is called like this:\n{calls}\n";
-/// What would be taken for a slot.
+/// The texts that would be taken for a slot.
 const SLOTS: [&str; 5] = ["{tools}", "{calls}", "{name}", "{otherwise}", "{several}"];
 
 /// The text that teaches the tools, and how they are listed in it. `None` where the template does not tell of them as
@@ -40,7 +40,7 @@ pub(super) fn system(probe: &Probe<'_>, frame: &Frame, record: &Dialect) -> Opti
     Some((system, Listing { form, each: "{tool}".into(), between: between.into() }))
 }
 
-/// What the prompt for `messages` has more where `tools` are on offer.
+/// Returns the text that the prompt for `messages` has more where `tools` are on offer.
 fn added(probe: &Probe<'_>, messages: &[Value], tools: &[Value]) -> Option<String> {
     let plain = probe.render(messages, &[], true).ok()?;
     let told = probe.render(messages, tools, true).ok()?;
@@ -57,7 +57,7 @@ fn added(probe: &Probe<'_>, messages: &[Value], tools: &[Value]) -> Option<Strin
     (!rest.is_empty()).then(|| format!("{}{}", moved.concat(), rest.concat()))
 }
 
-/// Where `tool` stands as JSON from `from` on, and in which form.
+/// Returns the place at which `tool` stands as JSON from `from` on, and its form.
 fn definition(text: &str, from: usize, tool: &Value) -> Option<((usize, usize), Definition)> {
     text[from..].match_indices('{').find_map(|(at, _)| {
         let at = from + at;
