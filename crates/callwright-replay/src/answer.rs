@@ -29,7 +29,7 @@ pub(crate) struct Response {
     /// The length that is announced; none for a stream.
     pub(crate) length: Option<u64>,
     pub(crate) steps: Vec<Step>,
-    /// How long its head waits; for ever where there is nothing.
+    /// The time that its head waits; for ever where there is nothing.
     pub(crate) delay: Option<Duration>,
 }
 
@@ -51,7 +51,7 @@ impl Response {
         Response::json(status, &told(&json!({ "message": message }), api))
     }
 
-    /// What `answer` comes to for `request`.
+    /// Writes the response of `answer` to `request`.
     pub(crate) fn of(answer: &Answer, request: &Request<'_>, script_form: &Form) -> Response {
         let form = answer.form.as_ref().unwrap_or(script_form);
         let status = answer.status.unwrap_or(if answer.error.is_some() { 400 } else { 200 });
@@ -168,7 +168,7 @@ pub(crate) fn arguments(text: String, form: &Form) -> Value {
     }
 }
 
-/// Arguments where an object stands for them. What is no JSON is a text.
+/// Arguments where an object stands for them. Anything but JSON is a text.
 pub(crate) fn input(text: &str) -> Value {
     match text.is_empty() {
         true => json!({}),

@@ -1,4 +1,4 @@
-//! What a conversation has come to: the user's task, the calls that were made for it, and what they came to.
+//! The state of a conversation: the user's task, the calls that were made for it, and their results.
 //!
 //! Calls and results are known by their place where they are text: an assistant's message that names a declared
 //! tool is a call, and what the user says next is what became of it.
@@ -7,18 +7,18 @@ use callwright_value::Value;
 
 use crate::declared::{self, Tool};
 
-/// What a request is about.
+/// The subject of a request.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
     /// The declared tools.
     pub(crate) tools: Vec<Tool>,
     /// They are declared in `tools`, and not in the prompt.
     pub(crate) is_native: bool,
-    /// What the user wants.
+    /// The user's task.
     pub(crate) task: String,
     /// The calls that were made for it, as they were written.
     pub(crate) calls: Vec<String>,
-    /// What the last of them came to.
+    /// The results of the last of them.
     pub(crate) results: Vec<String>,
     /// The prose that the assistant answered with, where nobody has said anything since.
     prose: Option<String>,
@@ -88,10 +88,10 @@ impl Conversation {
     }
 }
 
-/// What begins a message that tells a model of an error in its call.
+/// The begin of a message that tells a model of an error in its call.
 pub(crate) const FEEDBACK: &str = "⚠️ Tool Call";
 
-/// What begins each sentence of the built-in script about results, so that it is not taken for a call.
+/// The begin of each sentence of the built-in script about results, so that it is not taken for a call.
 pub(crate) const SENTENCES: [&str; 2] = ["Done", "It did not work"];
 
 fn is_sentence(text: &str) -> bool {

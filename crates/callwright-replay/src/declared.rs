@@ -10,7 +10,7 @@ use crate::{markup, signature};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tool {
     pub(crate) name: String,
-    /// What it is for.
+    /// Its purpose.
     pub(crate) about: String,
     /// The schema of its arguments.
     pub(crate) parameters: Value,

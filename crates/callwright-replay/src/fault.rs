@@ -1,14 +1,14 @@
-//! What goes wrong on the way to the client.
+//! The faults on the way to the client.
 
 use serde::Deserialize;
 
-/// What goes wrong with one answer. Bytes are those of the body.
+/// The faults of one answer. Bytes are those of the body.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fault {
-    /// How many milliseconds the answer's head waits.
+    /// The milliseconds for which the answer's head waits.
     pub delay_ms: u64,
-    /// How many milliseconds lie between two writes.
+    /// The milliseconds between two writes.
     pub between_ms: u64,
     /// Nothing comes at all, not even a head.
     pub silent: bool,
@@ -36,7 +36,7 @@ pub struct Cut {
     pub how: Goodbye,
 }
 
-/// How a body ends too soon.
+/// The way in which a body ends too soon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goodbye {
@@ -55,9 +55,9 @@ pub enum Goodbye {
 pub struct Garbage {
     /// Behind so many bytes.
     pub after: usize,
-    /// How many.
+    /// The number of them.
     pub length: usize,
-    /// Which ones.
+    /// Their sort.
     #[serde(default)]
     pub seed: u64,
 }
@@ -68,17 +68,17 @@ pub struct Garbage {
 pub struct Midway {
     /// Behind so many events.
     pub after_events: usize,
-    /// How it is told.
+    /// The way in which it is told.
     #[serde(default)]
     pub form: MidwayForm,
-    /// What it says.
+    /// Its words.
     pub message: String,
     /// A `[DONE]` follows it.
     #[serde(default)]
     pub done: bool,
 }
 
-/// How an error is told in the middle of a stream.
+/// The way in which an error is told in the middle of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MidwayForm {

@@ -6,12 +6,12 @@ use callwright_value::{Map, Number, Value};
 use crate::pattern;
 use crate::task::Task;
 
-/// How deep schemas are followed: one that refers to itself ends there.
+/// The most depth to which schemas are followed: one that refers to itself ends there.
 const MAX_DEPTH: usize = 32;
 
-/// What values are made of.
+/// The material of values.
 pub(crate) struct Source<'a> {
-    /// What the user said.
+    /// The words of the user.
     pub(crate) task: &'a Task<'a>,
     /// Values for parameters of these names, where their schema admits them.
     pub(crate) with: &'a Map,
@@ -231,7 +231,7 @@ fn kind(schema: &Value) -> &'static str {
     known.unwrap_or_else(by_members)
 }
 
-/// Is `value` of the schema's type, and among its values?
+/// Returns whether `value` is of the schema's type, and among its values.
 fn admits(schema: &Value, value: &Value) -> bool {
     let is_one = schema["enum"].as_array().is_none_or(|values| values.contains(value));
     is_one
@@ -262,9 +262,9 @@ fn shown_in(description: &str) -> Option<String> {
     Task::new(description, None).quoted()
 }
 
-/// What texts of a format look like.
+/// The texts of a format.
 struct Format {
-    /// Is a word of it? Where nobody would say it in a sentence, none is.
+    /// Returns whether a word is one. A text that nobody would say in a sentence has no such word.
     is: fn(&str) -> bool,
     /// One that is.
     plain: &'static str,

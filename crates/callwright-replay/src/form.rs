@@ -1,4 +1,4 @@
-//! How an answer is written: the habits of servers that a client must not be hurt by.
+//! The form of an answer: the habits of servers that a client must not be hurt by.
 
 use serde::Deserialize;
 
@@ -6,17 +6,17 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Form {
-    /// How texts are cut into deltas.
+    /// The pieces into which texts are cut.
     pub pieces: Pieces,
-    /// How argument texts are cut, where that is different.
+    /// The pieces into which argument texts are cut, where those are different.
     pub argument_pieces: Option<Pieces>,
-    /// How the bytes are cut when they are written; each event by itself where nothing is said.
+    /// The pieces into which the bytes are cut when they are written; each event by itself where nothing is said.
     pub writes: Pieces,
-    /// Where a call's id stands.
+    /// The place of a call's id.
     pub ids: Ids,
     /// The name is repeated in each piece.
     pub repeats_names: bool,
-    /// How calls are numbered.
+    /// The numbers of calls.
     pub index: Index,
     /// The pieces of several calls come in turns.
     pub interleaved: bool,
@@ -24,7 +24,7 @@ pub struct Form {
     pub arguments_with_name: bool,
     /// Arguments are JSON objects, not texts; those that are no JSON stay texts.
     pub object_arguments: bool,
-    /// Where the finish stands.
+    /// The place of the finish.
     pub finish: Finish,
     /// The role stands in each delta.
     pub repeats_role: bool,
@@ -36,7 +36,7 @@ pub struct Form {
     pub no_done: bool,
     /// A comment before each event: `OPENROUTER PROCESSING`.
     pub comment: Option<String>,
-    /// Whether a stream counts its tokens; as the request asks where nothing is said.
+    /// A stream counts its tokens, or does not; as the request asks where nothing is said.
     pub usage: Option<bool>,
     /// Lines end with CR LF.
     pub crlf: bool,
@@ -46,7 +46,7 @@ pub struct Form {
     pub stream: Option<bool>,
 }
 
-/// Where a call's id stands.
+/// The place of a call's id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
@@ -61,7 +61,7 @@ pub enum Ids {
     Empty,
 }
 
-/// How calls are numbered in a stream.
+/// The numbers of calls in a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Index {
@@ -74,7 +74,7 @@ pub enum Index {
     Missing,
 }
 
-/// Where a stream's finish stands.
+/// The place of a stream's finish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
@@ -87,7 +87,7 @@ pub enum Finish {
     Missing,
 }
 
-/// How something is cut: `"whole"`, a number of characters (of bytes where bytes are cut), `"random:7"`.
+/// The pieces of a text: `"whole"`, a number of characters (of bytes where bytes are cut), `"random:7"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "PiecesText")]
 pub enum Pieces {

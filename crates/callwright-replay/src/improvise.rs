@@ -15,10 +15,10 @@ use crate::request::Request;
 use crate::script::Choice;
 use crate::task::{self, Task};
 
-/// How much of a result a sentence holds, in characters.
+/// The most characters of a result that a sentence holds.
 const MAX_RESULT: usize = 400;
 
-/// How an answer is made up.
+/// The way in which an answer is made up.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Improvise {
@@ -29,7 +29,7 @@ pub struct Improvise {
 }
 
 impl Improvise {
-    /// What is said; none where there is nothing to make up.
+    /// Makes up a choice; `None` where there is nothing to make up.
     pub(crate) fn choice(&self, request: &Request<'_>) -> Option<Choice> {
         let Conversation { tools, task, calls, results, is_native, .. } = request.conversation();
         let wanted = Wanted::of(request.body());
@@ -92,7 +92,7 @@ impl Improvise {
     }
 }
 
-/// Which calls a request wants.
+/// The calls that a request wants.
 #[derive(Debug, PartialEq)]
 enum Wanted<'a> {
     Any,
@@ -115,7 +115,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Does `call` hold exactly these arguments?
+/// Returns whether `call` holds exactly these arguments.
 fn holds(call: &str, name: &str, arguments: &Map, is_native: bool) -> bool {
     let is_it = |value: Value| value.as_object() == Some(arguments);
     if is_native && let Ok(value) = serde_json::from_str(call) {
@@ -128,7 +128,7 @@ fn holds(call: &str, name: &str, arguments: &Map, is_native: bool) -> bool {
     call.contains(name) && !call.contains(",}") && arguments.values().all(has)
 }
 
-/// Is a result an error that another call may answer?
+/// Returns whether a result is an error that another call may answer.
 fn is_error(result: &str) -> bool {
     let is_object = || {
         let value: Option<Value> = serde_json::from_str(result).ok();
@@ -137,7 +137,7 @@ fn is_error(result: &str) -> bool {
     result.starts_with(FEEDBACK) || is_object()
 }
 
-/// What the tools have answered, in a sentence.
+/// Tells the answers of the tools in a sentence.
 fn sentence(results: &[String], tools: &[Tool], is_native: bool) -> String {
     let [done, failed] = SENTENCES;
     let begins = if results.iter().any(|result| is_error(result)) { failed } else { done };

@@ -44,7 +44,7 @@ pub(crate) fn elements(text: &str) -> Vec<Tool> {
     all(text, "function").into_iter().filter_map(tool).collect()
 }
 
-/// What stands in all elements of a name.
+/// Returns the insides of all elements of a name.
 fn all<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     text.split(&open).skip(1).filter_map(|rest| rest.split_once(&close)).map(|(inner, _)| inner).collect()

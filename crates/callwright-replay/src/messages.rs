@@ -10,7 +10,7 @@ use crate::request::Request;
 use crate::script::{Answer, Choice};
 use crate::stream::{argument_pieces, written_as};
 
-/// What stands for the signature of a thought: nobody here checks it.
+/// The signature of a thought: nobody here checks it.
 const SIGNATURE: &str = "c2lnbmVk";
 
 /// The whole message.

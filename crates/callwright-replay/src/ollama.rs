@@ -46,7 +46,7 @@ pub(crate) fn lines(answer: &Answer, request: &Request<'_>, form: &Form) -> Vec<
     lines.iter().map(|line| format!("{line}{end}")).collect()
 }
 
-/// What the model says; its content is there in any case.
+/// Writes the words of the model; its content is there in any case.
 fn said(key: &str, text: &str) -> Map {
     let mut message = Map::from_iter([("role".into(), "assistant".into()), ("content".into(), "".into())]);
     message.insert(key.into(), text.into());

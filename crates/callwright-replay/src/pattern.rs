@@ -99,7 +99,7 @@ impl Parser<'_> {
         }
     }
 
-    /// How often what stands in front is written: as seldom as may be, but once where that is allowed.
+    /// Reads how often the part in front is written: as seldom as may be, but once where that is allowed.
     fn repeats(&mut self) -> Option<usize> {
         let n = match self.peek() {
             Some('*' | '+' | '?') => {

@@ -1,4 +1,4 @@
-//! What was asked, and how each answer ended. Keys are never kept.
+//! A record of the requests, and of the end of each answer. Keys are never kept.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ const SECRETS: [&str; 7] = [
 /// One request as it came.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// Which one it is, counted from 1.
+    /// Its number, counted from 1.
     pub number: usize,
     /// When all of it was there.
     pub at: Instant,
@@ -35,13 +35,13 @@ pub struct Recorded {
     pub headers: Vec<(String, String)>,
     /// The body, byte for byte.
     pub body: Bytes,
-    /// Which answer of the script it got, counted from 1; none where it got another one.
+    /// The answer of the script that it got, counted from 1; `None` where it got another one.
     pub answer: Option<usize>,
-    /// How the answer ended.
+    /// The end of the answer.
     pub ending: Ending,
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It is still being given.
@@ -53,7 +53,7 @@ pub enum Ending {
 }
 
 impl Recorded {
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null for any other body.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -63,7 +63,7 @@ impl Recorded {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// All of it as one line of JSON without a line end. A body that is no JSON is a text in it.
+    /// All of it as one line of JSON without a line end. A body that is not JSON is a text in it.
     pub fn line(&self) -> String {
         let text = || Value::from(String::from_utf8_lossy(&self.body));
         let headers: Map =
@@ -85,7 +85,7 @@ pub(crate) fn harmless(name: &str, value: &[u8]) -> String {
     if SECRETS.contains(&name) { "***".into() } else { String::from_utf8_lossy(value).into_owned() }
 }
 
-/// What is called with each request as it comes, before it is answered.
+/// A function that is called with each request as it comes, before it is answered.
 pub type Note = Box<dyn FnMut(&Recorded) + Send>;
 
 /// The requests so far.
@@ -97,7 +97,7 @@ pub(crate) struct Log {
 
 struct Kept {
     requests: VecDeque<Recorded>,
-    /// How many there were in all.
+    /// The number of all requests.
     seen: usize,
     most: usize,
 }

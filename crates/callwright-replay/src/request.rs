@@ -1,4 +1,4 @@
-//! What a request asks for, as far as a script can depend on it. A body that is no JSON asks for nothing.
+//! A request, as far as a script can depend on it. A body that is not JSON asks for nothing.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::conversation::Conversation;
 /// A request for a completion.
 pub(crate) struct Request<'a> {
     pub(crate) path: &'a str,
-    /// Which request for a completion it is, counted from 1.
+    /// Its number among the requests for a completion, counted from 1.
     pub(crate) nth: usize,
     pub(crate) bytes: &'a [u8],
     json: Value,
@@ -53,7 +53,7 @@ impl<'a> Request<'a> {
         bound.or_else(|| self.json["options"]["num_predict"].as_u64()).and_then(|n| usize::try_from(n).ok())
     }
 
-    /// Does it have this field, and something in it?
+    /// Returns whether it has this field, and something in it.
     pub(crate) fn has(&self, field: &str) -> bool {
         !self.json[field].is_null()
     }
@@ -62,7 +62,7 @@ impl<'a> Request<'a> {
         &self.json
     }
 
-    /// What the conversation has come to. Few scripts ask.
+    /// The state of the conversation. Few scripts ask.
     pub(crate) fn conversation(&self) -> &Conversation {
         self.conversation.get_or_init(|| Conversation::of(&self.json))
     }

@@ -1,4 +1,4 @@
-//! What a script says: the answers, when each of them is given, and what the server tells about itself.
+//! A script: the answers, when each of them is given, and the server's words about itself.
 //!
 //! In goes TOML or JSON; out comes a [`Script`] or one sentence about the first thing that is wrong in it.
 
@@ -22,13 +22,13 @@ pub struct Script {
     pub answers: Vec<Answer>,
     /// The APIs that it speaks, all where nothing is said: `chat`, `messages`, `responses`, `ollama`. 404 for the others.
     pub speaks: Option<Vec<Api>>,
-    /// How answers are written, where they do not say it themselves.
+    /// The form of answers that do not say it themselves.
     pub form: Form,
-    /// What `GET /v1/models` lists: whole entries; one named `replay` where there is none.
+    /// The list of `GET /v1/models`: whole entries; one named `replay` where there is none.
     pub models: Vec<Value>,
-    /// What `GET /props` answers; 404 where there is nothing.
+    /// The answer to `GET /props`; 404 where there is nothing.
     pub props: Option<Value>,
-    /// What `POST /api/show` answers, by model; 404 for the others.
+    /// The answers to `POST /api/show`, by model; 404 for the others.
     pub show: BTreeMap<String, Value>,
     /// The status of `GET /health`; 200 where it is not said.
     pub health: Option<u16>,
@@ -51,17 +51,17 @@ pub struct Answer {
     pub when: When,
     /// It may be given more than once.
     pub repeat: bool,
-    /// What the model says, where there is one choice.
+    /// The words of the model, where there is one choice.
     #[serde(flatten)]
     pub choice: Choice,
-    /// What it says, where there are several.
+    /// Its words, where there are several choices.
     pub choices: Vec<Choice>,
     /// The tokens that it counts, or `"bound"` for as many as the request allows; counted in a crude way where it is not
     /// said.
     pub usage: Option<Value>,
     /// Further fields beside `choices`. They take the place of those that are there anyway.
     pub extra: Map,
-    /// How the answer is written; as the script says where nothing is said.
+    /// The form of the answer; the script's where nothing is said.
     pub form: Option<Form>,
     /// The HTTP status.
     pub status: Option<u16>,
@@ -73,20 +73,20 @@ pub struct Answer {
     pub body: Option<String>,
     /// The whole stream, byte for byte, each text written by itself.
     pub raw_events: Option<Vec<String>>,
-    /// What is said is made up for the request. It is not given where there is nothing to make up.
+    /// The answer is made up for the request. It is not given where there is nothing to make up.
     pub improvise: Option<Improvise>,
-    /// What goes wrong on the way.
+    /// The faults on the way.
     #[serde(alias = "faults")]
     pub fault: Fault,
 }
 
-/// What a model says in one choice.
+/// The words of a model in one choice.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Choice {
     /// `content`.
     pub text: Option<String>,
-    /// What it thinks.
+    /// Its thoughts.
     pub reasoning: Option<String>,
     /// Its calls.
     pub tool_calls: Vec<Call>,
@@ -98,7 +98,7 @@ pub struct Choice {
     pub message: Map,
     /// Further fields of the choice: `logprobs`.
     pub choice: Map,
-    /// What is none of the above. A script that holds such a thing is not taken.
+    /// All other members. A script that holds such a thing is not taken.
     #[serde(flatten)]
     unknown: BTreeMap<String, Value>,
 }
@@ -170,15 +170,15 @@ pub struct When {
     pub contains: Option<String>,
     /// A text nowhere in the body.
     pub lacks: Option<String>,
-    /// Whether there are `tools`.
+    /// There are `tools`, or there are not.
     pub has_tools: Option<bool>,
-    /// Whether there is a `response_format` or a `grammar`.
+    /// There is a `response_format` or a `grammar`, or there is not.
     pub is_constrained: Option<bool>,
-    /// Whether a stream is asked for.
+    /// A stream is asked for, or it is not.
     pub stream: Option<bool>,
-    /// Which request for a completion it is, counted from 1.
+    /// Its number among the requests for a completion, counted from 1.
     pub nth: Option<usize>,
-    /// The path, where it is none that a model is asked at.
+    /// The path, where no model is asked at it.
     pub path: Option<String>,
     /// Files that stand on this machine by now: what tools have done.
     pub exists: Vec<String>,
@@ -234,12 +234,12 @@ impl Answer {
         Answer { choice: Choice::call(name, arguments.into()), ..Answer::default() }
     }
 
-    /// What the model says, choice by choice.
+    /// Returns the words of the model, choice by choice.
     pub(crate) fn said(&self) -> &[Choice] {
         if self.choices.is_empty() { std::slice::from_ref(&self.choice) } else { &self.choices }
     }
 
-    /// What is wrong with it.
+    /// Returns its fault.
     fn fault(&self) -> Option<String> {
         let unknown =
             |choice: &Choice| choice.unknown.keys().next().map(|key| format!("unknown key `{key}`"));
@@ -291,7 +291,7 @@ pub enum ScriptError {
     Syntax(String),
     /// An answer, counted from 1, contradicts itself.
     Answer {
-        /// Which one.
+        /// Its number.
         number: usize,
         /// In what way.
         why: String,

@@ -1,4 +1,4 @@
-//! Which answer a request gets.
+//! Selects the answer that a request gets.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::request::Request;
 use crate::script::{Choice, Script, When};
 use crate::task::says;
 
-/// What a request comes to.
+/// The answer to a request.
 #[derive(Debug)]
 pub(crate) enum Selected<'s> {
     /// The answer of this number, and what it says where that is made up.
     Answer(usize, Option<Box<Choice>>),
-    /// What it asks for is refused with this message.
+    /// The request is refused with this message.
     Refused(&'s str),
     /// Nothing is left that fits it.
     Nothing,
@@ -68,7 +68,7 @@ impl When {
     }
 }
 
-/// Does a message say `text`? In texts it is looked for as it is, elsewhere in the JSON.
+/// Returns whether a message says `text`: as it is in texts, elsewhere in the JSON.
 fn holds(message: &Value, text: &str) -> bool {
     message["content"].as_str().is_some_and(|content| content.contains(text))
         || message.to_string().contains(text)

@@ -43,11 +43,11 @@ pub struct Replay {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How an upstream is started.
+/// The settings of an upstream.
 pub struct Setup {
-    /// Where it listens; with port 0 the system chooses.
+    /// The address on which it listens; with port 0 the system chooses.
     pub listen: SocketAddr,
-    /// How many requests [`Replay::requests`] goes back.
+    /// The number of requests that [`Replay::requests`] goes back.
     pub keep: usize,
     /// Called with each request, before it is answered.
     pub note: Option<Note>,
@@ -92,7 +92,7 @@ impl Replay {
         Ok(Replay { addr, log, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -138,7 +138,7 @@ impl Drop for Replay {
     }
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Stage {
     script: Script,
     used: Mutex<Used>,
@@ -146,9 +146,9 @@ struct Stage {
 }
 
 struct Used {
-    /// Which answers were given.
+    /// The answers that were given.
     answers: Vec<bool>,
-    /// How many requests for a completion there were.
+    /// The number of requests for a completion.
     asked: usize,
 }
 
@@ -250,7 +250,7 @@ impl Stage {
         (response, None)
     }
 
-    /// What the server tells about itself.
+    /// Answers a question about the server itself.
     fn about_itself(&self, method: &str, path: &str, body: &[u8]) -> Response {
         let script = &self.script;
         let nothing = || nothing(method, path);

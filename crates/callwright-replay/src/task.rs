@@ -6,7 +6,7 @@ use callwright_value::Number;
 
 use crate::declared::Tool;
 
-/// What a user said. Each part of it goes into one parameter at most.
+/// The words of a user. Each part of them goes into one parameter at most.
 pub(crate) struct Task<'a> {
     text: &'a str,
     quoted: Spent<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Task<'a> {
     places: Spent<String>,
     names: Spent<String>,
     numbers: Spent<Number>,
-    /// What stands behind the words that the tool is described by too.
+    /// The words behind those that the tool is described by too.
     rest: Spent<String>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Task<'a> {
         self.text.split_whitespace().map(trimmed).find(|word| fits(word)).map(str::to_owned)
     }
 
-    /// What is left of it, else all of it.
+    /// Returns the rest of it, else all of it.
     pub(crate) fn rest(&self) -> String {
         self.rest.next().unwrap_or_else(|| self.text.trim().to_owned())
     }
@@ -56,19 +56,19 @@ impl<'a> Task<'a> {
         self.numbers.next_that(fits)
     }
 
-    /// Does it say `text`, in whatever case?
+    /// Returns whether it says `text`, in whatever case.
     pub(crate) fn says(&self, text: &str) -> bool {
         says(self.text, text)
     }
 }
 
-/// Does `task` say `text`, in whatever case?
+/// Returns whether `task` says `text`, in whatever case.
 pub(crate) fn says(task: &str, text: &str) -> bool {
     task.to_lowercase().contains(&text.to_lowercase())
 }
 
-/// How much of a task a tool is about: each word that both have counts, the more so the fewer of the other tools
-/// have it, and twice where it is of the name.
+/// Measures how much of a task a tool is about: each word that both have counts, the more so the fewer of the other tools have
+/// it, and twice if it is of the name.
 pub(crate) fn overlap(task: &str, tool: &Tool, tools: &[Tool]) -> f64 {
     let has = |tool: &Tool, word: &str| {
         let of_name = words(&tool.name).any(|other| is_same(&other, word));
@@ -125,7 +125,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// Are they forms of one word? `print`, `prints`.
+/// Returns whether they are forms of one word: `print`, `prints`.
 fn is_same(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     long.starts_with(short) && long.len() <= short.len() + 3
@@ -143,7 +143,7 @@ fn is_place(word: &str) -> bool {
     is_path || inner.contains(['.', '@']) && inner.contains(char::is_alphabetic)
 }
 
-/// What stands between quotes that begin and end at words' ends.
+/// Returns the texts between quotes that begin and end at words' ends.
 fn quoted(text: &str) -> Vec<String> {
     const PAIRS: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»')];
     let mut found = Vec::new();
@@ -195,7 +195,7 @@ fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// What stands behind the last word that the tool is described by, but for short words in front of it.
+/// Returns the words behind the last one that the tool is described by, but for short words in front of it.
 fn behind(text: &str, tool: &Tool) -> Option<String> {
     let described: Vec<String> = words(&tool.name).chain(words(&tool.about)).collect();
     let all: Vec<&str> = text.split_whitespace().collect();
