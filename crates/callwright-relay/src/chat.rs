@@ -154,11 +154,11 @@ impl Relay {
         let Translated { document, door, dropped, dropped_items, allowed, bare_inputs, session } = translated;
         let mut ask = Ask::of(document)?;
         if let Some((names, required)) = allowed {
-            ask.choice = ToolChoice::Allowed { names, required };
+            ask.calls.choice = ToolChoice::Allowed { names, required };
         }
-        ask.bare_inputs = bare_inputs;
+        ask.calls.bare_inputs = bare_inputs;
         ask.is_translated = request.surface != Surface::Chat;
-        ask.wants_report |= request.wants_report;
+        ask.answer.report |= request.wants_report;
         if request.surface != Surface::Chat {
             ask.take_ids();
         }

@@ -49,7 +49,7 @@ impl Log {
 
     /// What the request asks for.
     pub(crate) fn request(&mut self, ask: &Ask, policy: Policy, has_tools: bool) {
-        self.asks(ask.document.to_bytes(), &ask.model, policy, (ask.stream, has_tools));
+        self.asks(ask.document.to_bytes(), &ask.model, policy, (ask.answer.stream, has_tools));
     }
 
     /// Notes a request that is no chat, and whether it wants a stream and declares tools.

@@ -101,7 +101,7 @@ impl Question {
             offer: None,
             max_tokens: None,
             tells_by_bound: false,
-            stream: ask.stream,
+            stream: ask.answer.stream,
         }
     }
 
@@ -112,14 +112,14 @@ impl Question {
 
     /// What may be called.
     pub(crate) fn choice<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
-        self.offer.as_ref().map_or(&ask.choice, |offer| &offer.choice)
+        self.offer.as_ref().map_or(&ask.calls.choice, |offer| &offer.choice)
     }
 
     /// What the answer may call. A follow-up that asks for one tool leaves the others out of its request, and they stay
     /// declared; safe ones are offered so that nothing else is called.
     pub(crate) fn allows<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
         match self.choice(ask) {
-            ToolChoice::Named(_) | ToolChoice::Required => &ask.choice,
+            ToolChoice::Named(_) | ToolChoice::Required => &ask.calls.choice,
             choice => choice,
         }
     }
@@ -164,10 +164,10 @@ impl Question {
             changes.push(("model", Change::Set(quote(options.model))));
         }
         drop_what_is_ours(ask.document.root(), &mut changes);
-        if self.stream != ask.stream {
+        if self.stream != ask.answer.stream {
             changes.push(("stream", Change::Set(self.stream.to_string())));
             changes.push(("stream_options", Change::Remove));
-        } else if self.stream && options.counts_streams && !ask.include_usage {
+        } else if self.stream && options.counts_streams && !ask.answer.usage {
             // Records count tokens; what the client did not ask for is taken out of its answer.
             let counted =
                 |own: Value<'_>| rewritten(own, &[("include_usage", Change::Set(String::from("true")))]);
@@ -235,7 +235,7 @@ impl Question {
         changes: &mut Vec<(&str, Change)>,
     ) -> Strict {
         // A call that nobody may make is held to nothing, and the older form has no place for it.
-        if options.strict == Strict::None || ask.is_legacy || *self.choice(ask) == ToolChoice::None {
+        if options.strict == Strict::None || ask.calls.is_legacy || *self.choice(ask) == ToolChoice::None {
             return Strict::None;
         }
         let offered = changes.iter().position(|(key, _)| *key == "tools");
@@ -277,13 +277,13 @@ impl Question {
             changes.push(("tool_choice", Change::Remove));
         }
         let Some(offer) = &self.offer else { return };
-        let (tools, choice) = match ask.is_legacy {
+        let (tools, choice) = match ask.calls.is_legacy {
             false => ("tools", "tool_choice"),
             true => ("functions", "function_call"),
         };
         let definitions = offer.choice.tools(&offer.tool_set);
         changes.push((tools, Change::Set(array(definitions.iter().map(|t| t.definition().to_string())))));
-        let chosen = match (&offer.choice, ask.is_legacy) {
+        let chosen = match (&offer.choice, ask.calls.is_legacy) {
             (ToolChoice::Named(name), false) => {
                 format!("{{\"type\":\"function\",\"function\":{{\"name\":{}}}}}", quote(name))
             }
@@ -319,7 +319,7 @@ impl Question {
         // answer that is held to JSON as a whole holds one. A model that has a dialect of its own knows when to end.
         let is_held = options.dialect.is_json()
             && wanted.is_some_and(|constraint| is_free && constraint.is_for(options.dialect));
-        let parallel = ask.parallel.unwrap_or(!is_held) && self.offer.is_none();
+        let parallel = ask.calls.parallel.unwrap_or(!is_held) && self.offer.is_none();
         let held = wanted.filter(|_| is_free).and_then(|constraint| {
             let field = constrain::field(constraint, options.dialect, tool_set, choice, parallel)?;
             Some((constraint, field))

@@ -170,7 +170,7 @@ impl Relay {
                 open_answer = again;
                 continue;
             }
-            let sent = if turn.ask.stream { Sent::Words } else { Sent::Nothing };
+            let sent = if turn.ask.answer.stream { Sent::Words } else { Sent::Nothing };
             let resolution = turn.resolve(choice, sent, &target).await;
             return Ok(turn.answer(resolution));
         }
@@ -187,7 +187,7 @@ impl Turn {
         let is_stream = open_answer.is_stream();
         let OpenAnswer { source, target, shown } = open_answer;
         let tool_set = Arc::clone(&self.tool_set);
-        let allowed = self.ask.choice.clone();
+        let allowed = self.ask.calls.choice.clone();
         let options = self.read_options(&target, &allowed, &shown);
         let document = match source {
             AnswerSource::Upstream(answer) if is_stream => {

@@ -28,7 +28,7 @@ pub(crate) use events::{Came, Ending, Events, Json};
 /// The answer to a request, said as the client's API has it. Where the client wants a stream, it is one as it comes if the
 /// upstream streams, too.
 pub(crate) async fn reply(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
-    match turn.ask.stream && open_answer.is_stream() {
+    match turn.ask.answer.stream && open_answer.is_stream() {
         true => streamed(turn, open_answer, door).await,
         false => whole::reply(turn, open_answer, door).await,
     }

@@ -18,7 +18,7 @@ use crate::wire::{Document, deltas, is_error, usage};
 /// Hands a stream on as it is. What is looked at is only whether it begins and ends properly.
 pub(super) async fn pass(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
     let longest = turn.relay.config.limits.event;
-    let takes_usage = turn.ask.include_usage;
+    let takes_usage = turn.ask.answer.usage;
     loop {
         let OpenAnswer { source, target, shown } = open_answer;
         let mut passing = Passing { to: &to, head: Some(Vec::new()), failure: None, takes_usage };

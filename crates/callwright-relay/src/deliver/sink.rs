@@ -22,48 +22,87 @@ pub(crate) struct Sink {
     /// The choice's number.
     index: usize,
     ids: Ids,
-    /// Which tools may be called.
+    /// The tools that may be called.
     allowed: ToolChoice,
-    /// How many calls were begun.
+    room: Room,
+    /// The number of calls that were begun.
     n_calls: usize,
-    /// The call that goes out before its verdict. Others wait for theirs: a call begins where the one before it has ended.
-    open: Option<OpenCall>,
-    /// The call that will, with the first piece of its arguments: a name alone says nothing, and would have to be taken back.
-    opening: Option<Opening>,
-    /// Native calls as they come, by the engine's number: what is not ours and waits for the call to go out.
-    waiting: Vec<Vec<Foreign>>,
-    /// Calls that pass as they come, by the upstream's index.
-    foreign: HashMap<Option<usize>, ForeignCall>,
-    /// Pieces of those that came while a call was open, with their number on the wire: they go out behind its last piece. Clients
-    /// that join pieces without an id add them to the call that began last.
-    behind: Vec<(usize, String)>,
-    /// How many verdicts of native calls have come.
-    n_native: usize,
-    /// How many verdicts are settled on the wire, but for that of the open call.
+    live: Live,
+    native: Natives,
+    foreign: Foreigns,
+    held: Held,
+    /// The number of verdicts that are settled on the wire, but for that of the open call.
     n_out: usize,
-    /// Calls behind a refused one wait for what becomes of that.
+    /// Calls behind a refused one wait for what becomes of that one.
     is_held: bool,
-    /// A call that had begun to go out was refused.
-    is_torn: bool,
-    /// The call that went out as it was written, although it does not fit its schema.
-    unchecked: Option<(Refusal, Acceptance)>,
-    /// The answer ended where the model ended it.
-    is_whole: bool,
-    /// The content, where it is held: it is JSON that may need repair.
-    content: Option<String>,
-    /// What was said before a call, where one is demanded: without one it is no answer.
-    words: Option<String>,
-    /// Calls go out as `function_call`, one at most.
-    is_legacy: bool,
-    /// Only one call goes out.
-    is_single: bool,
-    /// The upstream has said why the model stopped.
-    has_stopped: bool,
     /// The role has gone out: it stands in the first chunk.
     has_role: bool,
-    /// Bytes of text and arguments that went out, what the text marks as thought among them.
-    pub(crate) went: usize,
-    /// Bytes of what the text marks as thought that went out.
+    end: End,
+    went: Went,
+}
+
+/// The calls that the client takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// One, as a `function_call`.
+    Function,
+    One,
+    Any,
+}
+
+/// How far the upstream has come to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    /// The upstream has said why the model stopped.
+    Stopped,
+    /// The answer ended where the model ended it.
+    Whole,
+}
+
+/// The call that goes out before its verdict.
+///
+/// Others wait for theirs: a call begins where the one before it has ended.
+#[derive(Default)]
+struct Live {
+    /// The call that will be open with the first piece of its arguments: a name alone says nothing, and would have to be taken back.
+    opening: Option<Opening>,
+    open: Option<OpenCall>,
+}
+
+/// Native calls as they come.
+#[derive(Default)]
+struct Natives {
+    /// Members that are not ours and wait for their call to go out, by the engine's number of the call.
+    waiting: Vec<Vec<Foreign>>,
+    /// The number of verdicts that have come.
+    n_verdicts: usize,
+}
+
+/// Calls that pass as they come.
+#[derive(Default)]
+struct Foreigns {
+    /// The calls by the upstream's index.
+    calls: HashMap<Option<usize>, ForeignCall>,
+    /// Pieces that came while a call was open, with their number on the wire. They go out behind the last piece of that call:
+    /// clients that join pieces without an id add them to the call that began last.
+    behind: Vec<(usize, String)>,
+}
+
+/// Words that do not go out as they come.
+struct Held {
+    /// The content, where it is JSON that may need repair.
+    content: Option<String>,
+    /// The words before a call, where one is demanded: without a call they are no answer.
+    words: Option<String>,
+}
+
+/// Bytes that went out.
+#[derive(Default)]
+struct Went {
+    /// Bytes of text and arguments, with what the text marks as thought.
+    all: usize,
+    /// Bytes of what the text marks as thought.
     thought: usize,
 }
 
@@ -84,10 +123,29 @@ struct OpenCall {
     id: String,
     /// Its number on the wire.
     number: usize,
-    /// What of its arguments is out.
+    /// The part of its arguments that is out.
     sent: String,
-    /// What it came to, once all of its arguments are out.
-    settled: Option<Acceptance>,
+    state: OpenState,
+}
+
+/// How far an open call is.
+enum OpenState {
+    /// More of its arguments may come.
+    Growing,
+    /// The call was refused, or its other half did not come.
+    Torn,
+    /// All of its arguments are out.
+    Settled {
+        call: Acceptance,
+        /// The refusal of a call that went out as it was written, although it does not fit its schema.
+        refusal: Option<Refusal>,
+    },
+}
+
+impl OpenCall {
+    fn is_settled(&self) -> bool {
+        matches!(self.state, OpenState::Settled { .. })
+    }
 }
 
 /// A call that passes as it comes.
@@ -110,35 +168,43 @@ impl Sink {
         Sink {
             relay: Arc::clone(&turn.relay),
             index,
-            ids: Ids::besides(&turn.ask.taken_ids),
-            allowed: turn.ask.choice.clone(),
+            ids: Ids::besides(&turn.ask.calls.taken_ids),
+            allowed: turn.ask.calls.choice.clone(),
+            room: match turn.ask.calls.parallel {
+                _ if turn.ask.calls.is_legacy => Room::Function,
+                Some(false) => Room::One,
+                Some(true) | None => Room::Any,
+            },
             n_calls: 0,
-            open: None,
-            opening: None,
-            waiting: Vec::new(),
-            foreign: HashMap::new(),
-            behind: Vec::new(),
-            n_native: 0,
+            live: Live::default(),
+            native: Natives::default(),
+            foreign: Foreigns::default(),
+            held: Held {
+                // Under a policy that repairs nothing there is nothing to wait for.
+                content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
+                words: (turn.has_tools() && turn.ask.calls.choice.is_required()).then(String::new),
+            },
             n_out: 0,
             is_held: false,
-            is_torn: false,
-            unchecked: None,
-            is_whole: false,
-            // Under a policy that repairs nothing there is nothing to wait for.
-            content: (turn.ask.json_content && turn.policy != Policy::Strict).then(String::new),
-            words: (turn.has_tools() && turn.ask.choice.is_required()).then(String::new),
-            is_legacy: turn.ask.is_legacy,
-            is_single: turn.ask.is_legacy || turn.ask.parallel == Some(false),
-            has_stopped: false,
             has_role: false,
-            went: 0,
-            thought: 0,
+            end: End::Open,
+            went: Went::default(),
         }
+    }
+
+    /// Bytes of text and arguments that went out, with what the text marks as thought.
+    pub(crate) fn went(&self) -> usize {
+        self.went.all
+    }
+
+    /// Counts bytes of text that went out in the upstream's own chunk.
+    pub(crate) fn passed(&mut self, bytes: usize) {
+        self.went.all += bytes;
     }
 
     /// Has the client got words, or any of a call? What was thought is neither.
     pub(crate) fn has_spoken(&self) -> bool {
-        self.thought < self.went || self.has_calls()
+        self.went.thought < self.went.all || self.has_calls()
     }
 
     /// The choice's number.
@@ -153,22 +219,24 @@ impl Sink {
 
     /// Is half a call out, whose other half has not come?
     pub(crate) fn is_torn(&self) -> bool {
-        self.is_torn
+        self.live.open.as_ref().is_some_and(|open| matches!(open.state, OpenState::Torn))
     }
 
     /// Is a part of a call out, and nothing said of its end?
     pub(crate) fn is_open(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.settled.is_none())
+        self.live.open.as_ref().is_some_and(|open| !open.is_settled())
     }
 
     /// Nothing more will come of the call that is open.
     pub(crate) fn tear(&mut self) {
-        self.is_torn = self.is_open();
+        if let Some(open) = self.live.open.as_mut().filter(|open| !open.is_settled()) {
+            open.state = OpenState::Torn;
+        }
     }
 
     /// The refused call of `choice` of which half is out.
     pub(crate) fn begun(&self, choice: &Choice) -> Option<Begun> {
-        let open = self.open.as_ref().filter(|_| self.is_torn)?;
+        let open = self.live.open.as_ref().filter(|open| matches!(open.state, OpenState::Torn))?;
         let verdicts = choice.outcome.verdicts.iter().enumerate();
         match verdicts.filter(|(_, verdict)| verdict.is_native()).nth(open.slot)? {
             (at, Verdict::Refused(refusal)) => {
@@ -180,36 +248,36 @@ impl Sink {
 
     /// Goes on with the call of which half is out.
     pub(crate) fn mend(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
-        self.is_torn = false;
-        self.complete(call, voice);
+        self.complete(call, None, voice);
     }
 
     /// The answer ended where the model ended it: nothing cut it.
     pub(crate) fn is_whole(&mut self) {
-        self.is_whole = true;
+        self.end = End::Whole;
     }
 
     /// Puts the call that went out as it was written in the place of its refusal, which is returned: nobody asks for it again.
     pub(crate) fn settle_unchecked(&self, choice: &mut Choice) -> Option<&Refusal> {
-        let (refusal, call) = self.unchecked.as_ref()?;
-        let slot = self.open.as_ref()?.slot;
+        let open = self.live.open.as_ref()?;
+        let OpenState::Settled { call, refusal: Some(refusal) } = &open.state else { return None };
         let mut natives = choice.outcome.verdicts.iter_mut().filter(|verdict| verdict.is_native());
-        *natives.nth(slot)? = Verdict::Accepted(call.clone());
+        *natives.nth(open.slot)? = Verdict::Accepted(call.clone());
         Some(refusal)
     }
 
     /// Takes a piece of a native call: what is not ours waits until the call goes out, or goes on where it does.
     pub(crate) fn native(&mut self, piece: NativePiece, voice: &mut dyn Voice) {
         let NativePiece { slot, foreign } = piece;
-        if self.waiting.len() <= slot {
-            self.waiting.resize_with(slot + 1, Vec::new);
+        if self.native.waiting.len() <= slot {
+            self.native.waiting.resize_with(slot + 1, Vec::new);
         }
         if !foreign.is_empty()
-            && let Some(waiting) = self.waiting.get_mut(slot)
+            && let Some(waiting) = self.native.waiting.get_mut(slot)
         {
             waiting.push(foreign);
         }
-        if let Some(number) = self.open.as_ref().filter(|open| open.slot == slot).map(|open| open.number) {
+        if let Some(number) = self.live.open.as_ref().filter(|open| open.slot == slot).map(|open| open.number)
+        {
             for foreign in self.take_waiting(slot) {
                 voice.foreign(self.index, number, &foreign);
             }
@@ -218,10 +286,10 @@ impl Sink {
 
     /// May a call of this name go out before its verdict?
     fn may_open(&self, name: &str) -> bool {
-        let is_one_too_many = self.is_single && 0 < self.n_calls;
-        self.open.is_none()
-            && self.opening.is_none()
-            && !(self.is_held || self.is_legacy || is_one_too_many)
+        let is_one_too_many = self.room == Room::One && 0 < self.n_calls;
+        self.live.open.is_none()
+            && self.live.opening.is_none()
+            && !(self.is_held || self.room == Room::Function || is_one_too_many)
             && self.allowed.allows(name)
     }
 
@@ -233,15 +301,15 @@ impl Sink {
         voice: &mut dyn Voice,
     ) -> bool {
         let id = string_of(call, "id").filter(|id| !is_no_id(id)).map(String::from);
-        let known = self.foreign.get(&index).filter(|known| id.is_none() || known.id == id);
+        let known = self.foreign.calls.get(&index).filter(|known| id.is_none() || known.id == id);
         let is_new = known.is_none();
         let number = known.map_or(self.n_calls, |known| known.number);
         if is_new {
             self.n_calls += 1;
-            self.foreign.insert(index, ForeignCall { id, number });
+            self.foreign.calls.insert(index, ForeignCall { id, number });
         }
-        if self.open.as_ref().is_some_and(|open| open.settled.is_none()) {
-            self.behind.push((number, call.raw().to_owned()));
+        if self.live.open.as_ref().is_some_and(|open| !open.is_settled()) {
+            self.foreign.behind.push((number, call.raw().to_owned()));
             return is_new;
         }
         self.begin(voice);
@@ -251,12 +319,12 @@ impl Sink {
 
     /// Is the call of this index one that nobody reads?
     pub(crate) fn is_foreign(&self, index: Option<usize>) -> bool {
-        self.foreign.contains_key(&index)
+        self.foreign.calls.contains_key(&index)
     }
 
     /// What waits for the native call of this number, and is not ours.
     fn take_waiting(&mut self, slot: usize) -> Vec<Foreign> {
-        self.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default()
+        self.native.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default()
     }
 
     /// Writes the first chunk of a choice, where none has been.
@@ -280,7 +348,7 @@ impl Sink {
         for foreign in waiting {
             voice.foreign(self.index, number, &foreign);
         }
-        self.open = Some(OpenCall { slot, id, number, sent: String::new(), settled: None });
+        self.live.open = Some(OpenCall { slot, id, number, sent: String::new(), state: OpenState::Growing });
     }
 
     /// Has the client got the first chunk of the choice?
@@ -290,17 +358,17 @@ impl Sink {
 
     /// Is the content kept until it is whole, or until a call comes?
     pub(crate) fn holds_content(&self) -> bool {
-        self.content.is_some() || self.words.is_some()
+        self.held.content.is_some() || self.held.words.is_some()
     }
 
     /// Has the upstream said why the model stopped?
     pub(crate) fn has_stopped(&self) -> bool {
-        self.has_stopped
+        self.end != End::Open
     }
 
     /// The upstream has said why the model stopped.
     pub(crate) fn stopped(&mut self) {
-        self.has_stopped = true;
+        self.end = End::Stopped;
     }
 
     /// The upstream's own chunk goes out, and is the first of the choice or behind it.
@@ -317,12 +385,12 @@ impl Sink {
             match event {
                 Event::Text(text) => self.say(text, voice),
                 Event::Reasoning(text) => {
-                    self.went += text.len();
-                    self.thought += text.len();
+                    self.went.all += text.len();
+                    self.went.thought += text.len();
                     voice.thought(self.index, text);
                 }
                 Event::CallStarted { call, id, name } if self.may_open(name) => {
-                    self.opening = Some(Opening { slot: *call, id: id.clone(), name: name.clone() });
+                    self.live.opening = Some(Opening { slot: *call, id: id.clone(), name: name.clone() });
                 }
                 // It waits for its verdict.
                 Event::CallStarted { .. } => {}
@@ -336,20 +404,20 @@ impl Sink {
 
     /// Writes the next piece of the call that goes out before its verdict.
     fn live_piece(&mut self, slot: usize, piece: &str, voice: &mut dyn Voice) {
-        if let Some(opening) = self.opening.take_if(|opening| opening.slot == slot) {
+        if let Some(opening) = self.live.opening.take_if(|opening| opening.slot == slot) {
             self.open(opening, voice);
         }
-        let Some(open) = self.open.as_mut().filter(|open| open.slot == slot) else { return };
+        let Some(open) = self.live.open.as_mut().filter(|open| open.slot == slot) else { return };
         open.sent.push_str(piece);
-        self.went += piece.len();
+        self.went.all += piece.len();
         voice.call_piece(self.index, open.number, piece);
     }
 
     fn say(&mut self, text: &str, voice: &mut dyn Voice) {
-        match self.words.as_mut().or(self.content.as_mut()) {
+        match self.held.words.as_mut().or(self.held.content.as_mut()) {
             Some(held) => held.push_str(text),
             None => {
-                self.went += text.len();
+                self.went.all += text.len();
                 voice.text(self.index, text);
             }
         }
@@ -357,29 +425,26 @@ impl Sink {
 
     /// Says what waited for a call.
     pub(crate) fn say_words(&mut self, voice: &mut dyn Voice) {
-        if let Some(words) = self.words.take().filter(|words| !words.is_empty()) {
+        if let Some(words) = self.held.words.take().filter(|words| !words.is_empty()) {
             self.say(&words, voice);
         }
     }
 
     /// A verdict that goes out at once, unless one before it is still open.
     fn judged(&mut self, verdict: &Verdict, voice: &mut dyn Voice) {
-        let slot = verdict.is_native().then_some(self.n_native);
-        self.n_native += usize::from(slot.is_some());
-        self.opening.take_if(|opening| Some(opening.slot) == slot);
-        let is_open = self.open.as_ref().is_some_and(|open| Some(open.slot) == slot);
+        let slot = verdict.is_native().then_some(self.native.n_verdicts);
+        self.native.n_verdicts += usize::from(slot.is_some());
+        self.live.opening.take_if(|opening| Some(opening.slot) == slot);
+        let is_open = self.live.open.as_ref().is_some_and(|open| Some(open.slot) == slot);
         match verdict {
             Verdict::Refused(refusal) if is_open => match self.as_written(refusal) {
-                Some(call) => {
-                    self.complete(&call, voice);
-                    self.unchecked = Some((refusal.clone(), call));
-                }
-                None => self.is_torn = true,
+                Some(call) => self.complete(&call, Some(refusal), voice),
+                None => self.tear(),
             },
             Verdict::Refused(_) => self.is_held = true,
-            Verdict::Accepted(call) if is_open => self.complete(call, voice),
+            Verdict::Accepted(call) if is_open => self.complete(call, None, voice),
             // What stands behind a call that is refused waits for what becomes of it.
-            Verdict::Accepted(_) if self.is_held || self.is_torn => {}
+            Verdict::Accepted(_) if self.is_held || self.is_torn() => {}
             Verdict::Accepted(call) => {
                 self.n_out += 1;
                 let foreign = slot.map(|slot| self.take_waiting(slot)).unwrap_or_default();
@@ -391,21 +456,21 @@ impl Sink {
     /// The open call as the model wrote it, where that is whole JSON which only its schema speaks against: the client tells the
     /// model what is wrong. None where a part of it may be lost.
     fn as_written(&self, refusal: &Refusal) -> Option<Acceptance> {
-        let call = followup::as_written(refusal).filter(|_| self.is_whole)?;
+        let call = followup::as_written(refusal).filter(|_| self.end == End::Whole)?;
         let is_out = |open: &OpenCall| call.arguments.starts_with(&open.sent);
-        self.open.as_ref().is_some_and(is_out).then_some(call)
+        self.live.open.as_ref().is_some_and(is_out).then_some(call)
     }
 
     /// Writes what is missing of the arguments of the open call.
-    fn complete(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
-        let Some(open) = &mut self.open else { return };
+    fn complete(&mut self, call: &Acceptance, refusal: Option<&Refusal>, voice: &mut dyn Voice) {
+        let Some(open) = &mut self.live.open else { return };
         let rest = call.arguments.strip_prefix(open.sent.as_str()).unwrap_or("");
-        open.settled = Some(call.clone());
-        self.went += rest.len();
+        open.state = OpenState::Settled { call: call.clone(), refusal: refusal.cloned() };
+        self.went.all += rest.len();
         self.relay.notes.keep(&open.id, call);
         voice.call_piece(self.index, open.number, rest);
         voice.call_end(self.index, open.number);
-        for (number, piece) in self.behind.drain(..) {
+        for (number, piece) in self.foreign.behind.drain(..) {
             if let Ok(tree) = strict(&piece) {
                 voice.foreign_call(self.index, number, tree.root(&piece));
             }
@@ -418,14 +483,17 @@ impl Sink {
         let is_same = |settled: &Acceptance| {
             (&settled.id, &settled.name, &settled.arguments) == (&call.id, &call.name, &call.arguments)
         };
-        self.open.as_ref().and_then(|open| open.settled.as_ref()).is_some_and(is_same)
+        self.live.open.as_ref().is_some_and(|open| match &open.state {
+            OpenState::Settled { call, .. } => is_same(call),
+            OpenState::Growing | OpenState::Torn => false,
+        })
     }
 
     fn call(&mut self, call: &Acceptance, foreign: Vec<Foreign>, voice: &mut dyn Voice) {
         self.say_words(voice);
         let id = self.ids.next(call.id.as_deref());
         self.relay.notes.keep(&id, call);
-        if !(self.is_single && 0 < self.n_calls) {
+        if self.room == Room::Any || self.n_calls == 0 {
             voice.call(self.index, self.n_calls, &id, call, &foreign);
         }
         self.n_calls += 1;
@@ -438,14 +506,14 @@ impl Sink {
             Verdict::Refused(_) => None,
         });
         // Behind half a call comes nothing but the end.
-        let calls = calls.filter(|call| !self.is_torn && !self.is_settled(call));
+        let calls = calls.filter(|call| !self.is_torn() && !self.is_settled(call));
         let waiting: Vec<&Acceptance> = calls.skip(self.n_out).collect();
         for call in waiting {
             self.call(call, vec![resolution.foreign_of(call)], voice);
         }
         self.say_words(voice);
         let mut more = resolution.more_text.clone();
-        if !self.is_torn && refusals(&resolution.verdicts).next().is_some() {
+        if !self.is_torn() && refusals(&resolution.verdicts).next().is_some() {
             crate::turn::outcome::append(&mut more, &followup::sentence(refusals(&resolution.verdicts)));
         }
         if turn.is_silent(resolution) {
@@ -457,13 +525,13 @@ impl Sink {
         if !more.is_empty() {
             self.say(&more, voice);
         }
-        if let Some(said) = self.content.take() {
+        if let Some(said) = self.held.content.take() {
             let content = resolution.content.clone().unwrap_or(said);
             if !content.is_empty() {
                 self.say(&content, voice);
             }
         }
-        if turn.ask.wants_report {
+        if turn.ask.answer.report {
             for part in report::tool_errors(resolution) {
                 voice.tool_error(self.index, &part);
             }

@@ -34,7 +34,7 @@ pub(super) async fn heal(
     mut voice: Box<dyn Voice>,
 ) {
     let voice = &mut *voice;
-    let allowed = turn.ask.choice.clone();
+    let allowed = turn.ask.calls.choice.clone();
     let mut pulse = Pulse::new(to.clone());
     let mut has_role = false;
     loop {
@@ -213,7 +213,7 @@ impl StreamRead {
             if !is_whole {
                 choice.write(&delta, &self.events, voice);
             }
-            turn.log.holds(choice.came.saturating_sub(choice.sink.went));
+            turn.log.holds(choice.came.saturating_sub(choice.sink.went()));
             if turn.relay.config.limits.answer < choice.came + choice.thought {
                 ending.cut_by("the upstream's answer is longer than is allowed");
                 self.is_refused = true;
@@ -267,7 +267,7 @@ impl StreamRead {
     /// A choice of which something is held.
     fn held(&self) -> Option<usize> {
         let is_held =
-            |choice: &&StreamedChoice| choice.sink.went < choice.came || choice.reading.has_native();
+            |choice: &&StreamedChoice| choice.sink.went() < choice.came || choice.reading.has_native();
         self.choices.iter().find(is_held).map(|choice| choice.index)
     }
 
@@ -375,7 +375,7 @@ impl FinishedStream {
                 return turn.log.end(TurnEnd::Invalid, voice.status().as_u16());
             }
             done.push(resolution);
-            let has_report = done.len() == n_choices && turn.ask.wants_report;
+            let has_report = done.len() == n_choices && turn.ask.answer.report;
             let report = has_report.then(|| report::member(turn.log.record(), end, &done));
             if let Some(resolution) = done.last() {
                 sink.last(turn, resolution, report.as_deref(), voice);
@@ -511,7 +511,7 @@ impl StreamedChoice {
         }
         if is_whole {
             self.sink.has_begun();
-            self.sink.went += delta.text.as_deref().map_or(0, str::len);
+            self.sink.passed(delta.text.as_deref().map_or(0, str::len));
         }
         is_whole
     }

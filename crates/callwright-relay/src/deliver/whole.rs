@@ -70,7 +70,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
             }
             return done(turn, headers, document, &[], TurnEnd::Passed, door);
         }
-        let options = turn.read_options(&open_answer.target, &turn.ask.choice, &open_answer.shown);
+        let options = turn.read_options(&open_answer.target, &turn.ask.calls.choice, &open_answer.shown);
         let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
         let mut foreign = answered.iter().flat_map(|choice| &choice.foreign_calls);
         if let Some(why) = foreign.find_map(|call| turn.ask.objection(*call)) {
@@ -150,12 +150,12 @@ fn done(
     turn.log.end(end, 200);
     report::head(turn.log.record(), &mut headers);
     report::outcome(turn.log.record(), end, resolutions, &mut headers);
-    let kind = door.content_type(turn.ask.stream);
+    let kind = door.content_type(turn.ask.answer.stream);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    if turn.ask.stream {
+    if turn.ask.answer.stream {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
-    let stream = turn.ask.stream;
+    let stream = turn.ask.answer.stream;
     let to = BodySender::default();
     let body = match door {
         Door::Chat => None,
@@ -183,10 +183,10 @@ fn done(
     if let Some(body) = body {
         return Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) };
     }
-    if turn.ask.stream {
-        let reported = resolutions.iter().filter(|_| turn.ask.wants_report);
+    if turn.ask.answer.stream {
+        let reported = resolutions.iter().filter(|_| turn.ask.answer.report);
         let tool_errors: Vec<Vec<String>> = reported.map(report::tool_errors).collect();
-        let events = sse::events(document.root(), turn.ask.include_usage, &tool_errors);
+        let events = sse::events(document.root(), turn.ask.answer.usage, &tool_errors);
         let body = ReplyBody::whole(Bytes::from(events));
         return Reply { status: StatusCode::OK, headers, body };
     }
@@ -234,7 +234,7 @@ fn written(
     {
         changes.push(("usage", Change::Set(added_up(own, turn.log.usage()))));
     }
-    if turn.ask.wants_report {
+    if turn.ask.answer.report {
         changes.push(("callwright", Change::Set(report::member(turn.log.record(), end, resolutions))));
     }
     if changes.is_empty() {
@@ -271,7 +271,7 @@ fn written_choice(
         text.clone_from(content);
     }
     let end = resolution.end;
-    let mut ids = Ids::besides(&turn.ask.taken_ids);
+    let mut ids = Ids::besides(&turn.ask.calls.taken_ids);
     let ids: Vec<String> = accepted.iter().map(|call| ids.next(call.id.as_deref())).collect();
     for (id, call) in ids.iter().zip(&accepted) {
         turn.relay.notes.keep(id, call);
@@ -303,12 +303,12 @@ fn written_choice(
         changes.push(("reasoning_content", Change::Set(quote(&resolution.first.outcome.reasoning))));
     }
     if !has_same_calls {
-        let (key, other) = match turn.ask.is_legacy {
+        let (key, other) = match turn.ask.calls.is_legacy {
             false => ("tool_calls", "function_call"),
             true => ("function_call", "tool_calls"),
         };
         changes.push((other, Change::Remove));
-        let change = match (accepted.first(), turn.ask.is_legacy) {
+        let change = match (accepted.first(), turn.ask.calls.is_legacy) {
             (None, _) if !answered.foreign_calls.is_empty() => {
                 Change::Set(array(answered.foreign_calls.iter().map(|call| call.raw())))
             }

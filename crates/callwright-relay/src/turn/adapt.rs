@@ -168,7 +168,7 @@ impl Turn {
     /// Who refuses a member of a request names it: `stream_options` is ours, where the client did not ask for it.
     fn without_usage(&self, asking: &Asking<'_>, error: &ErrorAnswer) -> bool {
         let upstream = &error.upstream;
-        let is_ours = asking.question.stream && !self.ask.include_usage && upstream.counts_streams();
+        let is_ours = asking.question.stream && !self.ask.answer.usage && upstream.counts_streams();
         let is_it = is_ours && error.status.is_client_error() && error.text().contains("stream_options");
         if is_it {
             let upstream = upstream.name();

@@ -32,7 +32,7 @@ impl Turn {
         // spent.
         if capability.tools
             && set.is_none()
-            && self.ask.choice.is_required()
+            && self.ask.calls.choice.is_required()
             && let Some(seen) = &capability.demanded
         {
             tracing::debug!(model = candidate.model, %seen, "[relay] a call is demanded in prompt mode");
@@ -40,20 +40,20 @@ impl Turn {
         }
         let mode = if capability.tools { Mode::Native } else { Mode::Prompt };
         tracing::debug!(model = candidate.model, mode = mode.name(), source = ?capability.tools_source, "[relay] mode");
-        self.target_in(mode, candidate, capability, &self.ask.choice)
+        self.target_in(mode, candidate, capability, &self.ask.calls.choice)
     }
 
     /// How this candidate is to be asked in prompt mode.
     pub(crate) async fn prompt_target(&self, candidate: Candidate) -> Target {
         let capability = Box::pin(self.relay.capabilities.of(&candidate)).await;
-        self.target_in(Mode::Prompt, candidate, capability, &self.ask.choice)
+        self.target_in(Mode::Prompt, candidate, capability, &self.ask.calls.choice)
     }
 
     /// The target of a follow-up for which the answer `target` gave calls for. One that demands a call is held to its
     /// form where the server can do that, also where the request itself left the model free.
     pub(crate) fn follow_up_target(&self, target: &Target, choice: &ToolChoice) -> Target {
         let is_free = target.mode == Mode::Prompt && target.constrain == Constrain::None;
-        if !is_free || !choice.is_required() || self.ask.choice.is_required() {
+        if !is_free || !choice.is_required() || self.ask.calls.choice.is_required() {
             return target.clone();
         }
         let capability = self.relay.capabilities.what_is_known(&target.candidate);

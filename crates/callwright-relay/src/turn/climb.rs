@@ -244,7 +244,7 @@ impl Turn {
     /// Asks for the call that was demanded and did not come, or for an answer where none came at all.
     async fn demand(&mut self, climb: &mut Climb<'_>, target: &Target) {
         let Climb { first, verdicts, .. } = &*climb;
-        let owes_a_call = self.ask.choice.is_required()
+        let owes_a_call = self.ask.calls.choice.is_required()
             && verdicts.is_empty()
             && first.foreign_calls == 0
             && self.has_tools();
@@ -258,7 +258,7 @@ impl Turn {
             true => {
                 let is_spent = climb.first.finish_reason.as_deref() == Some("length");
                 let in_words = target.mode == Mode::Native && is_spent;
-                followup::demand(&climb.first, self.offer(), &self.ask.choice, in_words, tokens)
+                followup::demand(&climb.first, self.offer(), &self.ask.calls.choice, in_words, tokens)
             }
             false => followup::silence(tokens),
         };
@@ -319,7 +319,7 @@ impl Turn {
         let refusal = refusals.first().copied().ok_or(TurnEnd::Passed)?;
         let safe = &self.relay.config.ladder.safe_tools;
         let offer = self.offer_with(refusal.name.as_deref());
-        Ok((followup::reask(refusal, offer, &self.ask.choice, safe, tokens), AttemptReason::Reask))
+        Ok((followup::reask(refusal, offer, &self.ask.calls.choice, safe, tokens), AttemptReason::Reask))
     }
 
     /// `next`, or else a plainer question, if the same was not asked before: a model that makes the same calls again, told of them
@@ -337,7 +337,7 @@ impl Turn {
             false => {
                 let tokens = self.ladder.tokens_left().max(1);
                 let refusal = refusals.first()?;
-                followup::pointed(refusal, self.offer(), &self.ask.choice, tokens).filter(is_new)?
+                followup::pointed(refusal, self.offer(), &self.ask.calls.choice, tokens).filter(is_new)?
             }
         };
         if climb.begun.is_none() || !next.more.is_empty() {

@@ -47,7 +47,7 @@ impl Turn {
         if target.mode != Mode::Native
             || set.is_some()
             || !self.has_tools()
-            || self.ask.choice == ToolChoice::None
+            || self.ask.calls.choice == ToolChoice::None
         {
             return false;
         }
@@ -66,7 +66,7 @@ impl Turn {
         // Calls in the text show that the model has its tools, and that the server does not read its calls.
         let has_unsure = only.outcome.shown.iter().any(|call| call.by == ShownBy::Unsure);
         let has_calls = !only.outcome.verdicts.is_empty();
-        let is_required = self.ask.choice.is_required();
+        let is_required = self.ask.calls.choice.is_required();
         if only.outcome.calls().any(|call| !call.unsure) {
             capabilities.learn_calls_in_text(&target.candidate).await;
         }
@@ -109,7 +109,7 @@ impl Turn {
         sent: Sent<'_>,
     ) -> bool {
         let capabilities = &self.relay.capabilities;
-        let Some(prompt) = Texts::of(&self.ask.document, self.ask.is_legacy) else { return false };
+        let Some(prompt) = Texts::of(&self.ask.document, self.ask.calls.is_legacy) else { return false };
         if let Some(tokens) = tokens
             && let Some(evidence) = prompt.judge(tokens.prompt, own_rate(only, tokens))
         {

@@ -33,8 +33,8 @@ impl Turn {
     pub(crate) async fn limit_tools(&mut self) {
         let set = self.relay.upstreams.configured(&self.ask.model).and_then(|set| set.tools_limit);
         let limit = set.unwrap_or(self.relay.config.tools.limit);
-        let is_free = matches!(self.ask.choice, ToolChoice::Auto | ToolChoice::Required);
-        if limit == 0 || self.tool_set.len() <= limit || !is_free || self.ask.is_legacy {
+        let is_free = matches!(self.ask.calls.choice, ToolChoice::Auto | ToolChoice::Required);
+        if limit == 0 || self.tool_set.len() <= limit || !is_free || self.ask.calls.is_legacy {
             return;
         }
         let index = self.relay.tool_sets.index_of(&self.tool_set);
@@ -100,7 +100,7 @@ impl Turn {
             let said = json!({"role": "assistant", "content": content, "tool_calls": [call.clone()]});
             let answer = json!({"role": "tool", "tool_call_id": call["id"].clone(), "content": result});
             question.more.extend([said.to_string(), answer.to_string()]);
-            question.offer = Some(Offer { tool_set: offered, choice: self.ask.choice.clone() });
+            question.offer = Some(Offer { tool_set: offered, choice: self.ask.calls.choice.clone() });
             question.max_tokens = Some(self.ladder.tokens_left().max(1));
             question.stream = false;
             last = Some(self.ask_again(target, &question, AttemptReason::Search).await?);

@@ -113,7 +113,7 @@ impl Turn {
 
     /// May the model make calls?
     pub(crate) fn may_call(&self) -> bool {
-        self.has_tools() && self.ask.choice != ToolChoice::None
+        self.has_tools() && self.ask.calls.choice != ToolChoice::None
     }
 
     /// How an answer of `target` is to be read.

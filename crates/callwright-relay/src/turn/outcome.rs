@@ -12,7 +12,7 @@ pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: boo
     let is_refused = refusals(&resolution.verdicts).next().is_some();
     let came = resolution.finish_reason.as_deref();
     let is_whole = has_calls && !is_refused && is_cut_behind_calls(turn, resolution);
-    let for_calls = if turn.ask.is_legacy { "function_call" } else { "tool_calls" };
+    let for_calls = if turn.ask.calls.is_legacy { "function_call" } else { "tool_calls" };
     match came {
         Some("length") if is_whole => Some(for_calls.to_owned()),
         Some("length" | "content_filter") => came.map(str::to_owned),
@@ -28,7 +28,7 @@ pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: boo
 fn is_cut_behind_calls(turn: &Turn, resolution: &Resolution) -> bool {
     let Resolution { first, again, verdicts, .. } = resolution;
     if !again.is_empty() {
-        return turn.ask.choice.is_required();
+        return turn.ask.calls.choice.is_required();
     }
     let end = verdicts.iter().filter_map(|verdict| match verdict {
         Verdict::Accepted(call) => Some(call.span.end),
@@ -37,7 +37,7 @@ fn is_cut_behind_calls(turn: &Turn, resolution: &Resolution) -> bool {
     let behind = end.max().and_then(|end| first.raw.get(end as usize..));
     let is_fence = |c: char| c.is_whitespace() || c == '`' || c == '~';
     let is_blank = behind.is_some_and(|behind| behind.trim_matches(is_fence).is_empty());
-    first.native.is_empty() && first.foreign_calls == 0 && (is_blank || turn.ask.choice.is_required())
+    first.native.is_empty() && first.foreign_calls == 0 && (is_blank || turn.ask.calls.choice.is_required())
 }
 
 /// What the client's user reads where a model neither says nor calls anything.

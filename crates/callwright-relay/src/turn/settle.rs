@@ -26,7 +26,7 @@ impl Turn {
         if self.would_refuse(&resolution) && matches!(sent, Sent::Nothing | Sent::Words) {
             self.ask_second(&mut resolution).await;
         }
-        if self.ask.parallel == Some(false) {
+        if self.ask.calls.parallel == Some(false) {
             resolution.keep_first_call();
         }
         resolution
@@ -55,7 +55,7 @@ impl Turn {
     /// The call that the upstream could not read, where it tells what the model wrote.
     async fn read_lost(&self, lost: &LostCall, target: &Target) -> Option<Choice> {
         let document = lost.answer(&self.ask.model)?;
-        let options = self.read_options(target, &self.ask.choice, &Arc::default());
+        let options = self.read_options(target, &self.ask.calls.choice, &Arc::default());
         let answered: Vec<_> = choices(document.root()).collect();
         let told = (&document, answered.as_slice());
         let read = read_whole(&self.relay.readers, told, &self.tool_set, options, Budget::Unknown).await;
@@ -77,7 +77,7 @@ impl Turn {
             take_out_unsure(first);
             return Some(answer);
         }
-        let options = self.read_options(target, &self.ask.choice, &Arc::default());
+        let options = self.read_options(target, &self.ask.calls.choice, &Arc::default());
         let options = ReadOptions { unsure_is_text: true, ..options };
         let read = read_again(&self.relay.readers, first, &self.tool_set, options).await;
         let Outcome { text, shown, .. } = read.outcome;
@@ -122,7 +122,8 @@ impl Turn {
     pub(super) fn read_bare_inputs(&self, choice: &mut Choice) {
         for verdict in &mut choice.outcome.verdicts {
             let Verdict::Refused(refusal) = verdict else { continue };
-            let Some(name) = refusal.name.clone().filter(|name| self.ask.bare_inputs.contains(name)) else {
+            let Some(name) = refusal.name.clone().filter(|name| self.ask.calls.bare_inputs.contains(name))
+            else {
                 continue;
             };
             let input = match &refusal.reason {

@@ -14,30 +14,42 @@ pub(crate) struct Ask {
     pub(crate) document: Document,
     /// The model that it names.
     pub(crate) model: String,
-    /// Is the answer to be a stream?
-    pub(crate) stream: bool,
-    /// Does the client want a usage chunk at the end of the stream?
-    pub(crate) include_usage: bool,
-    /// Which tools may be called.
-    pub(crate) choice: ToolChoice,
-    /// May there be several calls in one answer? None where the request leaves it open.
-    pub(crate) parallel: Option<bool>,
+    pub(crate) answer: AnswerAsked,
+    pub(crate) calls: CallsAsked,
     /// The most tokens that the answer may have.
     pub(crate) max_tokens: Option<u64>,
-    /// The tools stand in `functions`, and a call is a `function_call`.
-    pub(crate) is_legacy: bool,
     /// The content is to be JSON.
     pub(crate) json_content: bool,
-    /// The policy that the request asks for, and whether repair was asked for by its plugin.
+    /// The policy that the request asks for, with its `callwright` member or the plugin that heals.
     pub(crate) policy: Option<Policy>,
-    /// Does it want the `callwright` member in the answer?
-    pub(crate) wants_report: bool,
-    /// The ids of calls in its history that no call of the answer may have.
+    /// The client speaks another API than chat completions.
+    pub(crate) is_translated: bool,
+}
+
+/// The form in which a client wants its answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerAsked {
+    /// The answer is to be a stream.
+    pub(crate) stream: bool,
+    /// The stream is to end in a chunk that counts the tokens.
+    pub(crate) usage: bool,
+    /// The answer is to have the member `callwright`.
+    pub(crate) report: bool,
+}
+
+/// The calls that an answer may make.
+#[derive(Debug)]
+pub(crate) struct CallsAsked {
+    /// The tools that may be called.
+    pub(crate) choice: ToolChoice,
+    /// Whether one answer may make several calls; none where the request leaves it open.
+    pub(crate) parallel: Option<bool>,
+    /// The tools stand in `functions`, and a call is a `function_call`.
+    pub(crate) is_legacy: bool,
+    /// The ids of calls in the history that no call of the answer may have.
     pub(crate) taken_ids: Vec<String>,
     /// Tools whose arguments may be the bare text of their only member, `input`.
     pub(crate) bare_inputs: Vec<String>,
-    /// Does the client speak another API than chat completions?
-    pub(crate) is_translated: bool,
 }
 
 /// The most choices that OpenAI's API takes. A server that gives more than it was asked for gives no more than that.
@@ -116,25 +128,29 @@ impl Ask {
         let json_content = ContentForm::of(root).is_some();
         Ok(Ask {
             model: model.into_owned(),
-            stream: is_true(root.get("stream")),
-            include_usage: is_true(options.and_then(|options| options.get("include_usage"))),
-            choice,
-            parallel: root.get("parallel_tool_calls").and_then(Value::as_bool),
+            answer: AnswerAsked {
+                stream: is_true(root.get("stream")),
+                usage: is_true(options.and_then(|options| options.get("include_usage"))),
+                report: is_true(own.and_then(|own| own.get("report"))),
+            },
+            calls: CallsAsked {
+                choice,
+                parallel: root.get("parallel_tool_calls").and_then(Value::as_bool),
+                is_legacy,
+                taken_ids: Vec::new(),
+                bare_inputs: Vec::new(),
+            },
             max_tokens,
-            is_legacy,
             json_content,
             policy: policy_of(root)?,
-            wants_report: is_true(own.and_then(|own| own.get("report"))),
             document,
-            taken_ids: Vec::new(),
-            bare_inputs: Vec::new(),
             is_translated: false,
         })
     }
 
     /// The text of the tool definitions; none where the request declares no tools.
     pub(crate) fn tools(&self) -> Option<&str> {
-        let key = if self.is_legacy { "functions" } else { "tools" };
+        let key = if self.calls.is_legacy { "functions" } else { "tools" };
         let tools = self.document.root().get(key)?;
         tools.elements().next().map(|_| tools.raw())
     }
@@ -156,7 +172,7 @@ impl Ask {
     pub(crate) fn take_ids(&mut self) {
         let calls = self.messages().filter_map(|message| message.get("tool_calls")).flat_map(Value::elements);
         let ids = calls.filter_map(|call| string_of(call, "id")).map(|id| id.into_owned());
-        self.taken_ids = ids.collect();
+        self.calls.taken_ids = ids.collect();
     }
 
     /// The messages.
@@ -181,7 +197,7 @@ impl Ask {
     /// # Errors
     /// Then the request is wrong.
     pub(crate) fn check_choice(&self, tool_set: &ToolSet) -> Result<(), NotAChat> {
-        match &self.choice {
+        match &self.calls.choice {
             ToolChoice::Named(name) if tool_set.get(name).is_none() => {
                 let message = format!("tool_choice names {name}, which is not among the tools");
                 Err(WireError::bad_request(Some("tool_choice"), "unknown_tool", message))
@@ -241,7 +257,8 @@ mod tests {
 
     #[test]
     fn tools_may_be_called_unless_the_request_says_otherwise() {
-        let choice = |rest: &str| ask(&format!(r#"{{"model": "m", "messages": []{rest}}}"#)).unwrap().choice;
+        let choice =
+            |rest: &str| ask(&format!(r#"{{"model": "m", "messages": []{rest}}}"#)).unwrap().calls.choice;
         let tools = r#", "tools": [{"type": "function", "function": {"name": "f"}}]"#;
         let named = ToolChoice::Named(String::from("f"));
         assert_eq!(choice(""), ToolChoice::None);
