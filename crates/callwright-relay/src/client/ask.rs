@@ -31,7 +31,8 @@ use crate::turn::ReadUnknown;
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Turn};
 use crate::upstream::{ResponseBody, Secrets};
 use crate::wire::{
-    Delta, Document, PromptTokens, Surrogates, choices, deltas, is_error, prompt_tokens, string_of, usage,
+    Delta, Document, More, PromptTokens, Surrogates, choices, deltas, is_error, prompt_tokens, string_of,
+    usage,
 };
 
 /// What holds for one question, where the configuration does not say it.
@@ -336,7 +337,7 @@ async fn read_delta(
         came += piece.arguments.map_or(0, str::len);
         reading.call(piece, events).await;
     }
-    if delta.says_else {
+    if delta.more == More::Else {
         reading.says_else();
     }
     if let Some(reason) = &delta.finish_reason {

@@ -13,7 +13,7 @@ use crate::sse::{self, Decoder};
 use crate::tokens::Usage;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::upstream::ResponseBody;
-use crate::wire::{Document, deltas, is_error, usage};
+use crate::wire::{Document, More, deltas, is_error, usage};
 
 /// Hands a stream on as it is. What is looked at is only whether it begins and ends properly.
 pub(super) async fn pass(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
@@ -164,7 +164,7 @@ fn says_nothing(chunk: &Document) -> bool {
     deltas(chunk.root()).all(|delta| {
         is_empty(delta.text.as_deref())
             && is_empty(delta.reasoning.as_deref())
-            && !delta.has_more
+            && delta.more == More::Nothing
             && delta.calls.is_empty()
             && delta.finish_reason.is_none()
     })

@@ -135,16 +135,19 @@ enum OpenState {
     /// The call was refused, or its other half did not come.
     Torn,
     /// All of its arguments are out.
-    Settled {
-        call: Acceptance,
-        /// The refusal of a call that went out as it was written, although it does not fit its schema.
-        refusal: Option<Refusal>,
-    },
+    Settled(Box<Settled>),
+}
+
+/// A call whose arguments are all out.
+struct Settled {
+    call: Acceptance,
+    /// The refusal of a call that went out as it was written, although it does not fit its schema.
+    refusal: Option<Refusal>,
 }
 
 impl OpenCall {
     fn is_settled(&self) -> bool {
-        matches!(self.state, OpenState::Settled { .. })
+        matches!(self.state, OpenState::Settled(_))
     }
 }
 
@@ -259,9 +262,10 @@ impl Sink {
     /// Puts the call that went out as it was written in the place of its refusal, which is returned: nobody asks for it again.
     pub(crate) fn settle_unchecked(&self, choice: &mut Choice) -> Option<&Refusal> {
         let open = self.live.open.as_ref()?;
-        let OpenState::Settled { call, refusal: Some(refusal) } = &open.state else { return None };
+        let OpenState::Settled(settled) = &open.state else { return None };
+        let refusal = settled.refusal.as_ref()?;
         let mut natives = choice.outcome.verdicts.iter_mut().filter(|verdict| verdict.is_native());
-        *natives.nth(open.slot)? = Verdict::Accepted(call.clone());
+        *natives.nth(open.slot)? = Verdict::Accepted(settled.call.clone());
         Some(refusal)
     }
 
@@ -465,7 +469,7 @@ impl Sink {
     fn complete(&mut self, call: &Acceptance, refusal: Option<&Refusal>, voice: &mut dyn Voice) {
         let Some(open) = &mut self.live.open else { return };
         let rest = call.arguments.strip_prefix(open.sent.as_str()).unwrap_or("");
-        open.state = OpenState::Settled { call: call.clone(), refusal: refusal.cloned() };
+        open.state = OpenState::Settled(Box::new(Settled { call: call.clone(), refusal: refusal.cloned() }));
         self.went.all += rest.len();
         self.relay.notes.keep(&open.id, call);
         voice.call_piece(self.index, open.number, rest);
@@ -484,7 +488,7 @@ impl Sink {
             (&settled.id, &settled.name, &settled.arguments) == (&call.id, &call.name, &call.arguments)
         };
         self.live.open.as_ref().is_some_and(|open| match &open.state {
-            OpenState::Settled { call, .. } => is_same(call),
+            OpenState::Settled(settled) => is_same(&settled.call),
             OpenState::Growing | OpenState::Torn => false,
         })
     }

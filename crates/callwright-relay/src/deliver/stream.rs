@@ -22,7 +22,7 @@ use crate::tokens::{Budget, Usage};
 use crate::turn::outcome::worse;
 use crate::turn::{AnswerSource, OpenAnswer, Resolution, Sent, Turn};
 use crate::wire::{
-    CALL_REFUSED, CUT, CallPiece, Delta, Document, INVALID_CONTENT, PromptTokens, Surrogates, deltas,
+    CALL_REFUSED, CUT, CallPiece, Delta, Document, INVALID_CONTENT, More, PromptTokens, Surrogates, deltas,
     error_status, is_error, is_foreign, is_of_function, is_passing, prompt_tokens, usage,
 };
 
@@ -467,13 +467,13 @@ impl StreamedChoice {
     async fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
-        let is_repaired = delta.is_repaired || delta.has_repaired_thought;
+        let is_repaired = delta.repaired.text || delta.repaired.thought;
         let mut is_whole = passes
             && delta.calls.is_empty()
             && delta.finish_reason.is_none()
             && !self.repeats_role
             && !is_repaired;
-        if delta.says_else {
+        if delta.more == More::Else {
             self.says_else = true;
             self.reading.says_else();
         }
@@ -534,7 +534,7 @@ impl StreamedChoice {
     /// Says what became certain.
     fn write(&mut self, delta: &Delta<'_>, events: &[Event], voice: &mut dyn Voice) {
         let says_role = delta.has_role && !self.repeats_role;
-        if delta.has_more || delta.has_siblings_now() || says_role {
+        if delta.more != More::Nothing || delta.has_siblings_now() || says_role {
             self.sink.has_begun();
             voice.beside(delta, self.repeats_role);
         }

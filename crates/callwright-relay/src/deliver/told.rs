@@ -11,7 +11,7 @@ use crate::reply::BodySender;
 use crate::sse;
 use crate::tokens::Usage;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
-use crate::wire::{Document, Surrogates, deltas, is_error, usage};
+use crate::wire::{Document, More, Surrogates, deltas, is_error, usage};
 
 /// Says what an upstream streams. Calls that nobody may make are none of it. Where it fails before it has said anything, it is asked
 /// again.
@@ -92,11 +92,11 @@ impl Told {
             told.spent = usage(chunk).unwrap_or(told.spent);
             for mut delta in deltas(chunk).filter(|delta| delta.index == 0) {
                 told.surrogates.repair(&mut delta);
-                if delta.has_more {
+                if delta.more != More::Nothing {
                     voice.beside(&delta, false);
                 }
                 let text = delta.text.as_deref().unwrap_or_default();
-                told.has_spoken |= !text.is_empty() || delta.says_else;
+                told.has_spoken |= !text.is_empty() || delta.more == More::Else;
                 voice.text(0, text);
                 if let Some(came) = &delta.finish_reason {
                     told.upstream.ending.is_finished = true;

@@ -1,8 +1,10 @@
 //! Whole answers: read, repaired, asked for again where that is needed, and written back with nothing changed that
 //! did not have to be.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use callwright::{Policy, Verdict};
+use callwright::{Acceptance, Policy, Verdict};
 use callwright_json::{Value, quote};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
@@ -11,13 +13,14 @@ use super::voice::{Blocks, GeminiParts, MessageBlocks, OllamaLines, ResponseItem
 use crate::calls::{Ids, function, tool_call};
 use crate::clock::unix_seconds;
 use crate::followup;
-use crate::reading::read_whole;
-use crate::record::TurnEnd;
+use crate::reading::{Shown, read_whole};
+use crate::record::{Choice, TurnEnd};
 use crate::recover::LostCall;
 use crate::relay::Unread;
 use crate::reply::{BodySender, Reply, ReplyBody};
 use crate::report;
 use crate::surface::Door;
+use crate::target::Target;
 use crate::tokens::Usage;
 use crate::turn::outcome::{SILENCE, append, finish_reason, worse};
 use crate::turn::{AnswerSource, NoAnswer, OpenAnswer, Resolution, Sent, Turn, refusals};
@@ -30,72 +33,38 @@ use crate::wire::{
 pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     let (mut open_answer, mut headers) = (open_answer, HeaderMap::new());
     loop {
-        let document = match open_answer.source {
-            AnswerSource::Recovered(document) => document,
-            AnswerSource::Upstream(answer) => {
-                headers = answer.headers;
-                match turn.relay.whole_answer(answer.body, &headers, &open_answer.target).await {
-                    Ok(document) => document,
-                    Err(Unread { why, is_broken_off }) => {
-                        let (target, shown) = (&open_answer.target, &open_answer.shown);
-                        if is_broken_off && let Some(again) = turn.past_failure(target, None, shown).await {
-                            open_answer = again;
-                            continue;
-                        }
-                        return unusable(&mut turn, why);
-                    }
-                }
-            }
-        };
-        if let Some(status) = failure(document.root()) {
-            let error = document.root().get("error").map_or("", Value::raw).to_owned();
-            turn.log.failed(None, &error);
-            let lost = LostCall::in_error(document.text()).filter(|_| turn.is_read());
-            if let Some(recovered) = lost.and_then(|lost| lost.answer(&turn.ask.model)) {
-                open_answer.source = AnswerSource::Recovered(recovered);
+        let OpenAnswer { source, target, shown } = open_answer;
+        let document = match received(&mut turn, source, (&target, &shown), &mut headers).await {
+            Ok(document) => completed(&turn, document),
+            Err(Next::Again(again)) => {
+                open_answer = *again;
                 continue;
             }
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            return NoAnswer::Upstream(status, headers, document.to_bytes()).reply(&mut turn.log);
-        }
-        let document = completed(&turn, document);
-        let spent = usage(document.root()).unwrap_or_default();
+            Err(Next::Reply(reply)) => return *reply,
+        };
         if !turn.is_read() {
-            turn.log.read(spent, std::iter::empty());
+            turn.log.read(usage(document.root()).unwrap_or_default(), std::iter::empty());
             if choices(document.root()).all(|choice| choice.is_nothing())
-                && let Some(again) = turn.repeat(&open_answer.target).await
+                && let Some(again) = turn.repeat(&target).await
             {
                 open_answer = again;
                 continue;
             }
             return done(turn, headers, document, &[], TurnEnd::Passed, door);
         }
-        let options = turn.read_options(&open_answer.target, &turn.ask.calls.choice, &open_answer.shown);
         let answered: Vec<AnswerChoice<'_>> = choices(document.root()).collect();
-        let mut foreign = answered.iter().flat_map(|choice| &choice.foreign_calls);
-        if let Some(why) = foreign.find_map(|call| turn.ask.objection(*call)) {
-            return unusable(&mut turn, format!("the upstream's answer cannot be used: {why}"));
-        }
-        let budget = turn.budget(&open_answer.target, spent);
-        let readers = &turn.relay.readers;
-        let read = read_whole(readers, (&document, &answered), &turn.tool_set, options, budget).await;
-        turn.log.read(spent, read.iter());
-        for choice in &read {
-            turn.count_proof(&open_answer.target, choice);
-        }
-        let tokens = prompt_tokens(document.root());
-        let all: Vec<_> = read.iter().collect();
-        if let Some(again) = turn.once_more(&open_answer.target, &all, tokens, Sent::Nothing).await {
-            open_answer = again;
-            continue;
-        }
-        if answered.is_empty() {
-            return unusable(&mut turn, String::from("the upstream's answer holds no choice"));
-        }
+        let read = match read(&mut turn, (&document, &answered), (&target, &shown)).await {
+            Ok(read) => read,
+            Err(Next::Again(again)) => {
+                open_answer = *again;
+                continue;
+            }
+            Err(Next::Reply(reply)) => return *reply,
+        };
         let mut resolutions = Vec::with_capacity(read.len());
         for choice in read {
-            let mut resolution = turn.resolve(choice, Sent::Nothing, &open_answer.target).await;
-            turn.settle_content(&mut resolution, &open_answer.target).await;
+            let mut resolution = turn.resolve(choice, Sent::Nothing, &target).await;
+            turn.settle_content(&mut resolution, &target).await;
             resolutions.push(resolution);
         }
         if turn.policy == Policy::Strict
@@ -110,11 +79,90 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
     }
 }
 
+/// What comes of an answer that is not the last.
+enum Next {
+    /// Another answer takes its place.
+    Again(Box<OpenAnswer>),
+    /// The client gets this.
+    Reply(Box<Reply>),
+}
+
+/// Receives an answer of `target`, and puts its headers into `headers`.
+///
+/// # Errors
+/// The answer cannot be read, or is an error.
+async fn received(
+    turn: &mut Turn,
+    source: AnswerSource,
+    (target, shown): (&Target, &Arc<Shown>),
+    headers: &mut HeaderMap,
+) -> Result<Document, Next> {
+    let document = match source {
+        AnswerSource::Recovered(document) => document,
+        AnswerSource::Upstream(answer) => {
+            *headers = answer.headers;
+            match turn.relay.whole_answer(answer.body, headers, target).await {
+                Ok(document) => document,
+                Err(Unread { why, is_broken_off }) => {
+                    if is_broken_off && let Some(again) = turn.past_failure(target, None, shown).await {
+                        return Err(Next::Again(Box::new(again)));
+                    }
+                    return Err(unusable(turn, why));
+                }
+            }
+        }
+    };
+    let Some(status) = failure(document.root()) else { return Ok(document) };
+    let error = document.root().get("error").map_or("", Value::raw).to_owned();
+    turn.log.failed(None, &error);
+    let lost = LostCall::in_error(document.text()).filter(|_| turn.is_read());
+    if let Some(recovered) = lost.and_then(|lost| lost.answer(&turn.ask.model)) {
+        let (source, target, shown) = (AnswerSource::Recovered(recovered), target.clone(), Arc::clone(shown));
+        return Err(Next::Again(Box::new(OpenAnswer { source, target, shown })));
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let failed = NoAnswer::Upstream(status, std::mem::take(headers), document.to_bytes());
+    Err(Next::Reply(Box::new(failed.reply(&mut turn.log))))
+}
+
+/// Reads the choices of an answer of `target`.
+///
+/// # Errors
+/// The answer cannot be used, or the same is asked once more.
+async fn read(
+    turn: &mut Turn,
+    (document, answered): (&Document, &[AnswerChoice<'_>]),
+    (target, shown): (&Target, &Arc<Shown>),
+) -> Result<Vec<Choice>, Next> {
+    let spent = usage(document.root()).unwrap_or_default();
+    let options = turn.read_options(target, &turn.ask.calls.choice, shown);
+    let mut foreign = answered.iter().flat_map(|choice| &choice.foreign_calls);
+    if let Some(why) = foreign.find_map(|call| turn.ask.objection(*call)) {
+        return Err(unusable(turn, format!("the upstream's answer cannot be used: {why}")));
+    }
+    let budget = turn.budget(target, spent);
+    let readers = &turn.relay.readers;
+    let read = read_whole(readers, (document, answered), &turn.tool_set, options, budget).await;
+    turn.log.read(spent, read.iter());
+    for choice in &read {
+        turn.count_proof(target, choice);
+    }
+    let tokens = prompt_tokens(document.root());
+    let all: Vec<_> = read.iter().collect();
+    if let Some(again) = turn.once_more(target, &all, tokens, Sent::Nothing).await {
+        return Err(Next::Again(Box::new(again)));
+    }
+    match answered.is_empty() {
+        true => Err(unusable(turn, String::from("the upstream's answer holds no choice"))),
+        false => Ok(read),
+    }
+}
+
 /// The error that a client gets in place of an answer that is none.
-fn unusable(turn: &mut Turn, why: String) -> Reply {
+fn unusable(turn: &mut Turn, why: String) -> Next {
     turn.log.failed(None, &why);
     let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
-    NoAnswer::Error(error).reply(&mut turn.log)
+    Next::Reply(Box::new(NoAnswer::Error(error).reply(&mut turn.log)))
 }
 
 /// The error that a client gets that wants JSON as it was written, or none.
@@ -258,25 +306,14 @@ fn written_choice(
             Verdict::Refused(_) => None,
         })
         .collect();
-    let is_refused = refusals(&resolution.verdicts).next().is_some();
-    let mut text = resolution.first.outcome.text.clone();
-    append(&mut text, &resolution.more_text);
-    if is_refused {
-        append(&mut text, &followup::sentence(refusals(&resolution.verdicts)));
-    }
-    if turn.is_silent(resolution) {
-        text = String::from(SILENCE);
-    }
-    if let Some(content) = &resolution.content {
-        text.clone_from(content);
-    }
+    let text = said_text(turn, resolution);
     let end = resolution.end;
     let mut ids = Ids::besides(&turn.ask.calls.taken_ids);
     let ids: Vec<String> = accepted.iter().map(|call| ids.next(call.id.as_deref())).collect();
     for (id, call) in ids.iter().zip(&accepted) {
         turn.relay.notes.keep(id, call);
     }
-    let same_call = |(n, call): (usize, &&callwright::Acceptance)| {
+    let same_call = |(n, call): (usize, &&Acceptance)| {
         answered.calls.get(n).is_some_and(|came| {
             came.is(&call.name, &call.arguments) && came.id() == ids.get(n).map(String::as_str)
         })
@@ -303,27 +340,7 @@ fn written_choice(
         changes.push(("reasoning_content", Change::Set(quote(&resolution.first.outcome.reasoning))));
     }
     if !has_same_calls {
-        let (key, other) = match turn.ask.calls.is_legacy {
-            false => ("tool_calls", "function_call"),
-            true => ("function_call", "tool_calls"),
-        };
-        changes.push((other, Change::Remove));
-        let change = match (accepted.first(), turn.ask.calls.is_legacy) {
-            (None, _) if !answered.foreign_calls.is_empty() => {
-                Change::Set(array(answered.foreign_calls.iter().map(|call| call.raw())))
-            }
-            (None, _) => Change::Remove,
-            (Some(call), true) => Change::Set(function(call, &resolution.foreign_of(call))),
-            (Some(_), false) => {
-                let ours = ids
-                    .iter()
-                    .zip(&accepted)
-                    .map(|(id, call)| tool_call(id, call, &resolution.foreign_of(call)));
-                let others = answered.foreign_calls.iter().map(|call| call.raw().to_owned());
-                Change::Set(array(ours.chain(others)))
-            }
-        };
-        changes.push((key, change));
+        changes.extend(calls_changes(turn, answered, resolution, (&ids, &accepted)));
     }
     let message =
         answered.choice.get("message").map(|message| rewritten(message, &changes)).unwrap_or_default();
@@ -333,6 +350,48 @@ fn written_choice(
         &[("message", Change::Set(message)), ("finish_reason", Change::Set(finish))],
     );
     (Some(choice), end)
+}
+
+/// The text of a choice as the client reads it: with what a later answer said, and a sentence for each refused call.
+fn said_text(turn: &Turn, resolution: &Resolution) -> String {
+    if let Some(content) = &resolution.content {
+        return content.clone();
+    }
+    if turn.is_silent(resolution) {
+        return String::from(SILENCE);
+    }
+    let mut text = resolution.first.outcome.text.clone();
+    append(&mut text, &resolution.more_text);
+    if refusals(&resolution.verdicts).next().is_some() {
+        append(&mut text, &followup::sentence(refusals(&resolution.verdicts)));
+    }
+    text
+}
+
+/// The members of a message that hold its calls, with these ids.
+fn calls_changes(
+    turn: &Turn,
+    answered: &AnswerChoice<'_>,
+    resolution: &Resolution,
+    (ids, accepted): (&[String], &[&Acceptance]),
+) -> [(&'static str, Change); 2] {
+    let others = || answered.foreign_calls.iter().map(|call| call.raw().to_owned());
+    let is_legacy = turn.ask.calls.is_legacy;
+    let change = match accepted.first() {
+        None if answered.foreign_calls.is_empty() => Change::Remove,
+        None => Change::Set(array(others())),
+        Some(call) if is_legacy => Change::Set(function(call, &resolution.foreign_of(call))),
+        Some(_) => {
+            let ours = ids.iter().zip(accepted);
+            let ours = ours.map(|(id, call)| tool_call(id, call, &resolution.foreign_of(call)));
+            Change::Set(array(ours.chain(others())))
+        }
+    };
+    let (key, other) = match is_legacy {
+        false => ("tool_calls", "function_call"),
+        true => ("function_call", "tool_calls"),
+    };
+    [(other, Change::Remove), (key, change)]
 }
 
 /// The status of an answer that is an error although it came with 200: the one that it names, else 502.

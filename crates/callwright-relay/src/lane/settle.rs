@@ -46,13 +46,7 @@ impl Lane {
             let Some(first) = refused.first() else {
                 break self.delivered(&verdicts, asked);
             };
-            let begun = calls.iter().enumerate().find_map(|(at, call)| match &call.verdict {
-                Some(Verdict::Refused(refusal)) => {
-                    Some(Begun { at, sent: call.sent.clone(), refusal: refusal.clone() })
-                }
-                _ => None,
-            });
-            let begun = begun.filter(|begun| !begun.sent.is_empty());
+            let begun = begun_of(calls);
             let is_cut_short =
                 self.is_cut_by_bound(told) && refused.iter().any(|refusal| ladder::may_be_cut(refusal));
             let reason = match self.ladder.next(&refused, spent, self.log.elapsed()) {
@@ -95,6 +89,12 @@ impl Lane {
                 }
             }
         };
+        self.put_all(calls);
+        End { end, more }
+    }
+
+    /// Says in each call what stands in its place.
+    fn put_all(&self, calls: &mut [Call]) {
         for call in calls.iter_mut() {
             call.put = match &call.verdict {
                 Some(Verdict::Accepted(_)) if call.is_right(&self.tools) => None,
@@ -105,7 +105,6 @@ impl Lane {
                 None => None,
             };
         }
-        End { end, more }
     }
 
     /// Notes an answer that has ended, and what its calls say of their model.
@@ -182,6 +181,16 @@ impl Lane {
         self.log.read(told.usage, std::iter::once(&choice(&calls, &told)));
         Some((calls.into_iter().filter_map(|call| call.verdict).collect(), told.usage))
     }
+}
+
+/// The first refused call, if the client has a part of it.
+fn begun_of(calls: &[Call]) -> Option<Begun> {
+    let refused = calls.iter().enumerate().find_map(|(at, call)| match &call.verdict {
+        Some(Verdict::Refused(refusal)) => Some((at, call, refusal)),
+        _ => None,
+    });
+    let (at, call, refusal) = refused.filter(|(_, call, _)| !call.sent.is_empty())?;
+    Some(Begun { at, sent: call.sent.clone(), refusal: refusal.clone() })
 }
 
 /// An answer that was asked for in the place of an empty one.

@@ -258,10 +258,7 @@ impl Streamed {
             Json::Is(document) => document,
             Json::Broken(why) => return Err(why),
             Json::None => {
-                // A name without data is an event to nobody: where a stream is cut, half of one.
-                if event.name.is_empty() && event.raw.first().is_none_or(|byte| b":\r\n".contains(byte)) {
-                    self.pass_beside(event);
-                }
+                self.take_without_data(event);
                 return Ok(());
             }
         };
@@ -304,25 +301,38 @@ impl Streamed {
                 }
                 None
             }
-            Seen::Ends(all) => {
-                let ids = || all.iter().map(|(_, head)| head.id.as_str()).filter(|id| !id.is_empty());
-                if ids().collect::<BTreeSet<_>>().len() < ids().count() {
-                    return Err(String::from("the upstream's answer has two calls of one id"));
-                }
-                for (at, head) in all {
-                    self.comes_at_once(at, head).await?;
-                }
-                self.hold(event, None);
-                self.settle().await;
-                self.phase = self.phase.max(Phase::Settled);
-                return Ok(());
-            }
+            Seen::Ends(all) => return self.ends(event, all).await,
         };
         self.hold(event, certain);
         match self.waits() {
             true => self.let_out(),
             false => self.release(),
         }
+        Ok(())
+    }
+
+    /// Takes an event without data. A name alone is an event to nobody: where a stream is cut, half of one.
+    fn take_without_data(&mut self, event: Event) {
+        if event.name.is_empty() && event.raw.first().is_none_or(|byte| b":\r\n".contains(byte)) {
+            self.pass_beside(event);
+        }
+    }
+
+    /// Takes the event that ends the answer, and says all its calls again.
+    ///
+    /// # Errors
+    /// The calls are not those that came.
+    async fn ends(&mut self, event: Event, all: Vec<(u64, CallHead)>) -> Result<(), String> {
+        let ids = || all.iter().map(|(_, head)| head.id.as_str()).filter(|id| !id.is_empty());
+        if ids().collect::<BTreeSet<_>>().len() < ids().count() {
+            return Err(String::from("the upstream's answer has two calls of one id"));
+        }
+        for (at, head) in all {
+            self.comes_at_once(at, head).await?;
+        }
+        self.hold(event, None);
+        self.settle().await;
+        self.phase = self.phase.max(Phase::Settled);
         Ok(())
     }
 

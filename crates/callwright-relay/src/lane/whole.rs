@@ -16,26 +16,15 @@ use crate::record::TurnEnd;
 use crate::relay::Unread;
 use crate::reply::{Reply, ReplyBody};
 use crate::report;
+use crate::target::Target;
 use crate::tokens::Usage;
 use crate::turn::Resolution;
 use crate::turn::outcome::worse;
 use crate::wire::{Document, WireError, spliced};
 
 /// The answer to a request, from an upstream that answers in one piece.
-pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
-    let (target, mut headers, read) = loop {
-        let Open { answer, target } = open;
-        let read = lane.relay.whole_answer(answer.body, &answer.headers, &target).await;
-        if let Err(Unread { why, is_broken_off: true }) = &read
-            && let Some(again) = lane.past_failure(&target, why).await
-            && !again.answer.is_stream()
-        {
-            open = again;
-            continue;
-        }
-        break (target, answer.headers, read.map_err(|unread| unread.why));
-    };
-    let read = read.and_then(|document| lane.fault(document.root()).map_or(Ok(document), Err));
+pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
+    let (target, mut headers, read) = received(&mut lane, open).await;
     let document = match read {
         Ok(document) => document,
         Err(why) => {
@@ -50,21 +39,9 @@ pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
     }
     let mut wire = wire::of(lane.surface);
     let is_phantom = lane.is_phantom(document.root());
-    let mut before = Usage::default();
-    let Whole { document, found, content } = match is_phantom {
-        true => {
-            let mut told = Told::default();
-            wire.calls(document.root(), &mut told);
-            let (document, found) = match lane.once_more(&target, &told).await {
-                Some(Again { document, found, .. }) => {
-                    before = told.usage;
-                    (document, found)
-                }
-                None => (lane.told_of_silence(document), Found::default()),
-            };
-            Whole { document, found, content: None }
-        }
-        false => lane.read_texts(document, &target).await,
+    let (Whole { document, found, content }, before) = match is_phantom {
+        true => instead_of_phantom(&mut lane, document, &target).await,
+        false => (lane.read_texts(document, &target).await, Usage::default()),
     };
     let is_as_it_came = found.is_empty() && content.is_none();
     let raw = if is_as_it_came { String::new() } else { found.raw.clone() };
@@ -100,6 +77,37 @@ pub(super) async fn reply(mut lane: Lane, mut open: Open) -> Reply {
     report::outcome(lane.log.record(), end, &[resolution], &mut headers);
     headers.extend(request_id(&lane.log).map(|id| (REQUEST_ID, id)));
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) }
+}
+
+/// Receives a whole answer, from another upstream where the first one breaks off.
+async fn received(lane: &mut Lane, mut open: Open) -> (Target, HeaderMap, Result<Document, String>) {
+    loop {
+        let Open { answer, target } = open;
+        let read = lane.relay.whole_answer(answer.body, &answer.headers, &target).await;
+        if let Err(Unread { why, is_broken_off: true }) = &read
+            && let Some(again) = lane.past_failure(&target, why).await
+            && !again.answer.is_stream()
+        {
+            open = again;
+            continue;
+        }
+        let read = read.map_err(|unread| unread.why);
+        let read = read.and_then(|document| lane.fault(document.root()).map_or(Ok(document), Err));
+        return (target, answer.headers, read);
+    }
+}
+
+/// The answer in the place of one that stops for calls and has none, and the tokens that the first one took.
+async fn instead_of_phantom(lane: &mut Lane, document: Document, target: &Target) -> (Whole, Usage) {
+    let mut told = Told::default();
+    wire::of(lane.surface).calls(document.root(), &mut told);
+    match lane.once_more(target, &told).await {
+        Some(Again { document, found, .. }) => (Whole { document, found, content: None }, told.usage),
+        None => {
+            let document = lane.told_of_silence(document);
+            (Whole { document, found: Found::default(), content: None }, Usage::default())
+        }
+    }
 }
 
 /// Hands on an answer that says that it failed.

@@ -252,18 +252,9 @@ impl ChoiceReader {
         };
         let repeats = repeats(&self.native, &self.native_ids);
         if repeats.contains(&true) {
-            let stays = || {
-                let mut repeats = repeats.iter();
-                move || repeats.next() != Some(&true)
-            };
-            let (mut stays_here, mut stays_there) = (stays(), stays());
-            events.retain(
-                |event| !matches!(event, Event::Call(verdict) if verdict.is_native() && !stays_here()),
-            );
-            outcome.verdicts.retain(|verdict| !verdict.is_native() || stays_there());
-            let (mut stays_here, mut stays_there) = (stays(), stays());
-            self.native.retain(|_| stays_here());
-            self.foreign.retain(|_| stays_there());
+            leave_out(&repeats, &mut events, &mut outcome);
+            leave_out_of(&repeats, &mut self.native);
+            leave_out_of(&repeats, &mut self.foreign);
         }
         out.extend(events);
         take_back(&mut self.apart, &mut self.thought, from, out);
@@ -312,6 +303,23 @@ impl ChoiceReader {
             out.retain(|event| !matches!(event, Event::Call(verdict) if is_search(verdict, search)));
         }
     }
+}
+
+/// Leaves out the verdicts of native calls that only say an earlier one again.
+fn leave_out(repeats: &[bool], events: &mut Vec<Event>, outcome: &mut Outcome) {
+    let stays = || {
+        let mut repeats = repeats.iter();
+        move || repeats.next() != Some(&true)
+    };
+    let (mut stays_here, mut stays_there) = (stays(), stays());
+    events.retain(|event| !matches!(event, Event::Call(verdict) if verdict.is_native() && !stays_here()));
+    outcome.verdicts.retain(|verdict| !verdict.is_native() || stays_there());
+}
+
+/// Leaves out what belongs to such calls.
+fn leave_out_of<T>(repeats: &[bool], of_calls: &mut Vec<T>) {
+    let mut repeats = repeats.iter();
+    of_calls.retain(|_| repeats.next() != Some(&true));
 }
 
 /// Which native calls only repeat one: its id and name, and no arguments.

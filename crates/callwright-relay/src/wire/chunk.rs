@@ -26,15 +26,29 @@ pub(crate) struct Delta<'d> {
     pub(crate) finish_reason: Option<Cow<'d, str>>,
     /// Does it say whose turn it is?
     pub(crate) has_role: bool,
-    /// Does it say anything else: reasoning, a refusal, a vendor's own member?
-    pub(crate) has_more: bool,
-    /// Is there something in that besides a thought?
-    pub(crate) says_else: bool,
-    /// Was the text, or the thought, put together with what the chunk before ended in the middle of?
-    pub(crate) is_repaired: bool,
-    pub(crate) has_repaired_thought: bool,
+    /// The members besides text and calls.
+    pub(crate) more: More,
+    /// The texts that were put together with what the chunk before ended in the middle of.
+    pub(crate) repaired: RepairedTexts,
     /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
     pub(crate) has_siblings: bool,
+}
+
+/// What a delta says besides text and calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum More {
+    Nothing,
+    /// A thought.
+    Thought,
+    /// A refusal, or a vendor's own member.
+    Else,
+}
+
+/// The texts of a delta that were cut between two halves of a character.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RepairedTexts {
+    pub(crate) text: bool,
+    pub(crate) thought: bool,
 }
 
 impl Delta<'_> {
@@ -98,10 +112,12 @@ pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
             finish_reason: string_of(choice, "finish_reason"),
             has_role: delta.is_some_and(|d| d.get("role").is_some()),
             reasoning: delta.filter(|_| has_more).and_then(reasoning),
-            has_more,
-            says_else: has_more && delta.is_some_and(says_else),
-            is_repaired: false,
-            has_repaired_thought: false,
+            more: match delta {
+                Some(delta) if has_more && says_else(delta) => More::Else,
+                _ if has_more => More::Thought,
+                _ => More::Nothing,
+            },
+            repaired: RepairedTexts::default(),
             has_siblings: siblings.any(|(key, _)| !key.as_str().is_some_and(|key| is_usual(&key))),
         }
     })

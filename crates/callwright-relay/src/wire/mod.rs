@@ -22,7 +22,7 @@ pub(crate) use answer::{AnswerChoice, PromptTokens, choices, prompt_tokens, usag
 pub(crate) use ask::{Ask, ContentForm, has_healing_plugin, is_healing_plugin, policy_of};
 pub(crate) use begins::conversation_hash;
 pub(crate) use call_id::is_no_id;
-pub(crate) use chunk::{CallPiece, Delta, Template, deltas};
+pub(crate) use chunk::{CallPiece, Delta, More, Template, deltas};
 pub(crate) use document::{
     Change, Document, Head, array, count_of, object, present, rewritten, spliced, string_of,
 };

@@ -50,12 +50,12 @@ impl Surrogates {
         let Some(said) = delta.choice.get("delta") else { return };
         if let Some(text) = said.get("content").and_then(|text| self.text.join(text, Alone::Replaced)) {
             delta.text = Some(Cow::Owned(text));
-            delta.is_repaired = true;
+            delta.repaired.text = true;
         }
         let thought = ["reasoning_content", "reasoning"].into_iter().find_map(|key| said.get(key));
         if let Some(text) = thought.and_then(|text| self.reasoning.join(text, Alone::Replaced)) {
             delta.reasoning = Some(Cow::Owned(text));
-            delta.has_repaired_thought = true;
+            delta.repaired.thought = true;
         }
         for call in &mut delta.calls {
             let seam = self.arguments.entry(call.index).or_default();

@@ -115,10 +115,10 @@ impl Voice for ChatVoice {
 
     fn beside(&mut self, delta: &Delta<'_>, repeats_role: bool) {
         let mut changes = vec![("tool_calls", Change::Remove), ("function_call", Change::Remove)];
-        if delta.is_repaired || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
+        if delta.repaired.text || delta.text.as_deref().is_some_and(|text| !text.is_empty()) {
             changes.push(("content", Change::Remove));
         }
-        if let (true, Some(thought)) = (delta.has_repaired_thought, &delta.reasoning) {
+        if let (true, Some(thought)) = (delta.repaired.thought, &delta.reasoning) {
             for key in ["reasoning_content", "reasoning"] {
                 if delta.choice.get("delta").is_some_and(|own| own.get(key).is_some()) {
                     changes.push((key, Change::Set(quote(thought))));

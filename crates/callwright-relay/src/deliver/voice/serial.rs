@@ -85,18 +85,26 @@ pub(in crate::deliver) struct Serial<B> {
     open: Open,
     /// What came while a call was open.
     waiting: VecDeque<Item>,
-    has_started: bool,
+    phase: Phase,
     has_calls: bool,
     has_refusal: bool,
-    /// Nothing more may be said.
-    is_over: bool,
     reason: Option<String>,
     report: Option<String>,
     stopped_by: Option<String>,
     usage: Usage,
 }
 
-/// Which block is open.
+/// How far the answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing of it has been said.
+    Waiting,
+    Started,
+    /// Nothing more may be said.
+    Over,
+}
+
+/// The block that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     None,
@@ -127,10 +135,9 @@ impl<B: Blocks> Serial<B> {
             out: String::new(),
             open: Open::None,
             waiting: VecDeque::new(),
-            has_started: false,
+            phase: Phase::Waiting,
             has_calls: false,
             has_refusal: false,
-            is_over: false,
             reason: None,
             report: None,
             stopped_by: None,
@@ -169,14 +176,14 @@ impl<B: Blocks> Serial<B> {
     }
 
     fn start(&mut self) {
-        if !self.has_started {
-            self.has_started = true;
+        if self.phase == Phase::Waiting {
+            self.phase = Phase::Started;
             self.blocks.start(&mut self.out);
         }
     }
 
     fn say(&mut self, said: Said, text: &str) {
-        if text.is_empty() || self.is_over {
+        if text.is_empty() || self.phase == Phase::Over {
             return;
         }
         if matches!(self.open, Open::Call(_)) {
@@ -209,7 +216,7 @@ impl<B: Blocks> Serial<B> {
     }
 
     fn begin_call(&mut self, number: usize, (id, name): (&str, &str), foreign: &str) {
-        if self.is_over {
+        if self.phase == Phase::Over {
             return;
         }
         if matches!(self.open, Open::Call(_)) {
@@ -225,7 +232,7 @@ impl<B: Blocks> Serial<B> {
     }
 
     fn add_to_call(&mut self, number: usize, piece: &str) {
-        if self.is_over || piece.is_empty() {
+        if self.phase == Phase::Over || piece.is_empty() {
             return;
         }
         if self.open == Open::Call(number) {
@@ -241,7 +248,7 @@ impl<B: Blocks> Serial<B> {
     }
 
     fn end_call(&mut self, number: usize) {
-        if self.is_over {
+        if self.phase == Phase::Over {
             return;
         }
         if self.open == Open::Call(number) {
@@ -283,13 +290,15 @@ impl<B: Blocks> Serial<B> {
     }
 
     fn fails(&mut self, failure: &Failure) {
-        if !std::mem::replace(&mut self.is_over, true) {
-            // Where nothing is out, the failure may still be the answer's status.
-            if self.has_started || !self.to.refuses(failure) {
-                self.start();
-                self.blocks.fail(failure, &mut self.out);
-            }
+        if self.phase == Phase::Over {
+            return;
         }
+        // Where nothing is out, the failure may still be the answer's status.
+        if self.phase == Phase::Started || !self.to.refuses(failure) {
+            self.start();
+            self.blocks.fail(failure, &mut self.out);
+        }
+        self.phase = Phase::Over;
     }
 }
 
@@ -403,7 +412,7 @@ impl<B: Blocks> Voice for Serial<B> {
     }
 
     fn close(&mut self) {
-        if self.is_over {
+        if self.phase == Phase::Over {
             return;
         }
         let is_in_a_call = matches!(self.open, Open::Call(_));
@@ -412,12 +421,12 @@ impl<B: Blocks> Voice for Serial<B> {
         } else if is_in_a_call {
             return self.fail(CUT, "the answer was cut inside a call");
         }
-        if !self.has_started && !self.is_cut() {
+        if self.phase == Phase::Waiting && !self.is_cut() {
             self.say(Said::Text, SILENCE);
         }
         self.start();
         self.close_block();
-        self.is_over = true;
+        self.phase = Phase::Over;
         let end = End {
             reason: self.reason.as_deref(),
             has_calls: self.has_calls,
@@ -434,7 +443,7 @@ impl<B: Blocks> Voice for Serial<B> {
     }
 
     fn beat(&mut self, _choice: usize) {
-        if !self.is_over {
+        if self.phase != Phase::Over {
             self.start();
             self.blocks.beat(&mut self.out);
         }

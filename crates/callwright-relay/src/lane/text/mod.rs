@@ -52,6 +52,16 @@ pub(super) struct Texts {
     to: BodySender,
 }
 
+/// What an event is to the texts.
+enum Taken {
+    /// A part of a text, which says so many bytes of it.
+    Text(Role, usize),
+    /// No part of a text.
+    Beside,
+    /// The end of the answer.
+    Ends,
+}
+
 impl Texts {
     pub(super) fn new(lane: &Lane, target: &Target, to: BodySender) -> Texts {
         Texts {
@@ -77,77 +87,75 @@ impl Texts {
     pub(super) async fn take(&mut self, lane: &mut Lane, target: &Target, came: Came, out: &mut Vec<Came>) {
         let Json::Is(document) = &came.json else { return out.push(came) };
         let place = self.form.place(document.root());
-        let role = match &place {
-            Place::Beside => {
-                drop(place);
-                return self.form.pass(came, out);
-            }
+        let taken = self.take_place(lane, &place, out).await;
+        drop(place);
+        match (taken, &mut self.part) {
+            (Taken::Ends, _) => self.ends(lane, target, came, out).await,
+            (Taken::Text(role, len), Some(part)) => part.push((role, len), came, &mut *self.form, out),
+            (Taken::Text(..), None) | (Taken::Beside, _) => self.form.pass(came, out),
+        }
+    }
+
+    /// Reads what an event says.
+    async fn take_place(&mut self, lane: &Lane, place: &Place<'_>, out: &mut Vec<Came>) -> Taken {
+        match place {
+            Place::Beside => Taken::Beside,
             Place::Opens { at, text } => {
                 self.follows(lane, !text.trim().is_empty(), out).await;
                 self.says = true;
                 self.begin(*at);
                 self.read(lane, text, out).await;
-                (Role::Opens, text.len())
+                Taken::Text(Role::Opens, text.len())
             }
             Place::Opening(text) => {
                 self.read(lane, text, out).await;
-                (Role::Opens, text.len())
+                Taken::Text(Role::Opens, text.len())
             }
             Place::Text { at, text } => {
                 self.says = true;
                 self.thinks_no_more(lane, !text.trim().is_empty(), out).await;
                 self.begin_if_none(*at);
                 self.read(lane, text, out).await;
-                (Role::Text, text.len())
+                Taken::Text(Role::Text, text.len())
             }
-            Place::Within => (Role::Within, 0),
-            Place::Aside => (Role::Aside, 0),
-            Place::Closes { at, text } => {
-                if self.part.is_none() && !text.is_empty() {
-                    self.begin_if_none(*at);
-                }
-                let is_new = self.part.as_ref().is_some_and(|part| !part.has_text());
-                let len = if is_new { text.len() } else { 0 };
-                if is_new {
-                    self.thinks_no_more(lane, !text.trim().is_empty(), out).await;
-                    self.read(lane, text, out).await;
-                }
-                (Role::Closes, len)
-            }
+            Place::Within => Taken::Text(Role::Within, 0),
+            Place::Aside => Taken::Text(Role::Aside, 0),
+            Place::Closes { at, text } => Taken::Text(Role::Closes, self.closes(lane, *at, text, out).await),
             Place::Thought(text) => {
                 self.end_part(lane, UNSAID, out).await;
                 if self.reads.is_some() {
                     self.thought.push_str(text);
                 }
-                drop(place);
-                return self.form.pass(came, out);
+                Taken::Beside
             }
             Place::Block { is_call, is_thought } => {
-                let (is_call, is_thought) = (*is_call, *is_thought);
-                drop(place);
-                self.follows(lane, is_call, out).await;
+                self.follows(lane, *is_call, out).await;
                 self.says |= !is_thought;
-                if is_call {
+                if *is_call {
                     // Where an answer has native calls, its text holds none from there on.
                     self.reads = None;
                 }
-                return self.form.pass(came, out);
+                Taken::Beside
             }
-            Place::Ends => {
-                drop(place);
-                return self.ends(lane, target, came, out).await;
-            }
+            Place::Ends => Taken::Ends,
             Place::Fails => {
-                drop(place);
                 self.breaks(out).await;
-                return self.form.pass(came, out);
+                Taken::Beside
             }
-        };
-        drop(place);
-        match &mut self.part {
-            Some(part) => part.push(role, came, &mut *self.form, out),
-            None => self.form.pass(came, out),
         }
+    }
+
+    /// Reads the text that an event says again where nothing of it came before. Returns the bytes that were read.
+    async fn closes(&mut self, lane: &Lane, at: u64, text: &str, out: &mut Vec<Came>) -> usize {
+        if self.part.is_none() && !text.is_empty() {
+            self.begin_if_none(at);
+        }
+        if self.part.as_ref().is_none_or(Part::has_text) {
+            return 0;
+        }
+        self.thinks_no_more(lane, !text.trim().is_empty(), out).await;
+        self.read(lane, text, out).await;
+        text.len()
     }
 
     /// The stream ends before the answer does: what waits goes out where no call is in it.

@@ -40,6 +40,29 @@ pub(crate) struct Wanted {
     pub(crate) keeper: Option<Keeper>,
 }
 
+impl Wanted {
+    /// What the answer to this request has to know of it.
+    fn of(root: Value<'_>, table: Table, keeper: Option<Keeper>) -> Wanted {
+        let has = |key: &str| present(root, key);
+        let included = |what: &str| {
+            has("include")
+                .is_some_and(|list| list.elements().any(|it| it.as_str().is_some_and(|it| it == what)))
+        };
+        let echo = |(key, otherwise): (&'static str, &str)| {
+            (key, has(key).map_or_else(|| otherwise.to_owned(), |value| value.raw().to_owned()))
+        };
+        let model = ("model", has("model").map_or("\"\"", Value::raw).to_owned());
+        let summary = has("reasoning").and_then(|it| it.get("summary"));
+        Wanted {
+            echo: ECHOED.into_iter().map(echo).chain([model]).collect(),
+            table: Arc::new(table),
+            summarises: summary.is_some_and(|it| it.kind() != Kind::Null),
+            codes_thoughts: included("reasoning.encrypted_content"),
+            keeper,
+        }
+    }
+}
+
 /// Keeps a response once it is whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Keeper {
@@ -130,9 +153,6 @@ pub(crate) fn translated(
     let document =
         Document::of(object(members)).map_err(|why| WireError::bad_request(None, "invalid_body", why))?;
 
-    let included = |what: &str| {
-        has("include").is_some_and(|list| list.elements().any(|it| it.as_str().is_some_and(|it| it == what)))
-    };
     let session = kept_session(&parent, kept, root, headers);
     let wants_kept = has("store").and_then(Value::as_bool) != Some(false);
     let keeper = (wants_kept && kept.keeps()).then(|| Keeper {
@@ -142,22 +162,7 @@ pub(crate) fn translated(
         input,
         session: session.clone(),
     });
-    let echo = |(key, otherwise): (&'static str, &str)| {
-        (key, has(key).map_or_else(|| otherwise.to_owned(), |value| value.raw().to_owned()))
-    };
-    let wanted = Wanted {
-        echo: ECHOED
-            .into_iter()
-            .map(echo)
-            .chain([("model", has("model").map_or("\"\"", Value::raw).to_owned())])
-            .collect(),
-        table: Arc::new(declared.table),
-        summarises: has("reasoning")
-            .and_then(|it| it.get("summary"))
-            .is_some_and(|it| it.kind() != Kind::Null),
-        codes_thoughts: included("reasoning.encrypted_content"),
-        keeper,
-    };
+    let wanted = Wanted::of(root, declared.table, keeper);
     Ok(Translated {
         document,
         door: wanted,
