@@ -19,11 +19,11 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them.
+    /// All surfaces.
     pub const ALL: [Surface; 5] =
         [Surface::Chat, Surface::Messages, Surface::Responses, Surface::Ollama, Surface::Gemini];
 
-    /// Its name in records, logs and metrics.
+    /// Returns its name in records, logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             Surface::Chat => "chat",
@@ -34,13 +34,13 @@ impl Surface {
         }
     }
 
-    /// Does what an upstream that speaks it says pass to its client, but for calls?
+    /// Returns whether the words of an upstream that speaks it pass to the client unchanged, but for calls.
     pub(crate) fn has_lane(self) -> bool {
         matches!(self, Surface::Messages | Surface::Responses)
     }
 
-    /// Where a model is asked in it, below a base URL; Ollama and Gemini are asked beside the one that ends in `/v1`, Gemini with
-    /// the model and a verb behind the path: `/v1beta/models/gemini-2.5-pro:generateContent`.
+    /// Returns the path, below a base URL, at which a model is asked. Ollama and Gemini are asked beside the base URL that ends
+    /// in `/v1`. Gemini has the model and a verb behind the path: `/v1beta/models/gemini-2.5-pro:generateContent`.
     pub fn path(self) -> &'static str {
         match self {
             Surface::Chat => "/chat/completions",
@@ -72,7 +72,7 @@ pub enum UpstreamKind {
 }
 
 impl UpstreamKind {
-    /// Its name in the configuration and in logs.
+    /// Returns its name in the configuration and in logs.
     pub fn name(self) -> &'static str {
         match self {
             UpstreamKind::Chat => Surface::Chat.name(),
@@ -92,7 +92,7 @@ impl UpstreamKind {
 }
 
 impl From<Surface> for UpstreamKind {
-    /// That of an upstream that speaks what clients of this API do. None speaks Gemini's: it is asked in chats.
+    /// Returns the kind of an upstream that speaks the API of such clients. No upstream speaks Gemini's: it is asked in chats.
     fn from(surface: Surface) -> UpstreamKind {
         match surface {
             Surface::Chat | Surface::Gemini => UpstreamKind::Chat,

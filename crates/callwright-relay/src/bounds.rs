@@ -7,17 +7,17 @@
 use callwright::value::{Map, Value};
 use callwright::{Tool, ToolSet, json};
 
-/// What the brackets and the common names of a call take, in tokens.
+/// Tokens of the brackets and the common names of a call.
 const FRAME: u64 = 24;
-/// Names are words in part: tools and arguments of theirs have so many letters for each token at the least.
+/// Names are made of words: a token of a tool's or an argument's name has at least this many letters.
 const LETTERS_PER_TOKEN: u64 = 2;
-/// What an item of a list takes at the least: a number or a word, its quotes and its comma.
+/// The fewest tokens of an item of a list: a number or a word, its quotes and its comma.
 const TOKENS_PER_ITEM: u64 = 8;
 /// The shortest text that is offered: a name, a date.
 const SHORTEST: u64 = 24;
 
-/// A set of `tool` alone whose texts and lists have bounds, so that its arguments fit into `tokens`. Where it has bounds of
-/// its own they stay. `None` where its definition cannot be bounded.
+/// Makes a set of `tool` alone whose texts and lists have bounds, so that its arguments fit into `tokens`. Bounds of its own
+/// stay. Returns `None` for a definition that cannot be bounded.
 pub(crate) fn bounded(tool: &Tool, tokens: u64) -> Option<ToolSet> {
     let mut schema = tool.schema().value().clone();
     let names = tool.name().len() + named(&schema).map(|(name, _)| name.len()).sum::<usize>();
@@ -34,7 +34,7 @@ const ALONE: [&str; 4] = ["items", "additionalProperties", "contains", "not"];
 const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
 
-/// How many texts and lists in a schema have no bound. The items of a list share what it gets.
+/// Counts the texts and lists without a bound in a schema. The items of a list share the bound of the list.
 fn n_open(schema: &Value) -> u64 {
     match is_open(schema, "array") {
         true => 1,
@@ -52,7 +52,7 @@ fn named(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     NAMED.iter().filter_map(|key| schema.get(*key)?.as_object()).flatten()
 }
 
-/// Is it of this type, and may it be of any length?
+/// Returns whether a schema is of this type and sets no bound on the length.
 fn is_open(schema: &Value, kind: &str) -> bool {
     let is_named = |name: &Value| name.as_str() == Some(kind);
     let is_of_type = match schema.get("type") {

@@ -16,12 +16,12 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// For an answer in whose conversation these ids are taken already.
+    /// Makes ids for an answer in whose conversation these ids are taken.
     pub(crate) fn besides(taken: &[String]) -> Ids {
         Ids { taken: taken.iter().cloned().collect() }
     }
 
-    /// The id for a call that came with `id`, or without any.
+    /// Returns the id for a call that came with `id`, or without any.
     pub(crate) fn next(&mut self, id: Option<&str>) -> String {
         if let Some(id) = id.filter(|id| !id.is_empty())
             && self.taken.insert(id.to_owned())
@@ -37,7 +37,7 @@ impl Ids {
     }
 }
 
-/// An id that nobody else has: what it begins with, and 24 letters and digits, as OpenAI makes them.
+/// Makes an id that nobody else has: `begin`, and 24 letters and digits, as OpenAI makes them.
 pub(crate) fn new_id(begin: &str) -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut id = String::from(begin);
@@ -52,19 +52,19 @@ pub(crate) fn new_id(begin: &str) -> String {
     id
 }
 
-/// `{"name": …, "arguments": "…"}`, and what is not ours.
+/// Writes `{"name": …, "arguments": "…"}`, with the members that are not ours.
 pub(crate) fn function(call: &Acceptance, foreign: &Foreign) -> String {
     let (name, arguments) = (quote(&call.name), quote(&call.arguments));
     format!("{{\"name\":{name},\"arguments\":{arguments}{}}}", foreign.function)
 }
 
-/// A call in an answer's `tool_calls`.
+/// Writes a call of an answer's `tool_calls`.
 pub(crate) fn tool_call(id: &str, call: &Acceptance, foreign: &Foreign) -> String {
     let function = function(call, foreign);
     format!("{{\"id\":{},\"type\":\"function\",\"function\":{function}{}}}", quote(id), foreign.call)
 }
 
-/// A call as the one delta that streams it.
+/// Writes a call as the one delta that streams it.
 pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance, foreign: &Foreign) -> String {
     let (id, function) = (quote(id), function(call, foreign));
     format!(
@@ -73,7 +73,7 @@ pub(crate) fn tool_call_delta(index: usize, id: &str, call: &Acceptance, foreign
     )
 }
 
-/// What comes behind it of members that are not ours.
+/// Writes the members that are not ours and come behind a call, as a delta.
 pub(crate) fn foreign_delta(index: usize, foreign: &Foreign) -> String {
     let function = match foreign.function.strip_prefix(',') {
         Some(members) => format!(",\"function\":{{{members}}}"),

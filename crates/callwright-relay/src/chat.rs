@@ -25,12 +25,12 @@ use crate::turn::{Asked, Turn};
 use crate::wire::{Ask, WireError};
 
 impl Relay {
-    /// Answers a request to a model, in the form of its API. Whatever goes wrong is an answer too.
+    /// Answers a request to a model, in the form of its API. A failure is an answer too.
     pub async fn chat(self: &Arc<Relay>, request: Request) -> Reply {
         self.chat_for(request, Errand { observer: Arc::clone(&self.observer), ladder: None }).await
     }
 
-    /// Answers a request that another one makes, within the bounds that this leaves.
+    /// Answers a request that another one makes, within the bounds that the other one has left.
     pub(crate) fn chat_within(
         self: Arc<Relay>,
         request: Request,
@@ -59,7 +59,7 @@ impl Relay {
         reply
     }
 
-    /// About how many tokens the prompt of a request has.
+    /// Estimates the number of tokens in the prompt of a request.
     pub async fn count_tokens(self: &Arc<Relay>, request: Request) -> Reply {
         if let Some(reply) = lane::counted(self, &request).await {
             return reply;
@@ -180,24 +180,24 @@ impl Relay {
     }
 }
 
-/// A request that can be used, with what it comes to.
+/// A request that can be used, and its parts.
 pub(crate) struct CheckedRequest {
     pub(crate) asked: Asked,
-    /// How the answer is said.
+    /// The door through which the answer goes.
     door: Door,
     left_out: LeftOut,
     session: Option<String>,
 }
 
-/// What of a request the model is not told.
+/// The parts of a request that the model is not told.
 struct LeftOut {
     tools: Vec<String>,
-    /// How many items of the conversation.
+    /// The number of items of the conversation.
     items: usize,
 }
 
 impl LeftOut {
-    /// The headers that tell it to the client, with those about the request's tools and its id.
+    /// Returns the headers that tell it to the client, with those about the request's tools and its id.
     fn notices(&self, turn: &Turn) -> Vec<(HeaderName, HeaderValue)> {
         let shown = turn.search.as_ref().map(|search| search.share(turn.tool_set.len()));
         let headers = [

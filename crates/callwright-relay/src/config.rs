@@ -1,5 +1,5 @@
-//! What can be set: upstreams, models, policy, the ladder's bounds, limits. Plain data with defaults; reading
-//! it from files, flags and the environment is the command line's part.
+//! The settings: upstreams, models, policy, the ladder's bounds, limits. They are plain data with defaults; the command line
+//! reads them from files, flags and the environment.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,40 +11,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::UpstreamKind;
 
-/// Everything that a [`Relay`](crate::Relay) needs to know.
+/// The settings of a [`Relay`](crate::Relay).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RelayConfig {
-    /// Where requests go. The first one that takes the model is asked first, the others are its fallbacks.
+    /// The servers of the models. The first one that takes the model is asked first; the others are its fallbacks.
     pub upstreams: Vec<UpstreamConfig>,
     /// The model of requests that name none.
     pub default_model: Option<String>,
-    /// What holds for certain models; the first pattern that fits a model counts.
+    /// Settings for certain models; the first pattern that fits a model counts.
     pub models: Vec<ModelConfig>,
-    /// Which rungs of the ladder are allowed, where neither the model nor the request says otherwise.
+    /// The allowed rungs of the ladder, unless the model or the request says otherwise.
     #[serde(deserialize_with = "policy")]
     pub policy: Policy,
-    /// Is a model told, once and in one line, that a call of its was repaired? The line goes with the next request
-    /// of the conversation.
+    /// A model is told, once and in one line, that one of its calls was repaired. The line goes with the next request of the
+    /// conversation.
     pub notes: bool,
-    /// A model whose turns with calls came to the same so often without a gap is told so, with the request that goes to it: the
-    /// same calls with the same results. Never where it is 0.
+    /// The number of equal turns with calls, without a gap, at which a model is told so. Equal turns have the same calls with the
+    /// same results. Zero means never.
     pub loop_guard: u32,
-    /// The arguments of native calls go out while they are written, as far as they are certain, or never do. Without it they
-    /// do from the sixth second of a call on whose model has made 20 right ones in a row. A call that is then refused has gone
-    /// out in part: it is closed as it was written where it is whole JSON, and else its arguments never parse, and the stream ends in
-    /// an error. All others go out when they are right, and never in part.
+    /// Says whether the arguments of native calls go out while they are written, as far as they are certain. Unset, they do from
+    /// the sixth second of a call on, if its model has made 20 right ones in a row. A call that is refused later has gone out in
+    /// part. It is closed as it was written if it is whole JSON; else its arguments never parse, and the stream ends in an error.
+    /// All other calls go out when they are right, and never in part.
     pub stream_arguments: Option<bool>,
-    /// What of many tools a model is shown.
+    /// The tools that a model is shown if there are many.
     pub tools: ToolsConfig,
-    /// How far the ladder goes.
+    /// The bounds of the ladder.
     pub ladder: LadderConfig,
-    /// What is refused before work is done on it.
+    /// The limits beyond which requests are refused before any work.
     pub limits: Limits,
-    /// Of each answer of an upstream so many bytes are told to the observer as they came; 0 stands for none.
+    /// The most bytes of each upstream's answer that the observer gets as they came; 0 stands for none.
     #[serde(skip)]
     pub keep_answers: usize,
-    /// What is learned about models.
+    /// The knowledge about models.
     pub capability: CapabilityConfig,
     /// The dialects that answers are read in.
     #[serde(skip)]
@@ -57,43 +57,44 @@ pub struct RelayConfig {
 pub struct UpstreamConfig {
     /// Its name in logs, metrics and [`ModelConfig::upstreams`].
     pub name: String,
-    /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`. That of an upstream that speaks Ollama's own API may end
-    /// before `/v1` or `/api`.
+    /// The URL before `/chat/completions`: `http://127.0.0.1:8080/v1`. The URL of an upstream that speaks Ollama's own API may
+    /// end before `/v1` or `/api`.
     pub base_url: String,
-    /// The API that it speaks, whatever its clients do. Where it is not set, that is chat completions, and where it has none,
-    /// that of the client, or for a client of chats the first of messages and responses that it answers in.
+    /// The API that it speaks, whatever its clients do. Unset, that is chat completions. If it does not know those, it is the
+    /// client's API. For a client of chats it is the first of messages and responses that the upstream answers in.
     #[serde(default)]
     pub kind: Option<UpstreamKind>,
     /// The environment variable that holds the key. The key itself is never part of a configuration.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// A file of certificates in PEM that an `https` server may show, or have been signed by; then no others count. The
-    /// system's where there is none.
+    /// A file of certificates in PEM that an `https` server may show, or have been signed by; then no others count. Unset, the
+    /// system's count.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
-    /// Is any certificate taken? Whoever stands in between can then read keys and write answers.
+    /// Any certificate is taken. Anyone in between can then read keys and write answers.
     #[serde(default)]
     pub insecure: bool,
     /// Further headers of each request. Values may name the environment: `${NAME}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Patterns of the models that it serves; all where there is none. `*` stands for any characters.
+    /// Patterns of the models that it serves; an empty list serves all. `*` stands for any characters.
     #[serde(default)]
     pub models: Vec<String>,
-    /// How long to wait for it.
+    /// The longest times to wait for it.
     #[serde(default)]
     pub timeouts: Timeouts,
-    /// How often a request is sent again when the upstream could not be reached or answered 429, 502, 503 or
-    /// 504, before its first byte. What is only passed on is sent again only where it could not be reached. With 0 never.
+    /// The number of times that a request is sent again before its first byte. It is sent again if the upstream could not be
+    /// reached or answered 429, 502, 503 or 504. A request that is only passed on is sent again only if the upstream could not be
+    /// reached. Zero means never.
     #[serde(default = "retries")]
     pub retries: u32,
-    /// How its answers may be constrained; found out where it is not set.
+    /// The constraint that its answers may be held to; found out if it is not set.
     #[serde(default)]
     pub constrain: Option<Constrain>,
-    /// What becomes of calls in the reasoning of its models.
+    /// The treatment of calls in the reasoning of its models.
     #[serde(default, deserialize_with = "some_calls_in_reasoning")]
     pub calls_in_reasoning: Option<CallsInReasoning>,
-    /// Are calls read that stand in text, where it speaks the client's own API? They are where it is not set.
+    /// Calls in text are read even if it speaks the client's own API. Unset, they are.
     #[serde(default)]
     pub heal_text: Option<bool>,
     /// Says whether it is asked to hold native calls to their schemas.
@@ -102,7 +103,7 @@ pub struct UpstreamConfig {
 }
 
 impl UpstreamConfig {
-    /// An upstream without key and headers, everything else as it is by default.
+    /// Makes an upstream without key and headers, with defaults for all else.
     pub fn new(name: &str, base_url: &str) -> UpstreamConfig {
         UpstreamConfig {
             name: name.to_owned(),
@@ -127,17 +128,17 @@ fn retries() -> u32 {
     1
 }
 
-/// How long to wait for an upstream, in seconds.
+/// The longest times to wait for an upstream, in seconds.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timeouts {
-    /// Until the connection stands.
+    /// The time until the connection stands.
     pub connect: f64,
-    /// From the request to the first byte of the answer.
+    /// The time from the request to the first byte of the answer.
     pub first_byte: f64,
-    /// Between two pieces of the answer.
+    /// The time between two pieces of the answer.
     pub idle: f64,
-    /// For the whole answer.
+    /// The time for the whole answer.
     pub total: f64,
 }
 
@@ -148,13 +149,13 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// A number of seconds as a duration; what is no such number is a day.
+    /// Returns a number of seconds as a duration; a number that cannot be one is a day.
     pub fn duration(seconds: f64) -> Duration {
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400))
     }
 }
 
-/// How an upstream can be made to answer in a given form.
+/// The means by which an upstream can be made to answer in a given form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Constrain {
@@ -167,7 +168,7 @@ pub enum Constrain {
 }
 
 impl Constrain {
-    /// Its name: `none`, `json_schema`, `grammar`.
+    /// Returns its name: `none`, `json_schema`, `grammar`.
     pub fn name(self) -> &'static str {
         match self {
             Constrain::None => "none",
@@ -177,93 +178,92 @@ impl Constrain {
     }
 }
 
-/// Says for which native tools the relay adds `strict: true`, by which servers hold calls to their schemas.
+/// Says for which native tools the relay adds `strict: true`, by which servers enforce schemas.
 ///
 /// `native_strict = "never"` keeps a request as the client wrote it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NativeStrict {
-    /// For those that the upstream is known to take.
+    /// The tools that the upstream is known to take.
     #[default]
     Auto,
-    /// For none.
+    /// No tools.
     Never,
-    /// For all, whatever the upstream is.
+    /// All tools, whatever the upstream is.
     Always,
 }
 
-/// What holds for the models of a pattern.
+/// Settings for the models of a pattern.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// The model's name as the client writes it; `*` stands for any characters.
     pub pattern: String,
-    /// Its name at the upstream, where that is another one.
+    /// Its name at the upstream, if that differs.
     #[serde(default)]
     pub rename: Option<String>,
-    /// The upstreams to ask, by name, best first; all that take the model where there is none.
+    /// The upstreams to ask, by name, best first; an empty list means all that take the model.
     #[serde(default)]
     pub upstreams: Vec<String>,
-    /// How to choose among them.
+    /// The way to choose among them.
     #[serde(default)]
     pub routing: Routing,
-    /// Whether tools are passed natively; found out where it is not set.
+    /// The way in which tools reach the model; found out if it is not set.
     #[serde(default)]
     pub mode: Option<Mode>,
-    /// The dialect of prompt mode, any of those that answers are read in; where it is not set, that of the model's chat
-    /// template, else the model family's.
+    /// The dialect of prompt mode, any of those that answers are read in. Unset, it is that of the model's chat template, else
+    /// the model family's.
     #[serde(default)]
     pub dialect: Option<String>,
-    /// The only dialect that its answers are read in; all where it is not set.
+    /// The only dialect that its answers are read in; all if it is not set.
     #[serde(default)]
     pub only_dialect: Option<String>,
     /// A text that goes before the list of tools in prompt mode.
     #[serde(default)]
     pub prompt: Option<String>,
-    /// Does it take messages of role `system`? Where it is not set, its chat template says so, else it does.
+    /// The model takes messages of role `system`. Unset, its chat template decides, and without one it takes them.
     #[serde(default)]
     pub system_role: Option<bool>,
-    /// Must user and assistant turns alternate? Neighbours of the same role then become one. Where it is not set, its
-    /// chat template says so, else they need not.
+    /// User and assistant turns must alternate, so that neighbours of the same role become one. Unset, its chat template decides,
+    /// and without one they need not.
     #[serde(default)]
     pub alternate: Option<bool>,
-    /// Does its template know the role in which its dialect has results, such as `tool` or `ipython`? If not, they come
-    /// from the user in prompt mode.
+    /// Its template knows the role of results in its dialect, such as `tool` or `ipython`. Otherwise results come from the user
+    /// in prompt mode.
     #[serde(default)]
     pub result_role: bool,
-    /// The most tokens that an answer may have; clients that ask for more get so many.
+    /// The most tokens that an answer may have; clients that ask for more get this bound.
     #[serde(default)]
     pub max_tokens_cap: Option<u64>,
-    /// The context of an upstream that speaks Ollama's own API, in tokens; the server's where it is not set.
+    /// The context of an upstream that speaks Ollama's own API, in tokens; the server's if it is not set.
     #[serde(default)]
     pub num_ctx: Option<u64>,
-    /// How many tools it is shown, as [`ToolsConfig::limit`].
+    /// The number of tools that it is shown, as [`ToolsConfig::limit`].
     #[serde(default)]
     pub tools_limit: Option<usize>,
-    /// Does it take `reasoning_effort`? Then it gets what clients of messages and of responses say of it. Upstreams of those
-    /// APIs do.
+    /// The model takes `reasoning_effort`, and gets the effort that clients of messages and of responses name. Upstreams of those
+    /// APIs always take it.
     #[serde(default)]
     pub reasoning_effort: bool,
-    /// What becomes of calls in its reasoning; the upstream's where it is not set.
+    /// The treatment of calls in its reasoning; the upstream's if it is not set.
     #[serde(default, deserialize_with = "some_calls_in_reasoning")]
     pub calls_in_reasoning: Option<CallsInReasoning>,
-    /// Are calls read that stand in its text, where its upstream speaks the client's own API? As for the upstream where it is
-    /// not set.
+    /// Calls in its text are read even if its upstream speaks the client's own API; as for the upstream if it is not set.
     #[serde(default)]
     pub heal_text: Option<bool>,
-    /// Says whether the upstream is asked to hold its native calls to their schemas; as for the upstream where it is not set.
+    /// Says whether the upstream is asked to hold its native calls to their schemas; as for the upstream if it is not set.
     #[serde(default)]
     pub native_strict: Option<NativeStrict>,
-    /// Which rungs of the ladder are allowed.
+    /// The allowed rungs of the ladder.
     #[serde(default, deserialize_with = "some_policy")]
     pub policy: Option<Policy>,
-    /// The model that the same question goes to once, where this one's answer would end as refused: `"gpt-4o-mini"`.
+    /// The model that gets the same question once, if this one's answer would end as refused: `"gpt-4o-mini"`.
     #[serde(default, alias = "fallback_model")]
     pub escalate: Option<String>,
 }
 
 impl ModelConfig {
-    /// For the models of a pattern, everything as it is by default.
+    /// Makes settings for the models of a pattern, with defaults for all else.
     pub fn new(pattern: &str) -> ModelConfig {
         ModelConfig {
             pattern: pattern.to_owned(),
@@ -290,7 +290,7 @@ impl ModelConfig {
     }
 }
 
-/// How to choose among the upstreams of a model.
+/// The way to choose among the upstreams of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Routing {
@@ -299,11 +299,11 @@ pub enum Routing {
     Ordered,
     /// The one with the fewest open requests first; one that fails often goes to the end.
     LeastBusy,
-    /// For requests with tools, the one whose calls are right as written most often; for others, in their order.
+    /// Requests with tools go to the upstream whose calls are right as written most often; others go in their order.
     Right,
 }
 
-/// How a request's tools reach the model.
+/// The way in which a request's tools reach the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -314,7 +314,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its name: `native`, `prompt`.
+    /// Returns its name: `native`, `prompt`.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Native => "native",
@@ -323,35 +323,34 @@ impl Mode {
     }
 }
 
-/// What of a request's tools a model is shown.
+/// The tools of a request that a model is shown.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolsConfig {
-    /// Of more tools than this a model is shown so many: those that the conversation has called, then those that fit the user's
-    /// last words best. It finds the others by one more tool, `find_tools`. All are shown where it is 0.
+    /// The most tools that a model is shown; 0 shows all. It sees those that the conversation has called, then those that fit the
+    /// user's last words best. It finds the others by one more tool, `find_tools`.
     pub limit: usize,
 }
 
-/// How far the ladder goes inside one request.
+/// The bounds of the ladder inside one request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LadderConfig {
-    /// How often a broken call is asked for again, without a trace in the history.
+    /// The number of times that a broken call is asked for again, without a trace in the history.
     pub reasks: u32,
-    /// How often the error goes to the model as its next turn.
+    /// The number of times that the error goes to the model as its next turn.
     pub feedback_turns: u32,
-    /// How many completion tokens all further answers of one request may take.
+    /// The most completion tokens of all further answers of one request.
     pub max_tokens: u64,
-    /// How many seconds the whole request may take before no further answer is begun.
+    /// The number of seconds after which no further answer is begun.
     pub max_seconds: f64,
-    /// After how many equal errors in a row the ladder ends.
+    /// The number of equal errors in a row at which the ladder ends.
     #[serde(alias = "breaker")]
     pub give_up_after: u32,
-    /// Is a call whose last bracket is missing refused, and asked for again, where more could have stood before it and
-    /// nobody knows whether tokens were left? If not, or with some left of the request's `max_tokens`, it ends there.
+    /// A call without its last bracket is refused and asked for again if more could have stood before it. It ends there if this
+    /// is off, or if the answer left some of the request's `max_tokens`.
     pub confirm_open_ends: bool,
-    /// Tools that change nothing, by name: what a call of an unknown tool may be replaced by. All tools where
-    /// there is none.
+    /// Tools that change nothing, by name: only they may replace a call of an unknown tool. An empty list means all tools.
     pub safe_tools: Vec<String>,
 }
 
@@ -369,19 +368,19 @@ impl Default for LadderConfig {
     }
 }
 
-/// What is refused before work is done on it, in bytes.
+/// The limits beyond which requests are refused before any work, in bytes.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// A request's body.
+    /// The body of one request.
     pub body: usize,
-    /// The bodies of all requests that are in work, unpacked and parsed, together.
+    /// The bodies of all requests in work, unpacked and parsed, together.
     pub bodies: usize,
-    /// An upstream's whole answer; of a stream: what is kept of it.
+    /// An upstream's whole answer; of a stream, the part that is kept.
     pub answer: usize,
     /// One event of a stream.
     pub event: usize,
-    /// What the compiled tools that are kept take together, about; those used last are kept.
+    /// The approximate size of all compiled tools that are kept; those used last stay.
     pub compiled_tools: usize,
 }
 
@@ -398,15 +397,15 @@ impl Default for Limits {
     }
 }
 
-/// What is learned about models, and where it is kept.
+/// The knowledge about models, and its place.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CapabilityConfig {
-    /// How many seconds something learned holds.
+    /// The number of seconds for which a finding holds.
     pub ttl: u64,
-    /// The directory that keeps it between runs; only memory where there is none.
+    /// The directory that keeps it between runs; unset, only memory does.
     pub dir: Option<PathBuf>,
-    /// May the upstream's metadata be asked for?
+    /// The upstream's metadata may be asked for.
     pub probe: bool,
 }
 

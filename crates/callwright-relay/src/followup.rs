@@ -1,5 +1,5 @@
-//! The questions that follow a call that is refused or unsure: the call alone again, whether it is meant, or the errors as
-//! the model's next turn.
+//! The questions that follow a refused or unsure call: for the call alone again, for its meaning, or with the errors as the
+//! model's next turn.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ const NATIVE: &str = "native";
 /// The fewest tokens that a call asked for again may take.
 pub(crate) const CALL_TOKENS: u64 = 1024;
 
-/// Asks for one refused call again, with nothing else on offer: the same tool where the arguments were bad;
-/// where there is no such tool, any of the `safe` ones, or none.
+/// Asks for one refused call again, with nothing else on offer. It offers the same tool if the arguments were bad. For an unknown
+/// tool it offers any of the `safe` ones, or none.
 pub(crate) fn reask(
     refusal: &Refusal,
     tool_set: &Arc<ToolSet>,
@@ -51,14 +51,14 @@ pub(crate) fn reask(
     }
 }
 
-/// The bound that a call asked for again tells something by: where the end of the first one is in doubt, one that stays below the
+/// Returns the bound that makes a repeated call tell something. If the end of the first one is in doubt, an answer below the
 /// bound was not cut.
 pub(crate) fn telling_bound(refusal: &Refusal, tokens: u64) -> Option<u64> {
     matches!(refusal.reason, Reason::OpenEnd(_)).then(|| tokens_for(&refusal.block).min(tokens))
 }
 
-/// Asks for a call that ran away until its tokens were spent, with bounds for its texts and lists. What ran away is not said
-/// again. `None` where there are no such bounds, or nobody knows which tool was meant.
+/// Asks for a call that ran away until its tokens were spent, with bounds for its texts and lists. The runaway text is not said
+/// again. `None` if there are no such bounds, or the tool is unknown.
 pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Option<Question> {
     let tool = tool_set.get(refusal.name.as_deref()?)?;
     let choice = ToolChoice::Named(tool.name().to_owned());
@@ -72,7 +72,7 @@ pub(crate) fn bounded(refusal: &Refusal, tool_set: &ToolSet, tokens: u64) -> Opt
     })
 }
 
-/// Asks for calls again that the bound of the answer cut, beside what it `said`: shorter, or in parts. What was cut is not said
+/// Asks again for calls that the bound of the answer cut, beside its words `said`: shorter, or in parts. The cut text is not said
 /// again: it is as long as an answer can be.
 pub(crate) fn shorter(said: &str, refusals: &[&Refusal], tokens: u64) -> Question {
     Question {
@@ -87,7 +87,7 @@ pub(crate) fn shorter(said: &str, refusals: &[&Refusal], tokens: u64) -> Questio
     }
 }
 
-/// What a model is told whose answer was cut by its bound inside these calls.
+/// Returns the words for a model whose answer was cut by its bound inside these calls.
 pub(crate) fn shorter_words(refusals: &[&Refusal]) -> String {
     let mut names: Vec<&str> = refusals.iter().filter_map(|refusal| refusal.name.as_deref()).collect();
     names.dedup();
@@ -99,7 +99,7 @@ pub(crate) fn shorter_words(refusals: &[&Refusal]) -> String {
     )
 }
 
-/// The question, whose last words say how the arguments of the call have to begin: the client has that much of them.
+/// Adds to the question's last words that the arguments of the call have to begin with `sent`: the client has that much of them.
 pub(crate) fn beginning_so(mut question: Question, sent: &str) -> Question {
     if let Some(last) = question.more.last_mut()
         && let Ok(mut message) = serde_json::from_str::<callwright::value::Value>(last)
@@ -111,7 +111,7 @@ pub(crate) fn beginning_so(mut question: Question, sent: &str) -> Question {
     question
 }
 
-/// What a model is told of arguments that have to begin so.
+/// Returns the words for arguments that have to begin with `sent`.
 pub(crate) fn beginning_words(sent: &str) -> String {
     format!(
         "A part of this call has been passed on, and stays. Make the call with the same tool, and let its arguments begin with exactly \
@@ -119,8 +119,8 @@ pub(crate) fn beginning_words(sent: &str) -> String {
     )
 }
 
-/// Asks for the call that the request demands, and that the answer does not make.
-/// In words alone where the server would keep the model from ending without a call.
+/// Asks for the call that the request demands, and that the answer does not make. It asks in words alone if the server would keep
+/// the model from ending without a call.
 pub(crate) fn demand(
     choice: &Choice,
     tool_set: &Arc<ToolSet>,
@@ -150,11 +150,11 @@ pub(crate) fn demand(
     }
 }
 
-/// What the client's user reads where a demanded call did not come.
+/// The words for the client's user if a demanded call did not come.
 pub(crate) const UNMET: &str = "⚠️ The request demanded a tool call, and the model made none.";
 
-/// Asks once more for a call of a name that no tool has, which the model made again as it was: by the only tool on offer, where
-/// the arguments fit that. None where nothing is left to say.
+/// Asks once more for a call of an unknown name that the model repeated. It offers only the tool whose arguments fit; none if
+/// nothing is left to say.
 pub(crate) fn pointed(
     refusal: &Refusal,
     tool_set: &Arc<ToolSet>,
@@ -199,7 +199,7 @@ pub(crate) fn pointed(
     })
 }
 
-/// Asks for a call again that the upstream could not read, and for which it gives this reason. `said` came beside it.
+/// Asks again for a call that the upstream could not read, for this reason. `said` came beside it.
 pub(crate) fn lost(before: &Question, said: &str, why: &str) -> Question {
     let ask = format!(
         "Your last tool call could not be read, and was not run: {why}. Make it again as one tool call, with arguments that are a \
@@ -211,12 +211,12 @@ pub(crate) fn lost(before: &Question, said: &str, why: &str) -> Question {
     Question { more, ..before.clone() }
 }
 
-/// What the client's user reads about such a call.
+/// Returns the words about such a call for the client's user.
 pub(crate) fn lost_sentence(why: &str) -> String {
     format!("⚠️ A tool call was not run: the model's server could not read it ({why}).")
 }
 
-/// Asks for an answer where an empty one came.
+/// Asks for an answer after an empty one.
 pub(crate) fn silence(tokens: u64) -> Question {
     let ask = "Your last answer was empty. Answer now: make the call that is due, or say what is to be said.";
     Question {
@@ -231,7 +231,7 @@ pub(crate) fn silence(tokens: u64) -> Question {
     }
 }
 
-/// Asks whether the model means calls of `choice` that may be shown as well as made; nothing where it has none.
+/// Asks whether the model means the unsure calls of `choice`; none if it has none.
 pub(crate) fn confirm(choice: &Choice, tokens: u64) -> Option<Question> {
     let asks = choice.outcome.confirmation()?;
     Some(Question {
@@ -246,7 +246,7 @@ pub(crate) fn confirm(choice: &Choice, tokens: u64) -> Option<Question> {
     })
 }
 
-/// Asks for JSON again that was asked for with `response_format`: `said` is what came instead.
+/// Asks again for JSON in the form of `response_format`: `said` came instead.
 pub(crate) fn content(before: &Question, said: &str, refusal: &Refusal, tokens: u64) -> Question {
     let mut more = before.more.clone();
     if !said.trim().is_empty() {
@@ -257,7 +257,7 @@ pub(crate) fn content(before: &Question, said: &str, refusal: &Refusal, tokens: 
     Question { more, offer: None, max_tokens: Some(tokens), tells_by_bound: false, stream: false }
 }
 
-/// Why an answer is not the JSON that was asked for, in a sentence.
+/// Returns a sentence that says why an answer is not the JSON that was asked for.
 pub(crate) fn content_fault(refusal: &Refusal) -> String {
     let why = match &refusal.reason {
         Reason::Truncated(_) | Reason::OpenEnd(_) => String::from("it ends too early"),
@@ -273,14 +273,14 @@ pub(crate) fn content_fault(refusal: &Refusal) -> String {
     format!("The answer is not the JSON that was asked for: {why}.")
 }
 
-/// The tokens that saying `calls` again may take. Arguments take about a token for each three bytes; twice that leaves room
-/// for what was missing.
+/// Returns the tokens that a repetition of `calls` may take. Arguments take about a token for each three bytes; twice that leaves
+/// room for missing text.
 fn tokens_for(calls: &str) -> u64 {
     CALL_TOKENS.max(calls.len() as u64 * 2 / 3 + 512)
 }
 
-/// Gives the errors of all refused calls to the model as its next turn. `answers` are those that it has given, the last one
-/// first; the calls may come from several. What `before` has told already is not told twice.
+/// Gives the errors of all refused calls to the model as its next turn. `answers` are its answers, the last one first; the calls
+/// may come from several. Errors that `before` has told are not repeated.
 pub(crate) fn feedback<'c>(
     before: &Question,
     mut answers: impl Iterator<Item = &'c Choice>,
@@ -306,15 +306,15 @@ pub(crate) fn feedback<'c>(
     }
 }
 
-/// The turn of the model that made these calls, and the errors, in the channel that it used. `answer` is the one that all of
-/// them, and no others that are refused, stand in.
+/// Returns the turn of the model that made these calls, and the errors, in the channel that it used. `answer` is the one that
+/// holds all of these refused calls and no others.
 fn told(answer: Option<&Choice>, refusals: &[&Refusal], mode: Mode) -> Vec<String> {
     let native = in_native_channel(answer, refusals).filter(|_| mode == Mode::Native);
     native.unwrap_or_else(|| in_text(answer, refusals))
 }
 
-/// The refused calls as calls, each answered by its error. None where one of them is no JSON: no server takes
-/// that in a history.
+/// Writes the refused calls as calls, each answered by its error. None if one of them is not JSON: no server takes that in a
+/// history.
 fn in_native_channel(answer: Option<&Choice>, refusals: &[&Refusal]) -> Option<Vec<String>> {
     let is_sendable = |r: &&Refusal| {
         let is_object = || serde_json::from_str::<callwright::value::Map>(&r.block).is_ok();
@@ -341,8 +341,8 @@ fn in_native_channel(answer: Option<&Choice>, refusals: &[&Refusal]) -> Option<V
     Some(messages)
 }
 
-/// The refused calls as text, and their errors in the words of the user. The errors count the calls that the model sees: all
-/// of its answer, or those that are refused.
+/// Writes the refused calls as text, and their errors in the words of the user. The errors count the calls that the model sees:
+/// all of its answer, or the refused ones.
 fn in_text(answer: Option<&Choice>, refusals: &[&Refusal]) -> Vec<String> {
     let whole = answer.filter(|_| !refusals.iter().any(|refusal| is_native(refusal)));
     let (said, verdicts) = match whole {
@@ -371,13 +371,13 @@ fn written(refusal: &Refusal) -> String {
     }
 }
 
-/// What a turn of the model says: servers refuse one without words.
+/// Returns the words for a turn of the model: servers refuse a turn without words.
 fn spoken(said: &str) -> &str {
     if said.trim().is_empty() { "…" } else { said }
 }
 
-/// A native call as the model wrote it, where its arguments are the whole JSON text of an object and only its schema speaks against
-/// them: `{"content": "x"}` of a tool that requires a path as well.
+/// Returns a native call as the model wrote it, if its arguments are a whole JSON object and only its schema speaks against them.
+/// `{"content": "x"}` of a tool that requires a path as well.
 pub(crate) fn as_written(refusal: &Refusal) -> Option<Acceptance> {
     let arguments = refusal.block.trim();
     let is_object = strict(arguments).is_ok_and(|tree| tree.root(arguments).kind() == Kind::Object);
@@ -400,7 +400,7 @@ pub(crate) fn as_written(refusal: &Refusal) -> Option<Acceptance> {
     })
 }
 
-/// What is noted of a call that goes out so.
+/// Returns a note about a call that goes out so.
 pub(crate) fn unchecked_live(refusal: &Refusal) -> String {
     let name = refusal.name.as_deref().unwrap_or_default();
     format!("unchecked-live: a call of {name} went out as it was written: {}", refusal.feedback().message)
@@ -410,7 +410,7 @@ fn is_native(refusal: &Refusal) -> bool {
     refusal.dialect == NATIVE
 }
 
-/// What the client's user reads about calls that could not be made right.
+/// Returns the words for the client's user about calls that could not be made right.
 pub(crate) fn sentence<'r>(refusals: impl Iterator<Item = &'r Refusal>) -> String {
     let lines: Vec<String> = refusals
         .map(|refusal| {
@@ -436,7 +436,7 @@ pub(crate) fn sentence<'r>(refusals: impl Iterator<Item = &'r Refusal>) -> Strin
     lines.join("\n")
 }
 
-/// The tools of several namespaces that a name without its own may mean.
+/// Names the tools of several namespaces that a name without its own may mean.
 fn meant(refusal: &Refusal) -> String {
     let (Some(name), Reason::UnknownTool { declared, .. }) = (&refusal.name, &refusal.reason) else {
         return String::new();

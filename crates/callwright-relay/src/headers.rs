@@ -14,7 +14,7 @@ const STREAM_ARGUMENTS: &str = "x-callwright-stream-arguments";
 /// Names the tools whose calls are not held against all of their definition.
 pub(crate) const UNCHECKED: HeaderName = HeaderName::from_static("x-callwright-unchecked");
 
-/// Says how many of the tools the model was shown, where they do not all fit: `20/400`.
+/// Says how many of the tools the model was shown, if they do not all fit: `20/400`.
 pub(crate) const SHOWN: HeaderName = HeaderName::from_static("x-callwright-tools");
 
 /// Names the tools that the model was not told of: nobody here runs them.
@@ -29,10 +29,10 @@ pub(crate) const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-re
 /// Says that tokens were not counted.
 pub(crate) const ESTIMATE: HeaderName = HeaderName::from_static("x-callwright-estimate");
 
-/// So many tools are named in a header at most.
+/// The most tools that a header names.
 const MAX_NAMES: usize = 64;
 
-/// What the client says of it.
+/// Reads the client's choice.
 pub(crate) fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, WireError> {
     match headers.get(STREAM_ARGUMENTS).map(HeaderValue::as_bytes) {
         None => Ok(None),
@@ -45,12 +45,12 @@ pub(crate) fn stream_arguments(headers: &HeaderMap) -> Result<Option<bool>, Wire
     }
 }
 
-/// The names of the tools that cannot be checked whole, as a header has them; none where there are none.
+/// Writes the names of the tools that cannot be checked whole; none if all can.
 pub(crate) fn unchecked(tool_set: &ToolSet) -> Option<HeaderValue> {
     names(tool_set.unchecked().map(|(name, _)| name))
 }
 
-/// The names of the tools with a call among `verdicts` that was not checked whole.
+/// Writes the names of the tools with a call among `verdicts` that was not checked whole.
 pub(crate) fn unchecked_calls<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> Option<HeaderValue> {
     names(verdicts.filter_map(|verdict| match verdict {
         Verdict::Accepted(call) if call.unchecked => Some(&*call.name),
@@ -58,7 +58,7 @@ pub(crate) fn unchecked_calls<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -
     }))
 }
 
-/// Names as a header has them; none where there are none.
+/// Writes names for a header; none for an empty list.
 pub(crate) fn names<'n>(names: impl Iterator<Item = &'n str>) -> Option<HeaderValue> {
     let mut names: Vec<&str> = names.collect();
     names.dedup();

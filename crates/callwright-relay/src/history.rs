@@ -1,5 +1,5 @@
-//! Old turns of a request: servers parse the arguments of old calls again, and one that is broken fails every
-//! later request of its session. Whatever is broken there is repaired, or made harmless, before it goes upstream.
+//! Old turns of a request. Servers parse the arguments of old calls again, and a broken one fails every later request of its
+//! session. All that is broken there is repaired, or made harmless, before it goes upstream.
 
 mod items;
 mod settled;
@@ -17,8 +17,8 @@ pub(crate) use self::items::answered;
 pub(crate) use self::settled::{Form, settled};
 use crate::wire::{Change, array, rewritten, string_of};
 
-/// The messages with all arguments of old calls as JSON texts of objects, and their calls and results as [`settled`] has them;
-/// none where they are that already.
+/// Makes all arguments of old calls JSON texts of objects, and orders calls and results as [`settled`] does. None if the messages
+/// need no change.
 pub(crate) fn repaired<'d>(
     messages: impl Iterator<Item = Value<'d>> + Clone,
     tool_set: &ToolSet,
@@ -26,8 +26,8 @@ pub(crate) fn repaired<'d>(
     settled(Form::Chat, messages, |message| repaired_message(message, tool_set))
 }
 
-/// The array of `values` with what `change` makes of them; `None` where it makes nothing of any. A long history in
-/// which nothing is broken, the common case, is only looked at.
+/// Applies `change` to the `values` of an array; `None` if it changes none of them. A long history without faults, the common
+/// case, is only looked at.
 pub(crate) fn changed<'d>(
     values: impl Iterator<Item = Value<'d>> + Clone,
     change: impl Fn(Value<'d>) -> Option<String>,
@@ -54,7 +54,7 @@ fn repaired_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     Some(rewritten(message, &[("tool_calls", Change::Set(calls))]))
 }
 
-/// A function, or whatever else has its name and arguments, with these as the JSON text of an object; `None` where they are.
+/// Writes a function with its arguments as the JSON text of an object; `None` if they are that.
 pub(crate) fn repaired_function(function: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let arguments = function.get("arguments");
     if arguments.is_some_and(|arguments| RIGHT.spells_object(arguments)) {
@@ -82,13 +82,13 @@ pub(crate) fn repaired_function(function: Value<'_>, tool_set: &ToolSet) -> Opti
     Some(rewritten(function, &[("arguments", Change::Set(quote(&put)))]))
 }
 
-/// A session says all of its calls again with each request.
+/// The arguments that were right: a session repeats all of its calls with each request.
 static RIGHT: LazyLock<Right> = LazyLock::new(Right::default);
 
 /// The hashes of arguments that were right, whoever sent them.
 ///
-/// Each has one slot, so that the table neither grows nor locks: what was overwritten is read again. Two texts of one hash,
-/// whose key each process draws for itself, cost a repair and never a call.
+/// Each hash has one slot, so that the table neither grows nor locks: overwritten arguments are read again. Two texts of one
+/// hash, whose key each process draws for itself, cost a repair and never a call.
 struct Right {
     hasher: RandomState,
     slots: Box<[AtomicU64]>,
@@ -103,7 +103,7 @@ impl Default for Right {
 }
 
 impl Right {
-    /// As [`Value::spells_object`] has it.
+    /// Returns the same as [`Value::spells_object`].
     fn spells_object(&self, value: Value<'_>) -> bool {
         // None is that of an empty slot.
         let hash = self.hasher.hash_one(value.raw()) | 1;

@@ -1,4 +1,4 @@
-//! What to do about calls that are refused or unsure: ask again, feed back, or refuse. Pure: decided here, done elsewhere.
+//! Decides about refused or unsure calls: ask again, feed back, or refuse. The decision is pure; others carry it out.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) enum Step {
     Refuse(TurnEnd),
 }
 
-/// How far one request has climbed.
+/// The rungs that one request has climbed.
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     policy: Policy,
@@ -35,7 +35,7 @@ pub(crate) struct Ladder {
     may_pass_failure: bool,
     /// The question may go to a second model.
     may_escalate: bool,
-    /// The last error, and how often it came in a row.
+    /// The last error, and the number of times that it came in a row.
     last: Option<(String, u32)>,
 }
 
@@ -55,8 +55,8 @@ impl Ladder {
         }
     }
 
-    /// Decides after an answer with these refused calls. `spent` are the completion tokens of the answers since
-    /// the last decision, `elapsed` is the time since the request came.
+    /// Decides after an answer with these refused calls. `spent` are the completion tokens of the answers since the last
+    /// decision, `elapsed` is the time since the request came.
     pub(crate) fn next(&mut self, refusals: &[&Refusal], spent: u64, elapsed: Duration) -> Step {
         let Some(first) = refusals.first() else { return Step::Deliver };
         self.tokens = self.tokens.saturating_sub(spent);
@@ -82,19 +82,21 @@ impl Ladder {
         Step::Refuse(TurnEnd::Refused)
     }
 
-    /// May the same request go out once more, because what came is no answer? It teaches nothing, and takes no rung.
+    /// Returns whether the same request may go out once more, because the answer was unusable. It teaches nothing, and takes no
+    /// rung.
     pub(crate) fn may_repeat(&mut self, elapsed: Duration) -> bool {
         let may_ask = self.policy.feeds_back() && (0 < self.reasks || 0 < self.turns);
         may_ask && 0 < self.tokens && elapsed < self.time && std::mem::take(&mut self.may_repeat)
     }
 
-    /// May the request go out once more, because its upstream failed in the midst of an answer of which the client has nothing?
+    /// Returns whether the request may go out once more, because its upstream failed before the client had anything of the
+    /// answer.
     pub(crate) fn may_pass_failure(&mut self, elapsed: Duration) -> bool {
         elapsed < self.time && std::mem::take(&mut self.may_pass_failure)
     }
 
-    /// May the question go to a second model, because the first one's answer would end as refused? Its answer gets what is left
-    /// of the bounds, and is the last.
+    /// Returns whether the question may go to a second model, because the first one's answer would end as refused. The second
+    /// answer gets the rest of the bounds, and is the last.
     pub(crate) fn may_escalate(&mut self, elapsed: Duration) -> bool {
         let may_ask = self.policy.feeds_back() && 0 < self.tokens && elapsed < self.time;
         // The errors so far were another model's.
@@ -102,12 +104,12 @@ impl Ladder {
         may_ask && std::mem::take(&mut self.may_escalate)
     }
 
-    /// What is left of the bounds, `elapsed` after the request came, for a request that comes now.
+    /// Returns the rest of the bounds, `elapsed` after the request came, for another request that comes now.
     pub(crate) fn rest(&self, elapsed: Duration) -> Ladder {
         Ladder { time: self.time.saturating_sub(elapsed), ..self.clone() }
     }
 
-    /// May what the request demands, and what did not come, be asked for?
+    /// Returns whether the missing call or answer that the request demands may be asked for.
     pub(crate) fn may_demand(&mut self, elapsed: Duration) -> bool {
         if !self.policy.feeds_back() {
             return false;
@@ -118,7 +120,7 @@ impl Ladder {
         may_turn || self.takes_reask(elapsed)
     }
 
-    /// May the model be asked whether it means calls that may be shown as well as made?
+    /// Returns whether the model may be asked if it means unsure calls.
     pub(crate) fn may_confirm(&mut self, elapsed: Duration) -> bool {
         self.policy == Policy::Auto && self.takes_reask(elapsed)
     }
@@ -129,13 +131,13 @@ impl Ladder {
         may
     }
 
-    /// The most tokens that the next answer may take.
+    /// Returns the most tokens that the next answer may take.
     pub(crate) fn tokens_left(&self) -> u64 {
         self.tokens
     }
 }
 
-/// Is a call with an open end refused under this policy, for the model to make it again?
+/// Returns whether a call with an open end is refused under this policy, for the model to make it again.
 pub(crate) fn doubts_open_ends(policy: Policy, bounds: &LadderConfig) -> bool {
     match policy {
         Policy::Auto => bounds.confirm_open_ends,
@@ -144,12 +146,12 @@ pub(crate) fn doubts_open_ends(policy: Policy, bounds: &LadderConfig) -> bool {
     }
 }
 
-/// May the call be refused for being cut? A long list without its end has more readings than are looked for.
+/// Returns whether the call may be refused for being cut. A long list without its end has more readings than are looked for.
 pub(crate) fn may_be_cut(refusal: &Refusal) -> bool {
     matches!(refusal.reason, Reason::Truncated(_) | Reason::Unreadable(_) | Reason::OpenEnd(_))
 }
 
-/// What makes two errors the same: the tool and what is wrong, not where, nor the values.
+/// Returns the traits that make two errors the same: the tool and the fault, neither the place nor the values.
 pub(crate) fn fingerprint(refusal: &Refusal) -> String {
     let name = refusal.name.as_deref().unwrap_or("");
     match &refusal.reason {

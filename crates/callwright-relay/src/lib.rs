@@ -64,7 +64,7 @@ pub use turn::ReadUnknown;
 pub use upstream::Kept;
 pub use wire::WireError;
 
-/// What the pages of the project and of the engine print runs.
+/// Runs the examples of the project's and the engine's pages.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]

@@ -22,13 +22,13 @@ pub(crate) struct Log {
     /// None once the record has been taken.
     observer: Option<Arc<dyn Observer>>,
     since: Instant,
-    /// When the last attempt began.
+    /// The beginning of the last attempt.
     asked: Instant,
     usage: Usage,
 }
 
 impl Log {
-    /// For a request that has just come.
+    /// Begins the record of a new request.
     pub(crate) fn new(request: &Request, observer: Arc<dyn Observer>) -> Log {
         let header =
             |name| request.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -47,12 +47,12 @@ impl Log {
         Log { record, observer: Some(observer), since: now, asked: now, usage: Usage::default() }
     }
 
-    /// What the request asks for.
+    /// Notes the parts of the request.
     pub(crate) fn request(&mut self, ask: &Ask, policy: Policy, has_tools: bool) {
         self.asks(ask.document.to_bytes(), &ask.model, policy, (ask.answer.stream, has_tools));
     }
 
-    /// Notes a request that is no chat, and whether it wants a stream and declares tools.
+    /// Notes a request of another API than chats, and whether it wants a stream and declares tools.
     pub(crate) fn asks(
         &mut self,
         request: Bytes,
@@ -67,7 +67,7 @@ impl Log {
         self.record.has_tools = has_tools;
     }
 
-    /// The API that the client speaks, and the session that it names in the way of that API.
+    /// Notes the API of the client, and the session that it names in the way of that API.
     pub(crate) fn came_by(&mut self, surface: Surface, session: Option<String>) {
         self.record.surface = surface;
         if self.record.session.is_none() {
@@ -75,7 +75,7 @@ impl Log {
         }
     }
 
-    /// An upstream is asked, in a request of this API.
+    /// Notes a question to an upstream, in a request of this API.
     pub(crate) fn asked(&mut self, reason: AttemptReason, target: &Target, api: Surface, request: Bytes) {
         self.close_attempt();
         self.asked = Instant::now();
@@ -100,7 +100,7 @@ impl Log {
         });
     }
 
-    /// It has begun to answer. So many bytes of that are kept as they come.
+    /// Notes the beginning of the upstream's answer. The first `kept` bytes are kept as they come.
     pub(crate) fn answered(&mut self, response: &mut Response, kept: usize) {
         let status = response.status.as_u16();
         if self.record.first_byte.is_zero() {
@@ -113,7 +113,7 @@ impl Log {
         }
     }
 
-    /// Its answer cannot be used as such.
+    /// Notes that the upstream's answer cannot be used.
     pub(crate) fn failed(&mut self, status: Option<u16>, error: &str) {
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.status = status.or(attempt.status);
@@ -122,7 +122,7 @@ impl Log {
         self.close_attempt();
     }
 
-    /// Its answer has been read.
+    /// Notes an answer that has been read.
     pub(crate) fn read<'c>(&mut self, usage: Usage, choices: impl Iterator<Item = &'c Choice>) {
         self.usage += usage;
         if let Some(attempt) = self.record.attempts.last_mut() {
@@ -132,20 +132,20 @@ impl Log {
         self.close_attempt();
     }
 
-    /// Its calls broke their schemas so often although `strict` was said.
+    /// Notes the number of calls that broke their schemas although `strict` was said.
     pub(crate) fn strict_broken(&mut self, broken: u32) {
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.strict_broken += broken;
         }
     }
 
-    /// The completion tokens of all answers but the first.
+    /// Returns the completion tokens of all answers but the first.
     pub(crate) fn spent_again(&self) -> u64 {
         let first = self.record.attempts.iter().find(|attempt| attempt.usage != Usage::default());
         self.usage.completion.saturating_sub(first.map_or(0, |first| first.usage.completion))
     }
 
-    /// A call of the answer went out as it was written, although it does not fit its schema.
+    /// Notes a call that went out as it was written, although it does not fit its schema.
     pub(crate) fn unchecked_live(&mut self, refusal: &Refusal) {
         if let Some(attempt) = self.record.attempts.last_mut() {
             attempt.unchecked_live += 1;
@@ -153,28 +153,28 @@ impl Log {
         self.fault(&followup::unchecked_live(refusal));
     }
 
-    /// So many bytes are held back now.
+    /// Notes the bytes that are held back at this time.
     pub(crate) fn holds(&mut self, bytes: usize) {
         self.record.held = self.record.held.max(bytes);
     }
 
-    /// How the request ended.
+    /// Notes the end of the request.
     pub(crate) fn end(&mut self, end: TurnEnd, status: u16) {
         self.record.end = end;
         self.record.status = status;
     }
 
-    /// The model is told that it goes round.
+    /// Notes that the model is told that it goes round.
     pub(crate) fn looped(&mut self, times: u32) {
         self.record.looped = times;
     }
 
-    /// The answer of this model stands in the place of the first one's.
+    /// Notes that the answer of this model stands in the place of the first one's.
     pub(crate) fn escalated(&mut self, model: &str) {
         self.record.escalated = Some(model.to_owned());
     }
 
-    /// A second model was asked, in a turn of its own.
+    /// Adds the record of a second model, which was asked in a turn of its own.
     pub(crate) fn adds(&mut self, other: TurnRecord) {
         self.close_attempt();
         self.usage += other.usage();
@@ -187,12 +187,12 @@ impl Log {
         }
     }
 
-    /// The client does not get what it asked for, for this reason.
+    /// Notes the reason for which the client does not get its answer.
     pub(crate) fn fault(&mut self, error: &str) {
         self.record.error = Some(error.to_owned());
     }
 
-    /// The record, for a caller that wants it instead of the observer.
+    /// Returns the record, for a caller that wants it instead of the observer.
     pub(crate) fn close(mut self) -> TurnRecord {
         self.observer = None;
         self.taken()
@@ -204,7 +204,7 @@ impl Log {
         std::mem::take(&mut self.record)
     }
 
-    /// The last attempt is over.
+    /// Ends the last attempt.
     fn close_attempt(&mut self) {
         if let Some(attempt) = self.record.attempts.last_mut()
             && attempt.duration.is_zero()
@@ -214,27 +214,27 @@ impl Log {
         }
     }
 
-    /// The request's id.
+    /// Returns the request's id.
     pub(crate) fn id(&self) -> &str {
         &self.record.id
     }
 
-    /// What has been asked so far.
+    /// Returns the record so far.
     pub(crate) fn record(&self) -> &TurnRecord {
         &self.record
     }
 
-    /// How often upstreams were asked.
+    /// Returns the number of questions to upstreams.
     pub(crate) fn attempts(&self) -> usize {
         self.record.attempts.len()
     }
 
-    /// The tokens of all answers that have been read.
+    /// Returns the tokens of all answers that have been read.
     pub(crate) fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Since the request came.
+    /// Returns the time since the request came.
     pub(crate) fn elapsed(&self) -> Duration {
         self.since.elapsed()
     }
@@ -247,7 +247,7 @@ impl Drop for Log {
     }
 }
 
-/// Says which results of tools have come: those behind the model's last turn.
+/// Logs the results of tools that have come: those behind the model's last turn.
 pub(crate) fn tool_results(request: &str, ask: &Ask) {
     if !tracing::enabled!(tracing::Level::INFO) {
         return;

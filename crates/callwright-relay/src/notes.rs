@@ -1,4 +1,4 @@
-//! What a model is told about calls of its that were repaired: once, with the next request of the conversation.
+//! Notes to a model about its repaired calls: each goes out once, with the next request of the conversation.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use callwright_json::Value;
 
 use crate::wire::{Ask, string_of};
 
-/// How many notes are kept for conversations that may never go on.
+/// The most notes that are kept for conversations that may never go on.
 const MOST: usize = 4096;
 
 /// Notes that wait for the next request, by the id of the repaired call.
@@ -34,7 +34,7 @@ impl Notes {
         waiting.push_back((id.to_owned(), note));
     }
 
-    /// The notes about the calls of the last assistant turn, as messages; each is given once.
+    /// Returns the notes about the calls of the last assistant turn, as messages; each is given once.
     pub(crate) fn for_request(&self, ask: &Ask) -> Vec<String> {
         if !self.is_on || self.lock().is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What clients of Ollama's API ask besides chats. An upstream that is an Ollama answers that itself.
+//! The requests of Ollama's API besides chats. An upstream that is an Ollama answers them itself.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::reply::Reply;
 use crate::surface::ollama;
 use crate::wire::{Document, WireError};
 
-/// A request that only has a model loaded is no longer, in bytes: it has a name and a time.
+/// The most bytes of a request that only has a model loaded: it has a name and a time.
 const LONGEST_LOAD: usize = 4 << 10;
 
 impl Relay {
@@ -37,8 +37,8 @@ impl Relay {
         })
     }
 
-    /// Answers `POST /api/generate` where the model's upstream is no Ollama: a model is there without being loaded, and
-    /// there is no other such request.
+    /// Answers `POST /api/generate` for an upstream of another kind. Its models need no loading, and the API has no other such
+    /// request.
     pub fn generated(&self, body: Bytes) -> Reply {
         loaded(body, "response").unwrap_or_else(|| {
             let message = "the upstream of this model has no /api/generate: ask it with /api/chat";
@@ -46,7 +46,7 @@ impl Relay {
         })
     }
 
-    /// The answer to a chat of Ollama's that only has its model loaded. None for any other request.
+    /// Answers a chat of Ollama's that only has its model loaded. None for any other request.
     pub(crate) async fn loaded(self: &Arc<Relay>, body: Bytes, headers: &HeaderMap) -> Option<Reply> {
         let reply = loaded(body.clone(), "message")?;
         let passed = self.pass_to_ollama(Method::POST, Surface::Ollama.path(), body, headers).await;

@@ -1,4 +1,4 @@
-//! Whose a request is: what is kept of it is there for whoever made it, and for nobody else.
+//! The owner of a request: everything kept of it is there for its maker, and for nobody else.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use http::HeaderMap;
 /// The headers of clients that send no key in `Authorization`: those of Anthropic, Azure and Google.
 pub const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
 
-/// Whoever makes a request, as far as that is known.
+/// The maker of a request, as far as that is known.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Owner {
-    /// The client whose key has this hash: whoever took the request in has checked the key.
+    /// The client whose key has this hash: the receiver of the request has checked the key.
     Key([u8; 32]),
-    /// Whoever sends these headers, where nobody asks for a key.
+    /// The sender of these headers, if nobody asks for a key.
     Headers(Box<[u8]>),
 }
 
 impl Owner {
-    /// Whoever sends these headers.
+    /// Returns the sender of these headers.
     pub fn of(headers: &HeaderMap) -> Owner {
         let names = ["authorization"].into_iter().chain(KEY_HEADERS);
         let keys = names.filter_map(|name| headers.get(name));
@@ -25,7 +25,7 @@ impl Owner {
     }
 }
 
-/// Somebody who sends no key.
+/// The sender of no key.
 impl Default for Owner {
     fn default() -> Owner {
         Owner::Headers(Box::default())

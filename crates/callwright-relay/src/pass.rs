@@ -12,7 +12,7 @@ use crate::upstream::{Candidate, Response, Secrets, Tail};
 use crate::wire::{Document, WireError, string_of};
 
 impl Relay {
-    /// Passes another request on as it is: `GET /models`, `POST /embeddings`. `path` is what follows the base URL.
+    /// Passes another request on as it is: `GET /models`, `POST /embeddings`. `path` follows the base URL.
     pub async fn pass(
         self: &Arc<Relay>,
         method: Method,
@@ -39,7 +39,7 @@ impl Relay {
         }
     }
 
-    /// The model that a body names; empty where it names none.
+    /// Returns the model that a body names, or an empty text.
     pub(crate) async fn model_in(&self, body: &Bytes) -> String {
         let asked = body.clone();
         let document = self.readers.run(asked.len() <= SMALL, |_| Document::parse(asked)).await;
@@ -50,7 +50,7 @@ impl Relay {
     }
 }
 
-/// An answer that goes on piece by piece, as it is.
+/// Makes a reply that passes an answer on piece by piece, as it is.
 pub(crate) fn passed(response: Response, secrets: Arc<Secrets>) -> Reply {
     let Response { status, headers, mut body } = response;
     let sender = BodySender::default();

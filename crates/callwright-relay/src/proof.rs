@@ -1,4 +1,4 @@
-//! Which models write right calls: of those, arguments may go out while they are written.
+//! The models that write right calls: their arguments may go out while they are written.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,24 +7,24 @@ use callwright::Verdict;
 
 use crate::record::Choice;
 
-/// So many native calls in a row, right as they were written, prove a model at an upstream.
+/// This many native calls in a row, right as they were written, prove a model at an upstream.
 const ENOUGH: u32 = 20;
 
-/// So many pairs are counted: clients can name models that do not exist, without end.
+/// The most pairs that are counted: clients can name any number of models that do not exist.
 const MAX_PAIRS: usize = 1024;
 
-/// How many right calls in a row each model has written, by upstream and model.
+/// The number of right calls in a row of each model, by upstream and model.
 #[derive(Debug, Default)]
 pub(crate) struct Proofs(Mutex<HashMap<(String, String), u32>>);
 
 impl Proofs {
-    /// Has this model proved itself?
+    /// Returns whether this model has proved itself.
     pub(crate) fn is_proved(&self, upstream: &str, model: &str) -> bool {
         let pairs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         pairs.get(&(upstream.to_owned(), model.to_owned())).is_some_and(|n| ENOUGH <= *n)
     }
 
-    /// Counts the native calls of an answer. One that was not right as it was written begins the count anew.
+    /// Counts the native calls of an answer. A call that was not right as written begins the count anew.
     pub(crate) fn count(&self, upstream: &str, model: &str, choice: &Choice) {
         let mut natives = choice.outcome.verdicts.iter().filter(|verdict| verdict.is_native()).peekable();
         if natives.peek().is_none() {

@@ -1,4 +1,4 @@
-//! What an upstream is asked: the client's request in the form that the upstream takes.
+//! The question to an upstream: the client's request in the form that the upstream takes.
 
 use bytes::Bytes;
 use callwright::constrain::{self, Constraint};
@@ -17,29 +17,28 @@ use crate::wire::{
     Ask, Change, Document, array, has_healing_plugin, is_healing_plugin, rewritten, string_of,
 };
 
-/// One question: the client's request, and what this attempt makes of it.
+/// One question: the client's request, and the changes of this attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     /// Messages that stand behind the request's own, as JSON texts.
     pub(crate) more: Vec<String>,
-    /// Where a follow-up offers other tools than the request: their definitions, and what may be called.
+    /// The tools that a follow-up offers in place of the request's.
     pub(crate) offer: Option<Offer>,
-    /// The most tokens that a follow-up needs. They bound its answer where the client bounds the request's, and never above
-    /// the client's own bound.
+    /// The most tokens that a follow-up needs. They bound its answer if the client bounds the request's, and never above the
+    /// client's own bound.
     pub(crate) max_tokens: Option<u64>,
-    /// Does the bound tell something: that an answer which stays below it was not cut? Then it is there also where the
-    /// client sets none.
+    /// The bound tells something: an answer below it was not cut. It is then there even if the client sets none.
     pub(crate) tells_by_bound: bool,
-    /// Is the answer to be a stream?
+    /// The answer is to be a stream.
     pub(crate) stream: bool,
 }
 
-/// What a follow-up offers instead of the request's tools.
+/// The tools of a follow-up in place of the request's.
 #[derive(Clone, Debug)]
 pub(crate) struct Offer {
     /// The definitions, compiled.
     pub(crate) tool_set: std::sync::Arc<ToolSet>,
-    /// Which of them may be called.
+    /// The tools that may be called.
     pub(crate) choice: ToolChoice,
 }
 
@@ -48,53 +47,54 @@ pub(crate) struct Offer {
 pub(crate) struct RequestOptions<'a> {
     /// The model's name at the upstream.
     pub(crate) model: &'a str,
-    /// How tools reach the model.
+    /// The way in which tools reach the model.
     pub(crate) mode: Mode,
     /// The dialect of prompt mode.
     pub(crate) dialect: &'a PromptDialect,
-    /// How the answer is constrained in prompt mode.
+    /// The constraint of the answer in prompt mode.
     pub(crate) constrain: Constrain,
-    /// Of which native tools `strict: true` is said.
+    /// The native tools for which `strict: true` is said.
     pub(crate) strict: Strict,
-    /// What is set for the model.
+    /// The settings of the model.
     pub(crate) set: Option<&'a ModelConfig>,
-    /// Does the upstream count the tokens of a stream where it is asked to?
+    /// The upstream counts the tokens of a stream if it is asked to.
     pub(crate) counts_streams: bool,
     /// Its own chat template.
     pub(crate) template: Option<&'a ModelTemplate>,
-    /// The member that bounds an answer's tokens, where the upstream takes only one.
+    /// The member that bounds an answer's tokens, if the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
-    /// The most tokens that an answer may have, as the upstream has said: more is refused.
+    /// The most tokens that an answer may have, by the upstream's words: it refuses more.
     pub(crate) most_tokens: Option<u64>,
-    /// How many an answer may have where the client sets no bound, in an API that has no request without one.
+    /// The bound on an answer if the client sets none, in an API that demands one.
     pub(crate) usual_most: Option<u64>,
     /// The API that the upstream is asked in.
     pub(crate) kind: UpstreamKind,
 }
 
 impl RequestOptions<'_> {
-    /// Does the upstream take what clients of other APIs say of effort? A model of Ollama's that does not think refuses it.
+    /// Returns whether the upstream takes the effort that clients of other APIs name. A model of Ollama's that does not think
+    /// refuses it.
     fn takes_effort(&self) -> bool {
         let is_known = matches!(self.kind, UpstreamKind::Messages | UpstreamKind::Responses);
         is_known || self.set.is_some_and(|set| set.reasoning_effort)
     }
 }
 
-/// What is sent, and what is needed to read the answer to it.
+/// The request to send, and the means to read its answer.
 #[derive(Debug)]
 pub(crate) struct UpstreamRequest {
     /// The request's body.
     pub(crate) body: Bytes,
-    /// What prompt mode shows the model.
+    /// The examples that prompt mode shows the model.
     pub(crate) shown: Shown,
-    /// What the answer is held to.
+    /// The constraint of the answer.
     pub(crate) constrain: Constrain,
-    /// Of which native tools `strict: true` is said, if of any.
+    /// The native tools for which `strict: true` is said.
     pub(crate) strict: Strict,
 }
 
 impl Question {
-    /// The client's request itself.
+    /// Makes the question of the client's request itself.
     pub(crate) fn first(ask: &Ask) -> Question {
         Question {
             more: Vec::new(),
@@ -105,18 +105,18 @@ impl Question {
         }
     }
 
-    /// The tools that it offers.
+    /// Returns the tools that it offers.
     pub(crate) fn tool_set<'q>(&'q self, own: &'q ToolSet) -> &'q ToolSet {
         self.offer.as_ref().map_or(own, |offer| &offer.tool_set)
     }
 
-    /// What may be called.
+    /// Returns the choice of tools in the question.
     pub(crate) fn choice<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
         self.offer.as_ref().map_or(&ask.calls.choice, |offer| &offer.choice)
     }
 
-    /// What the answer may call. A follow-up that asks for one tool leaves the others out of its request, and they stay
-    /// declared; safe ones are offered so that nothing else is called.
+    /// Returns the calls that the answer may make. A follow-up that asks for one tool leaves the others out of its request, and
+    /// they stay declared. Safe ones are offered so that nothing else is called.
     pub(crate) fn allows<'q>(&'q self, ask: &'q Ask) -> &'q ToolChoice {
         match self.choice(ask) {
             ToolChoice::Named(_) | ToolChoice::Required => &ask.calls.choice,
@@ -124,13 +124,13 @@ impl Question {
         }
     }
 
-    /// Returns whether the last that it says is the result of a call.
+    /// Returns whether its last message is the result of a call.
     pub(crate) fn ends_in_result(&self) -> bool {
         let last = self.more.last().and_then(|last| Document::of(last.clone()).ok());
         last.is_some_and(|last| string_of(last.root(), "role").is_some_and(|role| role == "tool"))
     }
 
-    /// The most tokens that the answer may have; none where the client sets no bound.
+    /// Returns the most tokens that the answer may have; none if the client sets no bound.
     pub(crate) fn most_tokens(&self, ask: &Ask) -> Option<u64> {
         match (ask.max_tokens, self.max_tokens) {
             (Some(own), Some(most)) => Some(own.min(most)),
@@ -139,7 +139,7 @@ impl Question {
         }
     }
 
-    /// The bound that goes up: the client's, or what may be at most. None where nobody sets one.
+    /// Returns the bound for the upstream: the client's, or the model's maximum. None if nobody sets one.
     fn bound_above(&self, ask: &Ask, options: RequestOptions<'_>) -> Option<u64> {
         let wanted = self.most_tokens(ask);
         let more = |most: &u64| wanted.or(options.usual_most).is_some_and(|wanted| *most < wanted);
@@ -147,12 +147,12 @@ impl Question {
         [wanted, options.most_tokens.filter(more), set].into_iter().flatten().min()
     }
 
-    /// How many tokens the upstream is asked to bound the answer by.
+    /// Returns the number of tokens by which the upstream is asked to bound the answer.
     pub(crate) fn asks_for(&self, ask: &Ask, options: RequestOptions<'_>) -> Option<u64> {
         self.bound_above(ask, options).or(options.usual_most)
     }
 
-    /// The body for an upstream. `own` are the request's tools.
+    /// Writes the body for an upstream. `own` are the request's tools.
     pub(crate) fn upstream_request(
         &self,
         ask: &Ask,
@@ -208,7 +208,7 @@ impl Question {
         self.max_tokens.is_some() || self.offer.is_some()
     }
 
-    /// The bound of the answer's tokens, in the member that the upstream takes.
+    /// Writes the bound of the answer's tokens, in the member that the upstream takes.
     fn bound(&self, ask: &Ask, options: RequestOptions<'_>, changes: &mut Vec<(&str, Change)>) {
         let Some(most) = self.bound_above(ask, options) else { return };
         let is_set = self.max_tokens.is_some() || self.most_tokens(ask) != Some(most);
@@ -226,7 +226,7 @@ impl Question {
         }
     }
 
-    /// Says `strict: true` of native tools, and returns of which; of none where that changes nothing.
+    /// Says `strict: true` of native tools, and returns those tools; none if that changes nothing.
     fn strict(
         &self,
         ask: &Ask,
@@ -356,7 +356,7 @@ impl Question {
     }
 }
 
-/// What only this relay understands does not go upstream.
+/// Drops the members that only this relay understands.
 pub(crate) fn drop_what_is_ours(root: Value<'_>, changes: &mut Vec<(&str, Change)>) {
     if root.get("callwright").is_some() {
         changes.push(("callwright", Change::Remove));
@@ -369,8 +369,8 @@ pub(crate) fn drop_what_is_ours(root: Value<'_>, changes: &mut Vec<(&str, Change
     }
 }
 
-/// The client's request so that its answer shows only how many tokens its prompt has: with its tools or without, and an
-/// answer of so many tokens at most.
+/// Writes the client's request so that its answer shows only the number of tokens in its prompt. It has its tools or not, and a
+/// bound on the answer.
 pub(crate) fn counting_request(
     ask: &Ask,
     model: &str,

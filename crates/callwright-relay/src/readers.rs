@@ -1,8 +1,8 @@
 //! Threads for work that takes long: reading what a model wrote, parsing large bodies, compiling tools.
 //!
-//! In goes a piece of work and how many bytes it is about, out comes what it came to. Short work is done at once, where it
-//! is asked for. Everything else is done on another thread, so that no thread that serves requests is held by one of them.
-//! Nothing is decided here about what is read.
+//! In goes a piece of work and its size in bytes, out comes its result. Short work is done at once, on the caller's thread.
+//! Everything else is done on another thread, so that no thread that serves requests is held by one of them. Nothing is decided
+//! here about the text.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-/// Work on so many bytes is done at once. A usual call has a few hundred; going to another thread and back takes some
-/// ten microseconds, as much as reading these in a usual answer.
+/// Work on this many bytes is done at once. A usual call has a few hundred. Going to another thread and back takes some ten
+/// microseconds, as much as reading these bytes in a usual answer.
 pub(crate) const SHORT: usize = 4 << 10;
 
-/// A thread that serves requests reads for so long at most before others have a turn: a tenth of what one notices.
+/// The longest time that a serving thread reads before others have a turn: a tenth of the time that one notices.
 const TURN: Duration = Duration::from_millis(1);
 
-/// So many pieces of work are under way for each core. More than one: the system shares a core among threads, so that one
-/// long answer delays others a little and not until it is read.
+/// The pieces of work under way for each core. It is more than one: the system shares a core among threads, so that one long
+/// answer delays others only a little.
 const PER_CORE: usize = 4;
 
-/// Does what takes long on threads of its own.
+/// Does long work on threads of its own.
 #[derive(Debug)]
 pub(crate) struct Readers {
     free: Arc<Semaphore>,
@@ -40,12 +40,12 @@ impl Default for Readers {
 }
 
 impl Readers {
-    /// Of so many threads.
+    /// Makes this many threads.
     pub(crate) fn of(most: usize) -> Readers {
         Readers { free: Arc::new(Semaphore::new(most)) }
     }
 
-    /// For work that takes memory as well.
+    /// Makes one thread for each core, for work that takes memory as well.
     pub(crate) fn one_per_core() -> Readers {
         Readers::of(cores().max(2))
     }
@@ -61,7 +61,7 @@ impl Readers {
         }));
     }
 
-    /// Does `work`, at once if it is `short`. Work that has parts looks between them whether somebody still waits for it.
+    /// Does `work`, at once if it is `short`. Work that has parts checks between them that somebody still waits for it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         is_short: bool,
@@ -97,7 +97,7 @@ impl Readers {
     }
 }
 
-/// Does somebody wait for this work?
+/// Knows whether somebody waits for a piece of work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted(Arc<Left>);
 
@@ -105,13 +105,13 @@ pub(crate) struct Wanted(Arc<Left>);
 struct Left(AtomicBool);
 
 impl Wanted {
-    /// Has everybody left who waited for it?
+    /// Returns whether everybody who waited for it has left.
     pub(crate) fn has_ended(&self) -> bool {
         self.0.0.load(Ordering::Relaxed)
     }
 }
 
-/// Whoever waits for a piece of work.
+/// The waiter for a piece of work.
 struct Waits(Wanted);
 
 impl Drop for Waits {
@@ -120,7 +120,7 @@ impl Drop for Waits {
     }
 }
 
-/// How long a thread that serves requests has read for one of them since others had a turn.
+/// The time that a serving thread has read for one request since others had a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     taken: Duration,
@@ -129,12 +129,12 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Did one piece take longer than a turn? Then the next ones may as well, however short they are.
+    /// Returns whether one piece took longer than a turn. The next ones may as well, however short they are.
     pub(crate) fn is_slow(&self) -> bool {
         self.is_slow
     }
 
-    /// Does a piece of work here.
+    /// Does a piece of work on this thread.
     pub(crate) fn take<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = work();
@@ -144,7 +144,7 @@ impl Turns {
         done
     }
 
-    /// Lets others have theirs, where it is time for that.
+    /// Lets others have their turn, if it is due.
     pub(crate) async fn give_way(&mut self) {
         if TURN < self.taken {
             self.taken = Duration::ZERO;

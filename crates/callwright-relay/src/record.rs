@@ -1,4 +1,4 @@
-//! What became of a request, told once it has ended: for logs, metrics, traces and sessions.
+//! The record of a request, told once it has ended: for logs, metrics, traces and sessions.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use crate::tokens::{Budget, Usage, ends_by_itself};
 use crate::upstream::Kept;
 use crate::wire::Foreign;
 
-/// Is told of each request when it has ended, however it ended.
+/// Gets the record of each request when it has ended, however it ended.
 ///
-/// It is called on the request's own task: work that takes long belongs elsewhere, and the record may be taken there.
+/// It is called on the request's own task: long work belongs elsewhere, and the record may be taken there.
 pub trait Observer: Send + Sync {
-    /// A request has ended.
+    /// Takes the record of a request that has ended.
     fn ended(&self, turn: TurnRecord);
 }
 
@@ -36,12 +36,12 @@ impl Observer for Nobody {
 pub struct TurnRecord {
     /// The request's id, which its answer carries as `x-callwright-request`.
     pub id: String,
-    /// Whose it is, where a key was asked for.
+    /// The owner of the request, if a key was asked for.
     pub owner: Owner,
     /// The session that the client put the request in: its `x-callwright-session` header.
     pub session: Option<String>,
-    /// The request's body, with the default model where the client named none; where it is of another API, the chat request
-    /// that it comes to. Empty where it cannot be used.
+    /// The request's body, with the default model if the client named none. A request of another API stands here as a chat
+    /// request. It is empty if it cannot be used.
     pub request: Bytes,
     /// The API that the client speaks.
     pub surface: Surface,
@@ -49,27 +49,27 @@ pub struct TurnRecord {
     pub model: String,
     /// The second model whose answer stands in the place of its own, by its name in the configuration.
     pub escalated: Option<String>,
-    /// In so many turns the model made the same calls with the same results, which it was told; 0 where it was not.
+    /// The number of turns in which the model made the same calls with the same results, and was told so; 0 if it was not.
     pub looped: u32,
     /// The policy that held.
     pub policy: Policy,
-    /// Was the answer a stream?
+    /// The answer was a stream.
     pub streamed: bool,
-    /// Did the request declare tools?
+    /// The request declared tools.
     pub has_tools: bool,
     /// The trace that the client put the request in: its `traceparent` header, as it came.
     pub traceparent: Option<String>,
-    /// What the upstreams were asked, in order. Empty where the request was refused before.
+    /// The questions to upstreams, in order. It is empty if the request was refused before.
     pub attempts: Vec<Attempt>,
-    /// How it ended.
+    /// The end of the request.
     pub end: TurnEnd,
     /// The HTTP status of the answer.
     pub status: u16,
-    /// Why the client does not get what it asked for, in one line, where that is not the fault of one attempt alone.
+    /// The reason for which the client does not get its answer, in one line, unless it is the fault of one attempt alone.
     pub error: Option<String>,
-    /// From the request to the first byte of the answer.
+    /// The time from the request to the first byte of the answer.
     pub first_byte: Duration,
-    /// From the request to the end of the answer.
+    /// The time from the request to the end of the answer.
     pub total: Duration,
     /// The time in it that was spent waiting for upstreams.
     pub upstream: Duration,
@@ -78,17 +78,17 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
-    /// The tokens of all that was asked and answered.
+    /// Returns the tokens of all questions and answers.
     pub fn usage(&self) -> Usage {
         self.attempts.iter().map(|attempt| attempt.usage).sum()
     }
 
-    /// The attempts that were made because an answer was not right.
+    /// Returns the attempts that were made because an answer was not right.
     pub fn corrections(&self) -> impl Iterator<Item = &Attempt> + Clone {
         self.attempts.iter().filter(|attempt| attempt.reason.is_correction())
     }
 
-    /// How much was repaired in the accepted calls of all answers: repairs, coercions and renamings.
+    /// Counts the repairs, coercions and renamings in the accepted calls of all answers.
     pub fn n_repaired(&self) -> usize {
         let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
         let repaired = |verdict: &Verdict| match verdict {
@@ -105,76 +105,77 @@ impl TurnRecord {
 /// One question to an upstream.
 #[derive(Debug)]
 pub struct Attempt {
-    /// Why it was asked.
+    /// The reason for the question.
     pub reason: AttemptReason,
     /// The upstream's name.
     pub upstream: String,
     /// The model's name there.
     pub model: String,
-    /// How the tools reached it.
+    /// The way in which the tools reached it.
     pub mode: Mode,
-    /// Of which tools `strict: true` was said beside what the client says.
+    /// The tools for which `strict: true` was said beside the client's own.
     pub strict: Strict,
-    /// How many calls of its answer broke the schemas of those tools, as they were written.
+    /// The number of calls in its answer that broke the schemas of those tools, as they were written.
     pub strict_broken: u32,
-    /// How many calls of its answer went out as they were written, although they do not fit their schemas: they had begun to.
+    /// The number of calls in its answer that went out as they were written, although they do not fit their schemas: they had
+    /// begun to.
     pub unchecked_live: u32,
     /// The dialect of prompt mode.
     pub dialect: Option<Cow<'static, str>>,
-    /// What it was asked.
+    /// The body of the question.
     pub request: Bytes,
-    /// The API that `request` is one of: the client's own, or that of chats, from which a question is translated where the
-    /// upstream speaks another one.
+    /// The API of `request`: the client's own, or that of chats, from which a question is translated for an upstream of another
+    /// one.
     pub api: Surface,
     /// The API that the upstream was asked in.
     pub kind: UpstreamKind,
-    /// The HTTP status that it answered with; none where it did not answer.
+    /// The HTTP status of its answer; none if it did not answer.
     pub status: Option<u16>,
-    /// What was wrong with the answer as such, in one line.
+    /// The fault of the answer as such, in one line.
     pub error: Option<String>,
-    /// What each choice of the answer came to.
+    /// The choices of the answer.
     pub choices: Vec<Choice>,
     /// The answer as it came, as far as [`RelayConfig::keep_answers`](crate::config::RelayConfig::keep_answers) allows.
     pub answer: Kept,
     /// The tokens that it counted.
     pub usage: Usage,
-    /// From the question to the end of the answer.
+    /// The time from the question to the end of the answer.
     pub duration: Duration,
 }
 
-/// One choice of an answer: what the model wrote, and what came of it.
+/// One choice of an answer: the model's text, and its outcome.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// The text as the model wrote it, markup included.
     pub raw: String,
     /// The native calls: name and argument text as they came.
     pub native: Vec<(String, String)>,
-    /// What stands in each of them and is not ours, as far as any of them has such a thing.
+    /// The members in each of them that are not ours; empty if none has any.
     pub(crate) foreign: Vec<Foreign>,
-    /// How many calls it made of custom tools, or of tools that the upstream runs: they pass as they come.
+    /// The number of calls to custom tools, or to tools that the upstream runs: they pass as they come.
     pub foreign_calls: usize,
-    /// What it thought, where the upstream said so in a member of its own: `reasoning_content` or `reasoning`.
+    /// The thoughts that the upstream marks in a member of its own: `reasoning_content` or `reasoning`.
     pub reasoning: String,
     /// The upstream's `finish_reason`.
     pub finish_reason: Option<String>,
-    /// A call that the upstream could not read, and tells of with its finish.
+    /// A call that the upstream could not read, and names with its finish.
     pub(crate) lost: Option<LostCall>,
-    /// Does it say something besides words, thoughts and calls: a refusal, a sound, a vendor's own?
+    /// It holds something besides words, thoughts and calls: a refusal, a sound, a vendor's own member.
     pub(crate) says_else: bool,
-    /// What was left of the tokens that it might have taken.
+    /// The rest of the tokens that it might have taken.
     pub(crate) budget: Budget,
-    /// How many halves of characters came alone: `\ud83d` without its other half. In arguments each is an escape, in a
+    /// The number of halves of characters that came alone: `\ud83d` without its other half. In arguments each is an escape, in a
     /// text U+FFFD.
     pub lone_surrogates: usize,
-    /// What it asked the tool that finds others, where not all of its tools are shown: the arguments as it wrote them. That is none of
-    /// the client's calls.
+    /// The arguments of its searches for tools, as it wrote them, if not all of its tools are shown. The client does not see
+    /// these calls.
     pub searches: Vec<String>,
-    /// What the engine made of it.
+    /// The engine's outcome.
     pub outcome: Outcome,
 }
 
 impl Choice {
-    /// Did the model neither say nor call anything?
+    /// Returns whether the model neither said nor called anything.
     pub fn is_empty(&self) -> bool {
         self.outcome.verdicts.is_empty()
             && self.outcome.text.trim().is_empty()
@@ -182,13 +183,13 @@ impl Choice {
             && !self.says_else
     }
 
-    /// Does it search for tools and call nothing else?
+    /// Returns whether it searches for tools and calls nothing else.
     pub(crate) fn searches_alone(&self) -> bool {
         !self.searches.is_empty() && self.outcome.verdicts.is_empty() && self.foreign_calls == 0
     }
 
-    /// Are all its calls right as the model wrote them, where the tools reached it in this way? None where it has none, nor lost
-    /// one.
+    /// Returns whether all its calls are right as the model wrote them, for tools that reached it in this mode. None if it has no
+    /// calls and lost none.
     pub(crate) fn is_right_as_written(&self, mode: Mode) -> Option<bool> {
         let is_right = |verdict: &Verdict| match verdict {
             Verdict::Accepted(call) => {
@@ -201,13 +202,13 @@ impl Choice {
         has_calls.then(|| self.lost.is_none() && verdicts.iter().all(is_right))
     }
 
-    /// Did it end by itself without saying or calling anything? What it thought is for nobody.
+    /// Returns whether it ended by itself without saying or calling anything. Thoughts do not count.
     pub(crate) fn is_silent(&self) -> bool {
         self.is_empty() && ends_by_itself(self.finish_reason.as_deref())
     }
 }
 
-/// Why an upstream was asked.
+/// The reason for a question to an upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptReason {
     /// The request itself.
@@ -241,7 +242,7 @@ pub enum AttemptReason {
 }
 
 impl AttemptReason {
-    /// Was there an answer already, which was not right?
+    /// Returns whether it follows an answer that was not right.
     pub fn is_correction(self) -> bool {
         match self {
             AttemptReason::Repeat
@@ -261,7 +262,7 @@ impl AttemptReason {
         }
     }
 
-    /// Its name in logs and metrics.
+    /// Returns its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             AttemptReason::First => "first",
@@ -282,7 +283,7 @@ impl AttemptReason {
     }
 }
 
-/// How a request ended.
+/// The end of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TurnEnd {
     /// Passed as it came.
@@ -303,18 +304,18 @@ pub enum TurnEnd {
     UpstreamError,
     /// The upstream's answer broke off.
     Cut,
-    /// The client went away: unless somebody says how it ended, nobody waited for that.
+    /// The client went away: without any other end, nobody waited for it.
     #[default]
     HungUp,
 }
 
 impl TurnEnd {
-    /// Would the client read that the answer is none?
+    /// Returns whether the client would read a refusal.
     pub(crate) fn is_refusal(self) -> bool {
         matches!(self, TurnEnd::Refused | TurnEnd::GaveUp)
     }
 
-    /// Did an answer come, whatever became of it?
+    /// Returns whether an answer came, of whatever quality.
     pub(crate) fn is_of_an_answer(self) -> bool {
         match self {
             TurnEnd::Passed
@@ -327,7 +328,7 @@ impl TurnEnd {
         }
     }
 
-    /// All of them.
+    /// All ends.
     pub const ALL: [TurnEnd; 10] = [
         TurnEnd::Passed,
         TurnEnd::Repaired,
@@ -341,7 +342,7 @@ impl TurnEnd {
         TurnEnd::HungUp,
     ];
 
-    /// Its name in logs and metrics.
+    /// Returns its name in logs and metrics.
     pub fn name(self) -> &'static str {
         match self {
             TurnEnd::Passed => "passed",

@@ -1,4 +1,4 @@
-//! A record as JSON, for whoever keeps or shows it: one form for gateway and agent.
+//! A record as JSON, for its keepers and viewers: one form for gateway and agent.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::record::{Attempt, AttemptReason, Choice, TurnRecord};
 use crate::tokens::Usage;
 
 impl TurnRecord {
-    /// What is known of the request as a whole, with the names that a turn has in a dump: times in microseconds,
-    /// `upstream` and `mode` of the last attempt. No number is beyond 63 bits, which is what databases take.
+    /// Writes the request as a whole, with the names that a turn has in a dump: times in microseconds, `upstream` and `mode` of
+    /// the last attempt. No number is beyond 63 bits, which is the limit of databases.
     pub fn to_json(&self) -> Value {
         let count = |n: u64| n.min(i64::MAX as u64);
         let microseconds = |time: Duration| u64::try_from(time.as_micros()).map_or(i64::MAX as u64, count);
@@ -42,7 +42,7 @@ impl TurnRecord {
         })
     }
 
-    /// All that was wrong with the calls of all answers.
+    /// Returns all faults in the calls of all answers.
     pub fn faults(&self) -> impl Iterator<Item = CallFault> {
         let choices = self.attempts.iter().flat_map(|attempt| &attempt.choices);
         choices.flat_map(|choice| &choice.outcome.verdicts).flat_map(faults_of)
@@ -50,7 +50,7 @@ impl TurnRecord {
 }
 
 impl Attempt {
-    /// One question to a model and its answer. `number` counts the attempts of a request from 1.
+    /// Writes one question to a model and its answer. `number` counts the attempts of a request from 1.
     pub fn to_json(&self, number: usize) -> Value {
         let choices: Vec<Value> = self.choices.iter().map(Choice::to_json).collect();
         let mut record = json!({
@@ -83,7 +83,7 @@ impl Attempt {
 }
 
 impl Choice {
-    /// What the model wrote, and what came of it.
+    /// Writes the model's text, and its outcome.
     pub fn to_json(&self) -> Value {
         let native: Vec<Value> = self
             .native
@@ -99,7 +99,7 @@ impl Choice {
         })
     }
 
-    /// The engine's report of `outcome`, which came of this choice.
+    /// Writes the engine's report of `outcome`, which came of this choice.
     pub fn report(&self, outcome: &Outcome) -> Value {
         let native = |(name, arguments)| NativeCall { id: None, name, arguments };
         let native: Vec<NativeCall<'_>> =
@@ -108,18 +108,18 @@ impl Choice {
     }
 }
 
-/// What was wrong with a call as the model wrote it, repaired or not.
+/// A fault of a call as the model wrote it, repaired or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFault {
     /// Its stable name: `unknown-tool`, `truncated`, `drop-comma`, ….
     pub kind: String,
-    /// The tool; empty where none could be read.
+    /// The tool; empty if none could be read.
     pub tool: String,
     /// The place or the keyword, which tells equal faults from different ones of a kind: `/limit type`.
     pub place: String,
 }
 
-/// All that was wrong with one call, each sort once.
+/// Returns all faults of one call, each sort once.
 fn faults_of(verdict: &Verdict) -> Vec<CallFault> {
     match verdict {
         Verdict::Accepted(call) if Policy::Strict.admits(call) => Vec::new(),

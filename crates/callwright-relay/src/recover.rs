@@ -1,6 +1,6 @@
-//! What servers say where they could not read a call that the model wrote: some tell what it wrote, others only that it is lost.
+//! The errors of servers that could not read a model's call: some quote its text, others only say that it is lost.
 //!
-//! Which server says what is a table: [`ERRORS`], [`CODES`], [`ENDS`].
+//! A table says which server uses which words: [`ERRORS`], [`CODES`], [`ENDS`].
 
 use callwright::value::Value as Json;
 use callwright_json::{Value, quote};
@@ -11,13 +11,13 @@ use crate::wire::{Document, string_of};
 /// A call of the model's that its server could not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LostCall {
-    /// What the server says of it, in one line.
+    /// The server's words about it, in one line.
     pub(crate) why: String,
-    /// What the model wrote, where the server tells.
+    /// The model's text, if the server quotes it.
     raw: Option<String>,
 }
 
-/// How a server says it in the message of an error. What the model wrote stands behind `before`, up to the last `behind`.
+/// The form of a server's error message. The model's text stands behind `before`, up to the last `behind`.
 struct ErrorForm {
     sign: &'static str,
     before: &'static str,
@@ -33,14 +33,14 @@ const ERRORS: [ErrorForm; 3] = [
     ErrorForm { sign: "Failed to parse tool call: ", before: "Model Output: ", behind: "" },
 ];
 
-/// Groq's codes. What the model wrote stands in `failed_generation`, where it stands at all.
+/// Groq's codes. The model's text stands in `failed_generation`, if at all.
 const CODES: [&str; 2] = ["tool_use_failed", "json_validate_failed"];
 
 /// Gemini's finish reasons, which LiteLLM passes on in small letters, and OpenRouter as `native_finish_reason`.
 const ENDS: [&str; 2] = ["malformed_function_call", "unexpected_tool_call"];
 
 impl LostCall {
-    /// What the body of an error tells of one.
+    /// Reads a lost call from the body of an error.
     pub(crate) fn in_error(body: &str) -> Option<LostCall> {
         let value: Json = serde_json::from_str(body).ok()?;
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(&value);
@@ -65,7 +65,7 @@ impl LostCall {
         })
     }
 
-    /// What the end of a choice, or of a piece of one, tells of one.
+    /// Reads a lost call from the end of a choice, or of a piece of one.
     pub(crate) fn at_end(choice: Value<'_>) -> Option<LostCall> {
         let reasons = ["finish_reason", "native_finish_reason"].into_iter();
         let why = reasons.filter_map(|key| string_of(choice, key)).find(|reason| is_lost_end(reason))?;
@@ -75,7 +75,7 @@ impl LostCall {
         Some(LostCall { why: why.into_owned(), raw })
     }
 
-    /// The answer in which `model` says what it wrote, where the server tells.
+    /// Makes the answer in which `model` says its text, if the server quotes it.
     pub(crate) fn answer(&self, model: &str) -> Option<Document> {
         let text = format!(
             "{{\"id\":\"chatcmpl-salvaged\",\"object\":\"chat.completion\",\"created\":{},\"model\":{},\"choices\":[{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{}}},\"finish_reason\":\"stop\"}}]}}",
@@ -87,7 +87,7 @@ impl LostCall {
     }
 }
 
-/// Does a choice end so whose call was lost?
+/// Returns whether this is the end of a choice whose call was lost.
 pub(crate) fn is_lost_end(reason: &str) -> bool {
     ENDS.iter().any(|it| it.eq_ignore_ascii_case(reason))
 }

@@ -34,14 +34,14 @@ pub struct Relay {
     pub(crate) responses: Arc<KeptResponses>,
 }
 
-/// A document of so many bytes is parsed in a fraction of a millisecond.
+/// A document of this size is parsed in a fraction of a millisecond.
 pub(crate) const SMALL: usize = 128 << 10;
 
 impl Relay {
-    /// A relay for this configuration; `env` looks up environment variables.
+    /// Makes a relay for this configuration; `env` looks up environment variables.
     ///
     /// # Errors
-    /// What in the configuration cannot be used.
+    /// The configuration cannot be used.
     pub fn new(
         config: RelayConfig,
         env: &dyn Fn(&str) -> Option<String>,
@@ -65,24 +65,23 @@ impl Relay {
         }))
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &RelayConfig {
         &self.config
     }
 
-    /// The upstreams.
+    /// Returns the upstreams.
     pub fn upstreams(&self) -> &Upstreams {
         &self.upstreams
     }
 
-    /// What is known of models.
+    /// Returns the knowledge about models.
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    /// Asks all upstreams at once what they are, as long as `meeting` is polled: for a server that is about to take
-    /// requests, so that none of them has to wait for that, or is asked in a way that does not fit. Requests that come
-    /// before `meeting` ends wait for it.
+    /// Asks all upstreams at once about themselves, as long as the future is polled. A server calls it before it takes requests,
+    /// so that none of them has to wait, or is asked in the wrong way. Requests that come before its end wait for it.
     pub fn meet_upstreams(self: &Arc<Relay>) -> impl Future<Output = ()> + Send + use<> {
         let relay = Arc::clone(self);
         // Where all models are configured to have native calls, nothing has to be known.
@@ -102,7 +101,7 @@ impl Relay {
         }
     }
 
-    /// The loop that a chat ends in, where models are told of that.
+    /// Returns the loop that a chat ends in, if models are told of loops.
     pub(crate) fn looped<'d>(
         &self,
         messages: impl Iterator<Item = Value<'d>>,
@@ -120,7 +119,7 @@ impl Relay {
 }
 
 impl Relay {
-    /// A request that names no model is for the default one.
+    /// Gives a request without a model the default one.
     fn with_model(&self, document: Document) -> Document {
         let Some(default) = &self.config.default_model else { return document };
         let root = document.root();
@@ -132,7 +131,7 @@ impl Relay {
     }
 }
 
-/// Why an answer cannot be read.
+/// The reason for which an answer cannot be read.
 pub(crate) struct Unread {
     /// The reason, in a sentence.
     pub(crate) why: String,
@@ -140,7 +139,7 @@ pub(crate) struct Unread {
 }
 
 impl Relay {
-    /// The whole answer of `target` with these headers.
+    /// Receives the whole answer of `target` with these headers.
     pub(crate) async fn whole_answer(
         &self,
         body: ResponseBody,

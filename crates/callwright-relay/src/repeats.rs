@@ -1,7 +1,7 @@
-//! What goes round in a conversation: the same calls with the same results, turn after turn, say nothing new.
+//! Loops in a conversation: the same calls with the same results, turn after turn, say nothing new.
 //!
-//! Calls and results go in; how often the last turn came to the same, and the sentence that the model is told, come out. An agent
-//! and the gateway compare by the same text.
+//! Calls and results go in. Out comes the number of equal turns at the end, and the sentence for the model. An agent and the
+//! gateway compare by the same text.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use callwright_json::{Guide, Member};
 use crate::surface::conversation::text;
 use crate::wire::string_of;
 
-/// What a turn came to: each call's name, its [`compared_arguments`] and its result. A call that it makes twice stands there once.
+/// Returns a turn as text: each call's name, its [`compared_arguments`] and its result. A repeated call stands there once.
 pub fn turn_text<'c>(calls: impl Iterator<Item = (&'c str, &'c str, &'c str)>) -> String {
     let mut told: Vec<String> = Vec::new();
     for (name, arguments, result) in calls {
@@ -25,7 +25,7 @@ pub fn turn_text<'c>(calls: impl Iterator<Item = (&'c str, &'c str, &'c str)>) -
     told.join(",")
 }
 
-/// Arguments in one spelling, without members that the schema does not name: a small model copies those from a result.
+/// Writes arguments in one spelling, without members that the schema does not name: a small model copies those from a result.
 ///
 /// `{"written": 9, "path": "a"}` → `{"path":"a"}`
 pub fn compared_arguments(arguments: &str, schema: Option<&Schema>) -> String {
@@ -39,7 +39,7 @@ pub fn compared_arguments(arguments: &str, schema: Option<&Schema>) -> String {
     }
 }
 
-/// Does a schema name this member, or take any?
+/// Returns whether a schema names this member, or takes any.
 fn is_named(schema: &Schema, name: &str) -> bool {
     let guide = schema.guide();
     let root = guide.root();
@@ -47,7 +47,7 @@ fn is_named(schema: &Schema, name: &str) -> bool {
     takes_any || matches!(guide.member(root, name), Member::Declared(..))
 }
 
-/// What a model is told whose turn with calls of these tools came to the same so often.
+/// Returns the sentence for a model whose turn with calls of these tools came to the same this many times.
 pub fn repeat_sentence(names: &[&str], times: u32) -> String {
     format!(
         "You have made this call {times} times now ({}), with the same arguments and the same result each time, which stands \
@@ -56,7 +56,7 @@ pub fn repeat_sentence(names: &[&str], times: u32) -> String {
     )
 }
 
-/// A value as JSON, with the members of each object in the order of their names.
+/// Writes a value as JSON, with the members of each object in the order of their names.
 fn sorted(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -71,17 +71,17 @@ fn sorted(value: &Value) -> String {
     }
 }
 
-/// What goes round at the end of a chat.
+/// The loop at the end of a chat.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
-    /// In so many turns.
+    /// The number of its turns.
     pub(crate) times: u32,
-    /// What the model is told of it.
+    /// The sentence for the model.
     pub(crate) sentence: String,
 }
 
-/// The loop that these messages end in, if the last `most` turns with calls, or more, came to the same. A turn without calls ends
-/// what stands before it.
+/// Returns the loop that these messages end in, if the last `most` turns with calls, or more, came to the same. A turn without
+/// calls ends the search.
 pub(crate) fn loop_in<'d>(
     messages: impl Iterator<Item = json::Value<'d>>,
     tool_set: &ToolSet,
@@ -121,13 +121,13 @@ struct Turn {
 struct Call {
     id: String,
     name: String,
-    /// As they are compared.
+    /// The arguments in their compared form.
     arguments: String,
     result: Option<String>,
 }
 
 impl Turn {
-    /// None where the message makes no call.
+    /// None if the message makes no call.
     fn of(message: json::Value<'_>, tool_set: &ToolSet) -> Option<Turn> {
         let calls = message.get("tool_calls")?.elements().map(|call| {
             let function = call.get("function");
@@ -147,7 +147,7 @@ impl Turn {
         (!calls.is_empty()).then_some(Turn { calls })
     }
 
-    /// None where a call has no result.
+    /// None if a call has no result.
     fn came_to(&self) -> Option<String> {
         let is_done = self.calls.iter().all(|call| call.result.is_some());
         let all = self.calls.iter().map(|call| {
@@ -161,7 +161,8 @@ impl Turn {
 mod tests {
     use super::*;
 
-    /// How often a chat with these turns goes round: arguments and result each, words where there are no arguments.
+    /// Returns the number of equal turns at the end of a chat with these turns: arguments and result each, words in place of
+    /// arguments.
     fn times(turns: &[(&str, &str)]) -> Option<u32> {
         let messages = turns.iter().enumerate().flat_map(|(n, (arguments, result))| {
             let call =

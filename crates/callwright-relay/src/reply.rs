@@ -1,4 +1,4 @@
-//! What goes back to the client, and the sender that a running turn writes it to.
+//! The answer to the client, and the sender that a running turn writes it to.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -28,14 +28,14 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A whole JSON body.
+    /// Makes a whole JSON body.
     pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Reply { status, headers, body: ReplyBody::whole(body.into()) }
     }
 
-    /// An error.
+    /// Makes an error.
     pub fn error(error: &WireError) -> Reply {
         Reply::json(error.status, error.to_json())
     }
@@ -51,24 +51,24 @@ enum Inner {
 
 /// A body that is being made.
 struct Running {
-    /// What writes to the sender; none once it has ended.
+    /// The work that writes to the sender; none once it has ended.
     work: Option<Work>,
     sender: BodySender,
-    /// How much waited in the sender when it was last looked at.
+    /// The bytes that waited in the sender at the last look.
     seen: usize,
-    /// How often it has been looked at since then, and no more was there.
+    /// The number of looks since then that found no more.
     in_vain: usize,
 }
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl ReplyBody {
-    /// A body that is there already.
+    /// Makes a whole body.
     pub fn whole(body: Bytes) -> ReplyBody {
         ReplyBody(Inner::Whole(Some(body).filter(|body| !body.is_empty())))
     }
 
-    /// All of it, where it is there already.
+    /// Takes all of the body, if it is whole.
     pub(crate) fn take_whole(&mut self) -> Option<Bytes> {
         match &mut self.0 {
             Inner::Whole(body) => body.take(),
@@ -97,7 +97,7 @@ impl ReplyBody {
         written.failure.take().map_or(Ok(()), Err)
     }
 
-    /// All of it, once it has ended; none where it breaks off, or is longer than `limit`.
+    /// Returns all of the body, once it has ended; none if it breaks off, or is longer than `limit`.
     pub(crate) async fn collected(mut self, limit: usize) -> Option<Bytes> {
         let mut all = BytesMut::new();
         while let Some(frame) = poll_fn(|context| Pin::new(&mut self).poll_frame(context)).await {
@@ -110,7 +110,7 @@ impl ReplyBody {
         Some(all.freeze())
     }
 
-    /// A body that `work` writes while it is read.
+    /// Makes a body that `work` writes while it is read.
     pub(crate) fn running(sender: BodySender, work: impl Future<Output = ()> + Send + 'static) -> ReplyBody {
         ReplyBody(Inner::Running(Running { work: Some(Box::pin(work)), sender, seen: 0, in_vain: 0 }))
     }
@@ -152,9 +152,8 @@ impl fmt::Debug for ReplyBody {
 }
 
 impl Running {
-    /// A write to the client costs more than all else that is done for an event, and the connection to the upstream
-    /// hands its events over one by one, one for each turn that it has. So as long as turns bring more, what came
-    /// waits for it, and goes out together.
+    /// Gathers small writes. A write to the client costs more than all other work for an event. The connection to the upstream
+    /// hands its events over one by one. As long as turns bring more, the written bytes wait, and go out together.
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
         if let Some(work) = &mut self.work
             && work.as_mut().poll(context).is_ready()
@@ -180,13 +179,13 @@ impl Running {
     }
 }
 
-/// With so many bytes an answer is worth a write of its own.
+/// An answer of this many bytes is worth a write of its own.
 const FRAME: usize = 8 << 10;
 
-/// How often no more has to be there until none is on its way: hyper's server looks twice in each of its turns.
+/// The number of looks without more after which none is on its way: hyper's server looks twice in each of its turns.
 const IN_VAIN: usize = 2;
 
-/// How many bytes may wait for a client that reads slowly before the work behind them stops.
+/// The most bytes that wait for a slow client before the work behind them stops.
 const ROOM: usize = 64 << 10;
 
 /// The answer broke off: the client is not to take it for whole.
@@ -201,19 +200,19 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Where a running turn writes.
+/// The sender that a running turn writes to.
 #[derive(Clone, Default)]
 pub(crate) struct BodySender(Arc<Mutex<Written>>);
 
 #[derive(Default)]
 struct Written {
     bytes: BytesMut,
-    /// How many bytes were written in all.
+    /// The number of bytes written in all.
     n_written: u64,
     broken: Option<Broken>,
     /// The client has nothing yet, not even the status.
     is_held: bool,
-    /// What it is told instead of an answer.
+    /// The failure that it gets instead of an answer.
     failure: Option<Failure>,
 }
 
@@ -225,12 +224,12 @@ impl BodySender {
         written.n_written += bytes.len() as u64;
     }
 
-    /// How many bytes were written in all.
+    /// Returns the number of bytes written in all.
     pub(crate) fn written(&self) -> u64 {
         self.lock().n_written
     }
 
-    /// Gives a failure instead of the answer, if the client has nothing of it. True where it does.
+    /// Gives a failure instead of the answer, if the client has nothing of it. Returns whether it does.
     pub(crate) fn refuses(&self, failure: &Failure) -> bool {
         let mut written = self.lock();
         if written.is_held {
@@ -239,23 +238,23 @@ impl BodySender {
         written.is_held
     }
 
-    /// The status of the failure that is given instead of the answer.
+    /// Returns the status of the failure that is given instead of the answer.
     pub(crate) fn refused(&self) -> Option<StatusCode> {
         self.lock().failure.as_ref().map(|failure| failure.status)
     }
 
-    /// Ends the body as broken off, once what was written is out.
+    /// Ends the body as broken off, once the written bytes are out.
     pub(crate) fn breaks(&self) {
         self.lock().broken = Some(Broken);
     }
 
-    /// Waits until the client has taken most of what was written.
+    /// Waits until the client has taken most of the written bytes.
     pub(crate) async fn room(&self) {
         // No waker is needed: the body polls the work again after it has taken what is there.
         poll_fn(|_| if self.lock().bytes.len() < ROOM { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
-    /// What was written and is not yet on its way.
+    /// Takes the written bytes that are not yet on their way.
     pub(crate) fn take(&self) -> Bytes {
         self.lock().bytes.split().freeze()
     }
@@ -266,7 +265,7 @@ impl BodySender {
 }
 
 impl Reply {
-    /// An error as this API has it.
+    /// Turns an error into the form of this API.
     pub(crate) fn error_of(mut self, surface: Surface, request: &str) -> Reply {
         let Some(body) = self.body.take_whole() else { return self };
         match error_body(surface, self.status, &body, request) {

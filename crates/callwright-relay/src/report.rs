@@ -1,4 +1,4 @@
-//! What was done, told to the client: headers always, a member `callwright` on request.
+//! The report to the client: headers always, a member `callwright` on request.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::headers::{UNCHECKED, unchecked_calls};
 use crate::record::{TurnEnd, TurnRecord};
 use crate::turn::{Resolution, refusals};
 
-/// The `x-callwright-*` headers that are known before the answer begins.
+/// Sets the `x-callwright-*` headers that are known before the answer begins.
 pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
     set(headers, "x-callwright-policy", record.policy.name());
     if 0 < record.looped {
@@ -28,7 +28,7 @@ pub(crate) fn head(record: &TurnRecord, headers: &mut HeaderMap) {
     }
 }
 
-/// The headers that are known when the answer is.
+/// Sets the headers that are known with the answer.
 pub(crate) fn outcome(
     record: &TurnRecord,
     end: TurnEnd,
@@ -60,7 +60,7 @@ pub(crate) fn outcome(
     }
 }
 
-/// `fence=1,line=2`; nothing where there is nothing.
+/// Sets `fence=1,line=2`; an empty list sets nothing.
 fn list(headers: &mut HeaderMap, name: &'static str, counts: &BTreeMap<&'static str, usize>) {
     if !counts.is_empty() {
         let list: Vec<String> = counts.iter().map(|(kind, n)| format!("{kind}={n}")).collect();
@@ -68,7 +68,7 @@ fn list(headers: &mut HeaderMap, name: &'static str, counts: &BTreeMap<&'static 
     }
 }
 
-/// How often each kind of repair was needed for the calls that go out; renamings and coercions among them.
+/// Counts the repairs of each kind in the calls that go out; renamings and coercions are among them.
 fn repairs<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for verdict in verdicts {
@@ -86,7 +86,7 @@ fn repairs<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> BTreeMap<&'static
     counts
 }
 
-/// The member `callwright` of an answer, as JSON.
+/// Writes the member `callwright` of an answer, as JSON.
 pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolution]) -> String {
     let attempts: Vec<_> = record
         .attempts
@@ -132,8 +132,8 @@ pub(crate) fn member(record: &TurnRecord, end: TurnEnd, resolutions: &[Resolutio
     .to_string()
 }
 
-/// The calls of a choice that the client does not get, each as the JSON of a part of the stream: an error of a tool
-/// call is no error of the stream.
+/// Returns the calls of a choice that the client does not get, each as the JSON of a part of the stream. An error of a tool call
+/// does not end the stream.
 pub(crate) fn tool_errors(resolution: &Resolution) -> Vec<String> {
     let part = |refusal: &Refusal| {
         json!({

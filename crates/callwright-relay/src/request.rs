@@ -15,25 +15,25 @@ use crate::surface::GeminiAsk;
 /// A request to a model.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Names the request in the log and in the answer.
+    /// The name of the request in the log and in the answer.
     pub id: String,
     /// The JSON body.
     pub body: Bytes,
-    /// The policy, where it does not stand in the body.
+    /// The policy, if it does not stand in the body.
     pub policy: Option<Policy>,
-    /// Should the answer say what was done, in a member `callwright`?
+    /// The answer gets a report, in a member `callwright`.
     pub wants_report: bool,
-    /// The client's headers; only what concerns the request itself goes on.
+    /// The client's headers; only those about the request itself go on.
     pub headers: HeaderMap,
-    /// Whose it is.
+    /// The owner of the request.
     pub owner: Owner,
-    /// The API that it is a request of.
+    /// The API of the request.
     pub surface: Surface,
-    /// The model and the form that its path names, for a request of Gemini's.
+    /// The model and the form that the path of a request of Gemini's names.
     pub gemini: Option<GeminiAsk>,
 }
 
-/// Whom a request is told to when it has ended, and what is left of the bounds where another request makes it.
+/// The observer of a request, and the rest of the bounds of a request that made it.
 pub(crate) struct Errand {
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) ladder: Option<Ladder>,

@@ -1,33 +1,33 @@
 //! Server-sent events, taken apart as their bytes come.
 //!
-//! In go pieces of a stream, cut anywhere; out come its events, each with the bytes that it came as, so that one
-//! that nobody changes is sent on as it is. The bytes of all events are the stream. Where an event lies within
-//! one piece, nothing is copied. It knows no JSON and no `[DONE]`.
+//! In go pieces of a stream, cut anywhere. Out come its events, each with its bytes, so that an unchanged one is sent on as it
+//! is. The bytes of all events are the stream. An event within one piece is not copied. The decoder knows no JSON and no
+//! `[DONE]`.
 
 use std::fmt;
 
 use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr2;
 
-/// One event: what stands before a blank line, and that line.
+/// One event: everything before a blank line, and that line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The value of its `event:` line; empty where there is none.
+    /// The value of its `event:` line; empty without one.
     pub name: Bytes,
-    /// The values of its `data:` lines, joined by line feeds. None where there is no such line: a comment
-    /// (`: OPENROUTER PROCESSING`), or a stray blank line.
+    /// The values of its `data:` lines, joined by line feeds. None without such a line: a comment (`: OPENROUTER PROCESSING`), or
+    /// a stray blank line.
     pub data: Option<Bytes>,
     /// The event as it came, its blank line included.
     pub raw: Bytes,
 }
 
 impl Event {
-    /// One event of these bytes.
+    /// Makes one event of these bytes.
     pub(crate) fn of(raw: Bytes) -> Event {
         Decoder::new(raw.len()).event(raw)
     }
 
-    /// This event with other data, of one line.
+    /// Returns this event with other data, of one line.
     pub(crate) fn with_data(&self, data: &str) -> Event {
         let own = self.data.as_deref().unwrap_or_default();
         let at = memchr::memmem::find(&self.raw, own).filter(|_| !own.is_empty());
@@ -39,7 +39,7 @@ impl Event {
         Event::of(raw.into())
     }
 
-    /// This event, with a blank line behind it if the stream ended before that: what is written next begins a new event.
+    /// Returns this event with a blank line behind it, if the stream ended before that. The next write then begins a new event.
     pub(crate) fn ended(self) -> Event {
         if [&b"\n\n"[..], b"\n\r\n", b"\r\r"].iter().any(|end| self.raw.ends_with(end)) {
             return self;
@@ -47,8 +47,8 @@ impl Event {
         Event { raw: [&self.raw[..], b"\n\n"].concat().into(), ..self }
     }
 
-    /// This event, with U+FFFD for what is no UTF-8 beside its data: a browser reads it so, and other clients stop at
-    /// such a byte. Data that is no UTF-8 stays as it is: it is for the reader to refuse.
+    /// Returns this event with U+FFFD for bytes outside its data that are not UTF-8. A browser reads it so, and other clients
+    /// stop at such a byte. Such data stays as it is: its reader has to refuse it.
     pub(crate) fn readable(self) -> Event {
         let is_alone =
             self.data.as_ref().is_some_and(|data| self.raw.len() <= data.len() + "data: \r\n\r\n".len());
@@ -76,8 +76,7 @@ impl fmt::Display for EventTooLong {
 
 impl std::error::Error for EventTooLong {}
 
-/// Takes a stream apart: [`push`](Decoder::push) a piece, then ask for the [`next`](Decoder::next) event until
-/// there is none.
+/// Takes a stream apart: [`push`](Decoder::push) a piece, then ask for the [`next`](Decoder::next) event until none is left.
 ///
 /// ```
 /// use callwright_relay::sse::Decoder;
@@ -96,27 +95,27 @@ impl std::error::Error for EventTooLong {}
 pub struct Decoder {
     /// The beginning of an event whose end has not come.
     held: BytesMut,
-    /// What has been pushed and not been looked at.
+    /// The pushed bytes that have not been looked at.
     piece: Bytes,
     at: At,
     is_first: bool,
     limit: usize,
 }
 
-/// Where in the lines of an event we are.
+/// The reader's place in the lines of an event.
 #[derive(Clone, Copy, Debug)]
 enum At {
     LineStart,
     InLine,
     /// After a carriage return, which ended a line; a line feed would belong to it.
     Return {
-        /// Was that line blank, so that the event ends here?
+        /// That line was blank, so that the event ends here.
         is_end: bool,
     },
 }
 
 impl Decoder {
-    /// A decoder of events of at most `limit` bytes.
+    /// Makes a decoder of events of at most `limit` bytes.
     pub fn new(limit: usize) -> Decoder {
         Decoder { held: BytesMut::new(), piece: Bytes::new(), at: At::LineStart, is_first: true, limit }
     }
@@ -131,7 +130,7 @@ impl Decoder {
         }
     }
 
-    /// The next event that is whole.
+    /// Returns the next whole event.
     ///
     /// # Errors
     /// The event is too long. The stream cannot be read any further.
@@ -158,8 +157,8 @@ impl Decoder {
         Ok(Some(self.event(raw)))
     }
 
-    /// The stream has ended: what is left of it, an event whose blank line has not come. If the stream was cut,
-    /// it may be cut as well.
+    /// Returns the rest of a stream that has ended: an event without its blank line. If the stream was cut, the event may be cut
+    /// as well.
     pub fn finish(mut self) -> Option<Event> {
         self.held.extend_from_slice(&self.piece);
         if self.held.is_empty() {
@@ -169,7 +168,7 @@ impl Decoder {
         Some(self.event(raw))
     }
 
-    /// Looks through the piece for the end of the event, and gives the offset after it.
+    /// Looks through the piece for the end of the event, and returns the offset after it.
     fn find_end(&mut self) -> Option<usize> {
         let bytes = &self.piece[..];
         let mut offset = 0;
@@ -231,7 +230,7 @@ impl Decoder {
     }
 }
 
-/// The value of a line `field: value`; one space after the colon belongs to neither.
+/// Returns the value of a line `field: value`; one space after the colon belongs to neither.
 fn value<'a>(line: &'a [u8], field: &[u8]) -> Option<&'a [u8]> {
     match line.strip_prefix(field)? {
         [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),

@@ -1,7 +1,7 @@
-//! Asks servers to hold native calls to their schemas, `strict: true`, and tells by the answers whether they do.
+//! Asks servers to hold native calls to their schemas, `strict: true`, and learns from the answers whether they do.
 //!
 //! Clients hardly ever say it, and servers that take any schema then make no call that breaks one. Vendors refuse a schema that
-//! is not in their subset: there it is said of tools that fit it as they are. What comes back is checked all the same.
+//! is not in their subset: for them, `strict` is said of tools that fit it as they are. Every answer is checked all the same.
 
 use std::borrow::Cow;
 
@@ -13,24 +13,24 @@ use crate::api::Surface;
 use crate::tokens::ends_by_itself;
 use crate::wire::{Change, array, rewritten, string_of};
 
-/// Of which tools `strict: true` is said.
+/// The tools for which `strict: true` is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strict {
-    /// Of none.
+    /// No tools.
     #[default]
     None,
-    /// Of those whose schema is in the subset that all vendors take.
+    /// The tools whose schema is in the subset that all vendors take.
     Fitting,
-    /// Of all.
+    /// All tools.
     All,
 }
 
-/// What an answer shows of the tools that `strict` was said of.
+/// The evidence of an answer about the tools for which `strict` was said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StrictShown {
-    /// How many calls keep to their schemas.
+    /// The number of calls that keep to their schemas.
     pub(crate) kept: u32,
-    /// How many do not, as they were written.
+    /// The number of calls that do not, as they were written.
     pub(crate) broken: u32,
 }
 
@@ -41,7 +41,7 @@ const MOST_FITTING: usize = 20;
 const MOST_DEPTH: usize = 5;
 const MOST_MEMBERS: usize = 100;
 
-/// The keywords that all vendors take. OpenAI takes more, of which Azure and Anthropic refuse most.
+/// The keywords that all vendors take. OpenAI takes more, but Azure and Anthropic refuse most of those.
 const KEYWORDS: [&str; 10] = [
     "type",
     "properties",
@@ -55,12 +55,12 @@ const KEYWORDS: [&str; 10] = [
     "title",
 ];
 
-/// The keywords that each grammar holds. Servers leave out others, such as `pattern` and `minimum`: a call that breaks
-/// those shows nothing.
+/// The keywords that each grammar enforces. Servers leave out others, such as `pattern` and `minimum`: a call that breaks those
+/// shows nothing.
 const HELD: [&str; 5] = ["type", "required", "additionalProperties", "enum", "const"];
 
 impl Strict {
-    /// Its name: `none`, `fitting`, `all`.
+    /// Returns its name: `none`, `fitting`, `all`.
     pub fn name(self) -> &'static str {
         match self {
             Strict::None => "none",
@@ -69,7 +69,7 @@ impl Strict {
         }
     }
 
-    /// The tools of a request with `strict: true` where it is to be said; none where that is nowhere.
+    /// Marks the tools of a request with `strict: true`; none if no tool gets it.
     pub(crate) fn marked(self, tools: Value<'_>, surface: Surface, tool_set: &ToolSet) -> Option<String> {
         let mut left = match self {
             Strict::None => return None,
@@ -94,7 +94,7 @@ impl Strict {
         is_changed.then(|| array(texts))
     }
 
-    /// Decides whether it is said of this tool. A client that says something of its own keeps its word.
+    /// Returns whether it is said of this tool. The client's own word about a tool stays.
     fn is_said_of(self, tool: &Tool) -> bool {
         let definition = tool.definition();
         let function = definition.get("function").unwrap_or(definition);
@@ -110,7 +110,7 @@ impl Strict {
         })
     }
 
-    /// What an answer with these verdicts shows, where this was said of the tools in `tool_set`.
+    /// Returns the evidence of an answer with these verdicts, if this was said of the tools in `tool_set`.
     pub(crate) fn shown(
         self,
         verdicts: &[Verdict],
@@ -138,7 +138,7 @@ impl Strict {
     }
 }
 
-/// Decides whether a native call keeps to its schema as it was written; none where that does not tell.
+/// Returns whether a native call keeps to its schema as it was written; none if that does not show.
 fn keeps(verdict: &Verdict) -> Option<bool> {
     match verdict {
         Verdict::Accepted(call) if call.open_end => None,
@@ -153,7 +153,7 @@ fn keeps(verdict: &Verdict) -> Option<bool> {
     }
 }
 
-/// What of a tool names its function and schema; none where it is no function.
+/// Returns the part of a tool that names its function and schema; none for other tools.
 fn function(tool: Value<'_>, surface: Surface) -> Option<Value<'_>> {
     let kind = string_of(tool, "type");
     match surface {
@@ -176,7 +176,7 @@ fn with_strict(tool: Value<'_>, surface: Surface) -> String {
     }
 }
 
-/// Decides whether all vendors take this schema: each object is closed and demands all that it has, and no other keyword is
+/// Returns whether all vendors take this schema: each object is closed and demands all its members, and no other keyword is
 /// there. `members` are left for all of it.
 fn fits(schema: &Json, depth: usize, members: &mut usize) -> bool {
     let Json::Object(keywords) = schema else { return false };

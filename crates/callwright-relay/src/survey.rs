@@ -1,8 +1,8 @@
-//! What upstreams say when somebody asks how they are: do they answer, do they take the key, which models do they
-//! list, what can a model do there, does a call come of a small request?
+//! The answers of upstreams about themselves. They tell if they answer, take the key, list models, and know what a model can do.
+//! A small request shows whether a call comes.
 //!
-//! For commands that check a set-up, and for whoever looks for a server; a turn needs none of it. Each question is
-//! asked once and waits no longer than its patience.
+//! Commands that check a set-up or look for a server use it; a turn needs none of it. Each question is asked once and waits no
+//! longer than its patience.
 
 use std::fmt;
 use std::time::Duration;
@@ -26,62 +26,62 @@ pub struct Survey {
     capabilities: Capabilities,
 }
 
-/// What an upstream said when it was asked for its models.
+/// An upstream's list of its models.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// Its name in the configuration.
     pub upstream: String,
-    /// Where it was asked: scheme, host, port and path, no query.
+    /// The place of the question: scheme, host, port and path, no query.
     pub location: String,
     /// The ids of its models, in its order.
     pub models: Result<Vec<String>, Unlisted>,
 }
 
-/// Why an upstream lists no models.
+/// The reason for which an upstream lists no models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unlisted {
     /// No answer came.
     Unreachable(UpstreamError),
-    /// It did not answer within the patience of whoever asked.
+    /// No answer came within the asker's patience.
     Late(Duration),
     /// It answered 401 or 403.
     Key {
-        /// What it answered.
+        /// The status of the answer.
         status: StatusCode,
         /// The variable that holds the key that it was sent, if one is configured.
         key_env: Option<String>,
     },
-    /// It answered something else than a list.
+    /// The answer is not a list of models.
     NoList {
-        /// What it answered.
+        /// The status of the answer.
         status: StatusCode,
         /// The base URL on the same host at which models are listed, if there is one.
         instead: Option<String>,
-        /// Does it know the path of chats all the same?
+        /// The server knows the path of chats all the same.
         takes_chats: bool,
     },
 }
 
-/// What a model can do at one upstream.
+/// The abilities of a model at one upstream.
 #[derive(Clone, Debug)]
 pub struct CapabilityAt {
     /// The upstream's name.
     pub upstream: String,
     /// The model's name there.
     pub model: String,
-    /// What it can do.
+    /// The abilities.
     pub capability: Capability,
 }
 
-/// What came of a small request for a call.
+/// The outcome of a small request for a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Did a right call come?
+    /// A right call came.
     pub called: bool,
-    /// How the tool reached the model: `native` or `prompt`.
+    /// The way in which the tool reached the model: `native` or `prompt`.
     pub mode: String,
-    /// What the model said instead of a call.
+    /// The model's words in place of a call.
     pub text: String,
 }
 
@@ -89,10 +89,10 @@ pub struct Trial {
 const MAX_LIST: usize = 16 << 20;
 
 impl Survey {
-    /// For a configuration; `env` looks up the variables that it names. Connects nowhere.
+    /// Makes a survey of a configuration; `env` looks up the variables that it names. Connects nowhere.
     ///
     /// # Errors
-    /// What in the configuration cannot be used.
+    /// The configuration cannot be used.
     pub fn new(config: &RelayConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Survey, ConfigError> {
         let upstreams = Upstreams::new(config, env)?;
         let capabilities =
@@ -100,7 +100,7 @@ impl Survey {
         Ok(Survey { upstreams, capabilities })
     }
 
-    /// What each upstream lists, in the order of the configuration. All are asked at once.
+    /// Returns the list of each upstream, in the order of the configuration. All are asked at once.
     pub async fn listings(&self, patience: Duration) -> Vec<Listing> {
         let mut asking = JoinSet::new();
         for (number, upstream) in self.upstreams.all().iter().cloned().enumerate() {
@@ -114,13 +114,13 @@ impl Survey {
         listings.into_iter().map(|(_, listing)| listing).collect()
     }
 
-    /// The upstreams that are asked for `model`, best first, and its name there.
+    /// Returns the upstreams for `model`, best first, and its name there.
     pub fn route(&self, model: &str) -> Vec<(String, String)> {
         let candidates = self.upstreams.route(model).candidates.into_iter();
         candidates.map(|candidate| (candidate.upstream.name().to_owned(), candidate.model)).collect()
     }
 
-    /// What is known of `model` at each upstream that is asked for it, best first. Asks nobody.
+    /// Returns the known abilities of `model` at each of its upstreams, best first. Asks nobody.
     pub fn known(&self, model: &str) -> Vec<CapabilityAt> {
         let candidates = self.upstreams.route(model).candidates.into_iter();
         let known = candidates.map(|candidate| CapabilityAt {
@@ -131,8 +131,7 @@ impl Survey {
         known.collect()
     }
 
-    /// What `model` can do at each upstream that is asked for it, best first. With `refresh` nothing that was known
-    /// counts.
+    /// Returns the abilities of `model` at each of its upstreams, best first. With `refresh` nothing known counts.
     pub async fn capabilities(&self, model: &str, refresh: bool) -> Vec<CapabilityAt> {
         let mut found = Vec::new();
         for candidate in self.upstreams.route(model).candidates {
@@ -147,8 +146,8 @@ impl Survey {
     }
 }
 
-/// The models that each of these base URLs lists without a key; none where nobody answers as OpenAI does within
-/// `patience`. All are asked at once.
+/// Returns the models that each of these base URLs lists without a key. None for a URL at which nobody answers as OpenAI does
+/// within `patience`. All are asked at once.
 pub async fn find(base_urls: &[String], patience: Duration) -> Vec<Option<Vec<String>>> {
     let upstreams = base_urls.iter().map(|url| UpstreamConfig {
         retries: 0,
@@ -203,7 +202,7 @@ async fn listing(upstream: &Upstream, patience: Duration) -> Listing {
     Listing { upstream: upstream.name().to_owned(), location: upstream.location(), models }
 }
 
-/// Does it answer a question that lacks everything with a complaint, rather than not to know the path? No model runs.
+/// Returns whether an empty question brings a complaint, rather than an unknown path. No model runs.
 async fn takes_chats(upstream: &Upstream) -> bool {
     let answer = upstream.question(upstream.kind(), Bytes::from_static(b"{}"), &HeaderMap::new()).await;
     let status = answer.map(|answer| answer.status);
@@ -212,8 +211,8 @@ async fn takes_chats(upstream: &Upstream) -> bool {
     })
 }
 
-/// The base URL at the same host under which models are listed: people leave `/v1` away, or give the address of one
-/// kind of request.
+/// Returns the base URL at the same host under which models are listed: people leave `/v1` away, or give the address of one kind
+/// of request.
 async fn instead(upstream: &Upstream) -> Option<String> {
     let own = upstream.path();
     let before_request = own.split("/chat/completions").next().unwrap_or(own);
@@ -242,7 +241,7 @@ async fn models(upstream: &Upstream) -> Result<Vec<String>, Unlisted> {
     }
 }
 
-/// The ids of a list of models, or the status of an answer that is none.
+/// Returns the ids of a list of models, or the status of any other answer.
 async fn listed(
     answer: Result<Response, UpstreamError>,
 ) -> Result<Result<Vec<String>, StatusCode>, Unlisted> {
@@ -266,12 +265,12 @@ impl ModelList {
 }
 
 impl Unlisted {
-    /// Did no answer come at all?
+    /// Returns whether no answer came at all.
     pub fn is_unreachable(&self) -> bool {
         matches!(self, Unlisted::Unreachable(_) | Unlisted::Late(_))
     }
 
-    /// What to do about it; none where the reason says it already.
+    /// Returns the advice about it; none if the reason says enough.
     pub fn advice(&self) -> Option<String> {
         match self {
             Unlisted::Unreachable(error)

@@ -10,24 +10,24 @@ use crate::config::{Constrain, Mode};
 use crate::question::RequestOptions;
 use crate::upstream::Candidate;
 
-/// Who is asked, and how.
+/// An upstream, and the way in which it is asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) candidate: Candidate,
     pub(crate) mode: Mode,
     pub(crate) dialect: PromptDialect,
     pub(crate) constrain: Constrain,
-    /// Of which native tools `strict: true` is said.
+    /// The native tools for which `strict: true` is said.
     pub(crate) strict: Strict,
     pub(crate) template: Option<Arc<ModelTemplate>>,
-    /// The member that bounds an answer's tokens, where the upstream takes only one.
+    /// The member that bounds an answer's tokens, if the upstream takes only one.
     pub(crate) bound: Option<BoundMember>,
-    /// The most tokens that an answer may have, as the upstream has said, to this question or of the model.
+    /// The most tokens that an answer may have, by the upstream's words about this question or the model.
     pub(crate) most_tokens: Option<u64>,
 }
 
 impl Target {
-    /// This candidate, which has its tools natively.
+    /// Makes the target of a candidate that has its tools natively.
     pub(crate) fn native(candidate: Candidate) -> Target {
         let dialect = PromptDialect::json();
         let constrain = Constrain::None;
@@ -43,19 +43,19 @@ impl Target {
         }
     }
 
-    /// The dialects that its answers are read in: the one that is configured, else with that of the model's template.
+    /// Returns the dialects that its answers are read in: the configured one, else all with that of the model's template.
     pub(crate) fn dialects(&self) -> &Dialects {
         let is_pinned = self.candidate.config.as_deref().is_some_and(|set| set.only_dialect.is_some());
         let template = self.template.as_deref().filter(|_| !is_pinned);
         template.map_or(&self.candidate.dialects, ModelTemplate::dialects)
     }
 
-    /// The name of the dialect that its prompt asks for; none where it has its tools natively.
+    /// Returns the name of the dialect that its prompt asks for; none if it has its tools natively.
     pub(crate) fn asked(&self) -> Option<&str> {
         (self.mode == Mode::Prompt).then(|| &**self.dialect.name())
     }
 
-    /// The form that it takes questions in.
+    /// Returns the form that it takes questions in.
     pub(crate) fn request_options(&self) -> RequestOptions<'_> {
         RequestOptions {
             model: &self.candidate.model,

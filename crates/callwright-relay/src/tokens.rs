@@ -1,17 +1,17 @@
-//! Tokens of prompts and answers: how many were spent, and whether a bound cut the answer.
+//! Tokens of prompts and answers: the number spent, and the bound that cut an answer.
 
 /// Tokens, as upstreams count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Of the prompt.
+    /// Tokens of the prompt.
     pub prompt: u64,
-    /// Of the answer.
+    /// Tokens of the answer.
     pub completion: u64,
-    /// Of both, as the upstream adds them up.
+    /// Tokens of both, as the upstream adds them up.
     pub total: u64,
-    /// Those of the prompt that were kept from an earlier one.
+    /// Tokens of the prompt that were cached from an earlier one.
     pub cached: u64,
-    /// Those of the answer that were thought.
+    /// Tokens of thoughts in the answer.
     pub reasoning: u64,
 }
 
@@ -34,12 +34,12 @@ impl std::iter::Sum for Usage {
     }
 }
 
-/// What is left of the tokens that an answer might take, where its end is known.
+/// The rest of the tokens that an answer might have taken, if its end is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Budget {
-    /// Nothing: it was cut, whatever the upstream says.
+    /// No tokens are left: the answer was cut, whatever the upstream says.
     Spent,
-    /// Something: it ended by itself.
+    /// Some tokens are left: the answer ended by itself.
     Left,
     /// The upstream does not count.
     #[default]
@@ -47,8 +47,8 @@ pub(crate) enum Budget {
 }
 
 impl Budget {
-    /// Of `most` completion tokens, where the request names a bound, so many were `spent`. Where it names none, the upstream may
-    /// have one of its own, of which nobody here knows.
+    /// Compares the tokens `spent` with the request's bound of `most` completion tokens. Without a bound, the upstream may have
+    /// one of its own that nobody here knows.
     pub(crate) fn of(most: Option<u64>, spent: Usage) -> Budget {
         match most {
             Some(most) if most <= spent.completion => Budget::Spent,
@@ -58,16 +58,16 @@ impl Budget {
     }
 }
 
-/// Is this the reason of an answer that nothing cut short, or no reason at all?
+/// Returns whether this is the reason of an answer that nothing cut short. No reason at all counts as one.
 pub(crate) fn ends_by_itself(reason: Option<&str>) -> bool {
     let proper = ["", "stop", "tool_calls", "function_call"];
     reason.is_none_or(|reason| proper.iter().any(|it| it.eq_ignore_ascii_case(reason)))
 }
 
-/// So many bytes of a request make a token, about: the mean of English text and code in common tokenisers.
+/// The bytes of a request for each token, about: the mean of English text and code in common tokenisers.
 const BYTES_PER_TOKEN: f64 = 3.5;
 
-/// About how many tokens a chat request has.
+/// Estimates the number of tokens in a chat request.
 pub(crate) fn estimated_tokens(request: &str) -> u64 {
     (request.len() as f64 / BYTES_PER_TOKEN).ceil() as u64
 }

@@ -1,8 +1,8 @@
-//! Which of many tools fit some words: a search over their names, descriptions and parameters.
+//! A search for tools by words: over their names, descriptions and parameters.
 //!
-//! Texts are compared by the pieces of three letters that their words have, and by no list of words: `weather` finds `getWeather` and
-//! `weathers`, in any language. A piece that few tools have says more than one that many have. The weights are those of BM25
-//! (Robertson and Zaragoza, 2009).
+//! Texts are compared by the pieces of three letters in their words, without a list of words: `weather` finds `getWeather` and
+//! `weathers`, in any language. A piece that few tools have says more than a common one. The weights are those of BM25 (Robertson
+//! and Zaragoza, 2009).
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,20 +10,21 @@ use std::sync::Arc;
 use callwright::ToolSet;
 use callwright::value::Value;
 
-/// A piece of a word: `" we"` of `weather`, whose ends count as blanks. Of signs that have no case, as those of Chinese, two are a piece.
+/// A piece of a word: `" we"` of `weather`, whose ends count as blanks. Two signs without case, as those of Chinese, make a
+/// piece.
 type Piece = [char; 3];
 
-/// How soon more of the same piece says no more, and how much a long text is held against a tool.
+/// The saturation of repeated pieces, and the penalty of a long text.
 const SATURATION: f32 = 1.2;
 const LENGTH: f32 = 0.75;
 
-/// A piece of a name counts as so many of a description.
+/// The weight of a piece of a name, against one of a description.
 const NAME: f32 = 3.0;
 
 /// The tools of a request, by the pieces of their texts.
 #[derive(Debug)]
 pub(crate) struct ToolIndex {
-    /// The tools that have a piece, by number, and what it says for each.
+    /// The tools that have a piece, by number, and its weight for each.
     pieces: HashMap<Piece, Vec<(usize, f32)>>,
     n_tools: usize,
 }
@@ -60,7 +61,7 @@ impl ToolIndex {
         ToolIndex { pieces, n_tools }
     }
 
-    /// The numbers of the tools that have something of `words`, the best first. Of equal ones the first declared goes before.
+    /// Returns the numbers of the tools that match `words`, the best first. The first declared of equal ones goes before.
     pub(crate) fn search(&self, words: &str) -> Vec<usize> {
         let mut asked = HashMap::new();
         count(words, 1.0, &mut asked);
@@ -116,23 +117,23 @@ fn count(text: &str, weight: f32, counts: &mut HashMap<Piece, f32>) {
     add(&mut last, ' ');
 }
 
-/// What a model is shown of tools that do not all fit.
+/// The tools that a model is shown if they do not all fit.
 #[derive(Clone)]
 pub(crate) struct ToolSearch {
-    /// What the tool is called that searches.
+    /// The name of the tool that searches.
     pub(crate) name: Arc<str>,
     pub(crate) index: Arc<ToolIndex>,
     /// The numbers of the tools that are shown.
     pub(crate) shown: BTreeSet<usize>,
     /// Those tools, and the one that searches.
     pub(crate) offered: Arc<ToolSet>,
-    /// How many are shown at first.
+    /// The number of tools shown at first.
     pub(crate) limit: usize,
     pub(crate) left: u32,
 }
 
 impl ToolSearch {
-    /// How many tools are shown, as a part of all: `20/400`.
+    /// Returns the number of shown tools, as a part of all: `20/400`.
     pub(crate) fn share(&self, all: usize) -> String {
         format!("{}/{all}", self.shown.len())
     }

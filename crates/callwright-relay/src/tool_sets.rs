@@ -1,8 +1,7 @@
 //! Tools, compiled once as long as requests bring the same ones.
 //!
-//! Definitions as text go in, compiled tools come out. Where several requests bring the same new ones at once, they are
-//! compiled once, and all of them wait for that; nobody waits for the tools of others, unless as many as may be are being
-//! compiled. What nobody waits for any more is not begun.
+//! Definitions as text go in, compiled tools come out. New ones that several requests bring at once are compiled once, and all of
+//! them wait for that. Nobody waits for the tools of others, unless all places are taken. Work without a waiter is not begun.
 
 mod weight;
 
@@ -19,33 +18,32 @@ use crate::wire::WireError;
 
 /// Compiled tools by the text of their definitions: clients send the same ones with every request.
 ///
-/// Definitions are long, and two that are not the same differ in length or early on: to compare them with all that
-/// are kept costs less than to hash them.
+/// Definitions are long, and different ones differ in length or early on: a comparison with all kept ones costs less than a hash.
 pub(crate) struct ToolSets {
-    /// Compiles them. No more at once than it has threads: a large one takes seconds, and memory.
+    /// Compiles them, no more at once than it has threads: a large one takes seconds, and memory.
     readers: Readers,
     shelf: Arc<Mutex<Shelf>>,
 }
 
 struct Shelf {
-    /// How many bytes all that are kept may take, about. One that alone takes more is compiled for each request.
+    /// The approximate bytes that all kept ones may take. One that alone takes more is compiled for each request.
     most: usize,
-    /// Those used last stand last.
+    /// The kept ones, where those used last stand last.
     kept: Vec<Kept>,
-    /// Those that are being compiled.
+    /// The ones that are being compiled.
     made: Vec<Weak<Making>>,
 }
 
 struct Kept {
     text: Arc<str>,
     tool_set: Arc<ToolSet>,
-    /// Made where tools are searched.
+    /// The index, made when tools are first searched.
     index: Option<Arc<ToolIndex>>,
-    /// The bytes that both take, about.
+    /// The approximate bytes that both take.
     weight: usize,
 }
 
-/// Tools that are being compiled. It is there as long as somebody waits for them.
+/// Tools that are being compiled. It exists as long as somebody waits for them.
 struct Making {
     text: Arc<str>,
     /// Somebody has begun.
@@ -56,13 +54,13 @@ struct Making {
 type Compiled = Result<Arc<ToolSet>, WireError>;
 
 impl ToolSets {
-    /// So many bytes may be kept, about.
+    /// Makes one that keeps about this many bytes.
     pub(crate) fn new(most: usize) -> ToolSets {
         let shelf = Shelf { most, kept: Vec::new(), made: Vec::new() };
         ToolSets { readers: Readers::one_per_core(), shelf: Arc::new(Mutex::new(shelf)) }
     }
 
-    /// The tools of this text, compiled on a thread of its own where they are not kept: whoever serves goes on.
+    /// Returns the tools of this text. Unknown ones are compiled on a thread of their own, so that a serving thread goes on.
     pub(crate) async fn of(&self, tools: &str) -> Result<Arc<ToolSet>, WireError> {
         let making = {
             let mut shelf = locked(&self.shelf);
@@ -81,7 +79,7 @@ impl ToolSets {
         compiled.ok().flatten().unwrap_or_else(|| Err(gone()))
     }
 
-    /// What these tools are searched by: made once, as long as they are kept.
+    /// Returns the index of these tools: made once, as long as they are kept.
     pub(crate) fn index_of(&self, tool_set: &Arc<ToolSet>) -> Arc<ToolIndex> {
         let is_it = |kept: &&mut Kept| Arc::ptr_eq(&kept.tool_set, tool_set);
         let known = locked(&self.shelf).kept.iter_mut().find(is_it).and_then(|kept| kept.index.clone());
@@ -94,8 +92,7 @@ impl ToolSets {
         })
     }
 
-    /// Has them compiled once there is a place for that. Whoever waits for it may leave then: what has begun is kept for
-    /// those who bring it next.
+    /// Has them compiled once a place is free. The waiter may leave then: begun work is kept for the next one.
     async fn begin(&self, making: &Arc<Making>) {
         let (making, shelf) = (Arc::clone(making), Arc::clone(&self.shelf));
         self.readers
@@ -115,14 +112,14 @@ fn locked(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
 }
 
 impl Shelf {
-    /// The tools of this text, if they are kept.
+    /// Returns the tools of this text, if they are kept.
     fn used(&mut self, tools: &str) -> Option<Arc<ToolSet>> {
         let at = self.kept.iter().rposition(|kept| *kept.text == *tools)?;
         self.kept[at..].rotate_left(1);
         self.kept.last().map(|kept| Arc::clone(&kept.tool_set))
     }
 
-    /// The tools of this text, which are compiled or will be.
+    /// Returns the tools of this text that are compiled or will be.
     fn making(&mut self, tools: &str) -> Arc<Making> {
         self.made.retain(|making| 0 < making.strong_count());
         let mut made = self.made.iter().filter_map(Weak::upgrade);
@@ -188,7 +185,7 @@ mod tests {
         assert!(locked(&sets.shelf).making("[{}]").begun.get().is_none(), "what is wrong is not kept");
     }
 
-    /// One that is larger than all may be is compiled for each request, and takes the place of none.
+    /// Tools that are larger than all may be are compiled for each request, and take the place of none.
     #[tokio::test]
     async fn what_is_too_large_is_not_kept() {
         let sets = ToolSets::new(2 * weight(&text("a")));
@@ -209,8 +206,8 @@ mod tests {
         assert!(third.is_err());
     }
 
-    /// All places but one are taken by tools that are compiled for ever: whoever brings others goes on, and one whose client
-    /// left before there was a place is never begun.
+    /// All places but one are taken by tools that are compiled for ever. Anyone with others goes on, and work whose client left
+    /// before a place was free is never begun.
     #[tokio::test]
     async fn nobody_waits_for_the_tools_of_others() {
         let sets = ToolSets { readers: Readers::of(2), ..ToolSets::new(1 << 20) };
@@ -233,7 +230,7 @@ mod tests {
         drop(also_ends);
     }
 
-    /// What would take seconds must not stop whoever else is served by the same thread.
+    /// Work of seconds must not stop others that the same thread serves.
     #[tokio::test]
     async fn others_are_served_while_tools_are_compiled() {
         let sets = ToolSets::new(0);

@@ -1,6 +1,6 @@
 //! Answers of other APIs as those of a chat server.
 //!
-//! A reader, which lanes have as well, says what an event comes to; here it is said again in chunks.
+//! A reader, which lanes have as well, tells the meaning of an event; here that is said again in chunks.
 
 use bytes::{Bytes, BytesMut};
 use callwright_json::{Value, quote, strict};
@@ -26,11 +26,11 @@ pub(super) struct Answer {
     calls: Vec<Call>,
     head: Option<Head>,
     form: Form,
-    /// Nothing more is read of it.
+    /// Nothing more of the answer is read.
     is_over: bool,
 }
 
-/// How an answer comes.
+/// The framing of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     /// As server-sent events.
@@ -42,7 +42,7 @@ pub(super) enum Framing {
 }
 
 impl Framing {
-    /// That of a body of this type.
+    /// Returns the framing of a body of this type.
     pub(super) fn of(content_type: &str) -> Framing {
         let is = |kind: &str| content_type.trim_start().starts_with(kind);
         match () {
@@ -59,7 +59,7 @@ enum Form {
     Whole { body: BytesMut, limit: usize },
 }
 
-/// What all chunks of an answer say.
+/// The members that all chunks of an answer repeat.
 struct Head {
     id: String,
     model: String,
@@ -68,16 +68,16 @@ struct Head {
 
 /// A call that has begun.
 struct Call {
-    /// Where it stands in the upstream's answer.
+    /// The call's place in the upstream's answer.
     at: u64,
     head: CallHead,
-    /// The arguments that have been said.
+    /// The arguments that have gone out.
     said: String,
     is_whole: bool,
 }
 
 impl Answer {
-    /// An answer in the API that `reader` reads.
+    /// Reads an answer in the API of `reader`.
     pub(super) fn of(reader: Box<dyn Reader>, framing: Framing, limits: &Limits) -> Answer {
         let form = match framing {
             Framing::Events => Form::Events(Decoder::new(limits.event)),
@@ -87,7 +87,7 @@ impl Answer {
         Answer { reader, told: Told::default(), calls: Vec::new(), head: None, form, is_over: false }
     }
 
-    /// What an event of these data comes to, as chunks; without any it is a comment.
+    /// Turns an event with these data into chunks. An event without data is a comment.
     fn event(&mut self, data: Option<&Bytes>, out: &mut String) {
         let Some(data) = data else { return out.push_str(": callwright\n\n") };
         if data.as_ref() == b"[DONE]" {
@@ -138,7 +138,7 @@ impl Answer {
         }
     }
 
-    /// What has been said and thought since.
+    /// Writes the words and thoughts that came since the last call of this function.
     fn said(&mut self, out: &mut String) {
         let Told { text, thought, refusal, .. } = &mut self.told;
         let said = [("reasoning_content", thought), ("content", text), ("refusal", refusal)];
@@ -155,7 +155,7 @@ impl Answer {
         self.calls.push(Call { at, head, said: String::new(), is_whole: false });
     }
 
-    /// A call that nobody has announced.
+    /// Writes a call that no event has announced.
     fn at_once(&mut self, at: u64, head: CallHead, out: &mut String) {
         if self.calls.iter().any(|call| call.head.id == head.id) {
             return;
@@ -176,7 +176,7 @@ impl Answer {
         self.chunk(Some(object([("tool_calls", array([call]))])), None, out);
     }
 
-    /// The call is whole. What its end says of it is what counts; it cannot contradict what went out.
+    /// Ends a call that is whole. Arguments that its end says count; they cannot contradict those that went out.
     fn end(&mut self, n: usize, head: Option<CallHead>, out: &mut String) {
         let Some(call) = self.calls.get_mut(n) else { return };
         call.is_whole = true;
@@ -202,7 +202,7 @@ impl Answer {
         self.is_over = true;
     }
 
-    /// A chunk of this delta; without one, the chunk that counts the tokens.
+    /// Writes a chunk with this delta, or without one the chunk that counts the tokens.
     fn chunk(&self, delta: Option<String>, reason: Option<&str>, out: &mut String) {
         let reason = reason.map_or_else(|| String::from("null"), quote);
         let is_last = delta.is_none();
@@ -229,7 +229,7 @@ impl Answer {
         ]
     }
 
-    /// The upstream's own error; only the first one, where it is told twice.
+    /// Passes the upstream's error on, once.
     fn fails(&mut self, event: Value<'_>, out: &mut String) {
         if !std::mem::replace(&mut self.is_over, true) {
             out.push_str("data: ");
@@ -247,7 +247,7 @@ impl Answer {
         }
     }
 
-    /// The answer in one piece; none where it cannot be read.
+    /// Reads an answer in one piece; none if it cannot be read.
     fn whole(&mut self, body: &str) -> Option<String> {
         let tree = strict(body).ok()?;
         let root = tree.root(body);
@@ -327,7 +327,7 @@ impl Rewriter for Answer {
 }
 
 impl Form {
-    /// The next event of a stream: its data, or none where it is a comment.
+    /// Returns the data of the next event of a stream; a comment has none.
     fn next(&mut self) -> Result<Option<Option<Bytes>>, EventTooLong> {
         match self {
             Form::Events(decoder) => Ok(decoder.next()?.map(|event| event.data)),
@@ -345,7 +345,7 @@ pub(super) struct ErrorAnswer {
 }
 
 impl ErrorAnswer {
-    /// A refusal with this status.
+    /// Reads a refusal with this status.
     pub(super) fn of(status: StatusCode, limits: &Limits) -> ErrorAnswer {
         ErrorAnswer { status, body: BytesMut::new(), limit: limits.answer }
     }
@@ -372,7 +372,7 @@ impl Rewriter for ErrorAnswer {
 }
 
 impl Head {
-    /// Of an event, or of a whole answer.
+    /// Reads the head of an event or of a whole answer.
     fn of(root: Value<'_>) -> Head {
         let within = root.get("message").or_else(|| root.get("response"));
         let text = |key| {
@@ -384,7 +384,7 @@ impl Head {
     }
 }
 
-/// The error of an event, or of a whole answer, as a chat server tells it.
+/// Writes the error of an event, or of a whole answer, as a chat server does.
 fn error_of(value: Value<'_>) -> String {
     error_with(value, StatusCode::BAD_GATEWAY)
 }
@@ -408,7 +408,7 @@ fn error_with(value: Value<'_>, status: StatusCode) -> String {
     object([("error", error)])
 }
 
-/// A call of a chat; with its index where it is a piece of a stream.
+/// Writes a call of a chat, with its index in a stream.
 fn call_of(head: &CallHead, arguments: &str, index: Option<usize>) -> String {
     let function = object([("name", quote(&head.name)), ("arguments", quote(arguments))]);
     let index = index.map(|index| ("index", index.to_string()));
@@ -416,7 +416,7 @@ fn call_of(head: &CallHead, arguments: &str, index: Option<usize>) -> String {
     object(index.into_iter().chain(call))
 }
 
-/// The tokens, as a chat counts them; none where nobody has.
+/// Writes the tokens as a chat counts them; none if nobody has counted.
 fn counted(usage: Usage) -> Option<String> {
     if usage == Usage::default() {
         return None;

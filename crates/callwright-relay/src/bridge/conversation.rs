@@ -1,4 +1,4 @@
-//! The messages of a chat request, as a conversation that other APIs can be told.
+//! The messages of a chat request, as a conversation for other APIs.
 
 use callwright_json::{Kind, Value};
 
@@ -6,7 +6,7 @@ use crate::surface::conversation::{Called, Conversation, Part, Returned, Turn};
 use crate::surface::conversation::{parts, text};
 use crate::wire::{array, object, reasoning, string_of};
 
-/// The conversation of a chat request.
+/// Returns the conversation of a chat request.
 pub(super) fn conversation(root: Value<'_>) -> Conversation {
     let mut conversation = Conversation::default();
     // Calls in the form that came before `tool_calls` have no ids: a result is that of the last one.
@@ -34,25 +34,25 @@ pub(super) fn conversation(root: Value<'_>) -> Conversation {
     conversation
 }
 
-/// The tools of a chat request, as functions: in a list of their own in old requests.
+/// Returns the tools of a chat request as functions. Old requests have them in a list of their own.
 pub(super) fn functions(root: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     let tools = root.get("tools").into_iter().flat_map(Value::elements);
     let listed = tools.filter_map(|tool| tool.get("function"));
     listed.chain(root.get("functions").into_iter().flat_map(Value::elements))
 }
 
-/// Which tool is to be called: what the request says, in whichever form.
+/// The choice of a tool that a request makes, in whichever form.
 pub(super) enum Choice {
     Auto,
     None,
     Required,
     Named(String),
-    /// Some of the tools, and whether one of them must be.
+    /// Some of the tools; `true` if one of them must be called.
     Allowed(Vec<String>, bool),
 }
 
 impl Choice {
-    /// The choice of a chat request; none where it says nothing.
+    /// Reads the choice of a chat request; none if it says nothing.
     pub(super) fn of(root: Value<'_>) -> Option<Choice> {
         let value = root.get("tool_choice").or_else(|| root.get("function_call"))?;
         if let Some(word) = value.as_str() {
@@ -77,13 +77,13 @@ impl Choice {
     }
 }
 
-/// The most tokens that the answer may have, in whichever member.
+/// Returns the most tokens that the answer may have, from whichever member.
 pub(super) fn most_tokens(root: Value<'_>) -> Option<&str> {
     let bounds = ["max_completion_tokens", "max_tokens"].into_iter().filter_map(|key| root.get(key));
     bounds.filter(|bound| bound.kind() == Kind::Number).map(Value::raw).next()
 }
 
-/// `stop`, a text or a list of them, as a list.
+/// Returns `stop`, a text or a list of texts, as a list.
 pub(super) fn stops(root: Value<'_>) -> Option<String> {
     let stop = root.get("stop")?;
     match stop.kind() {
@@ -93,12 +93,12 @@ pub(super) fn stops(root: Value<'_>) -> Option<String> {
     }
 }
 
-/// Is more than one answer asked for?
+/// Returns whether the request asks for more than one answer.
 pub(super) fn wants_several(root: Value<'_>) -> bool {
     root.get("n").is_some_and(|n| n.kind() == Kind::Number && n.raw() != "1")
 }
 
-/// A function's parameters; those of one that says nothing of them.
+/// Returns a function's parameters, or those of a function that takes none.
 pub(super) fn parameters(function: Value<'_>) -> String {
     match function.get("parameters").filter(|parameters| parameters.kind() == Kind::Object) {
         Some(parameters) if parameters.get("type").is_some() => parameters.raw().to_owned(),
@@ -147,7 +147,7 @@ fn returned(id: String, content: Option<Value<'_>>) -> Returned {
     Returned { id, text: texts.collect::<Vec<_>>().join("\n"), others }
 }
 
-/// A list of names of tools, each as this makes it.
+/// Writes a list of tools by name, each as `tool` writes it.
 pub(super) fn listed(names: &[String], tool: impl Fn(&str) -> String) -> String {
     array(names.iter().map(|name| tool(name)))
 }

@@ -5,28 +5,28 @@ use memchr::memchr;
 
 use crate::sse::EventTooLong;
 
-/// Takes a body apart: [`push`](Lines::push) a piece, then ask for the [`next`](Lines::next) line until there is none.
+/// Takes a body apart: [`push`](Lines::push) a piece, then ask for the [`next`](Lines::next) line until none is left.
 pub(super) struct Lines {
     /// The beginning of a line whose end has not come.
     held: BytesMut,
-    /// What has been pushed and not been looked at.
+    /// The pushed bytes that have not been looked at.
     piece: Bytes,
     limit: usize,
 }
 
 impl Lines {
-    /// Lines of at most `limit` bytes.
+    /// Makes a reader of lines of at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Lines {
         Lines { held: BytesMut::new(), piece: Bytes::new(), limit }
     }
 
-    /// Takes the next piece, once there is no line left in the one before.
+    /// Takes the next piece, once all lines of the piece before are out.
     pub(super) fn push(&mut self, piece: Bytes) {
         debug_assert!(self.piece.is_empty(), "a piece is read to its end");
         self.piece = piece;
     }
 
-    /// The next line that is whole and not blank, without its end.
+    /// Returns the next whole line that is not blank, without its end.
     ///
     /// # Errors
     /// The line is too long. What follows cannot be read.
@@ -50,7 +50,7 @@ impl Lines {
         }
     }
 
-    /// The body has ended: what is left of it, a line whose end has not come. If the body was cut, it may be cut as well.
+    /// Returns the rest of a body that has ended: a line without its end. If the body was cut, the line may be cut as well.
     pub(super) fn finish(self) -> Option<Bytes> {
         let line = self.held.freeze();
         (!line.trim_ascii().is_empty()).then_some(line)

@@ -8,10 +8,10 @@ use crate::surface::conversation::{Entry, Part, Turn};
 use crate::surface::messages::coded_id;
 use crate::wire::{WireError, array, object, present, string_of};
 
-/// The request for messages that this chat request comes to.
+/// Writes a chat request as a request for messages.
 ///
 /// # Errors
-/// What would change the answer, and has no place in this API.
+/// A member would change the answer, and has no place in this API.
 pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     if wants_several(root) {
         return Err(WireError::unsupported("n", "messages"));
@@ -79,7 +79,7 @@ fn choice(root: Value<'_>) -> Option<String> {
     Some(object(members))
 }
 
-/// How much is thought, and the form of the answer.
+/// Writes the effort of thoughts and the form of the answer.
 fn output(root: Value<'_>) -> Option<String> {
     let mut members = Vec::new();
     match string_of(root, "reasoning_effort").as_deref() {
@@ -95,7 +95,7 @@ fn output(root: Value<'_>) -> Option<String> {
     (!members.is_empty()).then(|| object(members))
 }
 
-/// The messages: turns of users and of the model by turns, results first in what the user says.
+/// Writes the messages: turns of users and of the model alternate, and results come first in a user's turn.
 fn messages(entries: Vec<Entry>) -> Result<String, WireError> {
     let mut messages: Vec<(&str, Vec<String>)> = Vec::new();
     let mut say = |role: &'static str, blocks: Vec<String>| match messages.last_mut() {
@@ -141,7 +141,7 @@ fn turn_blocks(turn: &Turn) -> Vec<String> {
     text_block(turn.text.trim_end()).into_iter().chain(calls).collect()
 }
 
-/// A text; none where there is nothing in it, which is refused.
+/// Writes a text block; none for an empty text, which the API refuses.
 fn text_block(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| object([("type", quote("text")), ("text", quote(text))]))
 }
@@ -164,7 +164,7 @@ fn part(part: Part) -> Result<Option<String>, WireError> {
     })
 }
 
-/// An image or a document, from its address or its data.
+/// Writes an image or a document from its address or its data.
 fn block(kind: &str, url: &str) -> Option<String> {
     let source = match url.strip_prefix("data:") {
         Some(data) => {

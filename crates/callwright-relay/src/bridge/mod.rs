@@ -1,9 +1,9 @@
-//! Upstreams that speak messages, responses or Ollama's own API instead of chat completions: each is asked in its own, and
+//! Upstreams that speak messages, responses or Ollama's own API instead of chat completions. Each is asked in its own API, and
 //! answers as a chat server would.
 //!
-//! In goes a chat request, which is all that a turn knows. It is written as a request of the upstream's API; of the answer comes
-//! a chat answer, whole or event by event as it came, so that whatever reads, repairs and asks again need not know who was asked.
-//! What an API has no place for is left out; what would change the answer if it were left out is refused.
+//! In goes a chat request, the only form that a turn knows. The bridge writes it as a request of the upstream's API. Out comes a
+//! chat answer, whole or event by event as it came: no reader needs to know who was asked. A member without a place in that API
+//! is left out, or refused if the answer would change without it.
 
 mod answer;
 mod conversation;
@@ -24,7 +24,7 @@ use crate::lane::wire::told::Reader;
 use crate::upstream::{Candidate, Response, UpstreamError};
 use crate::wire::{Document, WireError};
 
-/// Why a question was not answered at all.
+/// The reasons for which a question has no answer at all.
 pub(crate) enum Unasked {
     /// The upstream gave no answer.
     Upstream(UpstreamError),
@@ -32,10 +32,10 @@ pub(crate) enum Unasked {
     Question(WireError),
 }
 
-/// Asks a model at its upstream what this chat request asks, in the API that it speaks; its answer is that of a chat server.
+/// Asks a model at its upstream in the API that the upstream speaks. The answer is that of a chat server.
 ///
 /// # Errors
-/// No answer came, or there is no such question in its API.
+/// No answer came, or the API has no such question.
 pub(crate) async fn ask(
     Candidate { upstream, kind, config, .. }: &Candidate,
     question: Bytes,
@@ -67,7 +67,7 @@ fn written(
     write(document.root()).map(Bytes::from).map_err(Unasked::Question)
 }
 
-/// An answer that `reader` reads, as that of a chat server.
+/// Reads an answer with `reader`, as that of a chat server.
 fn read(mut answer: Response, reader: Box<dyn Reader>, limits: &Limits) -> Response {
     let content_type = answer.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let framing = Framing::of(content_type.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! A chat request as one of Ollama's own chats, and what the answer to it says. The format: `docs/api.md` of Ollama.
+//! A chat request as one of Ollama's own chats, and the meaning of the answer. The format: `docs/api.md` of Ollama.
 
 use callwright_json::{Value, is_object, quote, strict};
 
@@ -11,10 +11,10 @@ use crate::surface::ollama::OPTIONS;
 use crate::tokens::Usage;
 use crate::wire::{WireError, array, count_of, object, present, string_of};
 
-/// The request that this chat request comes to, for a context of so many tokens where that is set.
+/// Writes a chat request as one of Ollama's, for a context of `num_ctx` tokens if that is set.
 ///
 /// # Errors
-/// What would change the answer, and has no place in this API.
+/// A member would change the answer, and has no place in this API.
 pub(super) fn question(root: Value<'_>, num_ctx: Option<u64>) -> Result<String, WireError> {
     if wants_several(root) {
         return Err(WireError::unsupported("n", "Ollama"));
@@ -37,7 +37,7 @@ pub(super) fn question(root: Value<'_>, num_ctx: Option<u64>) -> Result<String, 
     Ok(object(members))
 }
 
-/// What the model is run with.
+/// Writes the options that the model is run with.
 fn options(root: Value<'_>, num_ctx: Option<u64>) -> String {
     let mut options: Vec<(&str, String)> = Vec::new();
     for same in OPTIONS {
@@ -51,7 +51,7 @@ fn options(root: Value<'_>, num_ctx: Option<u64>) -> String {
     object(options)
 }
 
-/// The tools that may be called: this API has no other word for which of them that are.
+/// Returns the tools that may be called: this API has no other way to choose among them.
 fn tools(root: Value<'_>) -> Vec<String> {
     let choice = Choice::of(root);
     let is_offered = |name: &str| match &choice {
@@ -74,7 +74,7 @@ fn tool(function: Value<'_>) -> String {
     object([("type", quote("function")), ("function", object(members))])
 }
 
-/// The form of the answer: any JSON, or that of a schema.
+/// Returns the form of the answer: any JSON, or a schema.
 fn format(root: Value<'_>) -> Option<String> {
     let format = root.get("response_format")?;
     match string_of(format, "type")?.as_ref() {
@@ -84,7 +84,7 @@ fn format(root: Value<'_>) -> Option<String> {
     }
 }
 
-/// How much is thought. Models that think do so where nothing is said; those that do not refuse to be asked.
+/// Writes the effort of thoughts. Models that think do so unasked; the others refuse to be asked.
 fn think(root: Value<'_>) -> Option<String> {
     if let Some(own) = present(root, "think") {
         return Some(own.raw().to_owned());
@@ -141,7 +141,7 @@ fn turn_message(turn: &Turn) -> String {
     object(members)
 }
 
-/// Texts and images: each message has one text, and its images beside it.
+/// Writes texts and images: each message has one text, and its images beside it.
 fn user_message(parts: Vec<Part>) -> Result<String, WireError> {
     let (mut texts, mut images) = (Vec::new(), Vec::new());
     for part in parts {
@@ -166,7 +166,7 @@ fn image(part: &str) -> Option<String> {
     Some(quote(data))
 }
 
-/// Reads answers: one JSON value, or one a line, the last of which says that it is done. A call comes whole.
+/// Reads answers: one JSON value, or one a line, where the last one says that it is done. A call comes whole.
 #[derive(Default)]
 pub(super) struct Ollama {
     ids: Ids,

@@ -6,10 +6,10 @@ use super::conversation::{Choice, conversation, functions, listed, most_tokens, 
 use crate::surface::conversation::{Entry, Part, Turn};
 use crate::wire::{WireError, array, object, present, string_of};
 
-/// The request for a response that this chat request comes to.
+/// Writes a chat request as a request for a response.
 ///
 /// # Errors
-/// What would change the answer, and has no place in this API.
+/// A member would change the answer, and has no place in this API.
 pub(super) fn question(root: Value<'_>) -> Result<String, WireError> {
     if wants_several(root) {
         return Err(WireError::unsupported("n", "responses"));
@@ -79,7 +79,7 @@ fn chosen(choice: &Choice) -> String {
     }
 }
 
-/// The form of the answer.
+/// Writes the form of the answer.
 fn text(root: Value<'_>) -> Vec<(&'static str, String)> {
     let mut members = Vec::new();
     if let Some(format) = root.get("response_format") {

@@ -1,5 +1,4 @@
-//! What answers have shown of a model at an upstream, good and bad. It counts more than anything that is announced,
-//! and no longer than it holds.
+//! The experience with a model at an upstream, good and bad. It outweighs every announcement, for as long as it holds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::strict::StrictShown;
 
-/// Something that an answer has shown. Times are in seconds since 1970.
+/// An observation from an answer. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Experience {
-    /// What was seen.
+    /// The observation.
     pub evidence: Evidence,
-    /// The upstream's words, or the figures that show it; empty where the evidence says all.
+    /// The upstream's words, or the figures that show it; empty if the evidence says all.
     pub words: Arc<str>,
-    /// When it was seen.
+    /// The time at which it was made.
     pub since: u64,
-    /// Until when it counts.
+    /// The time until which it counts.
     pub until: u64,
 }
 
-/// What was seen.
+/// An observation about the tools of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
@@ -31,15 +30,15 @@ pub enum Evidence {
     Present,
     /// The upstream refused what it was sent.
     Refused,
-    /// A request of our own demanded a call, and none came. A client's shows nothing yet: it may have said in words that it
-    /// wants none.
+    /// A request of our own demanded a call, and none came. A client's request shows nothing yet: its words may have forbidden
+    /// the call.
     Ignored,
     /// By the tokens of its prompt, the tools were not in it.
     Dropped,
 }
 
 impl Evidence {
-    /// Does it show that the model takes tools?
+    /// Returns whether it shows that the model takes tools.
     pub fn takes_tools(self) -> bool {
         match self {
             Evidence::Called | Evidence::Present => true,
@@ -47,14 +46,14 @@ impl Evidence {
         }
     }
 
-    /// Does it stand against `later`, while it counts? No count and no single answer without a call outweighs a native
-    /// call; a refusal does.
+    /// Returns whether it counts more than `later`. A native call outweighs counts and single answers without a call, but no
+    /// refusal.
     pub(super) fn outweighs(self, later: Evidence) -> bool {
         self == Evidence::Called && !matches!(later, Evidence::Called | Evidence::Refused)
     }
 }
 
-/// Says whether native calls keep to their schemas where the tool is `strict`.
+/// Tells whether native calls keep to their schemas if the tool is `strict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StrictHeld {
     /// Too few have come to tell.
@@ -67,7 +66,7 @@ pub enum StrictHeld {
 }
 
 impl StrictHeld {
-    /// Its name: `unknown`, `yes`, `ignored`.
+    /// Returns its name: `unknown`, `yes`, `ignored`.
     pub fn name(self) -> &'static str {
         match self {
             StrictHeld::Unknown => "unknown",
@@ -77,26 +76,26 @@ impl StrictHeld {
     }
 }
 
-/// What answers have shown of `strict`, where it was said.
+/// The calls of tools for which `strict` was said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct StrictSeen {
-    /// How many calls kept to their schemas.
+    /// The number of calls that kept to their schemas.
     kept: u32,
-    /// How many did not.
+    /// The number of calls that did not.
     broken: u32,
-    /// Until when it counts, in seconds since 1970.
+    /// The time until which it counts, in seconds since 1970.
     pub(super) until: u64,
 }
 
-/// How many answers had their calls as text, where none came natively.
+/// The number of answers with calls as text and none natively.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct CallsInText {
     n: u32,
-    /// Until when it counts, in seconds since 1970.
+    /// The time until which it counts, in seconds since 1970.
     pub(super) until: u64,
 }
 
-/// So many answers with calls as text show that the server reads none of the model's calls.
+/// This many answers with calls as text show that the server reads none of the model's calls.
 const HABIT: u32 = 3;
 
 impl CallsInText {
@@ -110,18 +109,18 @@ impl CallsInText {
         self.is_habit(now) && now + ttl / 2 < self.until
     }
 
-    /// Adds one.
+    /// Adds one answer.
     pub(super) fn with_one(self, now: u64, ttl: u64) -> CallsInText {
         let n = if now < self.until { self.n } else { 0 };
         CallsInText { n: n.saturating_add(1), until: now + ttl }
     }
 }
 
-/// So many calls that keep to their schemas show that the server holds them to these.
+/// This many calls that keep to their schemas show that the server enforces them.
 const ENOUGH: u32 = 20;
 
 impl StrictSeen {
-    /// What it shows now.
+    /// Returns the conclusion at this time.
     pub(super) fn held(self, now: u64) -> StrictHeld {
         match self {
             _ if self.until <= now => StrictHeld::Unknown,
@@ -131,13 +130,13 @@ impl StrictSeen {
         }
     }
 
-    /// Returns whether an answer that shows this changes nothing: what is known well is not written again.
+    /// Returns whether an answer that shows this changes nothing: well-known facts are not written again.
     pub(super) fn has(self, shown: StrictShown, now: u64, ttl: u64) -> bool {
         let is_fresh = now + ttl / 2 < self.until;
         shown.broken == 0 && (shown.kept == 0 || is_fresh && self.held(now) != StrictHeld::Unknown)
     }
 
-    /// Adds what an answer shows.
+    /// Adds the calls of an answer.
     pub(super) fn with(self, shown: StrictShown, now: u64, ttl: u64) -> StrictSeen {
         let before = if self.until <= now { StrictSeen::default() } else { self };
         // One that once ignored it is not to be believed for as long as that counts.

@@ -1,9 +1,9 @@
-//! The families of models, and whether they call tools natively: what is believed where neither the
-//! configuration nor the upstream says anything.
+//! The families of models, and whether they call tools natively. The table decides if neither the configuration nor the upstream
+//! says anything.
 
 use crate::config::fits;
 
-/// Patterns, and whether their models take tools. The first one that fits counts.
+/// Patterns of models, and whether they take tools. The first pattern that fits counts.
 ///
 /// The open families come first: a model that was distilled from Claude into Qwen is a Qwen. They take tools in
 /// some servers and not in others, and prompt mode works in all.
@@ -28,7 +28,7 @@ const FAMILIES: &[(&str, bool)] = &[
     ("cohere*command*", true),
 ];
 
-/// Does a model of this name take tools? None where its family is not known.
+/// Returns whether a model of this name takes tools; none if its family is unknown.
 pub(super) fn takes_tools(model: &str) -> Option<bool> {
     FAMILIES.iter().find(|(pattern, _)| fits(pattern, model)).map(|(_, takes_tools)| *takes_tools)
 }

@@ -1,7 +1,7 @@
-//! What has been found out about models, as one JSON file: read at the start, replaced whole when it changes.
+//! The facts about models, as one JSON file: read at the start, replaced whole when it changes.
 //!
-//! It holds no key. An entry belongs to an upstream's name and location: another server under an old name starts
-//! from nothing. Several processes may share the file: each writes what it knows, and leaves what others know.
+//! It holds no key. An entry belongs to an upstream's name and location: another server under an old name starts from nothing.
+//! Several processes may share the file: each writes its own facts and leaves those of others.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -25,7 +25,7 @@ pub(super) struct File {
     writing: Mutex<()>,
 }
 
-/// The names and locations of the upstreams at which something is kept of `model` in `dir`, whoever found it out.
+/// Returns the names and locations of the upstreams with an entry for `model` in `dir`, whoever wrote it.
 pub fn places(dir: &Path, model: &str) -> Vec<(String, String)> {
     let content = content(&dir.join(NAME)).unwrap_or_default();
     let of_model = content.models.into_iter().filter(|entry| entry.model == model);
@@ -88,7 +88,7 @@ impl File {
         facts
     }
 
-    /// Writes what `facts` gives. That it cannot be written is logged and no more.
+    /// Writes the result of `facts`. A failure is logged and has no other effect.
     pub(super) fn write(&self, now: u64, facts: impl FnOnce() -> Facts) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = self.replace(now, facts()) {
@@ -147,7 +147,7 @@ impl Entry {
     }
 }
 
-/// What the file holds; nothing where there is none.
+/// Reads the content of the file; an absent file is empty.
 fn content(path: &Path) -> io::Result<Content> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,

@@ -1,16 +1,16 @@
-//! Hosts that are known to be native APIs: their models take tools, whatever they are called.
+//! Hosts of native APIs: their models take tools, whatever their names.
 
 use crate::config::fits;
 
-/// Patterns of host names, one a line, and what else is known of the host.
+/// Patterns of host names, one a line, and other facts about the host.
 const HOSTS: &str = include_str!("hosts.txt");
 
-/// The pattern of a native API that `host` fits, if there is one.
+/// Returns the pattern of a native API that `host` fits.
 pub(super) fn native(host: &str) -> Option<&'static str> {
     known(host).map(|(pattern, _)| pattern)
 }
 
-/// The pattern of a host that holds calls to a schema of its subset where the tool says `strict`.
+/// Returns the pattern of `host` if it enforces a schema of its subset for a `strict` tool.
 pub(super) fn takes_strict(host: &str) -> Option<&'static str> {
     known(host).filter(|(_, more)| *more == "strict").map(|(pattern, _)| pattern)
 }

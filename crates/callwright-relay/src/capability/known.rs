@@ -1,4 +1,4 @@
-//! What has been found out about models, in memory: read by each request, written rarely.
+//! The facts about models, in memory: read by each request, written rarely.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,36 +12,35 @@ use super::server::Server;
 use crate::config::Constrain;
 use crate::upstream::Upstream;
 
-/// How many models of one upstream are remembered. Clients name the models, so their number has no bound of
-/// its own.
+/// The most models of one upstream that are remembered. Clients name the models, so their number has no bound of its own.
 const MOST_MODELS: usize = 4096;
 
-/// What has been found out about one model at one upstream. Times are in seconds since 1970.
+/// The facts about one model at one upstream. Times are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Fact {
     #[serde(rename = "told")]
     metadata: Metadata,
-    /// Until when `metadata` holds; 0 where the upstream was never asked.
+    /// The time until which `metadata` holds; 0 if the upstream was never asked.
     #[serde(rename = "told_until")]
     metadata_until: u64,
-    /// What answers have shown of tools.
+    /// The experience with its tools.
     pub(super) tools: Option<Experience>,
-    /// That its calls come as text.
+    /// The answers with calls as text.
     pub(super) calls_in_text: CallsInText,
-    /// That a demanded call did not come, until the tokens were spent.
+    /// A demanded call did not come, and the answer went on until its tokens were spent.
     pub(super) demanded: Option<Experience>,
-    /// That it refused to be constrained.
+    /// The upstream refused to be constrained.
     pub(super) no_constraint: Option<Experience>,
-    /// That it refused `strict`.
+    /// The upstream refused `strict`.
     pub(super) no_strict: Option<Experience>,
-    /// What answers have shown of `strict`.
+    /// The experience with `strict`.
     pub(super) strict_seen: StrictSeen,
-    /// That it refused the other member.
+    /// The upstream refused the other member.
     pub(super) bound: Option<(BoundMember, Experience)>,
-    /// The most tokens that an answer may have, as it has refused more.
+    /// The most tokens that an answer may have, learned from a refusal.
     pub(super) most_tokens: Option<(u64, Experience)>,
-    /// Until when no request of our own tries the model out.
+    /// The time until which no request of our own tries the model out.
     pub(super) tried_until: u64,
 }
 
@@ -56,7 +55,7 @@ pub enum BoundMember {
 }
 
 impl BoundMember {
-    /// Its name in a request.
+    /// Returns its name in a request.
     pub fn name(self) -> &'static str {
         match self {
             BoundMember::MaxTokens => "max_tokens",
@@ -64,7 +63,7 @@ impl BoundMember {
         }
     }
 
-    /// The one to take where this one is refused.
+    /// Returns the member to use if this one is refused.
     pub fn other(self) -> BoundMember {
         match self {
             BoundMember::MaxTokens => BoundMember::MaxCompletionTokens,
@@ -73,7 +72,8 @@ impl BoundMember {
     }
 }
 
-/// What an upstream tells about a model, each with the place where it does so. Empty where it tells nothing.
+/// The upstream's own description of a model, each fact with the place where it stands. It is empty if the upstream tells
+/// nothing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Metadata {
@@ -84,25 +84,25 @@ pub(super) struct Metadata {
     pub(super) template: Option<Arc<str>>,
 }
 
-/// What an upstream tells of a model, and what it told of others when asked about it.
+/// The upstream's description of a model, and those of others that came with it.
 #[derive(Debug, Default)]
 pub(super) struct ProbeResult {
-    /// Which server it is, where that could be told.
+    /// The server, if its answers tell.
     pub(super) server: Option<Server>,
-    /// The model that was asked about, and what is told of it.
+    /// The model that was asked about, and its description.
     pub(super) model: (String, Metadata),
-    /// Whether it is the only one there, so that all names mean it.
+    /// The server has no other model, so that all names mean this one.
     pub(super) is_only: bool,
     pub(super) others: Vec<(String, Metadata)>,
 }
 
 impl Fact {
-    /// What the upstream tells, as long as that holds.
+    /// Returns the upstream's description of the model while it holds.
     pub(super) fn metadata(&self, now: u64) -> Option<&Metadata> {
         (now < self.metadata_until).then_some(&self.metadata)
     }
 
-    /// Takes up what an answer has shown, unless what is known counts more. True if it was taken up.
+    /// Adds an experience, unless a known one counts more. Returns whether it was added.
     pub(super) fn learn(&mut self, experience: Experience) -> bool {
         let stands = |known: &Experience| {
             experience.since < known.until && known.evidence.outweighs(experience.evidence)
@@ -139,14 +139,14 @@ impl Fact {
     }
 }
 
-/// What has been found out at one upstream.
+/// The facts about one upstream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AtUpstream {
-    /// Which server it is, and until when that holds.
+    /// The server, and the time until which that holds.
     pub(super) server: Option<(Server, u64)>,
-    /// Until when it is not asked, as it could not tell.
+    /// The upstream could not tell, and is not asked before this time.
     quiet_until: u64,
-    /// What it told of its only model, whatever that is called, and until when that holds.
+    /// The description of its only model, whatever its name, and the time until which that holds.
     only: Option<(Metadata, u64)>,
     pub(super) models: HashMap<String, Fact>,
 }
@@ -161,7 +161,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What an earlier run left in `dir` about `upstreams`, as far as it still holds.
+    /// Takes the facts about `upstreams` that an earlier run left in `dir`, as far as they still hold.
     pub(super) fn new(dir: Option<&Path>, upstreams: &[Arc<Upstream>], now: u64) -> Known {
         let file = dir.map(|dir| Arc::new(File::new(dir, upstreams)));
         let mut facts = file.as_ref().map(|file| file.read()).unwrap_or_default();
@@ -171,13 +171,13 @@ impl Known {
         Known { facts: Arc::new(RwLock::new(facts)), file }
     }
 
-    /// Gives `look` what is known of a model.
+    /// Gives `look` the facts about a model.
     pub(super) fn with<T>(&self, upstream: &str, model: &str, look: impl FnOnce(Option<&Fact>) -> T) -> T {
         let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
         look(facts.get(upstream).and_then(|known| known.models.get(model)))
     }
 
-    /// Gives `look` what is known of a model, with what the upstream tells of it, as long as that holds.
+    /// Gives `look` the facts about a model, with the upstream's description while it holds.
     pub(super) fn with_metadata<T>(
         &self,
         upstream: &str,
@@ -193,15 +193,15 @@ impl Known {
         look(fact, fact.and_then(|fact| fact.metadata(now)).or(only))
     }
 
-    /// Which server the upstream is, where that is known.
+    /// Returns the server of the upstream, if it is known.
     pub(super) fn server(&self, upstream: &str, now: u64) -> Option<Server> {
         let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
         let (server, until) = facts.get(upstream)?.server?;
         (now < until).then_some(server)
     }
 
-    /// Is there nothing to ask the upstream about the model: because it was asked not long ago, could not tell, or is
-    /// known to have said all that it says?
+    /// Returns whether a question about the model would bring nothing. The upstream was asked not long ago, could not tell, or
+    /// says nothing about single models.
     pub(super) fn was_asked(&self, upstream: &str, model: &str, now: u64) -> bool {
         let facts = self.facts.read().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = facts.get(upstream) else { return false };
@@ -216,7 +216,7 @@ impl Known {
             || known.models.get(model).is_some_and(|fact| now < fact.metadata_until)
     }
 
-    /// The upstream has told, which holds until `until`.
+    /// Takes up the upstream's answer, which holds until `until`.
     pub(super) fn tell(&self, upstream: &str, result: ProbeResult, until: u64) {
         let (model, metadata) = result.model;
         {
@@ -231,7 +231,7 @@ impl Known {
         self.update(upstream, &model, |fact| (fact.metadata, fact.metadata_until) = (metadata, until));
     }
 
-    /// The upstream could not be asked, and is not asked again before `until`: what it told last holds so long.
+    /// Notes that the upstream could not be asked, and is not asked again before `until`. Its last answer holds until then.
     pub(super) fn asked_in_vain(&self, upstream: &str, model: &str, until: u64) {
         self.update(upstream, model, |fact| fact.metadata_until = until);
         let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
@@ -252,7 +252,7 @@ impl Known {
         change(models.entry(model.to_owned()).or_default());
     }
 
-    /// Forgets the model, and which server the upstream is.
+    /// Forgets the model, and the server of the upstream.
     pub(super) fn forget(&self, upstream: &str, model: &str) {
         let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = facts.get_mut(upstream) {

@@ -1,14 +1,13 @@
-//! What a model can do at an upstream: take tools, be constrained.
+//! The abilities of a model at an upstream: to take tools, to be constrained.
 //!
-//! Who says so, in this order: the configuration; what answers have shown, good and bad; what the upstream tells; the
-//! table of hosts that are native APIs; that the upstream is a server which refuses tools in words. Where nobody says it,
-//! models of a few open families are tried out by one small request, and the table of families counts where that shows
-//! nothing. Any other model takes tools until it is shown that it does not: an upstream that refuses them says so, and one
-//! that drops them is found out (`turn/evidence.rs`), while in prompt mode nothing would ever show that it need not be.
+//! Sources count in this order. The configuration comes first, then experience from answers, good and bad. The upstream's own
+//! description follows, then the table of hosts that are native APIs. Last comes a server that is known to refuse tools in words.
+//! Without any of them, one small request tries out the models of a few open families. The table of families decides if that
+//! shows nothing. Any other model takes tools until an answer shows otherwise. An upstream that refuses tools says so, and one
+//! that drops them is found out (`turn/evidence.rs`). In prompt mode nothing would ever show that tools work.
 //!
-//! What was found out holds for a while and is kept in memory and, where a directory is configured, in a file,
-//! so that the next run asks nothing, and others can read it. What a server says is asked once, and no answer waits for it that does not
-//! depend on it.
+//! Findings hold for a while. They stay in memory and, if a directory is configured, in a file: the next run asks nothing, and
+//! others can read them. A server is asked about itself once, and no answer waits for that which does not depend on it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -49,46 +48,45 @@ use server::Server;
 pub use template::ModelTemplate;
 use template::Templates;
 
-/// What a model can do, and who says so.
+/// The abilities of a model, each with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
-    /// Does it take tools natively?
+    /// The model takes tools natively.
     pub tools: bool,
-    /// Who says so.
+    /// The source of that.
     pub tools_source: Source,
-    /// Whether its calls come as text, though it has its tools natively.
+    /// Its calls come as text, though it has its tools natively.
     pub calls_in_text: bool,
-    /// What shows that a call which is demanded natively does not come, if anything does.
+    /// The experience that a call which is demanded natively does not come.
     pub demanded: Option<Experience>,
-    /// How its answers can be constrained.
+    /// The constraint that its answers can be held to.
     pub constrain: Constrain,
-    /// Who says so.
+    /// The source of that.
     pub constrain_source: Source,
-    /// Of which tools it is asked to hold native calls to their schemas.
+    /// The tools whose native calls it is asked to hold to their schemas.
     pub strict: Strict,
-    /// Who says so.
+    /// The source of that.
     pub strict_source: Source,
-    /// Whether its answers show that.
+    /// Tells whether its answers keep to those schemas.
     pub strict_held: StrictHeld,
-    /// Its own chat template, where the upstream shows it.
+    /// Its own chat template, if the upstream shows it.
     pub template: Option<Arc<ModelTemplate>>,
-    /// The upstream's server, where it is known and reads calls by flags.
+    /// The upstream's server, if it is known and reads calls by flags.
     pub server: Option<callwright_template::Server>,
 }
 
-/// Who says what a model can do.
+/// The source of a model's ability.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The configuration.
     Configured,
     /// An answer of the model or the upstream.
     Experience(Experience),
-    /// The upstream, when asked about the model: where it says so.
+    /// The upstream's answer about the model, with the place in it.
     Metadata(Arc<str>),
-    /// The upstream is a native API: the pattern that its host fits in the table of such hosts, or the API that it speaks
-    /// instead of chat completions.
+    /// The upstream is a native API: the pattern that its host fits in the table of such hosts, or the API that it speaks.
     Host(&'static str),
-    /// The upstream is a server that refuses tools in words where it takes none: its name.
+    /// The upstream is a server that refuses tools in words if it takes none: its name.
     Server(&'static str),
     /// The table of model families.
     Family,
@@ -96,39 +94,39 @@ pub enum Source {
     Unknown,
 }
 
-/// What is known of a candidate for a first answer.
+/// The knowledge about a candidate for a first answer.
 pub(crate) enum AtHand {
-    /// All that can be found out.
+    /// Everything that can be found out is known.
     Settled(Capability),
-    /// Enough for an answer, while the rest is found out.
+    /// Enough is known for an answer, while the rest is found out.
     Presumed(Capability),
-    /// Too little: it must be found out first.
+    /// Too little is known: it must be found out first.
     Missing,
 }
 
-/// How long an upstream may take to tell about a model, all questions together.
+/// The longest time that an upstream may take to tell about a model, for all questions together.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an upstream that told nothing is not asked again, in seconds.
+/// The time before an upstream that told nothing is asked again, in seconds.
 const AFTER_SILENCE: u64 = 60;
-/// How long a model may take to be tried out. The first request to a server may load the model, which the client's own
-/// request would have to wait for as well.
+/// The longest time that a trial may take. The first request to a server may load the model, and the client's own request would
+/// have to wait for that as well.
 const TRIAL_PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is known of all models at all upstreams.
+/// The abilities of all models at all upstreams.
 pub struct Capabilities {
     config: CapabilityConfig,
     known: Known,
     templates: Templates,
-    /// One question at a time for each upstream: whoever comes second finds the answer.
+    /// One question at a time for each upstream: a second asker finds the answer.
     asking: HashMap<String, Mutex<()>>,
-    /// Are the upstreams being asked what they are, before anybody needs it?
+    /// The upstreams are being asked about themselves, before any request needs it.
     is_meeting: AtomicBool,
     now: Clock,
 }
 
 impl Capabilities {
-    /// Takes up what an earlier run found out about `upstreams`, where a directory is configured. A file that
-    /// cannot be read is as good as none: it is logged and written anew. Templates are compared with `dialects`.
+    /// Takes up the findings of an earlier run about `upstreams`, if a directory is configured. A file that cannot be read is
+    /// logged and written anew. Templates are compared with `dialects`.
     pub fn new(
         config: &CapabilityConfig,
         upstreams: &[Arc<Upstream>],
@@ -148,7 +146,7 @@ impl Capabilities {
         }
     }
 
-    /// What `candidate` can do. Asks its upstream where nobody knows yet; many at once ask it one time.
+    /// Returns the abilities of `candidate`. Asks its upstream if nobody knows yet; many askers at once make one question.
     pub async fn of(&self, candidate: &Candidate) -> Capability {
         if let Some(capability) = self.settled(candidate) {
             return capability;
@@ -179,7 +177,7 @@ impl Capabilities {
         capability
     }
 
-    /// Forgets what is known of `candidate` and asks anew.
+    /// Forgets the findings about `candidate` and asks anew.
     pub async fn refresh(&self, candidate: &Candidate) -> Capability {
         self.known.forget(candidate.upstream.name(), &candidate.model);
         if self.config.probe && tells_of_models(candidate) {
@@ -195,7 +193,7 @@ impl Capabilities {
         capability
     }
 
-    /// What can be told of `candidate` without waiting.
+    /// Returns the knowledge about `candidate` that needs no waiting.
     pub(crate) fn at_hand(&self, candidate: &Candidate) -> AtHand {
         if let Some(capability) = self.settled(candidate) {
             return AtHand::Settled(capability);
@@ -209,12 +207,12 @@ impl Capabilities {
         if is_enough { AtHand::Presumed(capability) } else { AtHand::Missing }
     }
 
-    /// The upstreams are about to be asked what they are. Until they are, what is asked of them waits for that.
+    /// Notes that the upstreams are about to be asked about themselves. Requests wait until that is over.
     pub(crate) fn meets(&self, is_meeting: bool) {
         self.is_meeting.store(is_meeting && self.config.probe, Ordering::Release);
     }
 
-    /// Asks an upstream what it is, where that is not known.
+    /// Asks an upstream about itself, if it is unknown.
     pub(crate) async fn meet(&self, upstream: &Upstream) {
         let Some(asking) = self.asking.get(upstream.name()).filter(|_| self.config.probe) else { return };
         let _turn = asking.lock().await;
@@ -229,13 +227,13 @@ impl Capabilities {
         }
     }
 
-    /// Is somebody finding out about the upstream of `candidate`?
+    /// Returns whether a question to the upstream of `candidate` is under way.
     pub(crate) fn is_asking(&self, candidate: &Candidate) -> bool {
         let asking = self.asking.get(candidate.upstream.name());
         asking.is_some_and(|asking| asking.try_lock().is_err())
     }
 
-    /// An answer has shown whether `candidate` takes tools: in these words of the upstream, or by these figures.
+    /// Learns from an answer whether `candidate` takes tools: by these words of the upstream, or these figures.
     pub async fn learn(&self, candidate: &Candidate, evidence: Evidence, words: &str) {
         let experience = self.experience(evidence, words);
         let Candidate { upstream, model, .. } = candidate;
@@ -256,7 +254,7 @@ impl Capabilities {
         }
     }
 
-    /// The upstream refused to be constrained, in these words.
+    /// Learns that the upstream refused to be constrained, in these words.
     pub async fn learn_no_constraint(&self, candidate: &Candidate, reason: &str) {
         let refused = self.experience(Evidence::Refused, reason);
         self.known
@@ -264,7 +262,7 @@ impl Capabilities {
         self.learnt(candidate).await;
     }
 
-    /// An answer had its calls as text, which its server had not read.
+    /// Learns that an answer had its calls as text, which its server had not read.
     pub(crate) async fn learn_calls_in_text(&self, candidate: &Candidate) {
         let Candidate { upstream, model, .. } = candidate;
         let (now, ttl) = ((self.now)(), self.config.ttl);
@@ -294,7 +292,7 @@ impl Capabilities {
         })
     }
 
-    /// A demanded call came as text alone, and the answer went on until its tokens were spent.
+    /// Learns that a demanded call came as text alone, and that the answer went on until its tokens were spent.
     pub(crate) async fn learn_demanded(&self, candidate: &Candidate) {
         let seen = self.experience(Evidence::Ignored, "the answer has it as text, and does not end");
         let Candidate { upstream, model, .. } = candidate;
@@ -302,7 +300,7 @@ impl Capabilities {
         self.learnt(candidate).await;
     }
 
-    /// The upstream refused `strict`, in these words, and answered without it.
+    /// Learns that the upstream refused `strict`, in these words, and answered without it.
     pub(crate) async fn learn_no_strict(&self, candidate: &Candidate, reason: &str) {
         let refused = self.experience(Evidence::Refused, reason);
         let Candidate { upstream, model, .. } = candidate;
@@ -310,7 +308,7 @@ impl Capabilities {
         self.learnt(candidate).await;
     }
 
-    /// An answer shows this of `strict`. True where that is to be saved.
+    /// Learns from an answer about `strict`. Returns whether that has to be saved.
     pub(crate) fn learn_strict(&self, candidate: &Candidate, shown: StrictShown) -> bool {
         let Candidate { upstream, model, .. } = candidate;
         let (now, ttl) = ((self.now)(), self.config.ttl);
@@ -336,7 +334,7 @@ impl Capabilities {
         self.known.save((self.now)()).await;
     }
 
-    /// The upstream refused the other member that bounds an answer's tokens, in these words.
+    /// Learns that the upstream refused the other member that bounds an answer's tokens, in these words.
     pub(crate) async fn learn_bound(&self, candidate: &Candidate, taken: BoundMember, reason: &str) {
         let refused = self.experience(Evidence::Refused, reason);
         self.known
@@ -344,7 +342,7 @@ impl Capabilities {
         self.known.save((self.now)()).await;
     }
 
-    /// The upstream refused an answer of more tokens than these, in these words.
+    /// Learns that the upstream refused an answer of more tokens than these, in these words.
     pub(crate) async fn learn_most_tokens(&self, candidate: &Candidate, most: u64, reason: &str) {
         let refused = self.experience(Evidence::Refused, reason);
         self.known.update(candidate.upstream.name(), &candidate.model, |fact| {
@@ -353,7 +351,7 @@ impl Capabilities {
         self.known.save((self.now)()).await;
     }
 
-    /// The most tokens that an answer may have, where the upstream has refused more.
+    /// Returns the most tokens that an answer may have, if the upstream has refused more.
     pub(crate) fn most_tokens(&self, candidate: &Candidate) -> Option<u64> {
         let now = (self.now)();
         self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
@@ -362,7 +360,7 @@ impl Capabilities {
         })
     }
 
-    /// The member that bounds an answer's tokens at the upstream, where it has refused the other one.
+    /// Returns the member that bounds an answer's tokens at the upstream, if it has refused the other one.
     pub(crate) fn bound(&self, candidate: &Candidate) -> Option<BoundMember> {
         let now = (self.now)();
         self.known.with(candidate.upstream.name(), &candidate.model, |fact| {
@@ -371,7 +369,8 @@ impl Capabilities {
         })
     }
 
-    /// May a request of our own find out whether `candidate` gets its tools? Once in a while; whoever is told so must.
+    /// Returns whether a request of our own may find out if `candidate` gets its tools. The answer is yes once in a while, and
+    /// the caller then has to ask.
     pub(crate) fn takes_trial(&self, candidate: &Candidate) -> bool {
         let now = (self.now)();
         let Candidate { upstream, model, .. } = candidate;
@@ -398,7 +397,7 @@ impl Capabilities {
         Experience { evidence, words: words.into(), since, until: since + self.config.ttl }
     }
 
-    /// The capability, if it can be told without asking.
+    /// Returns the capability, if it can be told without asking.
     fn settled(&self, candidate: &Candidate) -> Option<Capability> {
         let is_settled = self.is_told(candidate)
             && self.unseen_template(candidate).is_none()
@@ -406,7 +405,7 @@ impl Capabilities {
         is_settled.then(|| self.what_is_known(candidate))
     }
 
-    /// The model's template, if nobody looked at it yet.
+    /// Returns the model's template, if nobody looked at it yet.
     fn unseen_template(&self, candidate: &Candidate) -> Option<Arc<str>> {
         self.template(candidate, |source, seen| seen.is_none().then(|| Arc::clone(source)))
     }
@@ -430,7 +429,7 @@ impl Capabilities {
         }
     }
 
-    /// Is there nobody to be asked, or was the upstream asked not long ago?
+    /// Returns whether a question would bring nothing: nobody can be asked, or the upstream was asked not long ago.
     fn is_told(&self, candidate: &Candidate) -> bool {
         let is_configured = match candidate.config.as_ref().and_then(|config| config.mode) {
             Some(Mode::Native) => true, // Nothing is constrained then.
@@ -443,7 +442,7 @@ impl Capabilities {
             || self.known.was_asked(candidate.upstream.name(), &candidate.model, (self.now)())
     }
 
-    /// What is known of `candidate` without asking anyone.
+    /// Returns the abilities of `candidate` without asking anyone.
     pub fn what_is_known(&self, candidate: &Candidate) -> Capability {
         let now = (self.now)();
         let template = self.template(candidate, |_, seen| seen);
@@ -472,7 +471,7 @@ impl Capabilities {
         })
     }
 
-    /// Does nobody say whether the model takes tools, and is its family one that cannot be told by its name?
+    /// Returns whether no source says that the model takes tools, and its family does not tell either.
     fn is_to_be_tried(&self, candidate: &Candidate) -> bool {
         let now = (self.now)();
         let Candidate { upstream, model, .. } = candidate;
@@ -487,12 +486,12 @@ impl Capabilities {
             && is_open()
     }
 
-    /// Is its upstream an Ollama, as far as is known?
+    /// Returns whether its upstream is known as an Ollama.
     pub(crate) fn is_ollama(&self, candidate: &Candidate) -> bool {
         self.server(candidate) == Some(Server::Ollama)
     }
 
-    /// Which server its upstream is, where that is configured or known.
+    /// Returns the server of its upstream, if that is configured or known.
     fn server(&self, candidate: &Candidate) -> Option<Server> {
         match candidate.kind {
             UpstreamKind::Ollama => Some(Server::Ollama),
@@ -547,8 +546,8 @@ impl Capabilities {
     }
 }
 
-/// Do servers that speak its API differ in what they can do, so that some of them tell? Tools are a part of the others, not
-/// an extension that a server may lack.
+/// Returns whether servers of its API differ in their abilities, so that some of them tell. In other APIs tools are a part of the
+/// API, not an extension that a server may lack.
 fn tells_of_models(candidate: &Candidate) -> bool {
     match candidate.kind {
         UpstreamKind::Chat | UpstreamKind::Ollama => true,
@@ -556,7 +555,7 @@ fn tells_of_models(candidate: &Candidate) -> bool {
     }
 }
 
-/// What is known of a model now.
+/// The present knowledge about a model.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
     fact: Option<&'a Fact>,

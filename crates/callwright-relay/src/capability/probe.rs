@@ -1,8 +1,7 @@
-//! Asks an upstream what a model can do. It reads descriptions only; no model runs, nothing is changed.
+//! Asks an upstream about the abilities of a model. It reads descriptions only; no model runs, nothing is changed.
 //!
-//! `GET /models` comes first, as all have it. Some say there what a model can do; from others one learns at
-//! least what server it is, and then where that server says it. A server that is not recognised is asked in all
-//! the ways there are.
+//! `GET /models` comes first, as all servers have it. Some tell the abilities there. The others at least show their kind, and
+//! with it the place to ask next. A server that is not recognised is asked in all known ways.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,18 +21,18 @@ use crate::upstream::{Response, Upstream, UpstreamError};
 /// The longest description that is read, in bytes: lists of all models of an aggregator take a megabyte.
 const LONGEST: usize = 16 << 20;
 
-/// Why an upstream told nothing, for now.
+/// The reasons for which an upstream told nothing.
 #[derive(Debug)]
 pub(super) enum Silence {
     Upstream(UpstreamError),
     Status(StatusCode),
 }
 
-/// What `upstream` tells of `model`, or of the first one that it lists. Where it is known which `server` it is, only what
-/// that one says of each model by its name is asked.
+/// Asks `upstream` about `model`, or about the first model that it lists. A known `server` that describes each model by its name
+/// is asked only for that.
 ///
 /// # Errors
-/// It could not be asked: to ask again later may help.
+/// The upstream could not be asked: to ask again later may help.
 pub(super) async fn ask(
     upstream: &Upstream,
     model: Option<&str>,
@@ -84,7 +83,8 @@ pub(super) async fn ask(
     Ok(ProbeResult { server, model: (model.to_owned(), Metadata::default()), ..ProbeResult::default() })
 }
 
-/// `is_only` says that the server has no other model: one of llama.cpp answers for it whatever name a request has.
+/// Makes a result for `model`. `is_only` says that the server has no other: one of llama.cpp answers for its model under any
+/// name.
 fn of_model(model: &str, metadata: Option<Metadata>, server: Server, is_only: bool) -> ProbeResult {
     ProbeResult {
         server: Some(server),
@@ -94,7 +94,7 @@ fn of_model(model: &str, metadata: Option<Metadata>, server: Server, is_only: bo
     }
 }
 
-/// A list of models. Fields are read leniently: of what has another type than expected, nothing is learned.
+/// A list of models. Fields are read leniently: a field of another type than expected tells nothing.
 #[derive(Default, Deserialize)]
 struct ModelList {
     data: Vec<ListedModel>,
@@ -129,7 +129,7 @@ impl ModelList {
         named(model).or_else(|| named(model.rsplit_once(':')?.0))
     }
 
-    /// Does it say that there is no model?
+    /// Returns whether it says that the server has no model.
     fn is_empty_list(&self) -> bool {
         self.is_list && self.data.is_empty()
     }
@@ -188,7 +188,7 @@ async fn props(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Sil
     }))
 }
 
-/// Ollama.
+/// Ollama's description of a model.
 async fn show(upstream: &Upstream, model: &str) -> Result<Option<Metadata>, Silence> {
     let question = Bytes::from(json!({ "model": model }).to_string());
     let Some(show) = value(upstream.ask_server("/api/show", Some(question)).await).await? else {
@@ -211,7 +211,7 @@ async fn lm_studio(upstream: &Upstream, model: &str) -> Result<ProbeResult, Sile
     Ok(listing.unwrap_or_default().result(model, PLACE, Server::LmStudio))
 }
 
-/// LiteLLM.
+/// LiteLLM's description of a model.
 async fn model_info(upstream: &Upstream, model: &str) -> Result<Option<ProbeResult>, Silence> {
     #[derive(Deserialize)]
     struct Info {
@@ -232,13 +232,13 @@ fn json_schema(is_taken: bool) -> Constrain {
     if is_taken { Constrain::JsonSchema } else { Constrain::None }
 }
 
-/// Does a list of names hold one of these? None where it is no list.
+/// Returns whether a list of names holds one of these; none if it is not a list.
 fn names(list: &Value, wanted: &[&str]) -> Option<bool> {
     let list = list.as_array()?;
     Some(list.iter().filter_map(Value::as_str).any(|name| wanted.contains(&name)))
 }
 
-/// What an object says under one of these keys. None where it says nothing.
+/// Returns the value that an object has under one of these keys; none if it has neither.
 fn flag(object: &Value, wanted: &[&str]) -> Option<bool> {
     wanted.iter().find_map(|key| object.get(key)?.as_bool())
 }
@@ -247,8 +247,8 @@ async fn value(answer: Result<Response, UpstreamError>) -> Result<Option<Value>,
     Ok(json(answer).await?.and_then(|body| serde_json::from_slice(&body).ok()))
 }
 
-/// The body of a good answer; none where the upstream does not know the question. A server that is loading,
-/// busy, broken or does not let us in may tell later.
+/// Returns the body of a good answer; none if the upstream does not know the question. A server that is loading, busy, broken or
+/// closed to us may tell later.
 async fn json(answer: Result<Response, UpstreamError>) -> Result<Option<Bytes>, Silence> {
     let answer = answer.map_err(Silence::Upstream)?;
     match answer.status {

@@ -1,30 +1,30 @@
 //! Recognises that an upstream refused not the request but one of its means: tools, or a constraint. The same
 //! request without that means may be served.
 //!
-//! There is no common code for this: each server says it in words of its own, and they are listed here.
+//! Servers have no common code for this: each uses words of its own, and they are listed here.
 
 use callwright::value::Value;
 use http::StatusCode;
 
 use super::known::BoundMember;
 
-/// What an upstream refused, and its words.
+/// A refusal by an upstream, with its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What it refused.
+    /// The means that was refused.
     pub what: Refused,
     /// Its message, as far as it gave one.
     pub words: String,
 }
 
-/// What an upstream refused.
+/// A means that an upstream refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refused {
-    /// Tools, whatever they are: true of the model.
+    /// Tools of any kind: true of the model.
     Tools,
     /// This `tool_choice`: true of requests that have it.
     ToolChoice,
-    /// `response_format` or `grammar`, whatever is in it: true of the model.
+    /// `response_format` or `grammar` of any content: true of the model.
     Constraint,
     /// This schema or grammar: true of these tools.
     Schema,
@@ -137,22 +137,22 @@ const OF_STRICT: &[&str] = &[
 /// The longest body that is looked at, in bytes. Refusals are short.
 const LONGEST: usize = 64 << 10;
 
-/// What an answer with this status and body refuses. None where it is no such refusal: a wrong key, a request
-/// that is broken as such, an upstream that is down.
+/// Recognises the means that an answer with this status and body refuses. A wrong key, a broken request or an upstream that is
+/// down is not such a refusal.
 pub fn refusal(status: StatusCode, body: &[u8]) -> Option<Refusal> {
     let (messages, plain) = said(status, body)?;
     let (_, what) = PHRASES.iter().find(|(phrase, _)| holds(&plain, phrase))?;
     Some(Refusal { what: *what, words: messages })
 }
 
-/// The words of an answer that refuses a request in which this relay said `strict`, and may do so for that. The client's own
-/// schema may be what is wrong: only that the same request is answered without tells.
+/// Returns the words of an answer that may refuse a request for the `strict` of this relay. The client's own schema may be at
+/// fault as well: only an answer to the same request without `strict` tells.
 pub(crate) fn refused_strict(status: StatusCode, body: &[u8]) -> Option<String> {
     let (messages, plain) = said(status, body)?;
     OF_STRICT.iter().any(|word| holds(&plain, word)).then_some(messages)
 }
 
-/// What an answer that may refuse something says, as it is, and in lower case without quotes.
+/// Returns the words of an answer that may refuse something: as they are, and in lower case without quotes.
 fn said(status: StatusCode, body: &[u8]) -> Option<(String, String)> {
     let is_refusal = match status.as_u16() {
         401 | 402 | 403 | 408 | 413 | 429 => false,
@@ -173,7 +173,7 @@ fn holds(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| !text[..at].ends_with(is_inside))
 }
 
-/// What the error says: not the whole body, as some servers send the request back in it.
+/// Returns the words of the error. The rest of the body does not count: some servers send the request back in it.
 ///
 /// `{"error": {"message": "…", "metadata": {"raw": "…"}}}`, `{"error": "…"}`, `{"message": "…"}`,
 /// `{"detail": [{"loc": ["body", "tools"], "msg": "…"}]}`, or plain text.

@@ -1,10 +1,10 @@
-//! The software of an upstream, told by what it answers.
+//! The software of an upstream, told by its answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Constrain;
 
-/// Which server an upstream is.
+/// The server of an upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Server {
@@ -14,14 +14,14 @@ pub(super) enum Server {
     Sglang,
     LmStudio,
     LiteLlm,
-    /// One whose list of models says what they can do.
+    /// A server whose list of models tells their abilities.
     Lists,
-    /// One that tells nothing of its models.
+    /// A server that tells nothing of its models.
     Silent,
 }
 
 impl Server {
-    /// Does it say of each model by its name, and nowhere of all, what it can do?
+    /// Returns whether it describes each model by its name, and nowhere all of them.
     pub(super) fn is_asked_by_name(self) -> bool {
         match self {
             Server::LlamaCpp | Server::Ollama => true,
@@ -34,7 +34,7 @@ impl Server {
         }
     }
 
-    /// Its name, where it is one that refuses tools in words, or makes calls of them, whatever the model.
+    /// Returns its name if it refuses tools in words, or makes calls of them, for any model.
     pub(super) fn refuses_in_words(self) -> Option<&'static str> {
         match self {
             Server::LlamaCpp => Some("llama.cpp"),
@@ -46,7 +46,7 @@ impl Server {
         }
     }
 
-    /// Its name, where it holds a tool of any schema to that, if the tool says `strict`.
+    /// Returns its name if it enforces any schema for a `strict` tool.
     pub(super) fn takes_strict(self) -> Option<&'static str> {
         match self {
             Server::Vllm => Some("vLLM"),
@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    /// The same server among those that read calls by flags.
+    /// Returns the same server among those that read calls by flags.
     pub(super) fn by_flags(self) -> Option<callwright_template::Server> {
         match self {
             Server::LlamaCpp => Some(callwright_template::Server::LlamaCpp),
@@ -70,7 +70,7 @@ impl Server {
         }
     }
 
-    /// How it can constrain any model, and its name.
+    /// Returns the constraint that it supports for any model, and its name.
     pub(super) fn constrain(self) -> Option<(Constrain, &'static str)> {
         let name = self.refuses_in_words()?;
         Some((if self == Server::LlamaCpp { Constrain::Grammar } else { Constrain::JsonSchema }, name))

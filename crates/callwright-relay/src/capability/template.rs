@@ -1,4 +1,4 @@
-//! What a model's own chat template says, found out once for each template.
+//! The findings about a model's own chat template, made once for each template.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use callwright_template::{Findings, Template, TemplateError, Turns};
 
 /// The longest template that is kept, in bytes.
 pub(super) const LONGEST: usize = 256 << 10;
-/// How many templates are kept.
+/// The most templates that are kept.
 const MOST: usize = 64;
-/// How long a request waits for that, once: most templates take some milliseconds.
+/// The longest time that a request waits for a template, once: most templates take some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A model's own chat template, and what it says.
+/// A model's own chat template, and the findings about it.
 #[derive(Debug)]
 pub struct ModelTemplate {
     source: Arc<str>,
@@ -23,7 +23,7 @@ pub struct ModelTemplate {
     dialects: Dialects,
 }
 
-/// Two that have the same text say the same.
+/// Two templates with the same text are equal.
 impl PartialEq for ModelTemplate {
     fn eq(&self, other: &ModelTemplate) -> bool {
         self.source == other.source
@@ -45,30 +45,30 @@ impl ModelTemplate {
         ModelTemplate { source, findings: Err(TemplateError::Endless), dialects: dialects.clone() }
     }
 
-    /// What it says.
+    /// Returns the findings.
     ///
     /// # Errors
-    /// It is no template, or does not come to an end.
+    /// The text is not a template, or does not come to an end.
     pub fn findings(&self) -> Result<&Findings, &TemplateError> {
         self.findings.as_ref()
     }
 
-    /// The name of its calls' dialect, where that was proved.
+    /// Returns the name of the dialect of its calls, if that was proved.
     pub fn dialect(&self) -> Option<&str> {
         Some(&self.findings.as_ref().ok()?.calls.as_ref().ok()?.name)
     }
 
-    /// The dialects to read the model's answers in, its own among them.
+    /// Returns the dialects to read the model's answers in, its own among them.
     pub fn dialects(&self) -> &Dialects {
         &self.dialects
     }
 
-    /// The dialect that its model was trained on.
+    /// Returns the dialect that its model was trained on.
     pub(crate) fn spoken(&self) -> Option<PromptDialect> {
         PromptDialect::named(&self.dialects, self.dialect()?)
     }
 
-    /// Which turns it takes, where it says so.
+    /// Returns the turns that it takes, if it tells.
     pub(crate) fn turns(&self) -> Option<Turns> {
         self.findings.as_ref().ok().map(|found| found.turns)
     }
@@ -85,7 +85,7 @@ impl fmt::Display for ModelTemplate {
     }
 }
 
-/// The name of a dialect that only this template has.
+/// Makes the name of a dialect that only this template has.
 fn name_of(source: &str) -> String {
     // FNV-1a: the name must be the same in each run.
     let hash = source.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -98,7 +98,7 @@ fn name_of(source: &str) -> String {
 #[derive(Debug)]
 pub(super) struct Templates {
     dialects: Dialects,
-    /// Those looked at last stand last.
+    /// The templates, where those looked at last stand last.
     kept: Mutex<Vec<Arc<ModelTemplate>>>,
 }
 
@@ -107,7 +107,7 @@ impl Templates {
         Templates { dialects, kept: Mutex::default() }
     }
 
-    /// The template of this text, if it was looked at.
+    /// Returns the template of this text, if it was looked at.
     pub(super) fn get(&self, source: &Arc<str>) -> Option<Arc<ModelTemplate>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it =

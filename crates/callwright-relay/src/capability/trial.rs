@@ -1,7 +1,7 @@
-//! Tries out whether a model makes native calls: one small request, which such a model answers by one.
+//! Tries out whether a model makes native calls: one small request, which such a model answers by a call.
 //!
-//! For models of which nobody says it, and whose family takes tools in some servers and not in others; and where a client
-//! demanded a call and got none: what a client asks for may have been why.
+//! It serves models without any source, whose family takes tools in some servers and not in others. It also runs after a client
+//! demanded a call and got none: the client's request may have been the reason.
 
 use bytes::Bytes;
 use callwright::json;
@@ -17,7 +17,7 @@ const MOST_TOKENS: u64 = 64;
 /// The longest answer that is read, in bytes. One of so few tokens is far shorter.
 pub(crate) const LONGEST: usize = 1 << 20;
 
-/// The request, one for chats.
+/// Makes the request, one for chats.
 pub(crate) fn question(model: &str, bound: BoundMember) -> Bytes {
     let question = json!({
         "model": model,
@@ -33,8 +33,8 @@ pub(crate) fn question(model: &str, bound: BoundMember) -> Bytes {
     Bytes::from(question.to_string())
 }
 
-/// What the answer shows, with the upstream's words. None where it shows nothing: the model thought until its tokens were
-/// used up, or the upstream had something else to refuse.
+/// Returns the evidence of the answer, with the upstream's words. The answer shows nothing if the model thought until its tokens
+/// were used up, or the upstream refused something else.
 pub(crate) fn shown(status: StatusCode, body: &Bytes) -> Option<(Evidence, String)> {
     if !status.is_success() {
         let refusal = refusal(status, body).filter(|refusal| refusal.what == Refused::Tools)?;

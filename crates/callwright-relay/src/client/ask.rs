@@ -1,7 +1,7 @@
 //! One question for a caller that climbs the rest of the ladder itself: an agent, to whose history errors belong.
 //!
-//! What is repaired and what is asked again without a trace is done here; what stays refused goes to the caller as
-//! refusals, not as words, and nothing is sent to the model.
+//! Repairs and repeated questions without a trace are done here. Calls that stay refused go to the caller as refusals, not as
+//! words, and nothing is sent to the model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,12 +35,12 @@ use crate::wire::{
     usage,
 };
 
-/// What holds for one question, where the configuration does not say it.
+/// Options for one question, in place of the configuration's.
 #[derive(Clone, Default)]
 pub struct AskOptions {
-    /// What may be done about a call that is not right; the configuration says it where it is not set.
+    /// The policy for calls that are not right; the configuration's if it is not set.
     pub policy: Option<Policy>,
-    /// How often a broken call may be asked for again without a trace; the configuration says it where it is not set.
+    /// The number of times that a broken call may be asked for again without a trace; the configuration's if it is not set.
     pub reasks: Option<u32>,
     /// Judges calls of names that no tool of the request has, where the caller knows whose they are.
     pub read_unknown: Option<ReadUnknown>,
@@ -53,53 +53,53 @@ impl fmt::Debug for AskOptions {
     }
 }
 
-/// What is added to an answer, as soon as it is certain.
+/// An addition to an answer, as soon as it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerDelta<'a> {
-    /// What the model writes, markup of calls included.
+    /// The model's writing, markup of calls included.
     Raw(&'a str),
-    /// What it says, without its calls.
+    /// The model's words, without its calls.
     Text(&'a str),
-    /// What it thinks, where that is marked as such.
+    /// The model's thoughts, if they are marked as such.
     Reasoning(&'a str),
-    /// What came so far counts no more, for this reason: the model is asked again.
+    /// The answer so far is void, for this reason: the model is asked again.
     Again(&'static str),
 }
 
-/// What a model's answer came to.
+/// A model's answer.
 #[derive(Debug)]
 pub struct Answer {
-    /// What it said, without its calls.
+    /// The words, without its calls.
     pub text: String,
-    /// What it thought, where that is marked as such.
+    /// The thoughts, if they are marked as such.
     pub reasoning: String,
-    /// What it wrote, markup included.
+    /// The answer as the model wrote it, markup included.
     pub raw: String,
-    /// Its calls, right or refused, in order. Those that are right have ids.
+    /// Its calls, right or refused, in order. Right ones have ids.
     pub verdicts: Vec<Verdict>,
-    /// The tools whose calls its text shows, which does not make them: each name once.
+    /// The tools whose calls its text shows without making them: each name once.
     pub shown: Vec<String>,
-    /// Why it stopped: `stop`, `tool_calls`, `length`, ….
+    /// The reason for which it stopped: `stop`, `tool_calls`, `length`, ….
     pub finish_reason: Option<String>,
-    /// What was wrong with the calls of each answer that this took, as [`error_fingerprint`] has it.
+    /// The faults in the calls of each answer on the way, as [`error_fingerprint`] has them.
     pub errors: Vec<Vec<String>>,
-    /// All that was asked and answered. It goes to no observer.
+    /// All questions and answers. It goes to no observer.
     pub record: TurnRecord,
 }
 
 impl Answer {
-    /// Did the answer end before the model had said all?
+    /// Returns whether the answer ended before the model had finished.
     pub fn is_cut(&self) -> bool {
         self.finish_reason.as_deref().is_some_and(|reason| matches!(reason, "length" | "content_filter"))
     }
 
-    /// The tokens of all that was asked and answered.
+    /// Returns the tokens of all questions and answers.
     pub fn usage(&self) -> Usage {
         self.record.usage()
     }
 }
 
-/// What makes two errors the same: the tool and what is wrong, not where in the text, nor the values.
+/// Returns the traits that make two errors the same: the tool and the fault, neither the place in the text nor the values.
 ///
 /// `f invalid /days type`, `f unreadable`
 pub fn error_fingerprint(refusal: &Refusal) -> String {
@@ -107,8 +107,8 @@ pub fn error_fingerprint(refusal: &Refusal) -> String {
 }
 
 impl Client {
-    /// Asks, and waits for the whole answer; `on_delta` gets it as it comes, where the request wants a stream.
-    /// `request` is the body of a chat request.
+    /// Asks, and waits for the whole answer; `on_delta` gets it as it comes if the request wants a stream. `request` is the body
+    /// of a chat request.
     ///
     /// # Errors
     /// The request cannot be used, no upstream answered, or the answer broke off.
@@ -122,7 +122,7 @@ impl Client {
     }
 }
 
-/// Gets an answer as it comes.
+/// A receiver of an answer as it comes.
 type OnDelta<'a> = &'a mut (dyn FnMut(AnswerDelta<'_>) + Send);
 
 impl Relay {
@@ -314,7 +314,7 @@ impl Turn {
     }
 }
 
-/// Reads a delta. Returns how many bytes came with it.
+/// Reads a delta. Returns the number of bytes that came with it.
 async fn read_delta(
     reading: &mut Reading,
     delta: &Delta<'_>,

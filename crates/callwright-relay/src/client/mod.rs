@@ -58,20 +58,20 @@ pub struct Client {
 /// A model's whole answer.
 #[derive(Clone, Debug)]
 pub struct Completion {
-    /// What it said; empty where it only called.
+    /// The words; empty if the model only called.
     pub text: String,
     /// Its calls, in order.
     pub calls: Vec<ToolCall>,
-    /// Why it stopped: `stop`, `tool_calls`, `length`, ….
+    /// The reason for which it stopped: `stop`, `tool_calls`, `length`, ….
     pub finish_reason: Option<String>,
-    /// The answer as it stands on the wire; under `callwright` it tells what was done.
+    /// The answer as it stands on the wire, with a report under `callwright`.
     pub response: Value,
 }
 
 /// A right call: a declared tool, and arguments that fit its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
-    /// What the result has to name.
+    /// The id that the result has to name.
     pub id: String,
     /// The tool.
     pub name: String,
@@ -82,9 +82,9 @@ pub struct ToolCall {
 /// No answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatError {
-    /// The HTTP status that says what kind of error it is.
+    /// The HTTP status, which tells the kind of error.
     pub status: u16,
-    /// One sentence.
+    /// The error in one sentence.
     pub message: String,
 }
 
@@ -97,25 +97,24 @@ impl fmt::Display for ChatError {
 impl std::error::Error for ChatError {}
 
 impl Client {
-    /// For one upstream without a key, by the URL that stands before `/chat/completions`. Everything else is as
-    /// it is by default.
+    /// Makes a client for one upstream without a key, by the URL before `/chat/completions`, with defaults for all else.
     ///
     /// # Errors
-    /// The URL is none.
+    /// The URL is not valid.
     pub fn to(base_url: &str) -> Result<Client, ConfigError> {
         let upstream = UpstreamConfig::new("upstream", base_url);
         Client::new(RelayConfig { upstreams: vec![upstream], ..RelayConfig::default() }, &|_| None)
     }
 
-    /// For a configuration; `env` looks up the variables that it names.
+    /// Makes a client for a configuration; `env` looks up the variables that it names.
     ///
     /// # Errors
-    /// What in the configuration cannot be used.
+    /// The configuration cannot be used.
     pub fn new(config: RelayConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Client, ConfigError> {
         Client::observed(config, env, Arc::new(Nobody))
     }
 
-    /// A client whose `observer` is told of each request.
+    /// Makes a client whose `observer` is told of each request.
     ///
     /// # Errors
     /// As [`Client::new`].
@@ -156,7 +155,7 @@ impl Client {
     /// Asks, and gives the chunks of the answer as they come. Calls come when they are right.
     ///
     /// # Errors
-    /// As [`Client::chat`]; what goes wrong later is an item of the stream.
+    /// As [`Client::chat`]; a later error is an item of the stream.
     pub async fn stream(&self, request: &Value) -> Result<Chunks, ChatError> {
         let Reply { status, body, .. } = self.relay.chat(chat_request(request, true)).await;
         let mut pieces = Pieces(body);
@@ -217,7 +216,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// The next chunk; none after the last.
+    /// Returns the next chunk; none after the last.
     pub async fn next(&mut self) -> Option<Result<Value, ChatError>> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }

@@ -13,12 +13,12 @@ use crate::wire::{CUT, Document, doubled};
 
 /// The events of an upstream, up to `[DONE]` or the end, without its secrets.
 pub(crate) struct Events {
-    /// None where all of them are there.
+    /// None if all events are there.
     body: Option<ResponseBody>,
     decoder: Decoder,
     limit: usize,
     secrets: Arc<Secrets>,
-    /// Takes out what of secrets is spread over events.
+    /// Takes out secrets that are spread over events.
     spread: Spread,
     pub(crate) ending: Ending,
     /// The body has ended.
@@ -33,23 +33,23 @@ pub(crate) struct Came {
     pub(crate) json: Json,
 }
 
-/// What stands in the data of an event.
+/// The data of an event.
 pub(crate) enum Json {
-    /// It has none.
+    /// The event has no data.
     None,
-    /// A text that is none, or one of which it is open what it says; and why.
+    /// A text that is not JSON, or whose meaning is open, with the reason.
     Broken(String),
     Is(Document),
 }
 
 impl Came {
-    /// An event of this name, which holds this JSON.
+    /// Makes an event of this name, with this JSON.
     pub(crate) fn written(name: &str, data: &str) -> Came {
         let raw = ["event: ", name, "\ndata: ", data, "\n\n"].concat();
         Came::of(sse::Event::of(raw.into()))
     }
 
-    /// An event with other data.
+    /// Makes an event with other data.
     pub(crate) fn with_data(event: &sse::Event, data: &str) -> Came {
         Came::of(event.with_data(data))
     }
@@ -82,7 +82,7 @@ impl Events {
         }
     }
 
-    /// Those of a whole answer, which holds no secret.
+    /// Makes the events of a whole answer, which holds no secret.
     pub(crate) fn of_whole(answer: &Document, limit: usize) -> Events {
         let events = Bytes::from(super::sse::events(answer.root(), true, &[]));
         let mut decoder = Decoder::new(limit.max(events.len()));
@@ -100,7 +100,7 @@ impl Events {
         }
     }
 
-    /// The next event. Nothing is lost where nobody waits for it any more.
+    /// Returns the next event. Nothing is lost if its caller stops waiting.
     pub(crate) async fn next(&mut self) -> Option<Came> {
         loop {
             if let Some((event, document)) = self.spread.next() {
@@ -130,7 +130,7 @@ impl Events {
         }
     }
 
-    /// The next event, without secrets that stand in it whole.
+    /// Returns the next event, without secrets that stand in it whole.
     async fn received(&mut self) -> Option<sse::Event> {
         loop {
             let event = match self.decoder.next() {
@@ -175,12 +175,12 @@ impl Events {
     }
 }
 
-/// What has been seen of the end of a stream.
+/// The signs of a stream's end.
 #[derive(Default)]
 pub(crate) struct Ending {
-    /// The choices said why they stopped.
+    /// The choices said their reasons for stopping.
     pub(crate) is_finished: bool,
-    /// `[DONE]`
+    /// `[DONE]` has come.
     pub(crate) is_done: bool,
     /// The upstream sent an error.
     pub(crate) is_error: bool,
@@ -189,27 +189,27 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// The stream is no good from here on. The first reason counts.
+    /// Marks the stream as broken from here on. The first reason counts.
     pub(crate) fn cut_by(&mut self, why: &str) {
         self.cut.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Why it broke off, if it did.
+    /// Returns the reason for which it broke off.
     pub(crate) fn why_cut(&self) -> Option<&str> {
         self.cut.as_deref()
     }
 
-    /// Did it break off?
+    /// Returns whether it broke off.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut.is_some()
     }
 
-    /// All that was missing of the answer has come since.
+    /// Marks the answer as whole: the missing parts have come since.
     pub(super) fn is_mended(&mut self) {
         (self.is_error, self.cut, self.is_finished) = (false, None, true);
     }
 
-    /// Why this is no proper end.
+    /// Returns the fault of an improper end.
     fn fault(&self) -> Option<String> {
         match &self.cut {
             Some(why) => Some(why.clone()),
@@ -219,7 +219,7 @@ impl Ending {
     }
 }
 
-/// Ends a stream as it has to be ended: properly, or with an error where it is not whole.
+/// Ends a stream properly, or with an error if it is not whole.
 pub(crate) fn end_of_stream(turn: &mut Turn, ending: &Ending, end: TurnEnd, voice: &mut dyn Voice) {
     let end = match ending.fault() {
         _ if ending.is_error => {

@@ -25,8 +25,8 @@ use crate::wire::WireError;
 
 pub(crate) use events::{Came, Ending, Events, Json};
 
-/// The answer to a request, said as the client's API has it. Where the client wants a stream, it is one as it comes if the
-/// upstream streams, too.
+/// Answers a request in the form of the client's API. A client that wants a stream gets it as it comes if the upstream streams,
+/// too.
 pub(crate) async fn reply(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     match turn.ask.answer.stream && open_answer.is_stream() {
         true => streamed(turn, open_answer, door).await,
@@ -34,11 +34,11 @@ pub(crate) async fn reply(turn: Box<Turn>, open_answer: OpenAnswer, door: Door) 
     }
 }
 
-/// How long an answer of another API is held back where nothing has come yet: as long as the client has nothing, what fails
-/// has a status of its own, and clients know what to do about that.
+/// The longest time that an answer of another API is held back before anything comes. As long as the client has nothing, a
+/// failure has a status of its own, and clients know what to do about that.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The answer to a request that wants a stream, from an upstream that streams.
+/// Answers a request that wants a stream, from an upstream that streams.
 async fn streamed(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     let mut headers = match &open_answer.source {
         AnswerSource::Upstream(answer) => answer.headers.clone(),

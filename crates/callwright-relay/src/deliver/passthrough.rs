@@ -1,5 +1,5 @@
-//! Streams in which nothing may need repair: they go on as they come, without the upstream's secrets. The chunks at the beginning that
-//! say nothing wait for the first one that does: where the upstream fails before that, it is asked again.
+//! Streams without anything to repair: they go on as they come, without the upstream's secrets. Chunks at the beginning that say
+//! nothing wait for the first one that does: if the upstream fails before that, it is asked again.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::upstream::ResponseBody;
 use crate::wire::{Document, More, deltas, is_error, usage};
 
-/// Hands a stream on as it is. What is looked at is only whether it begins and ends properly.
+/// Hands a stream on as it is, and watches only its beginning and its end.
 pub(super) async fn pass(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: BodySender) {
     let longest = turn.relay.config.limits.event;
     let takes_usage = turn.ask.answer.usage;
@@ -54,11 +54,11 @@ pub(super) async fn pass(mut turn: Box<Turn>, mut open_answer: OpenAnswer, to: B
 /// A stream on its way to the client.
 struct Passing<'p> {
     to: &'p BodySender,
-    /// What came before anything was said; none from then on.
+    /// The bytes that came before anything was said; none from then on.
     head: Option<Vec<u8>>,
-    /// The upstream's error, where it came before anything was said.
+    /// The upstream's error, if it came before anything was said.
     failure: Option<Document>,
-    /// The client asks how many tokens there were.
+    /// The client asks for the number of tokens.
     takes_usage: bool,
 }
 
@@ -134,7 +134,7 @@ impl Passing<'_> {
         }
     }
 
-    /// Lets out what waits, if this event says anything.
+    /// Lets the waiting bytes out if this event says anything.
     fn look_at(&mut self, event: &sse::Event) {
         if self.head.is_none() {
             return;
@@ -158,7 +158,7 @@ impl Passing<'_> {
     }
 }
 
-/// Does a chunk say nothing but whose turn it is, or how many tokens there were?
+/// Returns whether a chunk holds only a role or a count of tokens.
 fn says_nothing(chunk: &Document) -> bool {
     let is_empty = |text: Option<&str>| text.is_none_or(str::is_empty);
     deltas(chunk.root()).all(|delta| {
@@ -170,7 +170,7 @@ fn says_nothing(chunk: &Document) -> bool {
     })
 }
 
-/// Notes what the event tells of the end. True where it only counts tokens.
+/// Notes what the event says about the end. Returns whether it only counts tokens.
 fn note_end(event: &sse::Event, ending: &mut Ending, spent: &mut Usage) -> bool {
     let Some(data) = &event.data else { return false };
     if &data[..] == b"[DONE]" {

@@ -1,7 +1,7 @@
 //! Signs of life for a client while something is held: proxies and agents cut an answer that is silent, and pay for it twice.
 //!
-//! A comment keeps sockets and proxies open; agents count events, so one that adds nothing comes as well. Neither is sent
-//! while the answer flows, or while the upstream itself is silent and nothing of it is held.
+//! A comment keeps sockets and proxies open. Agents count events, so an event that adds nothing comes as well. Neither is sent
+//! while the answer flows, or while the upstream is silent and nothing of it is held.
 
 use std::future::Future;
 use std::pin::pin;
@@ -12,17 +12,17 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout_at
 use super::voice::Voice;
 use crate::reply::BodySender;
 
-/// So many seconds of silence bring a comment: the shortest idle limit that is known of a gateway is ten.
+/// Seconds of silence before a comment: the shortest idle limit that is known of a gateway is ten.
 const COMMENT: u32 = 10;
-/// And so many an event: the shortest limit that is known of an agent is twenty.
+/// Seconds of silence before an event: the shortest limit that is known of an agent is twenty.
 const EVENT: u32 = 15;
 
 /// Watches how long the client has heard nothing.
 pub(super) struct Pulse {
     to: BodySender,
-    /// Seconds: what was written between two of them is seen by how much there is, without a clock for each event.
+    /// Ticks each second: bytes written between two ticks show by their number, without a clock for each event.
     tick: Interval,
-    /// How much had been written when it was last looked at.
+    /// The number of bytes written at the last tick.
     seen: u64,
     /// Seconds since then.
     silent: u32,
@@ -36,7 +36,7 @@ impl Pulse {
         Pulse { to, tick, seen: 0, silent: 0 }
     }
 
-    /// Waits for `work`; meanwhile, as long as something of a choice is `held`, the client hears of it by `voice`.
+    /// Waits for `work`. While something of a choice is `held`, the client gets signs of life by `voice`.
     pub(super) async fn during<T>(
         &mut self,
         held: Option<usize>,
@@ -53,8 +53,8 @@ impl Pulse {
         }
     }
 
-    /// As [`Pulse::during`], but no longer than `until`, where there is one; none where `work` was not done by then. It is
-    /// dropped, and must lose nothing by that.
+    /// As [`Pulse::during`], but at most to `until`; none if `work` was not done by then. It is dropped, and must lose nothing by
+    /// that.
     pub(super) async fn until<T>(
         &mut self,
         until: Option<Instant>,
@@ -133,7 +133,7 @@ mod tests {
         assert!(heard.starts_with("\n\n"), "{heard}");
     }
 
-    /// Responses have an event of their own for it, which has a number as all have: 40 seconds bring two of them.
+    /// Responses have an event of their own for it, with a number as all have: 40 seconds bring two of them.
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_a_response_hears_of_it_by_events_that_are_numbered() {
         let to = BodySender::default();

@@ -50,7 +50,7 @@ enum Room {
     Any,
 }
 
-/// How far the upstream has come to its end.
+/// The upstream's progress towards its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Open,
@@ -128,7 +128,7 @@ struct OpenCall {
     state: OpenState,
 }
 
-/// How far an open call is.
+/// The progress of an open call.
 enum OpenState {
     /// More of its arguments may come.
     Growing,
@@ -162,7 +162,7 @@ struct ForeignCall {
 pub(crate) struct NativePiece {
     /// The engine's number of the call.
     pub(crate) slot: usize,
-    /// What stands in it and is not ours.
+    /// The members that are not ours.
     pub(crate) foreign: Foreign,
 }
 
@@ -195,7 +195,7 @@ impl Sink {
         }
     }
 
-    /// Bytes of text and arguments that went out, with what the text marks as thought.
+    /// Returns the bytes of text and arguments that went out, with what the text marks as thought.
     pub(crate) fn went(&self) -> usize {
         self.went.all
     }
@@ -205,39 +205,39 @@ impl Sink {
         self.went.all += bytes;
     }
 
-    /// Has the client got words, or any of a call? What was thought is neither.
+    /// Returns whether the client has words, or any part of a call. Thoughts are neither.
     pub(crate) fn has_spoken(&self) -> bool {
         self.went.thought < self.went.all || self.has_calls()
     }
 
-    /// The choice's number.
+    /// Returns the choice's number.
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
-    /// Did a call go out?
+    /// Returns whether a call went out.
     pub(crate) fn has_calls(&self) -> bool {
         0 < self.n_calls
     }
 
-    /// Is half a call out, whose other half has not come?
+    /// Returns whether half a call is out, and its other half has not come.
     pub(crate) fn is_torn(&self) -> bool {
         self.live.open.as_ref().is_some_and(|open| matches!(open.state, OpenState::Torn))
     }
 
-    /// Is a part of a call out, and nothing said of its end?
+    /// Returns whether a part of a call is out, and nothing said of its end.
     pub(crate) fn is_open(&self) -> bool {
         self.live.open.as_ref().is_some_and(|open| !open.is_settled())
     }
 
-    /// Nothing more will come of the call that is open.
+    /// Notes that nothing more will come of the open call.
     pub(crate) fn tear(&mut self) {
         if let Some(open) = self.live.open.as_mut().filter(|open| !open.is_settled()) {
             open.state = OpenState::Torn;
         }
     }
 
-    /// The refused call of `choice` of which half is out.
+    /// Returns the refused call of `choice` whose first half is out.
     pub(crate) fn begun(&self, choice: &Choice) -> Option<Begun> {
         let open = self.live.open.as_ref().filter(|open| matches!(open.state, OpenState::Torn))?;
         let verdicts = choice.outcome.verdicts.iter().enumerate();
@@ -249,17 +249,18 @@ impl Sink {
         }
     }
 
-    /// Goes on with the call of which half is out.
+    /// Goes on with the call whose first half is out.
     pub(crate) fn mend(&mut self, call: &Acceptance, voice: &mut dyn Voice) {
         self.complete(call, None, voice);
     }
 
-    /// The answer ended where the model ended it: nothing cut it.
+    /// Notes that the answer ended where the model ended it: nothing cut it.
     pub(crate) fn is_whole(&mut self) {
         self.end = End::Whole;
     }
 
-    /// Puts the call that went out as it was written in the place of its refusal, which is returned: nobody asks for it again.
+    /// Puts the call that went out as it was written in the place of its refusal, so that nobody asks for it again. Returns the
+    /// refusal.
     pub(crate) fn settle_unchecked(&self, choice: &mut Choice) -> Option<&Refusal> {
         let open = self.live.open.as_ref()?;
         let OpenState::Settled(settled) = &open.state else { return None };
@@ -269,7 +270,7 @@ impl Sink {
         Some(refusal)
     }
 
-    /// Takes a piece of a native call: what is not ours waits until the call goes out, or goes on where it does.
+    /// Takes a piece of a native call. Its members that are not ours wait until the call goes out, or go on at once if it does.
     pub(crate) fn native(&mut self, piece: NativePiece, voice: &mut dyn Voice) {
         let NativePiece { slot, foreign } = piece;
         if self.native.waiting.len() <= slot {
@@ -288,7 +289,7 @@ impl Sink {
         }
     }
 
-    /// May a call of this name go out before its verdict?
+    /// Returns whether a call of this name may go out before its verdict.
     fn may_open(&self, name: &str) -> bool {
         let is_one_too_many = self.room == Room::One && 0 < self.n_calls;
         self.live.open.is_none()
@@ -297,7 +298,7 @@ impl Sink {
             && self.allowed.allows(name)
     }
 
-    /// Passes a piece of a call on that nobody reads. True if it is the first one of its call.
+    /// Passes a piece of an unread call on. Returns whether it is the first one of its call.
     pub(crate) fn foreign_piece(
         &mut self,
         index: Option<usize>,
@@ -321,17 +322,17 @@ impl Sink {
         is_new
     }
 
-    /// Is the call of this index one that nobody reads?
+    /// Returns whether the call of this index is unread.
     pub(crate) fn is_foreign(&self, index: Option<usize>) -> bool {
         self.foreign.calls.contains_key(&index)
     }
 
-    /// What waits for the native call of this number, and is not ours.
+    /// Takes the members that wait for the native call of this number and are not ours.
     fn take_waiting(&mut self, slot: usize) -> Vec<Foreign> {
         self.native.waiting.get_mut(slot).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Writes the first chunk of a choice, where none has been.
+    /// Writes the first chunk of a choice, unless one has gone out.
     fn begin(&mut self, voice: &mut dyn Voice) {
         if !self.has_role {
             self.has_role = true;
@@ -339,8 +340,8 @@ impl Sink {
         }
     }
 
-    /// Writes the name of a call, whose arguments follow. What is not ours and came with it stands beside the name: clients
-    /// look for it there.
+    /// Writes the name of a call, whose arguments follow. Members that are not ours and came with it stand beside the name:
+    /// clients look for them there.
     fn open(&mut self, Opening { slot, id, name }: Opening, voice: &mut dyn Voice) {
         self.say_words(voice);
         let number = self.n_calls;
@@ -355,27 +356,27 @@ impl Sink {
         self.live.open = Some(OpenCall { slot, id, number, sent: String::new(), state: OpenState::Growing });
     }
 
-    /// Has the client got the first chunk of the choice?
+    /// Returns whether the client has the first chunk of the choice.
     pub(crate) fn has_role(&self) -> bool {
         self.has_role
     }
 
-    /// Is the content kept until it is whole, or until a call comes?
+    /// Returns whether the content is kept until it is whole, or until a call comes.
     pub(crate) fn holds_content(&self) -> bool {
         self.held.content.is_some() || self.held.words.is_some()
     }
 
-    /// Has the upstream said why the model stopped?
+    /// Returns whether the upstream has said why the model stopped.
     pub(crate) fn has_stopped(&self) -> bool {
         self.end != End::Open
     }
 
-    /// The upstream has said why the model stopped.
+    /// Notes that the upstream has said why the model stopped.
     pub(crate) fn stopped(&mut self) {
         self.end = End::Stopped;
     }
 
-    /// The upstream's own chunk goes out, and is the first of the choice or behind it.
+    /// Notes that the upstream's own chunk goes out, as the first of the choice or behind it.
     pub(crate) fn has_begun(&mut self) {
         self.has_role = true;
     }
@@ -427,14 +428,14 @@ impl Sink {
         }
     }
 
-    /// Says what waited for a call.
+    /// Says the words that waited for a call.
     pub(crate) fn say_words(&mut self, voice: &mut dyn Voice) {
         if let Some(words) = self.held.words.take().filter(|words| !words.is_empty()) {
             self.say(&words, voice);
         }
     }
 
-    /// A verdict that goes out at once, unless one before it is still open.
+    /// Writes a verdict at once, unless one before it is still open.
     fn judged(&mut self, verdict: &Verdict, voice: &mut dyn Voice) {
         let slot = verdict.is_native().then_some(self.native.n_verdicts);
         self.native.n_verdicts += usize::from(slot.is_some());
@@ -457,15 +458,15 @@ impl Sink {
         }
     }
 
-    /// The open call as the model wrote it, where that is whole JSON which only its schema speaks against: the client tells the
-    /// model what is wrong. None where a part of it may be lost.
+    /// Returns the open call as the model wrote it, if it is whole JSON and only its schema speaks against it. The client tells
+    /// the model about the fault. None if a part of the call may be lost.
     fn as_written(&self, refusal: &Refusal) -> Option<Acceptance> {
         let call = followup::as_written(refusal).filter(|_| self.end == End::Whole)?;
         let is_out = |open: &OpenCall| call.arguments.starts_with(&open.sent);
         self.live.open.as_ref().is_some_and(is_out).then_some(call)
     }
 
-    /// Writes what is missing of the arguments of the open call.
+    /// Writes the missing arguments of the open call.
     fn complete(&mut self, call: &Acceptance, refusal: Option<&Refusal>, voice: &mut dyn Voice) {
         let Some(open) = &mut self.live.open else { return };
         let rest = call.arguments.strip_prefix(open.sent.as_str()).unwrap_or("");
@@ -481,7 +482,7 @@ impl Sink {
         }
     }
 
-    /// Is all of this call out already, as the one that went out before its verdict?
+    /// Returns whether all of this call is out already, as the one that went out before its verdict.
     fn is_settled(&self, call: &Acceptance) -> bool {
         // A later answer may use its id for another call.
         let is_same = |settled: &Acceptance| {
@@ -503,7 +504,7 @@ impl Sink {
         self.n_calls += 1;
     }
 
-    /// Writes what the ladder brought: the calls that had to wait, what was said, and what stays refused, in words.
+    /// Writes the outcome of the ladder: the calls that had to wait, further words, and refused calls in words.
     pub(crate) fn resolve(&mut self, turn: &Turn, resolution: &Resolution, voice: &mut dyn Voice) -> TurnEnd {
         let calls = resolution.verdicts.iter().filter_map(|verdict| match verdict {
             Verdict::Accepted(call) => Some(call),
@@ -543,7 +544,7 @@ impl Sink {
         resolution.end
     }
 
-    /// Says why the choice ended.
+    /// Says the reason for which the choice ended.
     pub(crate) fn last(
         &self,
         turn: &Turn,

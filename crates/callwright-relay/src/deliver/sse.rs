@@ -1,10 +1,10 @@
-//! A whole answer as the events of a stream: for clients that asked for one where the upstream had only the other.
+//! A whole answer as the events of a stream, for clients that asked for a stream and an upstream without one.
 
 use callwright_json::{Value, quote};
 
 use crate::wire::{CUT, Change, Template, rewritten};
 
-/// The events, `[DONE]` included; `tool_errors` are told of behind the choices that they belong to.
+/// Writes the events, `[DONE]` included. Each of `tool_errors` stands behind its choice.
 pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<String>]) -> String {
     let chunk = rewritten(
         answer,
@@ -47,13 +47,13 @@ pub(crate) fn events(answer: Value<'_>, include_usage: bool, tool_errors: &[Vec<
 /// The type of an error at which clients ask again.
 pub(crate) const SERVER_ERROR: &str = "server_error";
 
-/// The message of such an error, with the words that clients look for.
+/// Returns the message of such an error, with the words that clients look for.
 pub(crate) fn broken_off(message: &str) -> String {
     format!("connection error (terminated): {message}")
 }
 
-/// An event that says what went wrong in mid-stream. Where the upstream broke off, clients ask again, and look for a type, a
-/// number and words; what was refused here would be refused again.
+/// Writes an event for an error in mid-stream. If the upstream broke off, clients ask again, and look for a type, a number and
+/// words. An answer that was refused here would be refused again.
 pub(crate) fn error(code: &str, message: &str) -> String {
     let (message, kind, code) = match code {
         CUT => (broken_off(message), SERVER_ERROR, String::from("502")),

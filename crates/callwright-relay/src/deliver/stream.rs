@@ -26,7 +26,7 @@ use crate::wire::{
     error_status, is_error, is_foreign, is_of_function, is_passing, prompt_tokens, usage,
 };
 
-/// Answers with what an upstream streams, repaired.
+/// Answers with the upstream's stream, repaired.
 pub(super) async fn heal(
     mut turn: Box<Turn>,
     mut open_answer: OpenAnswer,
@@ -89,29 +89,29 @@ pub(super) async fn heal(
     }
 }
 
-/// How each choice of a stream is read.
+/// The way in which each choice of a stream is read.
 struct ReadingWay {
     tool_set: Arc<ToolSet>,
     options: ReadOptions,
-    /// How long a call is held before it goes out without its verdict; none where it never does.
+    /// The time that a call is held before it goes out without its verdict; none if it never does.
     hold: Option<Duration>,
-    /// The client knows whose turn it is from an answer before.
+    /// The client knows the role from an answer before.
     has_role: bool,
 }
 
-/// What an upstream streamed.
+/// An upstream's streamed answer.
 struct StreamRead {
     way: ReadingWay,
     choices: Vec<StreamedChoice>,
-    /// What became certain with a delta.
+    /// The events that became certain with a delta.
     events: Vec<Event>,
     spent: Usage,
-    /// What the upstream counts of the prompt.
+    /// The upstream's count of the prompt's tokens.
     tokens: Option<PromptTokens>,
     ending: Ending,
-    /// It is broken off here: it goes beyond what is allowed.
+    /// The stream is broken off here: it goes beyond a limit.
     is_refused: bool,
-    /// The upstream's error, where the client has yet to read of it.
+    /// The upstream's error, if the client has yet to read it.
     failure: Option<(sse::Event, Document)>,
 }
 
@@ -226,10 +226,10 @@ impl StreamRead {
         }
     }
 
-    /// The place of the choice that a delta belongs to.
+    /// Returns the place of the choice that a delta belongs to.
     ///
     /// # Errors
-    /// Why the delta cannot be used, in a sentence.
+    /// The delta cannot be used, for the reason in this sentence.
     fn choice_of(&mut self, delta: &Delta<'_>, turn: &Turn) -> Result<usize, String> {
         let mut foreign = delta.calls.iter().filter_map(|call| call.listed).filter(|call| is_foreign(*call));
         if let Some(why) = foreign.find_map(|call| turn.ask.objection(call)) {
@@ -248,12 +248,12 @@ impl StreamRead {
         Ok(self.choices.len() - 1)
     }
 
-    /// Has the client got any words or calls? What was thought is neither.
+    /// Returns whether the client has any words or calls. Thoughts are neither.
     fn has_spoken(&self) -> bool {
         self.choices.iter().any(|choice| choice.says_else || choice.sink.has_spoken())
     }
 
-    /// Is all that is missing of the answer the other half of calls of which one half is out?
+    /// Returns whether only the second halves of half-sent calls are missing.
     fn is_torn(&self) -> bool {
         let is_open = |choice: &StreamedChoice| choice.sink.is_open();
         let is_no_end = |choice: &StreamedChoice| !choice.sink.has_stopped() && !is_open(choice);
@@ -264,19 +264,19 @@ impl StreamRead {
             && !self.choices.iter().any(is_no_end)
     }
 
-    /// A choice of which something is held.
+    /// Returns a choice with something held.
     fn held(&self) -> Option<usize> {
         let is_held =
             |choice: &&StreamedChoice| choice.sink.went() < choice.came || choice.reading.has_native();
         self.choices.iter().find(is_held).map(|choice| choice.index)
     }
 
-    /// When the first call has been held for long enough to go out without its verdict.
+    /// Returns the time at which the first call has been held long enough to go out without its verdict.
     fn due(&self) -> Option<Instant> {
         self.choices.iter().filter_map(|choice| choice.due).min()
     }
 
-    /// Ends what broke off inside a call of which a part is out, for the rest of that to be asked for.
+    /// Ends a stream that broke off inside a half-sent call, so that the rest of the call can be asked for.
     async fn tear(self, turn: &mut Turn, voice: &mut dyn Voice) -> FinishedStream {
         let StreamRead { choices: broken, spent, tokens, mut ending, failure, .. } = self;
         ending.cut_by("the upstream's answer broke off");
@@ -292,7 +292,7 @@ impl StreamRead {
         FinishedStream { choices, tokens, ending, failure }
     }
 
-    /// Ends what broke off. What was said is said; a call that had not gone out never does.
+    /// Ends a stream that broke off. Its words stay; a call that had not gone out never does.
     async fn break_off(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
         if let Some((event, failure)) = &self.failure {
             voice.upstream_error(event, failure.root());
@@ -306,7 +306,7 @@ impl StreamRead {
         end_of_stream(turn, &self.ending, TurnEnd::Cut, voice);
     }
 
-    /// Writes what became certain with the end.
+    /// Writes the events that became certain with the end.
     async fn finish(self, turn: &mut Turn, target: &Target, voice: &mut dyn Voice) -> FinishedStream {
         let budget = turn.budget(target, self.spent);
         let mut choices = Vec::with_capacity(self.choices.len());
@@ -319,17 +319,17 @@ impl StreamRead {
     }
 }
 
-/// A stream that has ended, before anything is asked again: properly, or inside a call of which a part is out.
+/// A stream that has ended, before anything is asked again: properly, or inside a half-sent call.
 struct FinishedStream {
     choices: Vec<(Sink, Choice)>,
     tokens: Option<PromptTokens>,
     ending: Ending,
-    /// The upstream's error, of which the client has yet to read.
+    /// The upstream's error, if the client has yet to read it.
     failure: Option<(sse::Event, Document)>,
 }
 
 impl FinishedStream {
-    /// What the choices say, and what of it the client has read.
+    /// Returns the choices, and the part of them that the client has read.
     fn said(&self) -> (Vec<&Choice>, Sent<'_>) {
         let is_out =
             |(sink, choice): &(Sink, Choice)| !sink.holds_content() && !choice.outcome.text.trim().is_empty();
@@ -337,7 +337,7 @@ impl FinishedStream {
         (self.choices.iter().map(|(_, choice)| choice).collect(), sent)
     }
 
-    /// Asks again what has to be asked again, and writes what comes of it, to the last event.
+    /// Asks again where that is needed, and writes the outcome, to the last event.
     async fn resolve(mut self, turn: &mut Turn, target: &Target, voice: &mut dyn Voice, pulse: &mut Pulse) {
         let mut end = TurnEnd::Passed;
         let n_choices = self.choices.len();
@@ -386,7 +386,7 @@ impl FinishedStream {
         end_of_stream(turn, &self.ending, end, voice);
     }
 
-    /// The client has half a call: an error is the only end that nobody takes for a whole one.
+    /// Ends a stream with half a call in an error: it is the only end that nobody takes for a whole one.
     fn end_torn<'r>(
         self,
         refused: impl Iterator<Item = &'r Refusal>,
@@ -420,20 +420,20 @@ struct StreamedChoice {
     sink: Sink,
     /// Pieces of native calls that the sink has yet to see.
     pieces: Vec<NativePiece>,
-    /// How long the first native call is held before it goes out without its verdict; none where it never does, and once it
-    /// is counted.
+    /// The time that the first native call is held before it goes out without its verdict. None if it never does, and once it is
+    /// counted.
     hold: Option<Duration>,
-    /// When it goes out.
+    /// The time at which it goes out.
     due: Option<Instant>,
     /// Bytes of text and arguments that came.
     came: usize,
-    /// Bytes of what is marked as thought, which goes on at once.
+    /// Bytes of marked thoughts, which go on at once.
     thought: usize,
-    /// Something came that is no words, thoughts or calls: a refusal, a sound.
+    /// The answer holds something besides words, thoughts and calls: a refusal, a sound.
     says_else: bool,
     /// The role came.
     has_role: bool,
-    /// It came once more in this chunk: a client that joins deltas would read `assistantassistant`.
+    /// The role came once more in this chunk: a client that joins deltas would read `assistantassistant`.
     repeats_role: bool,
 }
 
@@ -463,7 +463,7 @@ impl StreamedChoice {
         }
     }
 
-    /// Reads what a chunk adds. True if all of it may go on as it stands, where chunks do.
+    /// Reads the additions of a chunk. Returns whether all of it may go on as it stands, in a stream of chunks.
     async fn take(&mut self, delta: &Delta<'_>, passes: bool, events: &mut Vec<Event>) -> bool {
         self.repeats_role = delta.has_role && self.has_role;
         self.has_role |= delta.has_role;
@@ -516,8 +516,8 @@ impl StreamedChoice {
         is_whole
     }
 
-    /// Lets the first native call out without its verdict, once it has been held for long enough. It is the only one: the
-    /// verdict of each comes with the end of the answer, and a call begins where the one before it has ended.
+    /// Lets the first native call out without its verdict, once it has been held for long enough. No other call does: verdicts
+    /// come with the end of the answer, and a call begins after the one before it.
     fn stream_first(&mut self, events: &mut Vec<Event>) {
         if self.due.take_if(|due| *due <= Instant::now()).is_some() {
             self.reading.stream_call(0, events);
@@ -552,7 +552,7 @@ impl StreamedChoice {
         self.sink.send(events, voice);
     }
 
-    /// Is this of a call that nobody reads?
+    /// Returns whether a piece belongs to an unread call.
     fn is_foreign(&self, call: &CallPiece<'_>) -> bool {
         let goes_on = |listed| self.sink.is_foreign(call.index) && !is_of_function(listed);
         call.listed.is_some_and(|listed| is_foreign(listed) || goes_on(listed))
@@ -583,7 +583,7 @@ impl StreamedChoice {
         (self.sink, choice)
     }
 
-    /// Reads to where the stream broke off, inside a call of which a part is out.
+    /// Reads to the point where the stream broke off, inside a half-sent call.
     async fn tear(mut self, voice: &mut dyn Voice) -> (Sink, Choice) {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events).await;
@@ -594,7 +594,7 @@ impl StreamedChoice {
         (self.sink, choice)
     }
 
-    /// Reads to where the stream broke off. What was said is said; a call that had not gone out never does.
+    /// Reads to the point where the stream broke off. Its words stay; a call that had not gone out never does.
     async fn break_off(mut self, voice: &mut dyn Voice) -> Choice {
         let mut events = Vec::new();
         self.read_lone_surrogates(&mut events).await;

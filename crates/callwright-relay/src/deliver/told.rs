@@ -1,5 +1,4 @@
-//! Streams in which nothing may need repair, for a client of another API than the upstream's: what is said goes on as it
-//! comes.
+//! Streams without anything to repair, for a client of another API than the upstream's: words go on as they come.
 
 use std::sync::Arc;
 
@@ -13,8 +12,7 @@ use crate::tokens::Usage;
 use crate::turn::{AnswerSource, OpenAnswer, Turn};
 use crate::wire::{Document, More, Surrogates, deltas, is_error, usage};
 
-/// Says what an upstream streams. Calls that nobody may make are none of it. Where it fails before it has said anything, it is asked
-/// again.
+/// Says an upstream's stream, without calls that nobody may make. If it fails before its first word, the upstream is asked again.
 pub(super) async fn tell(
     mut turn: Box<Turn>,
     mut open_answer: OpenAnswer,
@@ -47,7 +45,7 @@ pub(super) async fn tell(
     }
 }
 
-/// What an upstream streamed.
+/// An upstream's streamed answer.
 struct Told {
     upstream: Events,
     surrogates: Surrogates,
@@ -55,12 +53,12 @@ struct Told {
     reason: Option<String>,
     /// The client has words of it.
     has_spoken: bool,
-    /// The upstream's error, where the client has yet to read of it.
+    /// The upstream's error, if the client has yet to read it.
     failure: Option<(sse::Event, Document)>,
 }
 
 impl Told {
-    /// Reads to the end, and says what comes.
+    /// Reads to the end, and says each event.
     async fn read(upstream: Events, voice: &mut dyn Voice, (to, pulse): (&BodySender, &mut Pulse)) -> Told {
         let mut told = Told {
             upstream,
@@ -110,7 +108,7 @@ impl Told {
         told
     }
 
-    /// Says how it ended.
+    /// Says the end.
     fn end(mut self, turn: &mut Turn, voice: &mut dyn Voice) {
         if let Some((event, failure)) = &self.failure {
             voice.upstream_error(event, failure.root());

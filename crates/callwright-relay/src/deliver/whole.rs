@@ -1,5 +1,4 @@
-//! Whole answers: read, repaired, asked for again where that is needed, and written back with nothing changed that
-//! did not have to be.
+//! Whole answers: they are read, repaired, asked for again if needed, and written back with the fewest changes.
 
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ use crate::wire::{
     rewritten, usage,
 };
 
-/// The answer to a request, from an upstream that answers in one piece.
+/// Answers a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Door) -> Reply {
     let (mut open_answer, mut headers) = (open_answer, HeaderMap::new());
     loop {
@@ -79,7 +78,7 @@ pub(super) async fn reply(mut turn: Box<Turn>, open_answer: OpenAnswer, door: Do
     }
 }
 
-/// What comes of an answer that is not the last.
+/// The consequence of an answer that is not the last.
 enum Next {
     /// Another answer takes its place.
     Again(Box<OpenAnswer>),
@@ -128,7 +127,7 @@ async fn received(
 /// Reads the choices of an answer of `target`.
 ///
 /// # Errors
-/// The answer cannot be used, or the same is asked once more.
+/// The answer cannot be used, or the same question is asked once more.
 async fn read(
     turn: &mut Turn,
     (document, answered): (&Document, &[AnswerChoice<'_>]),
@@ -158,14 +157,14 @@ async fn read(
     }
 }
 
-/// The error that a client gets in place of an answer that is none.
+/// Makes the error that a client gets for an answer that cannot be used.
 fn unusable(turn: &mut Turn, why: String) -> Next {
     turn.log.failed(None, &why);
     let error = WireError::upstream(StatusCode::BAD_GATEWAY, "bad_answer", why);
     Next::Reply(Box::new(NoAnswer::Error(error).reply(&mut turn.log)))
 }
 
-/// The error that a client gets that wants JSON as it was written, or none.
+/// Makes the error for a client that wants JSON as it was written, or an error.
 fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], fault: String) -> Reply {
     turn.log.end(TurnEnd::Invalid, StatusCode::BAD_GATEWAY.as_u16());
     let mut reply = Reply::error(&WireError::upstream(StatusCode::BAD_GATEWAY, "invalid_content", fault));
@@ -176,7 +175,7 @@ fn invalid(mut turn: Box<Turn>, headers: HeaderMap, resolutions: &[Resolution], 
     reply
 }
 
-/// The answer with what each answer has, where its upstream leaves that out.
+/// Completes an answer whose upstream leaves out the members that all answers have.
 fn completed(turn: &Turn, document: Document) -> Document {
     let root = document.root();
     if Head::is_in(root) || root.get("choices").is_none() {
@@ -241,7 +240,7 @@ fn done(
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(document.to_bytes()) }
 }
 
-/// The blocks that a whole answer comes to, once `voice` has said them.
+/// Returns the blocks of a whole answer, once `voice` has said them.
 fn said<B: Blocks>(turn: &Turn, document: &Document, mut voice: Serial<B>) -> B {
     let root = document.root();
     if let Some(mut choice) = choices(root).next() {
@@ -257,7 +256,7 @@ fn said<B: Blocks>(turn: &Turn, document: &Document, mut voice: Serial<B>) -> B 
     voice.into_blocks()
 }
 
-/// The answer with what came of its choices, none where it goes out as it came; and how it ended.
+/// Writes the outcome of its choices into an answer; none if it goes out as it came. Returns its end as well.
 fn written(
     turn: &Turn,
     document: &Document,
@@ -292,7 +291,7 @@ fn written(
     (Document::of(rewritten(document.root(), &changes)).ok(), end)
 }
 
-/// One choice as it goes out; none where it goes out as it came.
+/// Writes one choice; none if it goes out as it came.
 fn written_choice(
     turn: &Turn,
     answered: &AnswerChoice<'_>,
@@ -352,7 +351,7 @@ fn written_choice(
     (Some(choice), end)
 }
 
-/// The text of a choice as the client reads it: with what a later answer said, and a sentence for each refused call.
+/// Returns the text of a choice for the client: with the words of a later answer, and a sentence for each refused call.
 fn said_text(turn: &Turn, resolution: &Resolution) -> String {
     if let Some(content) = &resolution.content {
         return content.clone();
@@ -368,7 +367,7 @@ fn said_text(turn: &Turn, resolution: &Resolution) -> String {
     text
 }
 
-/// The members of a message that hold its calls, with these ids.
+/// Returns the members of a message that hold its calls, with these ids.
 fn calls_changes(
     turn: &Turn,
     answered: &AnswerChoice<'_>,
@@ -394,7 +393,7 @@ fn calls_changes(
     [(other, Change::Remove), (key, change)]
 }
 
-/// The status of an answer that is an error although it came with 200: the one that it names, else 502.
+/// Returns the status of an answer that is an error although it came with 200: the one that it names, else 502.
 fn failure(root: Value<'_>) -> Option<StatusCode> {
     if !is_error(root) || root.get("choices").is_some_and(|choices| choices.elements().next().is_some()) {
         return None;
@@ -402,7 +401,7 @@ fn failure(root: Value<'_>) -> Option<StatusCode> {
     Some(error_status(root))
 }
 
-/// An answer's `usage` with the tokens of all answers that it took.
+/// Writes an answer's `usage` with the tokens of all answers that it took.
 fn added_up(own: Value<'_>, all: Usage) -> String {
     let set = |n: u64| Change::Set(n.to_string());
     rewritten(

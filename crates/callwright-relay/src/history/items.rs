@@ -12,8 +12,8 @@ use crate::wire::{array, object, string_of};
 const OUTPUTS: [(&str, &str); 2] =
     [("function_call", "function_call_output"), ("custom_tool_call", "custom_tool_call_output")];
 
-/// The items with an output for each old call, and with outputs of no call as words of the user; none where they are that
-/// already, and where an item refers to one that only the server has. The last calls may have no output yet.
+/// Gives each old call an output, and makes outputs of no call words of the user. None if the items need no change, or refer to
+/// one that only the server has. The last calls may have no output yet.
 pub(crate) fn answered<'d>(items: impl Iterator<Item = Value<'d>>) -> Option<String> {
     let items: Vec<(Kind, Value<'d>)> = items.map(|item| (kind(item), item)).collect();
     let (mut calls, mut outputs, mut orphans) = (HashSet::new(), HashSet::new(), HashSet::new());

@@ -1,5 +1,5 @@
-//! Calls and results of old turns, as servers demand them: each call has one result right behind its turn, each result its
-//! call, and no turn says nothing.
+//! Calls and results of old turns, as servers demand them. Each call has one result right behind its turn, each result has its
+//! call, and no turn is empty.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use super::changed;
 use crate::surface::conversation::{NO_RESULT, earlier_result, text};
 use crate::wire::{Change, Document, array, object, rewritten, string_of};
 
-/// How a conversation holds calls and results.
+/// The form in which a conversation holds calls and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A call is a member of the message, `tool_calls`, and a result a message of the role `tool`.
     Chat,
-    /// Both are blocks: `tool_use` in what the model says, `tool_result` in what the user says.
+    /// Both are blocks: `tool_use` in the model's turn, `tool_result` in the user's.
     Messages,
 }
 
-/// The messages with one result for each old call, no result without a call, without turns of nothing, and with what `change`
-/// makes of each message; none where they are that already and it makes nothing of any.
+/// Gives each old call one result, and leaves out results without a call and empty turns. Applies `change` to each message. None
+/// if nothing changes.
 pub(crate) fn settled<'d>(
     form: Form,
     messages: impl Iterator<Item = Value<'d>> + Clone,
@@ -51,8 +51,7 @@ pub(crate) fn settled<'d>(
     })))
 }
 
-/// The messages without those in which the model says nothing; none where there is no such one. The last message may be the
-/// beginning of an answer.
+/// Leaves out the model's empty messages; none if all say something. The last message may be the beginning of an answer.
 fn without_empty_turns<'d>(form: Form, messages: impl Iterator<Item = Value<'d>> + Clone) -> Option<String> {
     let n_all = messages.clone().count();
     let is_left_out = |(at, message): &(usize, Value<'_>)| at + 1 < n_all && says_nothing(*message);
@@ -97,10 +96,10 @@ fn says_nothing(message: Value<'_>) -> bool {
             .all(|(key, value)| key.as_str().is_some_and(|key| key == "role") || is_nothing(value))
 }
 
-/// What the model says, in one message or several, and what stands behind that, up to its next turn.
+/// A turn of the model, in one message or several, and the messages behind it, up to its next turn.
 #[derive(Default)]
 struct Round<'d> {
-    /// None before its first turn.
+    /// Empty before its first turn.
     turn: Vec<Value<'d>>,
     behind: Vec<Value<'d>>,
 }
@@ -122,7 +121,7 @@ fn rounds<'d>(messages: impl Iterator<Item = Value<'d>>) -> Vec<Round<'d>> {
 }
 
 impl<'d> Round<'d> {
-    /// The ids of the calls of the turn; none of one that has none.
+    /// Returns the ids of the turn's calls; none for a call without an id.
     fn calls(&self, form: Form) -> impl Iterator<Item = Option<Cow<'d, str>>> {
         let key = match form {
             Form::Chat => "tool_calls",
@@ -133,7 +132,7 @@ impl<'d> Round<'d> {
         calls.filter(is_call).map(|call| string_of(call, "id"))
     }
 
-    /// What stands behind the turn: its messages, or the blocks of those of the user; a content that is a text counts as one.
+    /// Returns the parts behind the turn: its messages, or the blocks of the user's. A content that is a text counts as one.
     fn parts(&self, form: Form) -> impl Iterator<Item = Value<'d>> {
         self.behind.iter().flat_map(move |message| match (form, message.get("content")) {
             (Form::Chat, _) => vec![*message],
@@ -145,8 +144,8 @@ impl<'d> Round<'d> {
         })
     }
 
-    /// Returns whether each call has one result right behind the turn, and each result its call; also where one of them has no
-    /// id, as for servers that go by the order. The calls of the last turn may have none yet.
+    /// Returns whether each call has one result right behind the turn, and each result its call. Without ids the order counts, as
+    /// it does for servers. The calls of the last turn may have no result yet.
     fn is_settled(&self, form: Form, is_last: bool) -> bool {
         let results = self.parts(form).filter(|part| form.is_result(*part));
         let Some(mut open) = self.calls(form).collect::<Option<Vec<_>>>() else { return true };
@@ -162,8 +161,8 @@ impl<'d> Round<'d> {
         are_first && are_answers && (open.is_empty() || is_last && self.behind.is_empty())
     }
 
-    /// What stands behind the turn: one result for each of its calls, and what else is said, with the results of no call as
-    /// words of it.
+    /// Returns the messages behind the turn: one result for each of its calls, and the other words, with results of no call among
+    /// them.
     fn settled(&self, form: Form, made: impl Fn(Value<'d>) -> Cow<'d, str>) -> Vec<Cow<'d, str>> {
         let (mut results, said): (Vec<_>, Vec<_>) = self.parts(form).partition(|part| form.is_result(*part));
         let mut settled = Vec::new();
@@ -214,7 +213,7 @@ impl Form {
         }
     }
 
-    /// The id of the call that a result is of.
+    /// Returns the id of a result's call.
     fn called_by(self, result: Value<'_>) -> Option<Cow<'_, str>> {
         string_of(
             result,
@@ -239,7 +238,7 @@ impl Form {
     }
 }
 
-/// The user's message with `words` in front of what it says; one of them alone where there is none.
+/// Puts `words` in front of the user's message, or makes a message of them alone.
 fn with_words(user: Option<Value<'_>>, words: &str) -> String {
     let Some(user) = user else { return object([("role", quote("user")), ("content", quote(words))]) };
     let content = user.get("content");

@@ -32,17 +32,17 @@ pub(super) struct Lane {
     pub(super) stream: bool,
     /// The most tokens that the answer may have.
     pub(super) most_tokens: Option<u64>,
-    /// A follow-up's own bound, where the request has none: an answer that stays below it was not cut.
+    /// A follow-up's own bound, if the request has none: an answer that stays below it was not cut.
     pub(super) bound: Option<u64>,
     pub(super) tools: Tools,
-    /// What the text of the answer has to be, where the request asks for JSON and has no tools.
+    /// The form of the answer's text, if the request asks for JSON and has no tools.
     pub(super) content: Option<Arc<ContentCheck>>,
-    /// Its tools that are no functions.
+    /// Its tools that are not functions.
     pub(super) hosted: Hosted,
-    /// What the model is told behind the conversation: that it goes round.
+    /// The message behind the conversation which tells the model that it goes round.
     pub(super) looped: Option<String>,
     pub(super) policy: Policy,
-    /// May arguments go out while they are written? None where the client says nothing.
+    /// Says whether arguments may go out while they are written; none if the client says nothing.
     pub(super) stream_arguments: Option<bool>,
     pub(super) ladder: Ladder,
     pub(super) headers: HeaderMap,
@@ -115,7 +115,7 @@ impl Lane {
         })
     }
 
-    /// The most tokens that the answer to the next question may have.
+    /// Returns the most tokens that the answer to the next question may have.
     pub(super) fn most_tokens(&self) -> Option<u64> {
         self.most_tokens.or(self.bound)
     }
@@ -139,8 +139,8 @@ impl Lane {
         Err(failed.unwrap_or_else(NoAnswer::nobody))
     }
 
-    /// Asks again where an answer failed, for this reason, before the client had anything of it: another upstream of this API where
-    /// there is one. None where nothing more may be asked, or nobody answers.
+    /// Asks again after an answer failed, for this reason, before the client had anything of it. It asks another upstream of this
+    /// API if there is one. None if nothing more may be asked, or nobody answers.
     pub(super) async fn past_failure(&mut self, target: &Target, why: &str) -> Option<Open> {
         if !self.ladder.may_pass_failure(self.log.elapsed()) {
             return None;
@@ -157,7 +157,7 @@ impl Lane {
         self.ask(next, &[], self.stream, AttemptReason::Failover).await.ok()
     }
 
-    /// Asks `target` with `more` behind the conversation; where it takes no `strict`, once more without.
+    /// Asks `target` with `more` behind the conversation; if it takes no `strict`, once more without.
     pub(super) async fn ask(
         &mut self,
         target: Target,
@@ -210,7 +210,7 @@ impl Lane {
     }
 }
 
-/// The request's id, for its answer.
+/// Returns the request's id, for its answer.
 pub(super) fn request_id(log: &Log) -> Option<HeaderValue> {
     HeaderValue::from_str(log.id()).ok()
 }

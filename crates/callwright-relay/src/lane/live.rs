@@ -1,7 +1,7 @@
-//! A call of a stream that goes out before its verdict: how far its arguments are certain.
+//! A call of a stream that goes out before its verdict, as far as its arguments are certain.
 //!
-//! Pieces of arguments go in, as they come; the number of bytes that only one reading is left for comes out. It decides nothing
-//! about events: who holds them lets those out that end there or before.
+//! Pieces of arguments go in, as they come. Out comes the number of bytes with only one reading left. It decides nothing about
+//! events: their holder lets those out that end there or before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ pub(super) struct LiveCall {
     pub(super) at: u64,
     scanner: Scanner<'static>,
     name: String,
-    /// When it has been held for long enough; none once it goes out.
+    /// The time at which it has been held for long enough; none once it goes out.
     due: Option<Instant>,
-    /// So many bytes of its arguments have come.
+    /// The bytes of its arguments that have come.
     pub(super) came: usize,
     /// White space before the arguments.
     blank: usize,
-    /// So many bytes behind that are certain.
+    /// The bytes behind that which are certain.
     sure: usize,
 }
 
 impl LiveCall {
-    /// For the call of the tool `name` that begins now and is held for so long.
+    /// Begins with a call of the tool `name`, which is held for this time.
     pub(super) fn new(at: u64, name: String, tool_set: &Arc<ToolSet>, hold: Duration) -> LiveCall {
         LiveCall {
             at,
@@ -39,7 +39,7 @@ impl LiveCall {
         }
     }
 
-    /// When it has been held for long enough; none once it goes out, and as long as there is nothing that could.
+    /// Returns the time at which it has been held for long enough. None once it goes out, and while nothing of it could.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due.filter(|_| 0 < self.came)
     }
@@ -57,7 +57,7 @@ impl LiveCall {
         self.count(&events);
     }
 
-    /// So many bytes of its arguments may go out by now.
+    /// Returns the bytes of its arguments that may go out by now.
     pub(super) fn certain(&mut self) -> usize {
         if self.due().is_some_and(|due| due <= Instant::now()) {
             self.due = None;

@@ -1,10 +1,10 @@
-//! The lane of clients and upstreams that speak the same API, messages or responses: what nobody has to repair passes to the
-//! byte, in both directions.
+//! The lane of clients and upstreams that speak the same API, messages or responses. Everything that needs no repair passes to
+//! the byte, in both directions.
 //!
-//! In goes the client's request; it goes on as it is, but for what is ours, the model's other name, and old calls that are
-//! broken. Of the answer only calls are read. One that is right passes; one that has one reading gets its arguments put in their
-//! place; one that is refused is asked for again, and at last told of in words. One that stands in a text becomes a native one. Nothing else
-//! of an answer is changed: thoughts, signatures and whatever nobody here knows stay as they came.
+//! In goes the client's request, and on to the upstream as it is. Only our own members, the model's other name and broken old
+//! calls change. Of the answer only calls are read. A right call passes, and a call with one reading gets its arguments replaced.
+//! A refused one is asked for again, and at last told of in words. A call in a text becomes a native one. Nothing else of an
+//! answer changes: thoughts, signatures and unknown members stay as they came.
 
 mod asking;
 mod tools;
@@ -37,7 +37,7 @@ use crate::turn::NoAnswer;
 use crate::upstream::{Candidate, Upstream};
 use crate::wire::{Document, string_of};
 
-/// The answer to a request whose upstream speaks the client's API; none where it does not.
+/// Answers a request whose upstream speaks the client's API; none for any other upstream.
 pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Errand) -> Option<Reply> {
     let kind = request.surface;
     let (document, candidates) = candidates(relay, request).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn answer(relay: &Arc<Relay>, request: &Request, errand: &Erran
     })
 }
 
-/// The upstreams of a request's model, where the first one speaks the client's API, and the request.
+/// Returns the request's document and the upstreams of its model, if the first one speaks the client's API.
 async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, Vec<Candidate>)> {
     let kind = request.surface;
     let speaks = |upstream: &Upstream| upstream.kind() == kind.into();
@@ -77,7 +77,7 @@ async fn candidates(relay: &Arc<Relay>, request: &Request) -> Option<(Document, 
     is_first.then(|| (document, route.of_kind(kind.into())))
 }
 
-/// How many tokens the prompt of a request has, where its upstream speaks the client's API and counts them.
+/// Counts the tokens of a request's prompt, if its upstream speaks the client's API and counts them.
 pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Reply> {
     let (document, candidates) = candidates(relay, request).await?;
     let candidate = candidates.into_iter().next()?;
@@ -94,8 +94,8 @@ pub(crate) async fn counted(relay: &Arc<Relay>, request: &Request) -> Option<Rep
     Some(Reply::json(answer.status, counted))
 }
 
-/// The answer to a request that an upstream knows no chat completions for, where it speaks the client's API instead, which
-/// nobody has said. Where it does not, it has `failed`.
+/// Answers a request to an upstream without chat completions that may speak the client's API, though nobody has said so. If it
+/// does not, the request has `failed`.
 pub(crate) async fn instead(
     relay: &Arc<Relay>,
     request: &Request,

@@ -1,5 +1,4 @@
-//! What an upstream is asked that speaks the client's API: the client's own bytes, but for what is ours and what is broken in
-//! old turns.
+//! The request to an upstream that speaks the client's API: the client's own bytes, but for our own members and broken old turns.
 
 use bytes::Bytes;
 use callwright::ToolSet;
@@ -16,7 +15,8 @@ use crate::target::Target;
 use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
 
 impl Lane {
-    /// The request for `target`, with `more` behind its conversation, and of which tools it says `strict`.
+    /// Writes the request for `target`, with `more` behind its conversation. Returns the tools for which it says `strict` as
+    /// well.
     pub(super) fn body(&self, target: &Target, more: &[String], stream: bool) -> (Bytes, Strict) {
         let model = target.candidate.model.as_str();
         let root = self.document.root();
@@ -62,7 +62,7 @@ impl Lane {
     }
 }
 
-/// The member that holds the conversation.
+/// Returns the member that holds the conversation.
 fn conversation_of(surface: Surface) -> &'static str {
     match surface {
         Surface::Responses => "input",
@@ -70,7 +70,7 @@ fn conversation_of(surface: Surface) -> &'static str {
     }
 }
 
-/// The conversation with more behind it; a text of its own is what a user says.
+/// Writes the conversation with more behind it; a bare text is the user's.
 fn longer(old: Option<Value<'_>>, repaired: Option<&str>, more: &[&str]) -> String {
     let old = match (old, repaired) {
         (_, Some(repaired)) => repaired.to_owned(),
@@ -85,8 +85,8 @@ fn longer(old: Option<Value<'_>>, repaired: Option<&str>, more: &[&str]) -> Stri
     format!("{head}{comma}{}]", more.join(","))
 }
 
-/// The messages without the thoughts that this relay signed, which no other server would take, with inputs that Claude Code could
-/// not parse made readable, and with calls and results as [`settled`] has them; none where that changes nothing.
+/// Repairs the messages; none if they need no change. Thoughts that this relay signed go, which no other server would take.
+/// Inputs that Claude Code could not parse become readable. Calls and results are as in [`settled`].
 fn messages_history(messages: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     settled(Form::Messages, messages.elements(), |message| {
         let content = message.get("content").filter(|content| content.kind() == Kind::Array)?;
@@ -116,8 +116,8 @@ fn repaired_block(block: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     Some(rewritten(block, &[("input", Change::Set(input))]))
 }
 
-/// The items without the thoughts that only a server of ours can read, with the arguments of old calls as the texts of objects,
-/// and with calls and outputs as [`answered`] has them; none where nothing has to be changed.
+/// Repairs the items; none if they need no change. Thoughts that only a server of ours can read go. The arguments of old calls
+/// become texts of objects. Calls and outputs are as in [`answered`].
 fn responses_history(root: Value<'_>, items: Value<'_>, tool_set: &ToolSet) -> Option<String> {
     let is_ours =
         |item: &Value<'_>| string_of(*item, "encrypted_content").is_some_and(|coded| is_our_code(&coded));

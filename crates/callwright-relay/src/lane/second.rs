@@ -1,7 +1,7 @@
-//! Asks a second model the same, once, where the answer of the first would end as refused.
+//! Asks a second model the same, once, if the answer of the first would end as refused.
 //!
 //! In goes the client's request with another model, through the relay's own door: the second model may live at an upstream of any
-//! API. Out comes its answer in the client's API, read, checked and ended as any other. Nobody follows it.
+//! API. Out comes its answer in the client's API, read, checked and ended as any other. No third model follows.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,20 +22,20 @@ use crate::tokens::Usage;
 use crate::turn::outcome::worse;
 use crate::wire::{Change, Document, rewritten, spliced, string_of};
 
-/// What a second model answered.
+/// A second model's answer.
 pub(super) struct Second {
     /// Its name in the configuration.
     pub(super) model: String,
     headers: HeaderMap,
     /// A whole answer, or the events of one.
     pub(super) body: Bytes,
-    /// How its turn ended.
+    /// The end of its turn.
     pub(super) end: TurnEnd,
 }
 
 impl Lane {
-    /// What the second model of the request's own makes of the same request. The first answer told this. None
-    /// where there is no such model, nothing more may be asked, or no answer comes.
+    /// Asks the second model of the request's own model the same. The first answer was `told`. None without such a model, without
+    /// room for another question, or without an answer.
     pub(super) async fn second(&mut self, told: &Told, stream: bool) -> Option<Second> {
         let root = self.document.root();
         let first = string_of(root, "model").unwrap_or_default();
@@ -70,7 +70,7 @@ impl Lane {
         Some(Second { model, headers, body: body.filter(|_| is_answer)?, end })
     }
 
-    /// The client's request to another model.
+    /// Writes the client's request to another model.
     fn request_of(&self, model: &str, stream: bool) -> Bytes {
         let root = self.document.root();
         let mut changes = vec![("model", Change::Set(quote(model)))];
@@ -87,8 +87,8 @@ impl Lane {
         Bytes::from(rewritten(root, &changes))
     }
 
-    /// The answer of a second model as the client gets it: under the first one's name, as the request did not name another, and
-    /// with the tokens of both. `first` is what the first one said, and took the tokens that are `spent`.
+    /// Writes the answer of a second model for the client. It bears the first one's name, which the request named, and the tokens
+    /// of both. `first` is the first one's answer, which took `spent`.
     pub(super) fn reply_of(&mut self, second: Second, first: Value<'_>, spent: Usage) -> Option<Reply> {
         let Second { model, mut headers, body, end } = second;
         let document = Document::of_answer(body, None).ok()?;
@@ -107,7 +107,7 @@ impl Lane {
         Some(Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) })
     }
 
-    /// The client gets the answer of this model, which ended so.
+    /// Notes that the client gets the answer of this model, with this end.
     pub(super) fn ends_with(&mut self, model: &str, end: TurnEnd) {
         self.log.escalated(model);
         self.log.end(worse(end, TurnEnd::Retried), StatusCode::OK.as_u16());

@@ -1,4 +1,4 @@
-//! What becomes of the calls of an answer: they pass, are repaired, are asked for again, or are told of in words.
+//! The fate of an answer's calls: they pass, are repaired, are asked for again, or are told of in words.
 
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
 
@@ -15,23 +15,23 @@ use crate::tokens::{Budget, Usage};
 use crate::turn::{Begun, Resolution, begin_with, refusals};
 use crate::wire::Document;
 
-/// How the calls of an answer ended.
+/// The end of an answer's calls.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     pub(super) end: TurnEnd,
-    /// What further answers took.
+    /// The tokens of further answers.
     pub(super) more: Usage,
 }
 
 impl Lane {
-    /// A call of this head, if its tool is one whose calls are read.
+    /// Makes a call of this head, if the calls of its tool are read.
     pub(super) fn begun(&self, at: u64, head: CallHead, found: &Found) -> Option<Call> {
         let verdict = found.verdict(&head.id).cloned();
         let call = Call { is_found: verdict.is_some(), verdict, ..Call::new(at, head) };
         (call.is_found || self.tools.reads(&call.flat(&self.tools))).then_some(call)
     }
 
-    /// Decides about the calls of an answer that has ended, and says in each what stands in its place.
+    /// Decides about the calls of an answer that has ended, and puts the replacement into each.
     pub(super) async fn settle(&mut self, calls: &mut [Call], told: &Told, target: &Target) -> End {
         for call in calls.iter_mut().filter(|call| !call.is_found && !call.is_right(&self.tools)) {
             call.verdict = Some(self.verdict(call, target, told).await);
@@ -93,7 +93,7 @@ impl Lane {
         End { end, more }
     }
 
-    /// Says in each call what stands in its place.
+    /// Puts into each call its replacement.
     fn put_all(&self, calls: &mut [Call]) {
         for call in calls.iter_mut() {
             call.put = match &call.verdict {
@@ -107,7 +107,7 @@ impl Lane {
         }
     }
 
-    /// Notes an answer that has ended, and what its calls say of their model.
+    /// Notes an answer that has ended, and the evidence of its calls about their model.
     pub(super) fn note(&mut self, calls: &[Call], told: &Told, target: &Target) {
         let choice = choice(calls, told);
         self.log.read(told.usage, std::iter::once(&choice));
@@ -126,7 +126,7 @@ impl Lane {
         }
     }
 
-    /// Tells the model in its own API what was wrong, and reads the calls of what it answers.
+    /// Tells the model in its own API about the fault, and reads the calls of its answer.
     async fn ask_again(
         &mut self,
         refusal: &Refusal,
@@ -150,7 +150,7 @@ impl Lane {
         answered
     }
 
-    /// Did the client's bound cut this answer? One that took fewer tokens was cut by something else.
+    /// Returns whether the client's bound cut this answer. An answer with fewer tokens was cut by something else.
     pub(super) fn is_cut_by_bound(&self, told: &Told) -> bool {
         match Budget::of(self.most_tokens(), told.usage) {
             Budget::Spent => true,
@@ -159,7 +159,7 @@ impl Lane {
         }
     }
 
-    /// The calls of the answer to the request with `more` behind its conversation, and what it took.
+    /// Returns the calls of the answer to the request with `more` behind its conversation, and its tokens.
     async fn calls_of_answer(
         &mut self,
         more: &[String],
@@ -183,7 +183,7 @@ impl Lane {
     }
 }
 
-/// The first refused call, if the client has a part of it.
+/// Returns the first refused call, if the client has a part of it.
 fn begun_of(calls: &[Call]) -> Option<Begun> {
     let refused = calls.iter().enumerate().find_map(|(at, call)| match &call.verdict {
         Some(Verdict::Refused(refusal)) => Some((at, call, refusal)),
@@ -201,7 +201,7 @@ pub(super) struct Again {
 }
 
 impl Lane {
-    /// Asks the same once more, where an answer stops for calls and has none; nothing where that says no more.
+    /// Asks the same once more, after an answer that stops for calls and has none. None if that brings nothing.
     pub(super) async fn once_more(&mut self, target: &Target, told: &Told) -> Option<Again> {
         self.log.read(told.usage, std::iter::once(&choice(&[], told)));
         let document = match self.ladder.may_repeat(self.log.elapsed()) {
@@ -229,7 +229,7 @@ impl Lane {
         Some(Again { document, found, usage: told.usage })
     }
 
-    /// The whole answer to the request with `more` behind its conversation; none where there is none that can be read.
+    /// Returns the whole answer to the request with `more` behind its conversation; none if no readable one comes.
     async fn asked(&mut self, target: &Target, more: &[String], reason: AttemptReason) -> Option<Document> {
         let open = self.ask(target.clone(), more, false, reason).await.ok()?;
         let body = open.answer.body.whole(self.relay.config.limits.answer).await.ok()?;
@@ -238,8 +238,8 @@ impl Lane {
     }
 }
 
-/// Puts what was made again in the place of refused calls, one for one. A model that is asked for one of its calls often makes
-/// all of them again: what stands already is not made twice. False where nothing new came.
+/// Puts new calls in the place of refused ones, one for one. A model that is asked for one of its calls often makes all of them
+/// again: standing ones are not made twice. Returns false if nothing new came.
 fn replaced(calls: &mut [Call], made: Vec<Verdict>) -> bool {
     let told = |call: &Acceptance| (call.name.clone(), call.compact_arguments());
     let standing: Vec<_> = calls
@@ -265,12 +265,12 @@ fn replaced(calls: &mut [Call], made: Vec<Verdict>) -> bool {
     any
 }
 
-/// What the engine made of a call, whatever went out.
+/// Returns the engine's verdict on a call, whatever went out.
 fn judged(call: &Call) -> Option<Verdict> {
     call.unchecked.clone().map(Verdict::Refused).or_else(|| call.verdict.clone())
 }
 
-/// An answer for the record.
+/// Makes the record of an answer.
 pub(super) fn choice(calls: &[Call], told: &Told) -> Choice {
     let outcome = Outcome {
         text: told.text.clone(),
@@ -289,12 +289,12 @@ pub(super) fn choice(calls: &[Call], told: &Told) -> Choice {
     }
 }
 
-/// What an answer came to, for the headers that tell of it.
+/// Returns the outcome of an answer, for the headers.
 pub(super) fn resolution(calls: &[Call], told: &Told, end: TurnEnd) -> Resolution {
     Resolution { end, ..Resolution::unasked(choice(calls, told)) }
 }
 
-/// Does the client get any call? Those that nobody reads are among them.
+/// Returns the settled calls. They tell whether the client gets any call, unread ones among them.
 pub(super) fn settled<'c>(calls: &'c [Call], n_unread: usize, End { end, more }: &End) -> Settled<'c> {
     let is_made = |call: &Call| !matches!(call.put, Some(Put::Words(_)));
     let is_mended = *end == TurnEnd::Retried && calls.iter().any(|call| call.put.is_some());

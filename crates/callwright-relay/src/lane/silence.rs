@@ -8,10 +8,10 @@ use tokio::time::timeout;
 
 use crate::reply::BodySender;
 
-/// So much silence brings a sign of life where something is held: the shortest idle limit that is known of a gateway.
+/// The silence after which a sign of life goes out while something is held: the shortest idle limit that is known of a gateway.
 pub(super) const SILENCE: Duration = Duration::from_secs(10);
 
-/// Waits for `work`; meanwhile the client hears of it by `beat`, where there is one.
+/// Waits for `work`; meanwhile the client hears of it by `beat`, if there is one.
 pub(super) async fn in_silence<T>(
     to: &BodySender,
     beat: Option<&'static str>,

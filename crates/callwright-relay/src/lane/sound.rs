@@ -1,5 +1,5 @@
-//! Whether an answer says each of its calls once, in a place where a client would look for it, and only calls of tools that were
-//! asked for. What it says of a call elsewhere must be the same: clients differ in which of the places they read.
+//! Checks that an answer says each of its calls once, in a place that clients look at, and only calls of requested tools. A
+//! mention of the call elsewhere must be the same: clients differ in the places that they read.
 
 use callwright_json::{Value, strict};
 
@@ -8,11 +8,11 @@ use crate::lane::asking::Lane;
 use crate::lane::wire::told::is_announced_call;
 use crate::wire::{string_of, undeclared};
 
-/// Why a stream is broken that says a call in two ways.
+/// The fault of a stream that says a call in two ways.
 const CONTRADICTS: &str = "the upstream's stream says one call in two ways";
 
 impl Lane {
-    /// Why an answer, or an event of one, is none to this request.
+    /// Returns the fault for which an answer, or an event of one, cannot answer this request.
     pub(super) fn fault(&self, said: Value<'_>) -> Option<String> {
         let begins = string_of(said, "type").is_some_and(|kind| kind == "message_start");
         let message = said.get("message").filter(|_| begins);
@@ -26,13 +26,13 @@ impl Lane {
     }
 }
 
-/// The items of a response, the blocks of a message.
+/// Returns the items of a response, or the blocks of a message.
 fn listed(answer: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     ["output", "content"].into_iter().filter_map(move |key| answer.get(key)).flat_map(Value::elements)
 }
 
 impl Call {
-    /// Takes what is said of it once more and as a whole.
+    /// Takes a repetition of the whole call.
     ///
     /// # Errors
     /// It is another call.
@@ -51,10 +51,10 @@ impl Call {
         Ok(())
     }
 
-    /// Takes all of its arguments, said once more.
+    /// Takes a repetition of all its arguments.
     ///
     /// # Errors
-    /// They are others.
+    /// The arguments differ.
     pub(super) fn arguments_said(&mut self, arguments: &str) -> Result<(), String> {
         // What came with the name, and what came piece by piece.
         let (with_name, in_pieces) = (!is_bare(&self.head.arguments), !is_bare(&self.arguments));
@@ -74,10 +74,10 @@ impl Call {
         Ok(())
     }
 
-    /// It ends, and nothing of it is said again.
+    /// Ends the call, without a repetition.
     ///
     /// # Errors
-    /// What came with its name is not what came piece by piece.
+    /// The arguments that came with its name differ from those that came piece by piece.
     pub(super) fn ends(&mut self) -> Result<(), String> {
         let is_said_twice = !is_bare(&self.head.arguments) && !self.arguments.is_empty();
         match is_said_twice && !is_same(&self.head.arguments, &self.arguments) {
@@ -87,12 +87,12 @@ impl Call {
     }
 }
 
-/// Are these no arguments? A block begins with an empty object, which its pieces replace.
+/// Returns whether these are empty arguments. A block begins with an empty object, which its pieces replace.
 fn is_bare(arguments: &str) -> bool {
     matches!(arguments.trim(), "" | "{}" | "null")
 }
 
-/// Are these the same arguments? Servers differ in the white space of a text that they write anew.
+/// Returns whether these are the same arguments. Servers differ in the white space of a text that they write anew.
 fn is_same(one: &str, other: &str) -> bool {
     let value = |text: &str| {
         let is_clear = strict(text).is_ok_and(|tree| tree.root(text).conflict().is_none());

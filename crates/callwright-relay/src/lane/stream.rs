@@ -1,7 +1,7 @@
-//! Streams: events go on as they come. From a call's beginning they wait until it is whole; where it is right, they go on,
-//! else they wait for the end of the answer, when it is known why the model stopped and a call can be asked for again. A call
-//! that [may go out](super::live) before its verdict does so event by event, as far as it is certain. The events that only begin an
-//! answer wait for what follows: where that does not come, the upstream is asked again, and the client hears of one answer alone.
+//! Streams: events go on as they come. From a call's beginning on they wait until it is whole. A right call lets them go on. Any
+//! other waits for the end of the answer, where the reason for stopping is known and a call can be asked for again. A call that
+//! [may go out](super::live) before its verdict does so event by event, as far as it is certain. The events that only begin an
+//! answer wait for the next one. If none comes, the upstream is asked again, and the client hears of one answer alone.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use crate::turn::outcome::worse;
 use crate::upstream::ResponseBody;
 use crate::wire::{CALL_REFUSED, CUT, Document, error_status, is_passing};
 
-/// The answer to a request, from an upstream that streams.
+/// Answers a request, from an upstream that streams.
 pub(super) fn reply(lane: Lane, open: Open) -> Reply {
     let Open { answer, target } = open;
     let mut headers = answer.headers;
@@ -54,20 +54,20 @@ struct Streamed {
     target: Target,
     to: BodySender,
     wire: Box<dyn Wire>,
-    /// Reads what the upstream says before anything else does.
+    /// The reader of texts, which sees each event first.
     texts: Texts,
     /// The events that it lets out.
     came: Vec<Came>,
     told: Told,
     calls: Vec<Call>,
-    /// How many calls nobody reads.
+    /// The number of unread calls.
     n_unread: usize,
-    /// How long a call is held before it goes out without its verdict; none where it never does.
+    /// The time that a call is held before it goes out without its verdict; none if it never does.
     hold: Option<Duration>,
-    /// The call that may.
+    /// The call that may go out so.
     live: Option<LiveCall>,
-    /// Events that wait for a call, each with the bytes of the live call that have to be certain for it to go out; none where
-    /// it waits for the verdict.
+    /// Events that wait for a call, each with the bytes of the live call that have to be certain for it to go out. None if it
+    /// waits for the verdict.
     held: Vec<(Event, Option<usize>)>,
     held_bytes: usize,
     phase: Phase,
@@ -76,30 +76,30 @@ struct Streamed {
     fault: Option<Fault>,
     /// A call has gone out.
     has_calls: bool,
-    /// The events that only begin the answer, and wait for what follows.
+    /// The events that only begin the answer, and wait for the next one.
     start: Vec<Event>,
-    /// The upstream's own error, where that is so.
+    /// The upstream's own error at the beginning.
     early_error: Option<(Event, Document)>,
 }
 
-/// How far the answer is.
+/// The progress of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     /// Nothing of it has gone out.
     Starting,
     Speaking,
-    /// All that it says of its calls is said: what more comes of them goes to nobody.
+    /// All calls are settled: further events about them go to nobody.
     Settled,
-    /// A call of which a part went out was refused: nothing more is said.
+    /// A half-sent call was refused: nothing more is said.
     Torn,
 }
 
-/// Why the answer is not read to its end.
+/// The reason for which the answer is not read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// What the upstream sends is no answer that a client could be given.
+    /// The upstream sends something that no client could be given.
     Broken,
-    /// It is longer than is allowed.
+    /// The answer is too long.
     TooLong,
 }
 
@@ -128,7 +128,7 @@ impl Streamed {
         }
     }
 
-    /// Passes the answer, or the one that comes where nothing of it went out before it failed.
+    /// Passes the answer, or the next one if it failed before anything of it went out.
     async fn pass(mut self, body: ResponseBody) {
         let mut body = Some(body);
         while let Some(came) = body.take() {
@@ -144,7 +144,7 @@ impl Streamed {
         }
     }
 
-    /// Did the answer fail through its upstream before anything of it went out?
+    /// Returns whether the upstream failed before anything of the answer went out.
     fn has_failed_early(&self) -> bool {
         let passes = |(_, error): &(Event, Document)| is_passing(error_status(error.root()));
         let is_error = self.early_error.as_ref().is_some_and(passes);
@@ -152,7 +152,7 @@ impl Streamed {
         self.phase == Phase::Starting && (is_error || is_cut)
     }
 
-    /// The next answer, where the upstream may be asked again.
+    /// Returns the next answer, if the upstream may be asked again.
     async fn past_failure(&mut self, ending: &Ending) -> Option<Open> {
         let error = self.early_error.as_ref().map(|(_, error)| error.text());
         let why = error.or(ending.why_cut()).unwrap_or("the upstream's answer broke off").to_owned();
@@ -161,7 +161,7 @@ impl Streamed {
         in_silence(&self.to, beat, asking).await.filter(|open| open.answer.is_stream())
     }
 
-    /// Reads the answer to its end, or to where it fails.
+    /// Reads the answer to its end, or to its failure.
     async fn read_all(&mut self, body: ResponseBody) -> Ending {
         let limits = self.lane.relay.config.limits;
         let secrets = Arc::clone(self.target.candidate.upstream.secrets());
@@ -207,7 +207,7 @@ impl Streamed {
         upstream.ending
     }
 
-    /// Ends the answer as it ended.
+    /// Ends the answer according to its ending.
     async fn end(mut self, mut ending: Ending) {
         if let Some((event, error)) = self.early_error.take() {
             self.fails(&event, error.text());
@@ -226,10 +226,10 @@ impl Streamed {
         }
     }
 
-    /// Reads the next event of the upstream for its text, and takes what goes on.
+    /// Reads the next event of the upstream for its text, and takes the events that go on.
     ///
     /// # Errors
-    /// Why it is none of an answer to this request.
+    /// The event cannot belong to an answer to this request.
     async fn read(&mut self, came: Came) -> Result<(), String> {
         if let Json::Is(document) = &came.json
             && let Some(why) = self.lane.fault(document.root())
@@ -252,7 +252,7 @@ impl Streamed {
     /// Takes the next event.
     ///
     /// # Errors
-    /// Why it is none of an answer to this request.
+    /// The event cannot belong to an answer to this request.
     async fn take(&mut self, Came { event, json }: Came) -> Result<(), String> {
         let document = match json {
             Json::Is(document) => document,
@@ -311,7 +311,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Takes an event without data. A name alone is an event to nobody: where a stream is cut, half of one.
+    /// Takes an event without data. A name alone is an event to nobody: a cut stream may end in half an event.
     fn take_without_data(&mut self, event: Event) {
         if event.name.is_empty() && event.raw.first().is_none_or(|byte| b":\r\n".contains(byte)) {
             self.pass_beside(event);
@@ -380,7 +380,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Passes what says nothing of the answer; behind its beginning, where that waits.
+    /// Passes an event that says nothing of the answer; behind the beginning, if that waits.
     fn pass_beside(&mut self, event: Event) {
         match self.start.is_empty() {
             true => self.to.write(&event.raw),
@@ -388,7 +388,7 @@ impl Streamed {
         }
     }
 
-    /// Lets out what only begins the answer.
+    /// Lets out the events that only begin the answer.
     fn begin(&mut self) {
         self.phase = self.phase.max(Phase::Speaking);
         for event in self.start.drain(..) {
@@ -396,8 +396,8 @@ impl Streamed {
         }
     }
 
-    /// Does this call, which begins, go out before its verdict once it is held for long enough? Where another one waits, it
-    /// stands behind that.
+    /// Returns whether this new call goes out before its verdict once it is held for long enough. Behind another waiting call it
+    /// does not.
     fn goes_live(&mut self, call: &Call) -> bool {
         let name = call.flat(&self.lane.tools);
         let is_empty = matches!(call.head.arguments.as_str(), "" | "{}") && !call.head.is_misspelt;
@@ -407,7 +407,7 @@ impl Streamed {
         true
     }
 
-    /// Lets out what is certain of the live call, up to a piece of its arguments: its beginning alone says nothing.
+    /// Lets out the certain part of the live call, up to a piece of its arguments: its beginning alone says nothing.
     fn let_out(&mut self) {
         let Some(live) = &mut self.live else { return };
         let (at, certain) = (live.at, live.certain());
@@ -423,7 +423,7 @@ impl Streamed {
         }
     }
 
-    /// Is there a call that is not known to be whole and right?
+    /// Returns whether a call is not known to be whole and right.
     fn waits(&self) -> bool {
         self.calls.iter().any(|call| !call.is_whole || !call.is_right(&self.lane.tools))
     }
@@ -456,10 +456,10 @@ impl Streamed {
         self.calls[n].verdict = Some(verdict);
     }
 
-    /// A call that is said to be whole: one that nobody has announced begins with its end.
+    /// Takes a whole call: one that no event has announced begins with its end.
     ///
     /// # Errors
-    /// One of this id was announced, and is another one.
+    /// A call of this id was announced, and differs.
     async fn comes_at_once(&mut self, at: u64, head: CallHead) -> Result<(), String> {
         let is_it = |call: &&mut Call| match (call.head.id.as_str(), head.id.as_str()) {
             ("", _) | (_, "") => call.at == at,
@@ -478,7 +478,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// The answer has ended: says what became of the calls that waited for it.
+    /// Ends the answer: says the fate of the calls that waited for it.
     async fn settle(&mut self) {
         self.close_as_written().await;
         let content = self.texts.content.take();
@@ -522,7 +522,8 @@ impl Streamed {
         self.lane.log.end(end, StatusCode::OK.as_u16());
     }
 
-    /// Writes what a second model answers, behind the words that went out. False where it answers nothing, or a call went out.
+    /// Writes the answer of a second model, behind the words that went out. Returns false without an answer, or if a call went
+    /// out.
     async fn second_goes_on(&mut self, more: Usage) -> bool {
         if self.has_calls || self.calls.iter().any(|call| !call.sent.is_empty()) {
             return false;
@@ -544,8 +545,8 @@ impl Streamed {
         true
     }
 
-    /// Closes a call as the model wrote it of which a part went out, where it is whole and only does not fit its schema: the client
-    /// tells the model what is wrong.
+    /// Closes a half-sent call as the model wrote it, if it is whole and only does not fit its schema. The client tells the model
+    /// about the fault.
     async fn close_as_written(&mut self) {
         let tools = &self.lane.tools;
         let begun = |call: &&Call| call.is_whole && !call.sent.is_empty() && !call.is_right(tools);
@@ -564,14 +565,14 @@ impl Streamed {
         call.unchecked = Some(refusal);
     }
 
-    /// Why a call stays refused of which a part went out.
+    /// Returns the reason for which a half-sent call stays refused.
     fn torn(&self) -> Option<String> {
         let begun = self.calls.iter().find(|call| !call.sent.is_empty())?;
         let Some(Verdict::Refused(refusal)) = &begun.verdict else { return None };
         Some(followup::sentence(std::iter::once(refusal)))
     }
 
-    /// The client has half a call: an error is the only end that nobody takes for a whole one.
+    /// Ends a stream with half a call in an error: it is the only end that nobody takes for a whole one.
     fn tear(&mut self, why: &str) {
         self.phase = Phase::Torn;
         self.fail(CALL_REFUSED, why);
@@ -603,7 +604,7 @@ impl Streamed {
         self.held.clear();
     }
 
-    /// Ends what broke off. A call that has not gone out never does.
+    /// Ends a stream that broke off. A call that has not gone out never does.
     fn break_off(&mut self, why: &str) {
         self.fail(CUT, why);
         self.lane.log.read(self.told.usage, std::iter::once(&choice(&self.calls, &self.told)));
@@ -612,7 +613,7 @@ impl Streamed {
     }
 }
 
-/// The events of a stream that is there as a whole.
+/// Takes a whole stream apart into its events.
 fn events(stream: Bytes) -> Vec<Event> {
     let mut decoder = Decoder::new(stream.len());
     decoder.push(stream);

@@ -14,9 +14,9 @@ use crate::wire::{WireError, array, string_of};
 /// The client's tools, as far as their calls are read.
 pub(super) struct Tools {
     pub(super) tool_set: Arc<ToolSet>,
-    /// What the client knows them by: it may have put them in namespaces.
+    /// The client's own names for them, which may stand in namespaces.
     pub(super) table: Table,
-    /// Tools whose schema only the upstream and the client know: their calls pass.
+    /// Tools with a schema that only the upstream and the client know: their calls pass.
     unread: Vec<String>,
     pub(super) allowed: ToolChoice,
     /// The request wants no call.
@@ -24,7 +24,7 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// The tools that a request declares.
+    /// Reads the tools that a request declares.
     pub(super) async fn of(relay: &Relay, surface: Surface, root: Value<'_>) -> Result<Tools, WireError> {
         let (functions, unread, table, allowed) = match surface {
             // A prompt that the upstream keeps may declare tools that nobody here sees.
@@ -58,17 +58,17 @@ impl Tools {
         self.tool_set.is_empty()
     }
 
-    /// May a call of this name go out before its verdict?
+    /// Returns whether a call of this name may go out before its verdict.
     pub(super) fn may_stream(&self, name: &str) -> bool {
         self.tool_set.get(name).is_some() && self.allowed.allows(name)
     }
 
-    /// Does a call that stands in a text stay there? What tools take whose schema nobody here knows is for nobody to say.
+    /// Returns whether a call in a text stays there. Nobody here can judge calls of a tool with an unknown schema.
     pub(super) fn leaves(&self, refusal: &Refusal) -> bool {
         refusal.name.as_deref().is_some_and(|name| !self.reads(name))
     }
 
-    /// Is a call of this name held against a schema?
+    /// Returns whether a call of this name is held against a schema.
     pub(super) fn reads(&self, name: &str) -> bool {
         !self.is_empty() && !self.unread.iter().any(|unread| unread == name)
     }

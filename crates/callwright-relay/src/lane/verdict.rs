@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::tokens::Budget;
 
 impl Lane {
-    /// How the answers of `target` are read.
+    /// Returns the options for reading answers of `target`.
     pub(super) fn read_options(&self, target: &Target) -> ReadOptions {
         ReadOptions {
             mode: Mode::Native,
@@ -32,7 +32,7 @@ impl Lane {
         }
     }
 
-    /// What the engine makes of a call, in an answer that said and spent this.
+    /// Returns the engine's verdict on a call, in an answer that `told` this.
     pub(super) async fn verdict(&self, call: &Call, target: &Target, told: &Told) -> Verdict {
         let name = call.flat(&self.tools);
         let options = self.read_options(target);
@@ -63,7 +63,7 @@ impl Lane {
         }
     }
 
-    /// What stands in the place of a call that came to `accepted`.
+    /// Returns the replacement for a call that came to `accepted`.
     pub(super) fn put(&self, accepted: &Acceptance) -> Put {
         let entry = self.tools.table.get(&accepted.name);
         Put::Call {

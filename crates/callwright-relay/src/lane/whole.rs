@@ -22,7 +22,7 @@ use crate::turn::Resolution;
 use crate::turn::outcome::worse;
 use crate::wire::{Document, WireError, spliced};
 
-/// The answer to a request, from an upstream that answers in one piece.
+/// Answers a request, from an upstream that answers in one piece.
 pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     let (target, mut headers, read) = received(&mut lane, open).await;
     let document = match read {
@@ -79,7 +79,7 @@ pub(super) async fn reply(mut lane: Lane, open: Open) -> Reply {
     Reply { status: StatusCode::OK, headers, body: ReplyBody::whole(body) }
 }
 
-/// Receives a whole answer, from another upstream where the first one breaks off.
+/// Receives a whole answer, from another upstream if the first one breaks off.
 async fn received(lane: &mut Lane, mut open: Open) -> (Target, HeaderMap, Result<Document, String>) {
     loop {
         let Open { answer, target } = open;
@@ -97,7 +97,7 @@ async fn received(lane: &mut Lane, mut open: Open) -> (Target, HeaderMap, Result
     }
 }
 
-/// The answer in the place of one that stops for calls and has none, and the tokens that the first one took.
+/// Replaces an answer that stops for calls and has none. Returns the tokens that the first one took as well.
 async fn instead_of_phantom(lane: &mut Lane, document: Document, target: &Target) -> (Whole, Usage) {
     let mut told = Told::default();
     wire::of(lane.surface).calls(document.root(), &mut told);

@@ -1,4 +1,4 @@
-//! One choice of an answer: the engine reads it, and what the model wrote is remembered.
+//! One choice of an answer: the engine reads it, and the model's own text is remembered.
 
 use std::sync::Arc;
 
@@ -16,36 +16,36 @@ use crate::recover::LostCall;
 use crate::tokens::Budget;
 use crate::wire::{Foreign, is_no_id};
 
-/// How an answer is to be read.
+/// The options for reading an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadOptions {
-    /// How the tools reached the model.
+    /// The way in which the tools reached the model.
     pub(crate) mode: Mode,
-    /// Whether the server reads none of the model's calls, so that texts are judged as in prompt mode.
+    /// The server reads none of the model's calls, so that texts are judged as in prompt mode.
     pub(crate) is_unread: bool,
-    /// What its answer was held to.
+    /// The constraint that its answer was held to.
     pub(crate) constrain: Constrain,
-    /// What may be done about calls that are not right.
+    /// The policy for calls that are not right.
     pub(crate) policy: Policy,
-    /// Is a call with an open end refused, for the model to make it again?
+    /// A call with an open end is refused, for the model to make it again.
     pub(crate) doubt_open_ends: bool,
-    /// What becomes of calls in the model's reasoning.
+    /// The treatment of calls in the model's reasoning.
     pub(crate) calls_in_reasoning: CallsInReasoning,
     /// The dialects that calls are looked for in.
     pub(crate) dialects: Dialects,
-    /// Which tools may be called.
+    /// The tools that may be called.
     pub(crate) allowed: ToolChoice,
-    /// The dialect that the prompt asked for, where it asked for one.
+    /// The dialect that the prompt asked for.
     pub(crate) asked: Option<String>,
-    /// Does a call that may be shown as well as made stay in the text?
+    /// Unsure calls stay in the text.
     pub(crate) unsure_is_text: bool,
-    /// The tool that finds others, which is none of the client's.
+    /// The tool that finds others, which the client does not know.
     pub(crate) search: Option<Arc<str>>,
-    /// What the prompt showed, and the conversation that it stood in: an example said back is no call.
+    /// The examples of the prompt, and the conversation around them: an example said back does not count as a call.
     pub(crate) shown: Option<Arc<Shown>>,
 }
 
-/// What a model was shown.
+/// The examples that a model was shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
     pub(crate) examples: Examples,
@@ -61,27 +61,27 @@ pub(crate) struct ChoiceReader {
     native: Vec<(String, String)>,
     /// The ids that came with them.
     native_ids: Vec<Option<String>>,
-    /// What stands in them and is not ours.
+    /// The members in them that are not ours.
     foreign: Vec<Foreign>,
     foreign_calls: usize,
     says_else: bool,
     lost: Option<LostCall>,
-    /// What the upstream marked as thought.
+    /// The thoughts that the upstream marked.
     reasoning: String,
-    /// What of it the engine has yet to give back: the client gets all of it as it comes.
+    /// The part of those thoughts that the engine has yet to give back: the client gets all of them as they come.
     apart: String,
-    /// What the model marked as thought in its text.
+    /// The thoughts that the model marked in its text.
     thought: String,
     finish_reason: Option<String>,
     lone_surrogates: usize,
     ids: Ids,
     verdicts: Vec<Verdict>,
     search: Option<Arc<str>>,
-    /// Is an answer that left tokens over believed to have ended by itself?
+    /// An answer that left tokens over counts as ended by itself.
     trusts_ends: bool,
 }
 
-/// Both read a stream of deltas; what they read differs.
+/// The engine's two readers of deltas.
 enum Engine {
     Free(Scanner<'static>),
     /// Held to a schema or a grammar: `{"no_tool_helps": …}` or `{"tool_calls": …}`.
@@ -89,7 +89,7 @@ enum Engine {
 }
 
 impl ChoiceReader {
-    /// For answers to a question that offered `tool_set`.
+    /// Makes a reader of answers to a question that offered `tool_set`.
     pub(crate) fn new(tool_set: &Arc<ToolSet>, options: &ReadOptions) -> ChoiceReader {
         let context = Context {
             native: options.mode == Mode::Native && !options.is_unread,
@@ -163,7 +163,7 @@ impl ChoiceReader {
         Some(slot)
     }
 
-    /// Has a native call begun?
+    /// Returns whether a native call has begun.
     pub(crate) fn has_native(&self) -> bool {
         !self.native.is_empty()
     }
@@ -176,7 +176,7 @@ impl ChoiceReader {
         }
     }
 
-    /// Notes what stands in a piece of the native call of this number and is not ours.
+    /// Notes the members in a piece of the native call of this number that are not ours.
     pub(crate) fn foreign(&mut self, slot: usize, foreign: &Foreign) {
         if foreign.is_empty() {
             return;
@@ -204,24 +204,24 @@ impl ChoiceReader {
         self.says_else = true;
     }
 
-    /// Takes the next piece of what the upstream marks as thought. It stays that, also where a call is found in it.
+    /// Takes the next piece of a thought that the upstream marks. It stays a thought even if it holds a call.
     pub(crate) fn thought(&mut self, text: &str, out: &mut Vec<Event>) {
         self.reasoning.push_str(text);
         self.apart.push_str(text);
         self.feed(Delta::Reasoning(text), out);
     }
 
-    /// Notes why the model stopped.
+    /// Notes the reason for which the model stopped.
     pub(crate) fn stopped(&mut self, finish_reason: &str) {
         self.finish_reason = Some(finish_reason.to_owned());
     }
 
-    /// Notes how many halves of characters came alone.
+    /// Notes the number of halves of characters that came alone.
     pub(crate) fn lone_surrogates(&mut self, number: usize) {
         self.lone_surrogates = number;
     }
 
-    /// Says that no more will come, and what was left of the tokens that the answer might have taken.
+    /// Ends the answer, with the rest of its tokens in `budget`.
     pub(crate) fn finish(mut self, budget: Budget, out: &mut Vec<Event>) -> Choice {
         let reason = match budget {
             Budget::Spent => Some("length"),
@@ -316,13 +316,13 @@ fn leave_out(repeats: &[bool], events: &mut Vec<Event>, outcome: &mut Outcome) {
     outcome.verdicts.retain(|verdict| !verdict.is_native() || stays_there());
 }
 
-/// Leaves out what belongs to such calls.
+/// Leaves out the parts of such calls.
 fn leave_out_of<T>(repeats: &[bool], of_calls: &mut Vec<T>) {
     let mut repeats = repeats.iter();
     of_calls.retain(|_| repeats.next() != Some(&true));
 }
 
-/// Which native calls only repeat one: its id and name, and no arguments.
+/// Finds the native calls that only repeat one: its id and name, and no arguments.
 fn repeats(native: &[(String, String)], ids: &[Option<String>]) -> Vec<bool> {
     let named = || native.iter().zip(ids);
     let is_repeat = |(slot, ((name, arguments), id)): (usize, (&(String, String), &Option<String>))| {
@@ -336,8 +336,8 @@ fn repeats(native: &[(String, String)], ids: &[Option<String>]) -> Vec<bool> {
     named().enumerate().map(is_repeat).collect()
 }
 
-/// Takes what came `apart` from the text out of the events behind `from`: the client has it. What is marked as `thought` in
-/// the text stays. The engine gives back the first before anything that stands behind it, without the calls in it.
+/// Takes the thoughts that came `apart` from the text out of the events behind `from`: the client has them. Thoughts that the
+/// text marks stay. The engine gives back the former first, without the calls in them.
 fn take_back(apart: &mut String, thought: &mut String, from: usize, out: &mut Vec<Event>) {
     let mut at = from;
     while let Some(event) = out.get(at) {
@@ -358,7 +358,7 @@ fn take_back(apart: &mut String, thought: &mut String, from: usize, out: &mut Ve
     }
 }
 
-/// Which of the declared tools the question wants, and what it showed.
+/// The tools that the question wants, and the examples that it showed.
 struct CallFilter {
     tool_set: Arc<ToolSet>,
     allowed: ToolChoice,
@@ -366,8 +366,8 @@ struct CallFilter {
 }
 
 impl CallFilter {
-    /// Keeps the verdicts among `events`, gives each call an id, and refuses calls that nobody asked for or that only
-    /// say back what the prompt showed.
+    /// Keeps the verdicts among `events`, and gives each call an id. Refuses calls that nobody asked for, or that only repeat an
+    /// example of the prompt.
     fn judge(&self, verdicts: &mut Vec<Verdict>, ids: &mut Ids, events: &mut [Event]) {
         for event in events {
             let Event::Call(verdict) = event else { continue };
@@ -404,7 +404,7 @@ impl CallFilter {
     }
 }
 
-/// Takes the searches for tools out of the calls, and returns what they search for.
+/// Takes the searches for tools out of the calls, and returns their words.
 fn take_searches(search: &str, verdicts: &mut Vec<Verdict>, out: &mut Vec<Event>) -> Vec<String> {
     out.retain(|event| !matches!(event, Event::Call(verdict) if is_search(verdict, search)));
     let searches = verdicts.extract_if(.., |verdict| is_search(verdict, search));
@@ -415,7 +415,7 @@ fn take_searches(search: &str, verdicts: &mut Vec<Verdict>, out: &mut Vec<Event>
     searches.filter_map(block).collect()
 }
 
-/// Is this a call of the tool that finds others? No request declares it.
+/// Returns whether this is a call of the tool that finds others. No request declares it.
 fn is_search(verdict: &Verdict, search: &str) -> bool {
     matches!(verdict, Verdict::Refused(refusal) if refusal.name.as_deref() == Some(search))
 }
@@ -434,7 +434,8 @@ mod tests {
         thoughts
     }
 
-    /// What an upstream marks as thought goes on by itself: of the engine comes what the text marks so, and nothing twice.
+    /// A thought that the upstream marks goes on by itself. The engine gives only thoughts that the text marks, and nothing
+    /// twice.
     #[test]
     fn a_thought_is_told_once_wherever_it_is_marked() {
         let tool_set = Arc::new(ToolSet::from_json(r#"[{"name": "ping"}]"#).unwrap());

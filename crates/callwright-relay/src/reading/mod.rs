@@ -1,7 +1,7 @@
-//! Reads what a model wrote: one choice as it arrives, or all choices of a whole answer.
+//! Reads a model's answer: one choice as it arrives, or all choices of a whole answer.
 //!
-//! Reading is the engine's work, and may take long where a model repeats itself for pages. What is short is read where it
-//! comes; the rest on [threads for that](crate::readers), with the same outcome.
+//! Reading is the engine's work, and may take long for a model that repeats itself for pages. Short text is read at once; the
+//! rest on [threads for that](crate::readers), with the same outcome.
 
 mod choice;
 
@@ -19,18 +19,18 @@ use crate::wire::{AnswerChoice, Document, Foreign, choices};
 
 /// One choice that is read as it arrives.
 pub(crate) struct Reading {
-    /// None while it is read elsewhere: who stops waiting for that has no further use for it.
+    /// None while it is read elsewhere: a caller that stops waiting has no further use for it.
     reader: Option<Box<ChoiceReader>>,
     readers: Arc<Readers>,
     turns: Turns,
-    /// Bytes of text that came and did not come out again: what is read at once, should the next piece decide about them.
+    /// Bytes of text that came and did not come out again: they are read at once if the next piece decides about them.
     open: usize,
     /// Bytes of native arguments, about which the end decides.
     native: usize,
 }
 
 impl Reading {
-    /// For an answer to a question that offered `tool_set`.
+    /// Makes a reading of an answer to a question that offered `tool_set`.
     pub(crate) fn new(readers: &Arc<Readers>, tool_set: &Arc<ToolSet>, options: &ReadOptions) -> Reading {
         Reading {
             reader: Some(Box::new(ChoiceReader::new(tool_set, options))),
@@ -46,7 +46,7 @@ impl Reading {
         self.said(text, out, ChoiceReader::text).await;
     }
 
-    /// Takes the next piece of what the upstream marks as thought. It stays that, also where a call is found in it.
+    /// Takes the next piece of a thought that the upstream marks. It stays a thought even if it holds a call.
     pub(crate) async fn thought(&mut self, text: &str, out: &mut Vec<Event>) {
         self.said(text, out, ChoiceReader::thought).await;
     }
@@ -61,7 +61,7 @@ impl Reading {
         slot
     }
 
-    /// Has a native call begun?
+    /// Returns whether a native call has begun.
     pub(crate) fn has_native(&self) -> bool {
         self.reader.as_ref().is_some_and(|reader| reader.has_native())
     }
@@ -73,7 +73,7 @@ impl Reading {
         }
     }
 
-    /// Notes what stands in a piece of the native call of this number and is not ours.
+    /// Notes the members in a piece of the native call of this number that are not ours.
     pub(crate) fn foreign(&mut self, slot: usize, foreign: &Foreign) {
         if let Some(reader) = &mut self.reader {
             reader.foreign(slot, foreign);
@@ -101,21 +101,21 @@ impl Reading {
         }
     }
 
-    /// Notes why the model stopped.
+    /// Notes the reason for which the model stopped.
     pub(crate) fn stopped(&mut self, finish_reason: &str) {
         if let Some(reader) = &mut self.reader {
             reader.stopped(finish_reason);
         }
     }
 
-    /// Notes how many halves of characters came alone.
+    /// Notes the number of halves of characters that came alone.
     pub(crate) fn lone_surrogates(&mut self, number: usize) {
         if let Some(reader) = &mut self.reader {
             reader.lone_surrogates(number);
         }
     }
 
-    /// Says that no more will come, and what was left of the tokens that the answer might have taken.
+    /// Ends the answer, with the rest of its tokens in `budget`.
     pub(crate) async fn finish(mut self, budget: Budget, out: &mut Vec<Event>) -> Choice {
         let is_short = self.is_short(self.native);
         let Some(reader) = self.reader.take() else { return Choice::default() };
@@ -130,7 +130,7 @@ impl Reading {
         choice
     }
 
-    /// Is little read with so many bytes more?
+    /// Returns whether reading this many more bytes is short work.
     fn is_short(&self, more: usize) -> bool {
         !self.turns.is_slow() && self.open + more <= SHORT
     }
@@ -175,7 +175,7 @@ impl Reading {
     }
 }
 
-/// Reads all choices of a whole answer, which `document` is.
+/// Reads all choices of the whole answer `document`.
 pub(crate) async fn read_whole(
     readers: &Readers,
     (document, answered): (&Document, &[AnswerChoice<'_>]),
@@ -195,7 +195,7 @@ pub(crate) async fn read_whole(
         .await
 }
 
-/// So much of a text is read before it is seen whether somebody still waits for it.
+/// The bytes of a text that are read between two checks that somebody still waits for it.
 const PART: usize = 64 << 10;
 
 fn read_choices(
@@ -242,7 +242,7 @@ fn read_choices(
     read
 }
 
-/// A text in parts; a short one, and one of no length, is one part.
+/// Splits a text into parts; a short or empty one is one part.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -256,7 +256,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Reads once more what a model wrote, under other options. Its native calls get other ids.
+/// Reads a model's answer once more, under other options. Its native calls get other ids.
 pub(crate) async fn read_again(
     readers: &Readers,
     choice: &Choice,

@@ -1,7 +1,7 @@
-//! A conversation as every API has one, and the chat messages that it comes to.
+//! A conversation as every API has one, and its chat messages.
 //!
-//! Servers are strict where clients are not: texts of the operator stand at the beginning, each call has one result,
-//! results stand behind their calls, and turns alternate. What comes in may stand in any order; what goes out does not.
+//! Servers are strict where clients are not. Texts of the operator stand at the beginning, each call has one result, results
+//! stand behind their calls, and turns alternate. Everything may come in any order; it goes out in this one.
 
 use callwright_json::{Kind, Value, quote};
 
@@ -10,10 +10,10 @@ use crate::wire::{array, object, string_of};
 /// The result of an old call that has none.
 pub(crate) const NO_RESULT: &str = "no result was recorded";
 
-/// The result of a call whose output is no text: servers refuse an empty one, and models read that nothing came.
+/// The result of a call without a text as output: servers refuse an empty one, and models would read that nothing came.
 const ELSEWHERE: &str = "The output is in the next message.";
 
-/// How an error of a tool begins.
+/// The beginning of an error of a tool.
 const ERROR: &str = "Error: ";
 
 /// Returns the result of a call whose tool has failed, in words that say so.
@@ -24,22 +24,22 @@ pub(crate) fn error_of_tool(mut text: String) -> String {
     text
 }
 
-/// The words in which a result is told that no call stands before.
+/// Returns the words for a result without a call before it.
 pub(crate) fn earlier_result(id: &str, text: &str) -> String {
     format!("Result of an earlier call {id}: {text}")
 }
 
-/// A part of what a user says.
+/// A part of a user's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Text.
+    /// A text.
     Text(String),
     /// Something else, as the JSON text of a part of a chat message.
     Other(String),
 }
 
 impl Part {
-    /// Adds this part to those of one message, whose texts are one.
+    /// Adds this part to those of one message; neighbouring texts become one.
     pub(crate) fn join(self, parts: &mut Vec<Part>) {
         match (parts.last_mut(), self) {
             (Some(Part::Text(text)), Part::Text(more)) => {
@@ -50,13 +50,13 @@ impl Part {
         }
     }
 
-    /// An image at this URL, which may hold its data.
+    /// Makes an image at this URL, which may hold its data.
     pub(crate) fn image(url: &str) -> Part {
         let url = object([("url", quote(url))]);
         Part::Other(object([("type", quote("image_url")), ("image_url", url)]))
     }
 
-    /// A file, by its name and a URL that holds its data.
+    /// Makes a file of its name and a URL that holds its data.
     pub(crate) fn file(name: &str, data: &str) -> Part {
         let file = object([("filename", quote(name)), ("file_data", quote(data))]);
         Part::Other(object([("type", quote("file")), ("file", file)]))
@@ -66,7 +66,7 @@ impl Part {
 /// A call that the model made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Called {
-    /// Empty where the client keeps none: then the conversation gives it one.
+    /// Empty if the client keeps none: then the conversation gives it one.
     pub(crate) id: String,
     pub(crate) name: String,
     /// Their text as it came, whole or broken.
@@ -75,11 +75,11 @@ pub(crate) struct Called {
     pub(crate) foreign: String,
 }
 
-/// What the model said and did in one turn.
+/// The model's words and calls in one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) text: String,
-    /// What it thought, where that came from the upstream that is asked.
+    /// The thoughts, if they came from the upstream that is asked.
     pub(crate) thought: String,
     pub(crate) calls: Vec<Called>,
 }
@@ -89,22 +89,22 @@ pub(crate) struct Turn {
 pub(crate) struct Returned {
     pub(crate) id: String,
     pub(crate) text: String,
-    /// What is no text in it.
+    /// Its parts that are not texts.
     pub(crate) others: Vec<Part>,
 }
 
 /// A conversation, in the order in which it came.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    /// What the operator says before the model has said anything.
+    /// The operator's words before the model has said anything.
     leading: Vec<String>,
-    /// What stands before the model's first turn.
+    /// The parts before the model's first turn.
     opening: Between,
     turns: Vec<(Turn, Between)>,
     n_calls: usize,
 }
 
-/// What stands between two turns of the model.
+/// The parts between two turns of the model.
 #[derive(Debug, Default)]
 struct Between {
     results: Vec<Returned>,
@@ -114,7 +114,7 @@ struct Between {
 }
 
 impl Conversation {
-    /// The operator says something.
+    /// Adds words of the operator.
     pub(crate) fn system(&mut self, text: String) {
         if text.trim().is_empty() {
             return;
@@ -127,7 +127,7 @@ impl Conversation {
         self.between().said.push(Part::Text(format!("<system-message>{text}</system-message>")));
     }
 
-    /// The user says something.
+    /// Adds parts of the user.
     pub(crate) fn user(&mut self, parts: Vec<Part>) {
         if !parts.is_empty() {
             let between = self.between();
@@ -149,7 +149,7 @@ impl Conversation {
         named.or_else(|| open.clone().next()).map_or_else(|| name.to_owned(), |call| call.id.clone())
     }
 
-    /// A call has brought something.
+    /// Adds the result of a call.
     pub(crate) fn result(&mut self, mut returned: Returned) {
         returned.id = self.answered(&returned.id, "");
         let results = &mut self.between().results;
@@ -158,7 +158,7 @@ impl Conversation {
         results.push(returned);
     }
 
-    /// The model takes its turn. What it says right behind another turn of its own belongs to that.
+    /// Adds a turn of the model. Right behind another turn of its own it belongs to that.
     pub(crate) fn turn(&mut self, mut turn: Turn) {
         if turn == Turn::default() {
             return;
@@ -188,14 +188,14 @@ impl Conversation {
         self.turns.last_mut().map_or(&mut self.opening, |(_, between)| between)
     }
 
-    /// The chat messages, as the JSON text of an array.
+    /// Writes the chat messages, as the JSON text of an array.
     pub(crate) fn messages(self) -> String {
         let (system, entries) = self.settled();
         let leading = system.map(|text| message("system", quote(&text)));
         array(leading.into_iter().chain(entries.into_iter().map(Entry::message)))
     }
 
-    /// What the operator says before all, and the rest in the order in which servers take it.
+    /// Returns the operator's first words, and the rest in the order that servers take.
     pub(crate) fn settled(self) -> (Option<String>, Vec<Entry>) {
         let mut entries = Vec::new();
         let system = (!self.leading.is_empty()).then(|| self.leading.join("\n\n"));
@@ -216,24 +216,24 @@ impl Conversation {
     }
 }
 
-/// What a conversation consists of, once results stand behind their calls.
+/// An entry of a conversation, once results stand behind their calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The model's turn.
     Turn(Turn),
-    /// What a call of the turn before brought.
+    /// The result of a call of the turn before.
     Result {
         /// The id of the call.
         id: String,
-        /// What it brought.
+        /// Its text.
         text: String,
     },
-    /// What the user says.
+    /// The user's message.
     User(Vec<Part>),
 }
 
 impl Entry {
-    /// The chat message.
+    /// Writes the chat message.
     fn message(self) -> String {
         match self {
             Entry::Turn(turn) => turn.message(),
@@ -272,8 +272,8 @@ impl Between {
         self.results.is_empty() && self.said.is_empty()
     }
 
-    /// The results of these calls in their order, then what is said. Nothing is missing where the calls are still open: nobody
-    /// has answered them yet.
+    /// Adds the results of these calls in their order, then the other words. Open calls miss no result: nobody has answered them
+    /// yet.
     fn settle(mut self, calls: &[Called], are_open: bool, entries: &mut Vec<Entry>) {
         let mut parts = Vec::new();
         for call in calls {
@@ -308,7 +308,7 @@ fn message(role: &str, content: String) -> String {
     object([("role", quote(role)), ("content", content)])
 }
 
-/// A text where there is nothing but text, else a list of parts.
+/// Writes a text if all parts are texts, else a list of parts.
 fn content(parts: Vec<Part>) -> String {
     let mut joined: Vec<Part> = Vec::new();
     for part in parts {
@@ -329,7 +329,7 @@ fn content(parts: Vec<Part>) -> String {
     }
 }
 
-/// The texts of a content that is a text, or a list of parts.
+/// Returns the texts of a content that is a text, or a list of parts.
 pub(crate) fn text(content: Option<Value<'_>>) -> String {
     let texts = parts(content).into_iter().filter_map(|part| match part {
         Part::Text(text) => Some(text),

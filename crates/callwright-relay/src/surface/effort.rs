@@ -1,6 +1,6 @@
 //! The effort that a model puts into thoughts, in words and in tokens.
 
-/// How much is to be thought, in a word that servers of chats know.
+/// Returns the effort in a word that servers of chats know.
 pub(super) fn chat_effort(effort: &str) -> &str {
     match effort {
         "xhigh" | "max" => "high",
@@ -8,7 +8,7 @@ pub(super) fn chat_effort(effort: &str) -> &str {
     }
 }
 
-/// Up to so many tokens for thoughts are a low effort, and a medium one.
+/// The bounds below which a number of tokens for thoughts is a low, or a medium, effort.
 const LOW_BUDGET: u64 = 4096;
 const MEDIUM_BUDGET: u64 = 16_384;
 

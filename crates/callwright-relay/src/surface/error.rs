@@ -8,8 +8,8 @@ use super::{gemini, ollama};
 use crate::api::Surface;
 use crate::wire::object;
 
-/// An error in OpenAI's form as an API has it, with the status that it has there; none where it stays as it is. `request` is
-/// the id of the request.
+/// Writes an error in OpenAI's form as an API has it, with its status there; none if it stays as it is. `request` is the id of
+/// the request.
 pub fn error_body(
     surface: Surface,
     status: StatusCode,

@@ -1,22 +1,22 @@
-//! What went wrong, as errors in OpenAI's form tell it: ours and those of upstreams.
+//! A failure, read from errors in OpenAI's form: ours and those of upstreams.
 
 use callwright_json::{Value, quote, strict};
 use http::StatusCode;
 
 use crate::wire::{CALL_REFUSED, INVALID_CONTENT, count_of, object, string_of};
 
-/// What went wrong, as an upstream's error tells it.
+/// A failure, as an upstream's error tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
     pub(crate) message: String,
-    /// The stable code for programs; empty where there is none.
+    /// The stable code for programs, or an empty text.
     pub(crate) code: String,
     /// The prompt did not fit into the context.
     pub(crate) overflow: Option<Overflow>,
 }
 
-/// How large a prompt was, and how large it may be, in tokens.
+/// The size of a prompt and its bound, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overflow {
     prompt: Option<u64>,
@@ -24,24 +24,24 @@ pub(crate) struct Overflow {
     most: Option<u64>,
 }
 
-/// What servers call it: OpenAI and whoever follows it, llama.cpp.
+/// The names of servers for it: OpenAI and its followers, llama.cpp.
 const OVERFLOWS: [&str; 2] = [CONTEXT, "exceed_context_size_error"];
 pub(crate) const CONTEXT: &str = "context_length_exceeded";
 
-/// How those say it that have no name for it: vLLM, SGLang; Anthropic; and Ollama.
+/// The words of servers without a name for it: vLLM, SGLang; Anthropic; and Ollama.
 const MOST: &str = "maximum context length is ";
 const TOO_LONG: &str = "prompt is too long: ";
 const OLLAMA: [&str; 2] =
     ["input length exceeds the context length", "prompt is longer than the context length"];
 
 impl Failure {
-    /// The upstream's answer is no good.
+    /// Makes the failure of an upstream's unusable answer.
     pub(crate) fn of_answer(code: &str, message: &str) -> Failure {
         let (message, code) = (message.to_owned(), code.to_owned());
         Failure { status: StatusCode::BAD_GATEWAY, message, code, overflow: None }
     }
 
-    /// Of an error in OpenAI's form; of any other body, what it says in words.
+    /// Reads an error in OpenAI's form, or the words of any other body.
     pub(crate) fn of(status: StatusCode, body: &[u8]) -> Failure {
         let text = String::from_utf8_lossy(body);
         let read = strict(&text).ok().map(|tree| Failure::of_value(status, tree.root(&text)));
@@ -53,7 +53,7 @@ impl Failure {
         })
     }
 
-    /// Of a value that has an `error` in it, or is one.
+    /// Reads a value that has an `error` in it, or is one.
     pub(crate) fn of_value(status: StatusCode, value: Value<'_>) -> Failure {
         let error = value.get("error").unwrap_or(value);
         let message = string_of(error, "message").or_else(|| error.as_str());
@@ -66,7 +66,7 @@ impl Failure {
         Failure { status, message, code, overflow }
     }
 
-    /// The type that the API of messages has for it.
+    /// Returns its type in the API of messages.
     pub(crate) fn messages_type(&self) -> &'static str {
         match self.status.as_u16() {
             _ if self.overflow.is_some() || self.is_ours() => "invalid_request_error",
@@ -83,8 +83,7 @@ impl Failure {
         }
     }
 
-    /// The code of a response that has failed. Clients try again where it is the server's fault, and not where the call was
-    /// wrong.
+    /// Returns the code of a response that has failed. Clients try again after a fault of the server, and not after a wrong call.
     pub(crate) fn response_code(&self) -> &'static str {
         match (self.status.as_u16(), self.code.as_str()) {
             _ if self.overflow.is_some() => CONTEXT,
@@ -95,12 +94,12 @@ impl Failure {
         }
     }
 
-    /// The type of an error of a response.
+    /// Returns the type of an error of a response.
     pub(crate) fn response_type(&self) -> &'static str {
         if self.is_ours() { "invalid_request_error" } else { "server_error" }
     }
 
-    /// The status that clients of Gemini's API are told, who ask again by that alone.
+    /// Returns the status for clients of Gemini's API, who ask again by that alone.
     pub(crate) fn gemini_status(&self) -> StatusCode {
         match self.overflow.is_some() || self.is_ours() {
             true => StatusCode::BAD_REQUEST,
@@ -108,12 +107,12 @@ impl Failure {
         }
     }
 
-    /// Is it an answer that was refused here? It would be refused again.
+    /// Returns whether the answer was refused here. It would be refused again.
     fn is_ours(&self) -> bool {
         [CALL_REFUSED, INVALID_CONTENT].contains(&self.code.as_str())
     }
 
-    /// What clients of messages are told. They read the numbers of a prompt that is too long, and shorten it.
+    /// Returns the words for clients of messages. They read the numbers of a prompt that is too long, and shorten it.
     pub(crate) fn messages_text(&self) -> String {
         match self.overflow {
             Some(Overflow { prompt: Some(prompt), most: Some(most), .. }) if most < prompt => {
@@ -127,16 +126,16 @@ impl Failure {
     }
 }
 
-/// The most tokens that an answer may have, as an upstream says that refuses more.
+/// The most tokens that an answer may have, by an upstream's refusal of more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MostTokens {
-    /// Of each answer of the model.
+    /// The bound of each answer of the model.
     OfModel(u64),
-    /// Of an answer to this prompt: what it leaves of the context.
+    /// The bound of an answer to this prompt: the rest of the context.
     OfPrompt(u64),
 }
 
-/// What an upstream says that refuses an answer of `wanted` tokens as too long. None where it does not say how long one may be.
+/// Reads the bound from a refusal of an answer of `wanted` tokens. None if the upstream does not name one.
 pub(crate) fn most_tokens(status: StatusCode, body: &[u8], wanted: u64) -> Option<MostTokens> {
     if !matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) {
         return None;
@@ -198,7 +197,7 @@ fn numbers(text: &str) -> impl Iterator<Item = u64> {
     text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
 }
 
-/// The error of a message, without what stands around it.
+/// Writes the error of a message, without its envelope.
 pub(crate) fn messages_error(kind: &str, message: &str) -> String {
     object([("type", quote(kind)), ("message", quote(message))])
 }

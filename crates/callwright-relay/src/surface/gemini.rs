@@ -1,7 +1,7 @@
-//! Gemini's `generateContent`: a request of it, as a chat request. The format: `ai.google.dev/api/generate-content`.
+//! Gemini's `generateContent` requests, as chat requests. The format: `ai.google.dev/api/generate-content`.
 //!
-//! Members have their names in camel case or in snake case. What has no place in a chat request is left out; only what would be a
-//! lie if it were left out is refused.
+//! Members have their names in camel case or in snake case. A member without a place in a chat request is left out. It is refused
+//! only if leaving it out would be a lie.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ use crate::wire::{Document, Foreign, WireError, array, object, string_of};
 pub struct GeminiAsk {
     /// The model.
     pub model: String,
-    /// How the answer comes.
+    /// The form in which the answer comes.
     pub form: GeminiForm,
 }
 
@@ -44,16 +44,16 @@ pub enum GeminiForm {
 pub(crate) struct Wanted {
     /// The model, as the client names it.
     pub(crate) model: String,
-    /// How the answer comes.
+    /// The form in which the answer comes.
     pub(crate) form: GeminiForm,
-    /// Whether the client gets what the model thinks.
+    /// The client gets the model's thoughts.
     pub(crate) thoughts: bool,
 }
 
 /// Returns the chat request that this request comes to.
 ///
 /// # Errors
-/// What in it no chat server could be asked.
+/// No chat server could be asked this request.
 pub(crate) fn translated(
     root: Value<'_>,
     asked: Option<&GeminiAsk>,
@@ -102,7 +102,7 @@ fn bad(param: Option<&'static str>, message: &str) -> WireError {
     WireError::bad_request(param, "invalid_request", message.to_owned())
 }
 
-/// A member by its name in camel case, or in snake case: `topP`, `top_p`.
+/// Returns a member by its name in camel case, or in snake case: `topP`, `top_p`.
 fn said<'v>(object: Value<'v>, name: &str) -> Option<Value<'v>> {
     let snake = || {
         let mut snake = String::new();
@@ -123,7 +123,7 @@ fn text_of<'v>(object: Value<'v>, name: &str) -> Cow<'v, str> {
     said(object, name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A list, also where its only element stands alone.
+/// Returns a list, even if its only element stands alone.
 fn listed<'v>(object: Value<'v>, name: &str) -> impl Iterator<Item = Value<'v>> {
     let value = said(object, name);
     let alone = value.filter(|value| value.kind() != Kind::Array);
@@ -155,7 +155,7 @@ fn options(config: Value<'_>) -> Result<Vec<(&'static str, String)>, WireError> 
     Ok(options)
 }
 
-/// Returns the form of the answer. One word of a list, `text/x.enum`, is no JSON.
+/// Returns the form of the answer. One word of a list, `text/x.enum`, has no form in JSON.
 fn format(config: Value<'_>) -> Option<String> {
     let kind = text_of(config, "responseMimeType");
     if !matches!(&*kind, "" | "application/json") {
@@ -170,7 +170,7 @@ fn format(config: Value<'_>) -> Option<String> {
     Some(object([("type", quote("json_schema")), ("json_schema", schema)]))
 }
 
-/// Returns the effort: a word for it, or one for the tokens that it may take; -1 leaves that to the model.
+/// Returns the effort: a word for it, or one for its number of tokens; -1 leaves that to the model.
 fn effort(thinking: Value<'_>) -> Option<Cow<'static, str>> {
     let level = text_of(thinking, "thinkingLevel").to_ascii_lowercase();
     if !matches!(level.as_str(), "" | "thinking_level_unspecified") {
@@ -184,7 +184,7 @@ fn effort(thinking: Value<'_>) -> Option<Cow<'static, str>> {
     }
 }
 
-/// The functions, and the names of tools that only Google's servers run.
+/// Returns the functions, and the names of tools that only Google's servers run.
 fn declared(root: Value<'_>) -> (Vec<String>, Vec<String>) {
     let (mut functions, mut dropped) = (Vec::new(), Vec::new());
     for tool in listed(root, "tools") {
@@ -210,9 +210,9 @@ fn declared(root: Value<'_>) -> (Vec<String>, Vec<String>) {
 /// The functions that may be called.
 #[derive(Default)]
 struct Choice {
-    /// The word of chats for it.
+    /// The word of chats for the choice.
     word: Option<&'static str>,
-    /// The only ones, and whether one of them must be.
+    /// The only functions; `true` if one of them must be called.
     allowed: Option<(Vec<String>, bool)>,
 }
 
@@ -238,8 +238,8 @@ const OURS: &[u8] = b"cw1.";
 /// The longest signature, in bytes.
 const LONGEST: usize = 192 << 10;
 
-/// Returns the signature of a call: the thought before it, and the members that its upstream added. Clients send it back with
-/// the call, where they leave out thoughts. None where there is nothing, or too much.
+/// Returns the signature of a call: the thought before it, and the members that its upstream added. Clients send it back with the
+/// call, but leave out thoughts. None if both are empty, or too long.
 pub(crate) fn signature(thought: &str, foreign: &str) -> Option<String> {
     let foreign = foreign.strip_prefix(',').unwrap_or_default();
     let is_told = !(thought.is_empty() && foreign.is_empty()) && thought.len() + foreign.len() <= LONGEST;
@@ -267,7 +267,7 @@ fn signed(signature: &str) -> Option<(String, String)> {
 #[derive(Default)]
 struct Said {
     conversation: Conversation,
-    /// How many parts have no place in a chat.
+    /// The number of parts without a place in a chat.
     dropped_items: usize,
 }
 
@@ -366,7 +366,7 @@ impl Said {
     }
 }
 
-/// Returns the text of a result: its only member, where that one is called output or error, else all of it.
+/// Returns the text of a result: its only member, if that is called output or error, else all of it.
 fn result_text(response: Value<'_>) -> String {
     let whole = |value: Value<'_>| value.as_str().map_or_else(|| value.raw().to_owned(), Cow::into_owned);
     let mut members = response.members();
@@ -378,7 +378,7 @@ fn result_text(response: Value<'_>) -> String {
     }
 }
 
-/// Returns a user's part as a chat has it; none where it has no form there.
+/// Returns a user's part as a chat has it; none if it has no form there.
 fn of_user(part: Value<'_>) -> Result<Option<Part>, WireError> {
     if let Some(text) = said(part, "text").and_then(Value::as_str) {
         return Ok(Some(Part::Text(text.into_owned())));
@@ -402,7 +402,7 @@ fn of_user(part: Value<'_>) -> Result<Option<Part>, WireError> {
     Err(WireError::bad_request(Some("contents"), "unsupported_file", message))
 }
 
-/// Data in base64, of this type.
+/// Makes a part of data in base64, of this type.
 fn inline(kind: &str, data: &str, name: &str) -> Part {
     let url = format!("data:{kind};base64,{data}");
     match kind.split_once('/') {
@@ -416,7 +416,7 @@ fn inline(kind: &str, data: &str, name: &str) -> Part {
     }
 }
 
-/// The word that Google's servers have for an error with this status.
+/// Returns the word of Google's servers for an error with this status.
 fn status_word(status: u16) -> &'static str {
     match status {
         401 => "UNAUTHENTICATED",
@@ -433,8 +433,8 @@ fn status_word(status: u16) -> &'static str {
     }
 }
 
-/// An error as Gemini's API has it. Clients decide by its number whether to ask again: what was refused here has that of a request
-/// that is wrong.
+/// Writes an error as Gemini's API has it. Clients decide by its number whether to ask again: a refusal of ours has the number of
+/// a wrong request.
 pub(crate) fn error(failure: &Failure) -> String {
     let code = failure.gemini_status().as_u16();
     let error = object([

@@ -1,6 +1,6 @@
-//! Anthropic's messages: a request of theirs, as a chat request.
+//! Anthropic's messages: their requests, as chat requests.
 //!
-//! What has no place in a chat request is left out, and never a reason to refuse: clients send more with each version.
+//! A member without a place in a chat request is left out, and never refused: clients send more with each version.
 
 use std::borrow::Cow;
 
@@ -15,14 +15,14 @@ use super::translated::{Translated, unsupported};
 use crate::tokens::estimated_tokens;
 use crate::wire::{Document, WireError, array, count_of, object, present, string_of};
 
-/// What an answer has to know of a request for messages.
+/// The parts of a request for messages that its answer needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     /// The model, as the client names it.
     pub(crate) model: String,
-    /// Does the client want to see what the model thinks?
+    /// The client gets the model's thoughts.
     pub(crate) thoughts: bool,
-    /// About how many tokens the question has.
+    /// The approximate number of tokens in the question.
     pub(crate) estimate: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) const OUR_SIGNATURE: &str = "cw1.";
 /// Begins an id that an upstream gave in a form that this API does not take; the id itself follows, in base64.
 const CODED_ID: &str = "toolu_cw1_";
 
-/// The id of a call as this API takes it: letters, digits, `_` and `-`. The id can be read from it again.
+/// Returns the id of a call as this API takes it: letters, digits, `_` and `-`. The id can be read from it again.
 pub(crate) fn coded_id(id: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match id.chars().all(is_plain) && !id.starts_with(CODED_ID) {
@@ -46,10 +46,10 @@ fn decoded_id(id: &str) -> String {
     decoded.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| id.to_owned())
 }
 
-/// The chat request that this request comes to.
+/// Returns the chat request of this request.
 ///
 /// # Errors
-/// What in it no chat server could be asked.
+/// No chat server could be asked this request.
 pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Translated<Wanted>, WireError> {
     if root.kind() != Kind::Object {
         return Err(bad(None, "the request must be a JSON object"));
@@ -91,7 +91,7 @@ pub(crate) fn translated(root: Value<'_>, headers: &HeaderMap) -> Result<Transla
     Ok(Translated { dropped, session: session(root, headers), ..translated })
 }
 
-/// How much is to be thought: a word for it, or the tokens that it may take.
+/// Returns the effort: a word for it, or one for its number of tokens.
 fn effort(root: Value<'_>) -> Option<Cow<'_, str>> {
     let thinking = root.get("thinking");
     if thinking.and_then(|thinking| string_of(thinking, "type")).is_some_and(|kind| kind == "disabled") {
@@ -106,7 +106,7 @@ fn bad(param: Option<&'static str>, message: &str) -> WireError {
     WireError::bad_request(param, "invalid_request", message.to_owned())
 }
 
-/// The session that Claude Code names in a header, and others in the user's id: a JSON text with `session_id` in it.
+/// Returns the session that Claude Code names in a header, and others in the user's id: a JSON text with `session_id` in it.
 fn session(root: Value<'_>, headers: &HeaderMap) -> Option<String> {
     let header = headers.get("x-claude-code-session-id").and_then(|value| value.to_str().ok());
     let user = || {
@@ -117,7 +117,7 @@ fn session(root: Value<'_>, headers: &HeaderMap) -> Option<String> {
     header.map(str::to_owned).or_else(user).filter(|session| !session.trim().is_empty())
 }
 
-/// What stands in a member that is a text, or a list of blocks.
+/// Returns the texts of a member that is a text, or a list of blocks.
 fn texts(content: Value<'_>) -> Vec<Cow<'_, str>> {
     match content.as_str() {
         Some(text) => vec![text],
@@ -125,7 +125,7 @@ fn texts(content: Value<'_>) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// Claude Code bills by a block that is no prompt, and whose text changes with each request.
+/// Begins the block by which Claude Code bills. It is not part of the prompt, and its text changes with each request.
 const BILLING: &str = "x-anthropic-billing-header:";
 
 fn system(content: Value<'_>) -> String {
@@ -189,7 +189,7 @@ fn called(block: Value<'_>) -> Called {
     }
 }
 
-/// What Claude Code keeps of an input that it could not parse.
+/// Returns the text that Claude Code keeps of an input that it could not parse.
 pub(crate) fn unparsed(input: Value<'_>) -> Option<Cow<'_, str>> {
     let unparsed = input.get("__unparsedToolInput")?;
     string_of(unparsed, "raw").or_else(|| unparsed.as_str())
@@ -237,7 +237,7 @@ fn returned(block: Value<'_>) -> Result<Returned, WireError> {
     Ok(Returned { id, text, others })
 }
 
-/// A block of what a user says; none where it has no form in a chat.
+/// Returns a block of the user's message; none if it has no form in a chat.
 fn part(block: Value<'_>) -> Result<Option<Part>, WireError> {
     let source = block.get("source");
     let kind = string_of(block, "type");
@@ -268,13 +268,13 @@ fn part(block: Value<'_>) -> Result<Option<Part>, WireError> {
     Ok(Some(part))
 }
 
-/// The tools of functions, and the names of those that no chat server runs.
+/// Returns the functions, and the names of tools that no chat server runs.
 pub(crate) fn declared(root: Value<'_>) -> (Vec<String>, Vec<String>) {
     declared_but(root, &[])
 }
 
-/// The names of the tools that the model is not to see yet: they say `defer_loading`, and no result of a search names them. None
-/// where the server is to search, or where nothing would be left: then the model would never see them.
+/// Returns the names of the tools that the model may not see yet: they say `defer_loading`, and no result of a search names them.
+/// None if the server is to search, or if the model would never see any tool.
 fn deferred(root: Value<'_>) -> Vec<Cow<'_, str>> {
     let tools = || root.get("tools").into_iter().flat_map(Value::elements);
     let is_deferred = |tool: &Value<'_>| tool.get("defer_loading").and_then(Value::as_bool) == Some(true);
@@ -297,7 +297,7 @@ fn deferred(root: Value<'_>) -> Vec<Cow<'_, str>> {
     names.filter(|name| !found.contains(name)).collect()
 }
 
-/// The tools of functions but those of these names, and the names of those that no chat server runs.
+/// Returns the functions but those of these names, and the names of tools that no chat server runs.
 fn declared_but(root: Value<'_>, hidden: &[Cow<'_, str>]) -> (Vec<String>, Vec<String>) {
     let (mut functions, mut dropped) = (Vec::new(), Vec::new());
     for tool in root.get("tools").into_iter().flat_map(Value::elements) {
@@ -325,7 +325,7 @@ fn declared_but(root: Value<'_>, hidden: &[Cow<'_, str>]) -> (Vec<String>, Vec<S
     (functions, dropped)
 }
 
-/// `tool_choice`, and whether there may be several calls.
+/// Returns `tool_choice`, and whether there may be several calls.
 fn choice(choice: Option<Value<'_>>, dropped: &[String]) -> Result<Vec<(&'static str, String)>, WireError> {
     let Some(choice) = choice.filter(|choice| choice.kind() == Kind::Object) else { return Ok(Vec::new()) };
     let mut members = Vec::new();

@@ -1,5 +1,5 @@
-//! The APIs that clients may speak. A request of any of them comes to a chat request, which is what the turn knows; how its
-//! answer is said is the matter of a voice in `deliver`.
+//! The APIs that clients may speak. Each translates its requests into chat requests, the only form that the turn knows. A voice
+//! in `deliver` says the answer.
 
 pub(crate) mod conversation;
 mod effort;
@@ -27,7 +27,7 @@ pub use gemini::{GeminiAsk, GeminiForm};
 pub use responses::ItemsWanted;
 pub(crate) use translated::Translated;
 
-/// What an answer has to know of a request that the chat request does not say.
+/// The parts of a request that its answer needs, and that the chat request lacks.
 #[derive(Clone, Debug)]
 pub(crate) enum Door {
     /// The request is a chat request.
@@ -43,7 +43,7 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// The content type of an answer: a stream of it, or a whole one.
+    /// Returns the content type of an answer: a stream of it, or a whole one.
     pub(crate) fn content_type(&self, is_stream: bool) -> &'static str {
         match self {
             _ if !is_stream => "application/json",
@@ -71,10 +71,10 @@ pub(crate) struct Beside<'r> {
 }
 
 impl Translated<Door> {
-    /// The chat request that a request of this API comes to. What is `kept` for its owner may be gone on from.
+    /// Returns the chat request of a request of this API. It may go on from a response that is `kept` for its owner.
     ///
     /// # Errors
-    /// What in the request cannot be used.
+    /// The request cannot be used.
     pub(crate) fn of(
         surface: Surface,
         document: Document,

@@ -1,6 +1,6 @@
-//! Ollama's own chats: a request of theirs, as a chat request. The format: `docs/api.md` of Ollama.
+//! Ollama's own chats: their requests, as chat requests. The format: `docs/api.md` of Ollama.
 //!
-//! What has no place in a chat request is left out, but for what an upstream of the same API takes.
+//! A member without a place in a chat request is left out, unless an upstream of the same API takes it.
 
 use std::time::Instant;
 
@@ -11,21 +11,21 @@ use super::effort::chat_effort;
 use super::translated::Translated;
 use crate::wire::{Document, WireError, count_of, object, present, string_of};
 
-/// What an answer has to know of a request of Ollama's.
+/// The parts of a request of Ollama's that its answer needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     /// The model, as the client names it.
     pub(crate) model: String,
-    /// Whether the client gets what the model thinks.
+    /// The client gets the model's thoughts.
     pub(crate) thoughts: bool,
-    /// When the request came.
+    /// The time at which the request came.
     pub(crate) since: Instant,
 }
 
-/// The members that only an Ollama knows: of a chat request that goes elsewhere they are no part.
+/// The members that only an Ollama knows: chat requests to other servers lack them.
 pub(crate) const OLLAMAS: [&str; 3] = ["think", "keep_alive", "num_ctx"];
 
-/// What a model is run with, by names that servers of chats have as well.
+/// The options of a model, by names that servers of chats have as well.
 pub(crate) const OPTIONS: [&str; 8] = [
     "temperature",
     "top_p",
@@ -37,10 +37,10 @@ pub(crate) const OPTIONS: [&str; 8] = [
     "repeat_penalty",
 ];
 
-/// The chat request that this request comes to.
+/// Returns the chat request of this request.
 ///
 /// # Errors
-/// What in it no chat server could be asked.
+/// No chat server could be asked this request.
 pub(crate) fn translated(root: Value<'_>) -> Result<Translated<Wanted>, WireError> {
     if root.kind() != Kind::Object {
         return Err(bad(None, "the request must be a JSON object"));
@@ -76,7 +76,7 @@ fn bad(param: Option<&'static str>, message: &str) -> WireError {
     WireError::bad_request(param, "invalid_request", message.to_owned())
 }
 
-/// The form of the answer: `"json"`, or a schema.
+/// Returns the form of the answer: `"json"`, or a schema.
 fn format(root: Value<'_>) -> Result<Option<String>, WireError> {
     let Some(format) = present(root, "format") else { return Ok(None) };
     match (format.kind(), format.as_str().as_deref()) {
@@ -90,7 +90,7 @@ fn format(root: Value<'_>) -> Result<Option<String>, WireError> {
     }
 }
 
-/// How much is to be thought. What thinks does so where it is only told to: not all servers of chats know a word for that.
+/// Returns the effort. `true` alone names none: not all servers of chats know a word for it.
 fn effort(think: Value<'_>) -> Option<String> {
     match think.as_bool() {
         Some(true) => None,
@@ -99,7 +99,7 @@ fn effort(think: Value<'_>) -> Option<String> {
     }
 }
 
-/// What the model is run with, by the names that servers of chats have for it.
+/// Returns the options of the model, by the names of servers of chats.
 fn options(options: Value<'_>) -> Vec<(&'static str, String)> {
     let same = OPTIONS
         .into_iter()
@@ -141,7 +141,7 @@ fn conversation(root: Value<'_>) -> Result<Conversation, WireError> {
     Ok(conversation)
 }
 
-/// The calls of a turn: `[{"function": {"name": "f", "arguments": {}}}]`.
+/// Returns the calls of a turn: `[{"function": {"name": "f", "arguments": {}}}]`.
 fn calls(message: Value<'_>) -> Vec<Called> {
     let listed = present(message, "tool_calls").into_iter().flat_map(Value::elements);
     let called = |call: Value<'_>| {
@@ -168,11 +168,11 @@ fn user(text: String, message: Value<'_>) -> Result<Vec<Part>, WireError> {
     Ok(parts)
 }
 
-/// How the data of images begins, in base64, and their type.
+/// The beginnings of images, in base64, and their types.
 const IMAGES: [(&str, &str); 4] =
     [("iVBORw0KGgo", "png"), ("/9j/", "jpeg"), ("R0lGOD", "gif"), ("UklGR", "webp")];
 
-/// The images of a message: data in base64, without its type.
+/// Returns the images of a message: data in base64, without its type.
 fn images(message: Value<'_>) -> Result<Vec<Part>, WireError> {
     let images = present(message, "images").into_iter().flat_map(Value::elements);
     let part = |image: Value<'_>| {
@@ -184,7 +184,7 @@ fn images(message: Value<'_>) -> Result<Vec<Part>, WireError> {
     images.map(|image| part(image).ok_or_else(refused)).collect()
 }
 
-/// The answer to a request that only has its model loaded: one without messages. None for any other.
+/// Answers a request that only has its model loaded: one without messages. None for any other.
 pub(crate) fn loaded(root: Value<'_>, answer: &'static str) -> Option<String> {
     let asked = ["messages", "prompt", "suffix", "images"];
     let asks = |key: &&str| present(root, key).is_some_and(|value| !matches!(value.raw(), "[]" | "\"\""));
@@ -207,7 +207,7 @@ pub(crate) fn loaded(root: Value<'_>, answer: &'static str) -> Option<String> {
     ]))
 }
 
-/// An error as Ollama has them.
+/// Writes an error as Ollama does.
 pub(crate) fn error(message: &str) -> String {
     object([("error", quote(message))])
 }

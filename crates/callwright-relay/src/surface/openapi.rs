@@ -1,4 +1,4 @@
-//! Schemas in the dialect of OpenAPI, as Gemini's API has them, and the JSON Schemas that they come to.
+//! Schemas in the dialect of OpenAPI, as Gemini's API has them, and their JSON Schemas.
 //!
 //! `{"type": "STRING", "nullable": true}` → `{"type":["string","null"]}`
 
@@ -47,7 +47,7 @@ const MEMBERS: [(&str, Holds); 19] = [
     ("maxProperties", Holds::Count),
 ];
 
-/// Returns the JSON Schema that a schema of this dialect comes to.
+/// Returns the JSON Schema of a schema in this dialect.
 pub(super) fn json_schema(schema: Value<'_>) -> String {
     if schema.kind() != Kind::Object {
         return schema.raw().to_owned();
@@ -98,7 +98,7 @@ fn camel(key: &str) -> Cow<'_, str> {
     Cow::Owned(camel)
 }
 
-/// `"STRING"` → `"string"`; None where the type is not specified.
+/// Converts a type: `"STRING"` → `"string"`; none if the type is not specified.
 fn types(value: Value<'_>, is_nullable: bool) -> Option<String> {
     let lower = |kind: Value<'_>| kind.as_str().map(|kind| kind.to_ascii_lowercase());
     let Some(kind) = lower(value) else {
@@ -112,14 +112,14 @@ fn types(value: Value<'_>, is_nullable: bool) -> Option<String> {
     }
 }
 
-/// A number, also where it is written as a text.
+/// Returns a number, even if it is written as a text.
 fn number(value: Value<'_>) -> Option<Cow<'_, str>> {
     let text = value.as_str()?;
     let is_number = callwright_json::strict(&text).is_ok_and(|tree| tree.root(&text).kind() == Kind::Number);
     is_number.then_some(text)
 }
 
-/// The values that there are. This dialect writes all of them as texts: `{"type": "INTEGER", "enum": ["1", "2"]}`.
+/// Returns the allowed values. This dialect writes all of them as texts: `{"type": "INTEGER", "enum": ["1", "2"]}`.
 fn listed(value: Value<'_>, kind: Option<&str>, is_nullable: bool) -> String {
     let is_of_numbers = matches!(kind, Some("integer" | "number"));
     let one = |value: Value<'_>| match number(value).filter(|_| is_of_numbers) {
@@ -129,7 +129,7 @@ fn listed(value: Value<'_>, kind: Option<&str>, is_nullable: bool) -> String {
     array(value.elements().map(one).chain(is_nullable.then(|| String::from("null"))))
 }
 
-/// An object whose keys are JSON texts.
+/// Writes an object whose keys are JSON texts.
 fn braced<'k>(members: impl Iterator<Item = (&'k str, String)>) -> String {
     let members: Vec<String> = members.map(|(key, value)| format!("{key}:{value}")).collect();
     format!("{{{}}}", members.join(","))

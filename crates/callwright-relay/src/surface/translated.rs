@@ -9,9 +9,9 @@ pub(crate) struct Translated<D> {
     pub(crate) door: D,
     /// Tools that no chat server runs, by name: the model is not told of them.
     pub(crate) dropped: Vec<String>,
-    /// How many items of its conversation have no place in a chat.
+    /// The number of items of its conversation without a place in a chat.
     pub(crate) dropped_items: usize,
-    /// The only tools that may be called, where the request says so apart from `tool_choice`, and whether one must be.
+    /// The only tools that may be called, if the request names them apart from `tool_choice`; `true` if one must be.
     pub(crate) allowed: Option<(Vec<String>, bool)>,
     /// Tools whose arguments may be the bare text of their only member, `input`.
     pub(crate) bare_inputs: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Translated<D> {
 }
 
 impl<D> Translated<D> {
-    /// A chat request, with nothing beside it.
+    /// Makes one of a chat request alone.
     pub(super) fn plain(document: Document, door: D) -> Translated<D> {
         Translated {
             document,
@@ -33,14 +33,14 @@ impl<D> Translated<D> {
         }
     }
 
-    /// The same request, with its door in the form of all APIs.
+    /// Returns the same request, with its door in the form of all APIs.
     pub(super) fn with_door<E>(self, door: impl FnOnce(D) -> E) -> Translated<E> {
         let Translated { document, door: own, dropped, dropped_items, allowed, bare_inputs, session } = self;
         Translated { document, door: door(own), dropped, dropped_items, allowed, bare_inputs, session }
     }
 }
 
-/// The error where nobody here runs any of a request's tools.
+/// Makes the error for a request whose tools nobody here runs.
 pub(super) fn unsupported(names: &[String]) -> WireError {
     let message = format!("no upstream here runs these tools: {}", names.join(", "));
     WireError::bad_request(Some("tools"), "unsupported_tool", message)

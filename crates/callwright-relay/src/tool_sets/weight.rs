@@ -1,27 +1,26 @@
-//! About how many bytes compiled tools take. The text of their definitions goes in; nothing is compiled.
+//! The approximate bytes of compiled tools. The text of their definitions goes in; nothing is compiled.
 
 use callwright_json::{Kind, Value, strict};
 
-/// Without patterns, a compiled set takes so many times the bytes of its text: 31 to 65 times were measured, from 51 KB to
-/// 2.6 MB.
+/// The bytes of a compiled set without patterns, for each byte of its text: 31 to 65 were measured, from 51 KB to 2.6 MB.
 const TIMES: usize = 64;
-/// What the smallest pattern takes: its automata, and the room in which they search.
+/// The bytes of the smallest pattern: its automata, and the room in which they search.
 const PATTERN: usize = 16 << 10;
-/// A sign of a pattern becomes so many bytes of its automata.
+/// The bytes of the automata for each sign of a pattern.
 const SIGN: usize = 64;
-/// A class of characters, `\w` or `[^a]`, has many ranges in UTF-8: so many times a sign.
+/// The weight of a class of characters, `\w` or `[^a]`, against one sign: it has many ranges in UTF-8.
 const CLASS: usize = 16;
-/// No pattern takes more: what is larger is not compiled (256 KiB), and its search has as much room.
+/// The most bytes of a pattern: a larger one is not compiled (256 KiB), and its search has as much room.
 const MOST: usize = 512 << 10;
 
-/// What the tools of this text take once they are compiled, with their text.
+/// Returns the bytes of the tools of this text once they are compiled, with their text.
 pub(super) fn weight(text: &str) -> usize {
     let patterns = strict(text).map_or(0, |tree| patterns(tree.root(text)));
     text.len().saturating_mul(TIMES).saturating_add(patterns)
 }
 
-/// What the patterns in a value take. Whether a member `pattern` is a keyword or the name of an argument makes no difference
-/// to an estimate.
+/// Returns the bytes of the patterns in a value. A member `pattern` that is the name of an argument makes no difference to an
+/// estimate.
 fn patterns(root: Value<'_>) -> usize {
     let (mut sum, mut open) = (0_usize, vec![root]);
     while let Some(value) = open.pop() {
@@ -44,7 +43,7 @@ fn patterns(root: Value<'_>) -> usize {
     sum
 }
 
-/// `^[a-z]{1,50}$`: what stands before a number is there so many times.
+/// Returns the signs of `^[a-z]{1,50}$`: the part before a number counts that many times.
 fn pattern(text: &str) -> usize {
     let numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<usize>().ok());
     let times = numbers.max().unwrap_or(1).max(1);

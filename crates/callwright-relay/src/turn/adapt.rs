@@ -1,4 +1,4 @@
-//! Asks one upstream until it takes the request: what it refuses is left out, or said in its words, and asked again.
+//! Asks one upstream until it takes the request: a refused part is left out, or said in the upstream's words, and asked again.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::target::Target;
 use crate::upstream::Upstream;
 use crate::wire::WireError;
 
-/// How an upstream is asked next.
+/// The next question to an upstream.
 struct Asking<'q> {
     target: Target,
     question: Cow<'q, Question>,
@@ -31,7 +31,7 @@ struct Asking<'q> {
     is_renamed: bool,
     /// The bound of tokens has been lowered.
     is_lowered: bool,
-    /// What the upstream said of `strict`, where it refused that.
+    /// The upstream's words about `strict`, if it refused that.
     refused_strictly: Option<String>,
 }
 
@@ -41,7 +41,7 @@ struct ErrorAnswer {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
-    /// What it says is refused, if it says that.
+    /// The refusal that it tells, if any.
     refusal: Option<Refusal>,
     asked: Target,
     shown: Shown,
@@ -62,7 +62,7 @@ impl ErrorAnswer {
 }
 
 impl Turn {
-    /// Asks this one; where it takes no tools, no constraint or no `strict`, once more without.
+    /// Asks this target; if it takes no tools, no constraint or no `strict`, once more without.
     pub(crate) async fn open_at(
         &mut self,
         target: Target,
@@ -103,7 +103,7 @@ impl Turn {
         }
     }
 
-    /// Asks as it is to be asked now.
+    /// Asks in the present form.
     async fn ask_once(
         &mut self,
         asking: &mut Asking<'_>,
@@ -142,13 +142,13 @@ impl Turn {
         Ok(Err(ErrorAnswer { upstream, status, headers, body, refusal, asked, shown }))
     }
 
-    /// Writes down why no answer came.
+    /// Notes the reason for which no answer came.
     fn not_asked(&mut self, status: Option<StatusCode>, why: &str, error: WireError) -> NoAnswer {
         self.log.failed(status.map(|status| status.as_u16()), why);
         NoAnswer::Error(error)
     }
 
-    /// Changes the request so that the upstream takes it, where the error says of what it does not. Returns why it is asked again.
+    /// Changes the request so that the upstream takes it, if the error tells how. Returns the reason for asking again.
     async fn adapt(&self, asking: &mut Asking<'_>, error: &ErrorAnswer) -> Option<AttemptReason> {
         if self.without_usage(asking, error) {
             return Some(AttemptReason::NoUsage);
@@ -165,7 +165,8 @@ impl Turn {
         self.without_constraint(asking, error).await.then_some(AttemptReason::NoConstraint)
     }
 
-    /// Who refuses a member of a request names it: `stream_options` is ours, where the client did not ask for it.
+    /// Drops `stream_options`, which is ours if the client did not ask for it. A server that refuses a member of a request names
+    /// it.
     fn without_usage(&self, asking: &Asking<'_>, error: &ErrorAnswer) -> bool {
         let upstream = &error.upstream;
         let is_ours = asking.question.stream && !self.ask.answer.usage && upstream.counts_streams();
@@ -238,7 +239,7 @@ impl Turn {
     }
 }
 
-/// Who takes no `strict` is asked without it; that is learned once such a request is answered.
+/// Drops `strict`; the refusal is learned once such a request is answered.
 fn without_strict(asking: &mut Asking<'_>, error: &ErrorAnswer) -> bool {
     let is_open = matches!(error.refused(), None | Some(Refused::Schema));
     if error.asked.strict == Strict::None || !is_open {

@@ -1,39 +1,39 @@
-//! Half a call: what goes on with it, where another answer makes the same call.
+//! Half a call, and its continuation in another answer with the same call.
 
 use callwright::{Acceptance, Refusal, Verdict};
 
-/// A refused call of which the client has a part.
+/// A refused call, and the part of it that the client has.
 #[derive(Clone, Debug)]
 pub(crate) struct Begun {
     /// Its place among the verdicts.
     pub(crate) at: usize,
-    /// What of its arguments is out.
+    /// The part of its arguments that is out.
     pub(crate) sent: String,
     pub(crate) refusal: Refusal,
 }
 
 impl Begun {
-    /// The call among `verdicts` that goes on with what is out, in the same place.
+    /// Returns the call among `verdicts` that continues the sent part, in the same place.
     pub(crate) fn whole_in<'v>(&self, verdicts: &'v [Verdict]) -> Option<&'v Acceptance> {
         let Verdict::Accepted(call) = verdicts.get(self.at)? else { return None };
         self.goes_on_in(call).then_some(call)
     }
 
-    /// Returns whether `call` goes on with what is out: it is of the same tool, and begins so.
+    /// Returns whether `call` continues the sent part: it is of the same tool, and begins so.
     pub(crate) fn goes_on_in(&self, call: &Acceptance) -> bool {
         Some(&call.name) == self.refusal.name.as_ref() && call.arguments.starts_with(&self.sent)
     }
 }
 
-/// Has `call` begin with the bytes that were `sent`, where it begins with the same JSON. Who sends arguments as an object has
-/// other blanks in them than who sends them as a text.
+/// Has `call` begin with the bytes that were `sent`, if it begins with the same JSON. An upstream that sends arguments as an
+/// object has other blanks in them than one that sends texts.
 pub(crate) fn begin_with(call: &mut Acceptance, sent: &str) {
     if let Some(rest) = rest_of(&call.arguments, sent) {
         call.arguments = format!("{sent}{rest}");
     }
 }
 
-/// What of `json` stands behind its beginning `sent`, whatever blanks are between the words of both.
+/// Returns the rest of `json` behind its beginning `sent`, whatever blanks are between the words of both.
 fn rest_of<'j>(json: &'j str, sent: &str) -> Option<&'j str> {
     let (mut rest, mut left) = (json, sent);
     let (mut in_string, mut is_escaped, mut last) = (false, false, ' ');

@@ -1,4 +1,4 @@
-//! Chooses how a candidate is asked: natively or in prompt mode, in which dialect, and what its answer is held to.
+//! Chooses the way to ask a candidate: natively or in prompt mode, in which dialect, and under which constraint.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::target::Target;
 use crate::upstream::Candidate;
 
 impl Turn {
-    /// How this candidate is to be asked.
+    /// Returns the way to ask this candidate.
     pub(crate) async fn target(&self, candidate: Candidate) -> Target {
         // Old calls and results need a server that knows them, too.
         if !self.has_tools() && !self.ask.tells_of_tools() {
@@ -43,14 +43,14 @@ impl Turn {
         self.target_in(mode, candidate, capability, &self.ask.calls.choice)
     }
 
-    /// How this candidate is to be asked in prompt mode.
+    /// Returns the way to ask this candidate in prompt mode.
     pub(crate) async fn prompt_target(&self, candidate: Candidate) -> Target {
         let capability = Box::pin(self.relay.capabilities.of(&candidate)).await;
         self.target_in(Mode::Prompt, candidate, capability, &self.ask.calls.choice)
     }
 
-    /// The target of a follow-up for which the answer `target` gave calls for. One that demands a call is held to its
-    /// form where the server can do that, also where the request itself left the model free.
+    /// Returns the target of a follow-up to the answer of `target`. A demanded call is held to its form if the server can do
+    /// that, even if the request itself left the model free.
     pub(crate) fn follow_up_target(&self, target: &Target, choice: &ToolChoice) -> Target {
         let is_free = target.mode == Mode::Prompt && target.constrain == Constrain::None;
         if !is_free || !choice.is_required() || self.ask.calls.choice.is_required() {
@@ -60,7 +60,7 @@ impl Turn {
         self.target_in(Mode::Prompt, target.candidate.clone(), capability, choice)
     }
 
-    /// Finds out what can be found out of `candidate`, while its first answer is under way.
+    /// Finds out more about `candidate`, while its first answer is under way.
     fn find_out_beside(&self, candidate: &Candidate) {
         if self.relay.capabilities.is_asking(candidate) {
             return;

@@ -12,35 +12,35 @@ use crate::question::Question;
 use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::target::Target;
 
-/// What came of a choice so far.
+/// The outcome of a choice so far.
 struct Climb<'b> {
     first: Choice,
-    /// The refused call of which the client has a part: only one that goes on with it may take its place.
+    /// The refused call that the client has a part of: only its continuation may take its place.
     begun: Option<&'b Begun>,
     /// The answers that were asked for after it.
     again: Vec<Choice>,
     verdicts: Vec<Verdict>,
-    /// What a later answer says instead of calling anything.
+    /// The words of a later answer without calls.
     more_text: String,
-    /// What feedback follows.
+    /// The question that feedback follows.
     question: Question,
-    /// What a model finds out about its tools is no sign that it did anything wrong: how many answers come of that.
+    /// The number of answers that followed a search for tools: a search does not count as a fault.
     n_searched: usize,
     /// The tokens of the last answer.
     spent: u64,
-    /// What was told so far.
+    /// The calls that were told of so far.
     told: Vec<Told>,
-    /// Nobody had to be asked: what the upstream tells of a call that it could not read is what the model wrote.
+    /// Nobody had to be asked: the upstream quotes the model's text of a call that it could not read.
     is_told: bool,
     is_lost: bool,
     owes_a_call: bool,
 }
 
-/// What a question tells of calls, what it offers, and whether it ends in a result: a native call that is answered by a result is
-/// told in another way than in words.
+/// The calls that a question tells of, its offer, and whether it ends in a result. A native call with a result is told of in
+/// another way than in words.
 type Told = (Vec<(Option<String>, String)>, callwright::ToolChoice, bool);
 
-/// What is asked next, and why.
+/// The next question, and its reason.
 type Next = (Question, AttemptReason);
 
 impl<'b> Climb<'b> {
@@ -61,14 +61,14 @@ impl<'b> Climb<'b> {
         }
     }
 
-    /// Takes an answer in the place of all that there was.
+    /// Takes an answer in the place of everything before.
     fn take(&mut self, answer: Choice) {
         self.verdicts.clone_from(&answer.outcome.verdicts);
         self.more_text.clone_from(&answer.outcome.text);
         self.again.push(answer);
     }
 
-    /// Takes the answer to `next` for what it changes.
+    /// Takes the parts of the answer to `next` that change something.
     fn take_answer(&mut self, answer: Choice, (next, reason): Next) {
         if let Some(begun) = self.begun {
             return self.take_rest(begun, answer, reason);
@@ -103,8 +103,8 @@ impl<'b> Climb<'b> {
         self.again.push(answer);
     }
 
-    /// Takes the answer that should go on with a call of which the client has a part. The same request brings all behind that
-    /// again; any other one brings this call alone.
+    /// Takes the answer that should go on with a half-sent call. The same request brings everything behind that call again; any
+    /// other one brings this call alone.
     fn take_rest(&mut self, begun: &Begun, answer: Choice, reason: AttemptReason) {
         let n_kept = if reason == AttemptReason::Repeat { begun.at } else { self.verdicts.len() };
         let stand = self.verdicts.iter().take(n_kept).enumerate();
@@ -118,7 +118,7 @@ impl<'b> Climb<'b> {
         self.again.push(answer);
     }
 
-    /// The question, which says how the call has to begin of which the client has a part.
+    /// Adds to the question the beginning of the half-sent call.
     fn beginning_so(&self, question: Question) -> Question {
         match self.begun {
             Some(begun) => followup::beginning_so(question, &begun.sent),
@@ -126,7 +126,7 @@ impl<'b> Climb<'b> {
         }
     }
 
-    /// Did the last answer make another call, or none, where the client has a part of one? Then that stays refused.
+    /// Returns whether the last answer left the half-sent call: it made another one, or none. Then that call stays refused.
     fn has_left_begun(&mut self) -> bool {
         let Some(begun) = self.begun else { return false };
         let is_refused = matches!(self.verdicts.get(begun.at), Some(Verdict::Refused(_)));
@@ -137,7 +137,7 @@ impl<'b> Climb<'b> {
         has_left
     }
 
-    /// How it ends with calls that are all right.
+    /// Returns the end of a choice whose calls are all right.
     fn delivered(&self, mode: Mode) -> TurnEnd {
         let n_again = self.again.len();
         if self.is_told && n_again == 1 {
@@ -175,7 +175,7 @@ impl<'b> Climb<'b> {
 }
 
 impl Turn {
-    /// Asks again until the calls of a choice, which took the tokens that are `spent`, are right, or the ladder ends.
+    /// Asks again until the calls of a choice are right, or the ladder ends. The choice took `spent` tokens.
     pub(super) async fn climb(
         &mut self,
         mut first: Choice,
@@ -228,7 +228,7 @@ impl Turn {
         climb.ended(end)
     }
 
-    /// Finds the call that the upstream could not read, where there is one.
+    /// Finds the call that the upstream could not read, if there is one.
     async fn recover(&mut self, climb: &mut Climb<'_>, target: &Target) {
         let lost = climb.first.lost.clone();
         let n_asked = self.log.attempts();
@@ -241,7 +241,7 @@ impl Turn {
         climb.is_told = lost.is_some() && !climb.again.is_empty() && n_asked == self.log.attempts();
     }
 
-    /// Asks for the call that was demanded and did not come, or for an answer where none came at all.
+    /// Asks for a demanded call that did not come, or for an answer if none came at all.
     async fn demand(&mut self, climb: &mut Climb<'_>, target: &Target) {
         let Climb { first, verdicts, .. } = &*climb;
         let owes_a_call = self.ask.calls.choice.is_required()
@@ -276,10 +276,10 @@ impl Turn {
         }
     }
 
-    /// What is asked next.
+    /// Returns the next question.
     ///
     /// # Errors
-    /// How it ends, where nothing is.
+    /// The ladder ends so, without another question.
     fn next(&mut self, climb: &Climb<'_>, target: &Target) -> Result<Next, TurnEnd> {
         let refusals: Vec<&Refusal> = refusals(&climb.verdicts).collect();
         let step = self.ladder.next(&refusals, climb.spent, self.log.elapsed());
@@ -322,8 +322,8 @@ impl Turn {
         Ok((followup::reask(refusal, offer, &self.ask.calls.choice, safe, tokens), AttemptReason::Reask))
     }
 
-    /// `next`, or else a plainer question, if the same was not asked before: a model that makes the same calls again, told of them
-    /// and offered the same, makes them a third time.
+    /// Returns `next`, or else a plainer question, if the same was not asked before. A model that repeats its calls after hearing
+    /// of them, with the same offer, makes them a third time.
     fn new_question(&self, climb: &mut Climb<'_>, next: Question, reason: AttemptReason) -> Option<Question> {
         let refusals: Vec<&Refusal> = refusals(&climb.verdicts).collect();
         let told = |next: &Question| -> Told {

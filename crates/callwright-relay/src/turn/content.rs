@@ -1,7 +1,6 @@
 //! JSON that a request asks for with `response_format`: held to its schema like arguments, repaired, asked for again.
 //!
-//! An answer's words go in; the JSON that they come to goes out, or the reason why they come to none. What stays wrong is
-//! never called right.
+//! An answer's words go in; their JSON goes out, or the reason for which they have none. Wrong content is never called right.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::target::Target;
 use crate::wire::ContentForm;
 
 impl Turn {
-    /// Holds what a choice says to the form that the request asks for, and asks again where it does not fit.
+    /// Holds a choice to the form that the request asks for, and asks again if it does not fit.
     pub(crate) async fn settle_content(&mut self, resolution: &mut Resolution, target: &Target) {
         // Calls, and words about refused ones, stand in the place of the content.
         if !resolution.verdicts.is_empty() {
@@ -114,7 +113,7 @@ impl Turn {
         answer
     }
 
-    /// Leaves content as it is that stayed wrong, and says why.
+    /// Leaves wrong content as it is, and says the reason.
     fn leave_content(
         &mut self,
         resolution: &mut Resolution,
@@ -136,9 +135,9 @@ impl Turn {
 
 /// Content that is asked for until it fits.
 struct ContentAsking {
-    /// What the last answer said.
+    /// The words of the last answer.
     text: String,
-    /// What feedback follows.
+    /// The question that feedback follows.
     question: Question,
     target: Target,
     /// The tokens of the last answer.
@@ -154,22 +153,22 @@ impl Resolution {
     }
 }
 
-/// A text that has become the JSON that it has to be.
+/// A text, repaired to the JSON that it has to be.
 pub(crate) struct Mended {
     pub(crate) text: String,
-    /// How often each kind of repair was needed.
+    /// The number of repairs of each kind.
     pub(crate) repairs: BTreeMap<&'static str, usize>,
 }
 
-/// What the content of an answer has to be.
+/// The form that the content of an answer has to have.
 pub(crate) struct ContentCheck {
-    /// None where any JSON will do.
+    /// None if any JSON will do.
     schema: Option<Schema>,
     policy: Policy,
 }
 
 impl ContentCheck {
-    /// None where the request asks for no JSON.
+    /// Compiles the form; none if the request asks for no JSON.
     pub(crate) async fn of(
         form: Option<ContentForm<'_>>,
         model: &str,
@@ -193,7 +192,7 @@ impl ContentCheck {
         Some(Arc::new(ContentCheck { schema, policy }))
     }
 
-    /// As [`ContentCheck::read`], where that may take long elsewhere.
+    /// As [`ContentCheck::read`], but long texts are read elsewhere.
     pub(crate) async fn read_by(
         self: &Arc<ContentCheck>,
         readers: &Readers,
@@ -208,7 +207,7 @@ impl ContentCheck {
         readers.elsewhere(move |_| check.read(&text, finish_reason.as_deref())).await
     }
 
-    /// The JSON that a choice without words ends its thought with: some servers take all that a model says for that.
+    /// Returns the JSON at the end of the thought of a choice without words: some servers take the whole answer for a thought.
     async fn in_thought(self: &Arc<ContentCheck>, readers: &Readers, choice: &Choice) -> Option<Mended> {
         let mut thought = choice.reasoning.clone();
         append(&mut thought, &choice.outcome.reasoning);
@@ -222,7 +221,7 @@ impl ContentCheck {
         Some(mended)
     }
 
-    /// The repaired text; none where `text` is right as it stands.
+    /// Returns the repaired text; none if `text` is right as it stands.
     fn read(&self, text: &str, finish_reason: Option<&str>) -> Result<Option<Mended>, Box<Refusal>> {
         let reason = match heal(text, self.schema.as_ref(), finish_reason) {
             Ok(healed) if healed.repairs.is_empty() && healed.coercions.is_empty() => return Ok(None),
@@ -248,7 +247,7 @@ impl ContentCheck {
         }))
     }
 
-    /// What is wrong with a text that could be repaired.
+    /// Returns the fault of a text that could be repaired.
     fn objection(&self, text: &str) -> Reason {
         match (strict(text), &self.schema) {
             (Ok(tree), Some(schema)) => Reason::Invalid(schema.check(tree.root(text))),

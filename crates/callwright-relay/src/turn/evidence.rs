@@ -1,8 +1,8 @@
-//! What an answer shows of whether the model gets its tools natively, and makes calls of them.
+//! The evidence of an answer that the model gets its tools natively, and makes calls of them.
 //!
-//! An upstream that refuses tools says so; one that drops them answers as if there were none. That it does is seen by the
-//! tokens of the prompt, where the tools are large beside the rest. Where they are not, the same prompt is counted once
-//! without them, which costs little because it is short.
+//! An upstream that refuses tools says so; one that drops them answers as if there were none. The tokens of the prompt show that,
+//! if the tools are large beside the rest. If they are not, the same prompt is counted once without them, which costs little
+//! because it is short.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::target::Target;
 use crate::upstream::Candidate;
 use crate::wire::{Document, PromptTokens, prompt_tokens, string_of};
 
-/// The fewest and the most ASCII characters that tokenizers make a token of, on the average of a text.
+/// The fewest and the most ASCII characters in a token, on the average of a text.
 const CHARS_PER_TOKEN: (f64, f64) = (3.0, 4.5);
-/// How far a model's own characters per token may be from those of another text.
+/// The spread of a model's own characters per token between its texts.
 const OWN_RATE_SPREAD: f64 = 0.15;
-/// From so many tokens on an answer tells its model's characters per token.
+/// The number of tokens from which an answer tells its model's characters per token.
 const RATE_TOKENS: u64 = 32;
 /// The most tokens that a chat template adds of its own.
 const TEMPLATE_TOKENS: f64 = 400.0;
@@ -33,9 +33,9 @@ const TEMPLATE_TOKENS: f64 = 400.0;
 const LONGEST_COUNT: usize = 1 << 20;
 
 impl Turn {
-    /// Takes up what the first answer shows. True if the same request is to be asked again in prompt mode: the tools did
-    /// not get to the model, or it made no call although one was demanded. What the client has read stays, `sent`: then
-    /// the next request goes in prompt mode.
+    /// Takes up the evidence of the first answer. Returns whether the same request is to be asked again in prompt mode: the tools
+    /// did not get to the model, or a demanded call did not come. Words that the client has, `sent`, stay: then only the next
+    /// request goes in prompt mode.
     pub(super) async fn is_disproved(
         &self,
         target: &Target,
@@ -99,8 +99,8 @@ impl Turn {
         self.is_dropped(target, only, tokens, sent).await
     }
 
-    /// Does the count of the prompt's tokens show that the tools did not get to the model? Where it says nothing, small requests are
-    /// counted, once in a while.
+    /// Returns whether the count of the prompt's tokens shows that the tools did not get to the model. If it shows nothing, small
+    /// requests are counted, once in a while.
     async fn is_dropped(
         &self,
         target: &Target,
@@ -144,7 +144,7 @@ impl Turn {
     }
 }
 
-/// Finds out by a small request whether a model makes native calls, where one that a client demanded did not come.
+/// Finds out by a small request whether a model makes native calls, after a client's demanded call did not come.
 async fn confirmed(relay: Arc<Relay>, candidate: Candidate) {
     let bound = relay.capabilities.bound(&candidate).unwrap_or(BoundMember::MaxTokens);
     let question = trial::question(&candidate.model, bound);
@@ -158,27 +158,27 @@ async fn confirmed(relay: Arc<Relay>, candidate: Candidate) {
     }
 }
 
-/// The characters that a token of this answer has, where it is long enough to tell.
+/// Returns the characters of a token in this answer, if it is long enough to tell.
 fn own_rate(choice: &Choice, tokens: PromptTokens) -> Option<f64> {
     let said = choice.raw.chars().count() + choice.reasoning.chars().count();
     (RATE_TOKENS <= tokens.completion).then(|| said as f64 / tokens.completion as f64)
 }
 
-/// How many tokens an answer may have that is only asked for its count: some servers demand sixteen.
+/// The bounds of an answer that only counts: some servers demand sixteen.
 const COUNT_BOUNDS: [u64; 2] = [1, 16];
 
-/// A prompt that is to be counted with its tools and without.
+/// A prompt that is counted with its tools and without.
 struct Count {
     candidate: Candidate,
     /// The texts of the tools.
     tools: Size,
-    /// Its tokens with them, or the requests that tell, where the answer did not.
+    /// Its tokens with them, or the requests that tell if the answer did not.
     with: Result<u64, [Bytes; 2]>,
     without: [Bytes; 2],
 }
 
 impl Count {
-    /// Counts where nobody says whether the model takes tools, and takes up what that shows. True if it does not.
+    /// Counts if no source says that the model takes tools, and takes up the evidence. Returns whether the tools were dropped.
     async fn shows_dropped(&self, relay: &Relay) -> bool {
         // The server may have been asked while the answer was under way.
         let known = relay.capabilities.of(&self.candidate).await;
@@ -206,7 +206,7 @@ impl Count {
         evidence == Evidence::Dropped
     }
 
-    /// The tokens of the prompt that the first of `requests` to be taken has.
+    /// Returns the prompt's tokens of the first of `requests` that is taken.
     async fn tokens(&self, relay: &Relay, requests: &[Bytes; 2]) -> Option<u64> {
         let model = &self.candidate.model;
         tracing::info!(model, "[relay] the prompt is counted, to see whether tools get into it");
@@ -224,18 +224,18 @@ impl Count {
     }
 }
 
-/// How large the parts of a prompt are.
+/// The sizes of a prompt's parts.
 struct Texts {
-    /// All but the tools, as it stands in the request: no rendering of it is longer.
+    /// Everything but the tools, as it stands in the request: no rendering of it is longer.
     messages: Size,
-    /// What is said in the messages: no rendering leaves it out.
+    /// The words in the messages: no rendering leaves them out.
     said: Size,
-    /// The names and descriptions in the definitions: templates write what is between in notations of their own.
+    /// The names and descriptions in the definitions: templates write the rest in notations of their own.
     tools: Size,
 }
 
 impl Texts {
-    /// None where tokens cannot tell: a picture or a sound has its own, and later turns hold what came before.
+    /// Measures a request; none if tokens cannot tell. A picture or a sound has its own, and later turns hold the earlier ones.
     fn of(document: &Document, is_legacy: bool) -> Option<Texts> {
         let root = document.root();
         let mut texts = Texts { messages: Size::default(), said: Size::default(), tools: Size::default() };
@@ -258,8 +258,8 @@ impl Texts {
         Some(texts)
     }
 
-    /// What a prompt of so many tokens shows of the tools. A model's own rate only makes the bounds more careful, or shows
-    /// that they are in it: tokens of thoughts that nobody sees make it look lower than it is.
+    /// Returns the evidence of this number of tokens about the tools. A model's own rate only makes the bounds more careful, or
+    /// shows that the tools are in it: tokens of unseen thoughts make it look lower than it is.
     fn judge(&self, tokens: u64, own_rate: Option<f64>) -> Option<Evidence> {
         if tokens == 0 {
             return None;
@@ -277,12 +277,12 @@ impl Texts {
     }
 }
 
-/// How long a text is, in characters.
+/// The length of a text, in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Size {
     ascii: usize,
     others: usize,
-    /// The bytes of the others.
+    /// The bytes of all other characters.
     other_bytes: usize,
 }
 
@@ -311,12 +311,12 @@ impl Size {
         }
     }
 
-    /// The fewest tokens that it takes.
+    /// Returns the fewest tokens that it takes.
     fn least(self, chars_per_token: f64) -> f64 {
         (self.ascii + self.others) as f64 / chars_per_token
     }
 
-    /// The most tokens that it takes: one for each byte of what is not ASCII.
+    /// Returns the most tokens that it takes: one for each byte outside ASCII.
     fn most(self, chars_per_token: f64) -> f64 {
         self.ascii as f64 / chars_per_token + self.other_bytes as f64
     }

@@ -1,4 +1,4 @@
-//! An upstream's error, as the client gets it: in the upstream's words where it has some, else in ours.
+//! An upstream's error, as the client gets it: in the upstream's words if it has some, else in ours.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
@@ -8,7 +8,7 @@ use crate::surface::Failure;
 use crate::upstream::Upstream;
 use crate::wire::{WireError, looks};
 
-/// What the client gets of an upstream that answered with an error. `body` holds no secret.
+/// Returns the client's error for an upstream's error. `body` holds no secret.
 pub(crate) fn explained(
     upstream: &Upstream,
     status: StatusCode,
@@ -32,8 +32,8 @@ pub(crate) fn explained(
     NoAnswer::Error(WireError::upstream(status, "bad_answer", message))
 }
 
-/// What is wrong with the key that the upstream got, where that is its complaint. A client cannot know it: its own key goes
-/// to no upstream, and the upstream speaks of the key that it got, or of none.
+/// Returns the fault of the upstream's key, if the error is about it. A client cannot know it: its own key goes to no upstream,
+/// and the upstream speaks of the key that it got, or lacked.
 fn about_key(
     upstream: &Upstream,
     status: StatusCode,
@@ -56,14 +56,14 @@ fn about_key(
     }
 }
 
-/// Is this the upstream's own error, which says more than we could? A proxy's page is none, and neither is what a web
-/// framework says of a path that it does not know: `{"detail": "Not Found"}`.
+/// Returns whether the upstream's own error says more than we could. A proxy's page does not. Neither does a web framework's
+/// answer to an unknown path: `{"detail": "Not Found"}`.
 fn is_explained(status: StatusCode, body: &[u8]) -> bool {
     let Ok(error) = serde_json::from_slice::<callwright::value::Value>(body) else { return false };
     status != StatusCode::NOT_FOUND || ["error", "message"].iter().any(|key| error.get(key).is_some())
 }
 
-/// What is mostly wrong where an upstream answers like this.
+/// Returns the usual cause of such an answer.
 fn hint(status: StatusCode, upstream: &Upstream) -> &'static str {
     let is_plain = upstream.location().starts_with("http:");
     match status {

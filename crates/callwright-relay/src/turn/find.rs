@@ -1,7 +1,7 @@
 //! Tools that do not all fit into a question: the model is shown some, and finds others by a call that is answered here.
 //!
-//! Shown are the tools that the conversation has called, those that a search finds for what the user says, and one that searches. What the
-//! model asks it, and what came of that, is no part of the client's conversation. A call of a tool that is not shown is one all the same.
+//! The model sees the tools that the conversation has called, those that a search finds for the user's words, and one that
+//! searches. Searches and their results stay out of the client's conversation. A call of a hidden tool counts like any other.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use crate::target::Target;
 use crate::tool_search::ToolSearch;
 use crate::wire::{Change, Document, rewritten, string_of};
 
-/// How often a model may search in one request.
+/// The most searches in one request.
 const SEARCHES: u32 = 3;
 
-/// So much of what is shown at first may one search bring: a quarter, and three tools at least.
+/// The part of the tools shown at first that one search may bring: a quarter, and three tools at least.
 const SHARE: usize = 4;
 const LEAST: usize = 3;
 
-/// The most bytes of the user's last words that are searched with.
+/// The most bytes of the user's last words in a search.
 const WORDS: usize = 4 << 10;
 
 impl Turn {
-    /// Shows the model no more tools than are configured. Where all of them fit, or only some may be called, nothing changes.
+    /// Shows the model no more tools than are configured. Nothing changes if all of them fit, or only some may be called.
     pub(crate) async fn limit_tools(&mut self) {
         let set = self.relay.upstreams.configured(&self.ask.model).and_then(|set| set.tools_limit);
         let limit = set.unwrap_or(self.relay.config.tools.limit);
@@ -58,12 +58,12 @@ impl Turn {
         self.search = Some(ToolSearch { name: name.into(), index, shown, offered, limit, left: SEARCHES });
     }
 
-    /// The tools that a question offers.
+    /// Returns the tools that a question offers.
     pub(crate) fn offer(&self) -> &Arc<ToolSet> {
         self.search.as_ref().map_or(&self.tool_set, |search| &search.offered)
     }
 
-    /// The tools among which a call is asked for again: those that are offered, or all where the call names another one.
+    /// Returns the tools among which a call is asked for again: the offered ones, or all if the call names another one.
     pub(super) fn offer_with(&self, name: Option<&str>) -> &Arc<ToolSet> {
         let is_hidden = name.is_some_and(|name| self.offer().get(name).is_none());
         match is_hidden && name.is_some_and(|name| self.tool_set.get(name).is_some()) {
@@ -72,7 +72,7 @@ impl Turn {
         }
     }
 
-    /// Answers a model that searches for tools, until it does something else. Returns its last answer; none where it did not search.
+    /// Answers a model that searches for tools, until it does something else. Returns its last answer; none if it did not search.
     pub(super) async fn find_tools(&mut self, first: &Choice, target: &Target) -> Option<Choice> {
         let mut question = Question::first(&self.ask);
         let mut last: Option<Choice> = None;
@@ -108,7 +108,7 @@ impl Turn {
         last
     }
 
-    /// What a search brought, in words.
+    /// Returns the result of a search, in words.
     fn told(&self, new: &[usize]) -> String {
         if new.is_empty() {
             return String::from(
@@ -122,7 +122,7 @@ impl Turn {
         format!("You have these tools from now on:{}", lines.collect::<String>())
     }
 
-    /// The definitions of these tools and of the one that searches, as text and compiled.
+    /// Returns the definitions of these tools and of the one that searches, as text and compiled.
     async fn offered(&self, name: &str, shown: &BTreeSet<usize>) -> Option<(String, Arc<ToolSet>)> {
         let hidden = self.tool_set.len() - shown.len();
         let search = json!({"type": "function", "function": {
@@ -142,13 +142,13 @@ impl Turn {
         Some((text, offered))
     }
 
-    /// The tools of these numbers, in their order.
+    /// Returns the tools of these numbers, in their order.
     fn numbered(&self, numbers: impl Iterator<Item = usize>) -> impl Iterator<Item = &Tool> {
         let all: Vec<&Tool> = self.tool_set.iter().collect();
         numbers.filter_map(move |number| all.get(number).copied())
     }
 
-    /// The numbers of the tools that the conversation has called.
+    /// Returns the numbers of the tools that the conversation has called.
     fn called(&self) -> impl Iterator<Item = usize> {
         let calls = self.ask.messages().filter_map(|message| message.get("tool_calls"));
         let names = calls
@@ -159,7 +159,7 @@ impl Turn {
         all.filter(move |(_, tool)| names.contains(tool.name())).map(|(at, _)| at)
     }
 
-    /// What the user said last, twice.
+    /// Returns the user's last two messages.
     fn last_words(&self) -> String {
         let is_user = |message: &callwright_json::Value<'_>| {
             string_of(*message, "role").is_some_and(|role| role == "user")

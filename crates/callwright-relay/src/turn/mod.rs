@@ -1,4 +1,4 @@
-//! One request on its way: which upstream is asked, how, and what is asked next.
+//! One request on its way: the upstream, the way to ask it, and the next question.
 
 mod open;
 mod adapt;
@@ -49,31 +49,31 @@ pub(crate) struct Turn {
     pub(crate) ask: Ask,
     /// The tools that the request declares.
     pub(crate) tool_set: Arc<ToolSet>,
-    /// What of them the model is shown, where they do not all fit.
+    /// The part of them that the model is shown, if they do not all fit.
     pub(crate) search: Option<ToolSearch>,
     pub(crate) policy: Policy,
-    /// May arguments go out while they are written? None where the client says nothing.
+    /// Says whether arguments may go out while they are written; none if the client says nothing.
     pub(crate) stream_arguments: Option<bool>,
     pub(crate) log: Log,
-    /// What of the client's headers upstreams may see.
+    /// The client's headers that upstreams may see.
     pub(crate) headers: HeaderMap,
     pub(crate) ladder: Ladder,
     /// Judges calls of names that no tool has.
     pub(crate) read_unknown: Option<ReadUnknown>,
 }
 
-/// What is asked.
+/// A checked request.
 pub(crate) struct Asked {
     pub(crate) ask: Ask,
     pub(crate) tool_set: Arc<ToolSet>,
     pub(crate) policy: Policy,
-    /// May arguments go out while they are written? None where the client says nothing.
+    /// Says whether arguments may go out while they are written; none if the client says nothing.
     pub(crate) stream_arguments: Option<bool>,
     pub(crate) headers: HeaderMap,
 }
 
 impl Turn {
-    /// The turn of this request, which is written to `log`: with no more tools than the model is shown.
+    /// Begins the turn of this request, with no more tools than the model is shown. It is written to `log`.
     pub(crate) async fn new(relay: &Arc<Relay>, asked: Asked, mut log: Log, ladder: Ladder) -> Turn {
         let Asked { ask, tool_set, policy, stream_arguments, headers } = asked;
         log.request(&ask, policy, !tool_set.is_empty());
@@ -95,28 +95,28 @@ impl Turn {
         turn
     }
 
-    /// Does the request declare tools?
+    /// Returns whether the request declares tools.
     pub(crate) fn has_tools(&self) -> bool {
         !self.tool_set.is_empty()
     }
 
-    /// Is there anything in the answer that may need repair? A call that nobody may make is nothing that a user reads.
+    /// Returns whether the answer may need repair. Users never see a call that nobody may make.
     pub(crate) fn is_read(&self) -> bool {
         self.has_tools() || self.ask.json_content
     }
 
-    /// Did the model leave out what was to be said or called? JSON that was asked for may stand in its thought.
+    /// Returns whether the model left out its words or calls. JSON that was asked for may stand in its thought.
     pub(crate) fn owes_an_answer(&self, choice: &Choice) -> bool {
         let may_be_thought = self.ask.json_content && !choice.reasoning.is_empty();
         self.has_tools() && choice.is_silent() && choice.searches.is_empty() && !may_be_thought
     }
 
-    /// May the model make calls?
+    /// Returns whether the model may make calls.
     pub(crate) fn may_call(&self) -> bool {
         self.has_tools() && self.ask.calls.choice != ToolChoice::None
     }
 
-    /// How an answer of `target` is to be read.
+    /// Returns the options for reading an answer of `target`.
     pub(crate) fn read_options(
         &self,
         target: &Target,
@@ -139,7 +139,7 @@ impl Turn {
         }
     }
 
-    /// What is left of the tokens that an answer of `target` might take, of which it `spent` these.
+    /// Returns the rest of the tokens that an answer of `target` might have taken, after it `spent` these.
     pub(crate) fn budget(&self, target: &Target, spent: Usage) -> Budget {
         Budget::of(Question::first(&self.ask).asks_for(&self.ask, target.request_options()), spent)
     }
@@ -152,7 +152,7 @@ impl Turn {
         self.log.strict_broken(self.relay.count_calls(target, choice, &self.tool_set));
     }
 
-    /// Did neither words nor calls come of a question about tools? What was cut short has an end of its own.
+    /// Returns whether a question about tools brought neither words nor calls. An answer that was cut has an end of its own.
     pub(crate) fn is_silent(&self, resolution: &Resolution) -> bool {
         self.has_tools()
             && resolution.first.is_silent()

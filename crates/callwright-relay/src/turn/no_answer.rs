@@ -1,4 +1,4 @@
-//! Why there is no answer that could be read.
+//! The reasons for which no readable answer came.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -13,20 +13,20 @@ pub(crate) const KEY: &str = "upstream_key";
 
 /// No answer that could be read.
 pub(crate) enum NoAnswer {
-    /// Nothing came, or nothing that can be used.
+    /// No answer came, or no usable one.
     Error(WireError),
     /// The upstream's own error, which the client gets as it is.
     Upstream(StatusCode, HeaderMap, Bytes),
 }
 
 impl NoAnswer {
-    /// Nobody was left to be asked.
+    /// Makes the error of a question without anyone left to ask.
     pub(crate) fn nobody() -> NoAnswer {
         let message = String::from("no upstream answered");
         NoAnswer::Error(WireError::upstream(StatusCode::BAD_GATEWAY, "no_answer", message))
     }
 
-    /// Could another upstream of the model still answer?
+    /// Returns whether another upstream of the model could still answer.
     pub(crate) fn is_worth_another_upstream(&self) -> bool {
         match self {
             NoAnswer::Error(error) => {
@@ -39,13 +39,13 @@ impl NoAnswer {
         }
     }
 
-    /// Does the upstream not know the path that it was asked at?
+    /// Returns whether the upstream does not know the path of the question.
     pub(crate) fn is_unknown_path(&self) -> bool {
         let (NoAnswer::Error(WireError { status, .. }) | NoAnswer::Upstream(status, ..)) = self;
         matches!(*status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
     }
 
-    /// Adds what may help to a sentence of ours. What the upstream says itself stays as it is.
+    /// Adds advice to a sentence of ours. The upstream's own words stay as they are.
     pub(crate) fn advise(&mut self, advice: &str) {
         match self {
             NoAnswer::Error(error) => error.message.push_str(advice),
@@ -53,7 +53,7 @@ impl NoAnswer {
         }
     }
 
-    /// What went wrong, in a line for the log.
+    /// Returns the error in a line for the log.
     pub(crate) fn sentence(&self) -> String {
         match self {
             NoAnswer::Error(error) => error.message.clone(),
@@ -61,7 +61,7 @@ impl NoAnswer {
         }
     }
 
-    /// What the client gets.
+    /// Returns the client's reply.
     pub(crate) fn reply(self, log: &mut Log) -> Reply {
         match self {
             NoAnswer::Error(error) => {
@@ -77,7 +77,7 @@ impl NoAnswer {
     }
 }
 
-/// No answer came, or one that cannot be used.
+/// Makes the error of an answer that did not come, or cannot be used.
 pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
     use crate::upstream::Failure;
     let status = match error.failure {
@@ -87,7 +87,7 @@ pub(crate) fn unreachable(error: &crate::upstream::UpstreamError) -> WireError {
     WireError::upstream(status, "upstream_unavailable", error.to_string())
 }
 
-/// The first line of an error's body, for the log.
+/// Returns the first line of an error's body, for the log.
 pub(crate) fn error_line(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(2048)]);
     text.lines().next().unwrap_or("").chars().take(300).collect()

@@ -1,4 +1,4 @@
-//! Asks the same again where what came first is no answer: it is empty, or the model did not get its tools.
+//! Asks the same again after an unusable first answer: it is empty, or the model did not get its tools.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::upstream::Candidate;
 use crate::wire::{Document, PromptTokens, error_status, is_passing};
 
 impl Turn {
-    /// Takes up what the first answer shows, and asks the same again where it is none. Of `read` the client has what is `sent`.
-    /// Where nothing comes of it, what came first is still an answer.
+    /// Takes up the evidence of the first answer, and asks the same again if it is unusable. The client has the part `sent` of
+    /// `read`. If no better answer comes, the first one still counts.
     pub(crate) async fn once_more(
         &mut self,
         target: &Target,
@@ -32,7 +32,7 @@ impl Turn {
         self.in_prompt_mode(target, &Question::first(&self.ask)).await.ok()
     }
 
-    /// Asks the same once more: another try at the same answer often brings one where the first brought nothing.
+    /// Asks the same once more: another try often brings an answer after an empty one.
     pub(crate) async fn repeat(&mut self, target: &Target) -> Option<OpenAnswer> {
         if !self.ladder.may_repeat(self.log.elapsed()) {
             return None;
@@ -42,8 +42,8 @@ impl Turn {
         Box::pin(self.open_at(target.clone(), &question, AttemptReason::Repeat)).await.ok()
     }
 
-    /// Goes past a failure in the midst of an answer of which the client has nothing: reads what an error holds, or asks again,
-    /// another upstream where there is one. None where the request itself is at fault, or nobody answers.
+    /// Goes past a failure before the client has anything of the answer. Reads the call in an error, or asks again, another
+    /// upstream if there is one. None if the request itself is at fault, or nobody answers.
     pub(crate) async fn past_failure(
         &mut self,
         target: &Target,

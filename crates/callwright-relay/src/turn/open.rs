@@ -1,4 +1,4 @@
-//! Asks upstreams, until one of them answers in a way that can be read.
+//! Asks upstreams, until one of them gives a readable answer.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::upstream::{Candidate, Response};
 use crate::wire::{Document, WireError};
 
-/// An upstream that is answering, and how it was asked.
+/// An upstream that is answering, and the way in which it was asked.
 pub(crate) struct OpenAnswer {
     pub(crate) source: AnswerSource,
     pub(crate) target: Target,
@@ -22,12 +22,12 @@ pub(crate) struct OpenAnswer {
 }
 
 impl OpenAnswer {
-    /// Does the answer come as events?
+    /// Returns whether the answer comes as events.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(&self.source, AnswerSource::Upstream(answer) if answer.is_stream())
     }
 
-    /// This answer as one whose events can be read: a whole one is taken for what it holds. None where it holds nothing.
+    /// Returns this answer with readable events, made from a whole one if needed. None if that cannot be read.
     pub(crate) async fn streamed(self, relay: &Relay) -> Option<OpenAnswer> {
         if self.is_stream() {
             return Some(self);
@@ -37,16 +37,16 @@ impl OpenAnswer {
     }
 }
 
-/// Where an answer comes from.
+/// The source of an answer.
 pub(crate) enum AnswerSource {
     /// The upstream.
     Upstream(Box<Response>),
-    /// A whole one that is there: an error message of the upstream may hold what the model wrote.
+    /// A whole answer at hand: an error message of the upstream may hold the model's text.
     Recovered(Document),
 }
 
 impl AnswerSource {
-    /// The whole answer of `target`; none where it cannot be read.
+    /// Receives the whole answer of `target`; none if it cannot be read.
     pub(super) async fn whole(self, target: &Target, relay: &Relay) -> Option<Document> {
         match self {
             AnswerSource::Recovered(document) => Some(document),
@@ -69,7 +69,7 @@ impl Turn {
         self.open_model(&model, question, reason).await
     }
 
-    /// Asks the upstreams of `model` one after the other, each in the way that it can take.
+    /// Asks the upstreams of `model` one after the other, each in the way that it takes.
     pub(super) async fn open_model(
         &mut self,
         model: &str,
@@ -113,8 +113,8 @@ impl Turn {
         Err(failed.unwrap_or_else(NoAnswer::nobody))
     }
 
-    /// Asks an upstream that does not know chat completions in the APIs that it may speak instead, and from then on in the one
-    /// that it answers in. Where it answers in none, it has `failed`.
+    /// Asks an upstream without chat completions in the other APIs that it may speak. The first one that it answers in is used
+    /// from then on. Without any, it has `failed`.
     async fn open_in_another_api(
         &mut self,
         candidate: Candidate,

@@ -1,4 +1,4 @@
-//! What a resolution becomes for the client, whole or streamed: its finish, its text, its content.
+//! The client's form of a resolution, whole or streamed: its finish, its text, its content.
 
 use callwright::Verdict;
 
@@ -6,8 +6,8 @@ use super::{Resolution, Turn, refusals};
 use crate::record::TurnEnd;
 use crate::recover::is_lost_end;
 
-/// Why the model stopped, as the client is to see it: calls are there, so it stopped for them; calls were refused,
-/// so it did not. What says that the answer was cut stays, unless another answer came in its place.
+/// Returns the client's reason for which the model stopped. With calls it stopped for them; with refused calls it did not. A
+/// reason that says that the answer was cut stays, unless another answer came in its place.
 pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: bool) -> Option<String> {
     let is_refused = refusals(&resolution.verdicts).next().is_some();
     let came = resolution.finish_reason.as_deref();
@@ -23,8 +23,8 @@ pub(crate) fn finish_reason(turn: &Turn, resolution: &Resolution, has_calls: boo
     }
 }
 
-/// Returns whether all calls stand in the text and what was cut is none of them: blanks behind the last one, or words beside a
-/// demanded call. A server that waits for a call which it can read keeps the model from ending.
+/// Returns whether all calls stand in the text, and the cut left them whole. Only blanks behind the last one, or words beside a
+/// demanded call, were cut. A server that waits for a call which it can read keeps the model from ending.
 fn is_cut_behind_calls(turn: &Turn, resolution: &Resolution) -> bool {
     let Resolution { first, again, verdicts, .. } = resolution;
     if !again.is_empty() {
@@ -40,7 +40,7 @@ fn is_cut_behind_calls(turn: &Turn, resolution: &Resolution) -> bool {
     first.native.is_empty() && first.foreign_calls == 0 && (is_blank || turn.ask.calls.choice.is_required())
 }
 
-/// What the client's user reads where a model neither says nor calls anything.
+/// The words for the client's user if a model neither says nor calls anything.
 pub(crate) const SILENCE: &str = "⚠️ The model gave an empty answer.";
 
 /// Adds a text behind another, in a paragraph of its own.
@@ -54,7 +54,7 @@ pub(crate) fn append(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// Of two ends, the one that says more.
+/// Returns the graver of two ends.
 pub(crate) fn worse(a: TurnEnd, b: TurnEnd) -> TurnEnd {
     let rank = |end: TurnEnd| match end {
         TurnEnd::Passed => 0,

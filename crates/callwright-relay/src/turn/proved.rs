@@ -1,4 +1,5 @@
-//! Counts the calls of answers: a model that writes right ones has its calls streamed, and a server that breaks schemas is known.
+//! Counts the calls of answers. A model that writes right ones has its calls streamed, and a server that breaks schemas becomes
+//! known.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +11,13 @@ use crate::relay::Relay;
 use crate::target::Target;
 use crate::upstream::Candidate;
 
-/// So long a call is held for its verdict where its model has proved itself: most are whole before that, and who waits longer
-/// may as well see it grow.
+/// The longest time that a call of a proved model is held for its verdict. Most are whole before that, and a longer wait may as
+/// well show it grow.
 const LONGEST_HOLD: Duration = Duration::from_secs(5);
 
 impl Relay {
-    /// How long a native call that `candidate` streams is held before it goes out without its verdict; none where it never
-    /// does. The client decides by what it has `wanted`, or the configuration; else the model has to have proved itself.
+    /// Returns the time that a native call which `candidate` streams is held before it goes out without its verdict; none if it
+    /// never does. The client's wish `wanted` decides, or the configuration; else the model has to have proved itself.
     pub(crate) fn holds_calls_for(&self, candidate: &Candidate, wanted: Option<bool>) -> Option<Duration> {
         match wanted.or(self.config.stream_arguments) {
             Some(true) => Some(Duration::ZERO),
@@ -28,8 +29,8 @@ impl Relay {
         }
     }
 
-    /// Counts the calls of an answer of `target`: as evidence for its model and its upstream, and that its server holds them to
-    /// their schemas, or does not. Returns how many break these although `strict` was said.
+    /// Counts the calls of an answer of `target`: as evidence for its model and its upstream, and for a server that enforces
+    /// schemas. Returns the number that break these although `strict` was said.
     pub(crate) fn count_calls(
         self: &Arc<Relay>,
         target: &Target,

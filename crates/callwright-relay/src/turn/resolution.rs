@@ -1,4 +1,4 @@
-//! What a choice of an answer came to.
+//! The outcome of a choice.
 
 use std::collections::BTreeMap;
 
@@ -9,47 +9,47 @@ use crate::record::{Choice, TurnEnd};
 use crate::target::Target;
 use crate::wire::Foreign;
 
-/// What one choice of the answer came to when the ladder had ended.
+/// The outcome of one choice when the ladder had ended.
 pub(crate) struct Resolution {
-    /// What the first answer said and called.
+    /// The first answer.
     pub(crate) first: Choice,
     /// The answers that were asked for after it.
     pub(crate) again: Vec<Choice>,
     /// The calls, and those that stay refused, in order.
     pub(crate) verdicts: Vec<Verdict>,
-    /// What a later answer says instead of calling anything.
+    /// The words of a later answer without calls.
     pub(crate) more_text: String,
-    /// Why the model stopped.
+    /// The reason for which the model stopped.
     pub(crate) finish_reason: Option<String>,
-    /// How it ended.
+    /// The end of the choice.
     pub(crate) end: TurnEnd,
-    /// Where JSON was asked for: what the client reads, where that is not what was said.
+    /// The client's content, if JSON was asked for and the answer's own words differ from it.
     pub(crate) content: Option<String>,
-    /// How often each kind of repair was needed for it.
+    /// The number of repairs of each kind in it.
     pub(crate) content_repairs: BTreeMap<&'static str, usize>,
-    /// Who gave the answer that stands, where that is a second model.
+    /// The target of the answer that stands, if that is a second model.
     pub(crate) by: Option<Target>,
     /// A call of it went out as it was written, although it does not fit its schema.
     pub(crate) is_unchecked_live: bool,
-    /// Why the content is not the JSON that was asked for, in a sentence.
+    /// The reason for which the content is not the JSON that was asked for, in a sentence.
     pub(crate) fault: Option<String>,
 }
 
-/// What the client has of a choice before it is resolved.
+/// The part of a choice that the client has before it is resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sent<'b> {
-    /// Nothing: all of it may still change.
+    /// The client has nothing: all of it may still change.
     Nothing,
-    /// The words that stand before its last call, and nothing takes them back.
+    /// The client has the words before the last call, and nothing takes them back.
     Words,
-    /// Calls, too.
+    /// The client has calls, too.
     Calls,
-    /// A part of a refused call, too: what takes its place goes on with that.
+    /// The client has a part of a refused call, too: its replacement goes on with that.
     Part(&'b Begun),
 }
 
 impl Resolution {
-    /// Of a choice for which nothing is asked again.
+    /// Makes the resolution of a choice for which nothing is asked again.
     pub(crate) fn unasked(choice: Choice) -> Resolution {
         Resolution {
             verdicts: choice.outcome.verdicts.clone(),
@@ -66,7 +66,7 @@ impl Resolution {
         }
     }
 
-    /// What stands in the native call that `call` is, and is not ours.
+    /// Returns the members of the native call `call` that are not ours.
     pub(crate) fn foreign_of(&self, call: &Acceptance) -> Foreign {
         let is_its = |verdict: &Verdict| match verdict {
             Verdict::Accepted(made) => made.id == call.id,
@@ -77,7 +77,7 @@ impl Resolution {
         again.or_else(|| first().map(|(_, foreign)| foreign)).cloned().unwrap_or_default()
     }
 
-    /// What is not ours in a call that comes from a further answer.
+    /// Returns the members that are not ours in a call of a further answer.
     fn foreign_again(&self, call: &Acceptance) -> Option<&Foreign> {
         let is_it = |verdict: &Verdict| match verdict {
             Verdict::Accepted(made) => made.name == call.name && made.arguments == call.arguments,
@@ -87,7 +87,7 @@ impl Resolution {
         found.map(|(_, foreign)| foreign)
     }
 
-    /// The text that the repairs of `verdict` are edits of: a native call's arguments, or what was said.
+    /// Returns the text that the repairs of `verdict` edit: a native call's arguments, or the model's words.
     pub(crate) fn source_of(&self, verdict: &Verdict) -> &str {
         let Verdict::Accepted(call) = verdict else { return &self.first.raw };
         let is_it = |other: &Verdict| match other {
@@ -109,7 +109,7 @@ impl Resolution {
         found.into_iter().next().unwrap_or_default()
     }
 
-    /// For a client that takes one call at a time.
+    /// Keeps only the first call, for a client that takes one at a time.
     pub(super) fn keep_first_call(&mut self) {
         let mut n_calls = 0;
         self.verdicts.retain(|verdict| match verdict {
@@ -122,12 +122,12 @@ impl Resolution {
     }
 }
 
-/// The verdicts of an answer's native calls, with what stands in those and is not ours.
+/// Returns the verdicts of an answer's native calls, with their members that are not ours.
 fn natives(choice: &Choice) -> impl Iterator<Item = (&Verdict, &Foreign)> {
     choice.outcome.verdicts.iter().filter(|verdict| verdict.is_native()).zip(&choice.foreign)
 }
 
-/// The refused calls.
+/// Returns the refused calls.
 pub(crate) fn refusals(verdicts: &[Verdict]) -> impl Iterator<Item = &Refusal> {
     verdicts.iter().filter_map(|verdict| match verdict {
         Verdict::Refused(refusal) => Some(refusal),

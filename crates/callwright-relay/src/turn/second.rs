@@ -1,7 +1,7 @@
-//! Asks a second model the same, once, where the answer of the first would end as refused.
+//! Asks a second model the same, once, if the answer of the first would end as refused.
 //!
-//! Its answer is read, checked and asked for again like any other, within what is left of the request's bounds, and takes the
-//! place of the first one's. Nobody follows it.
+//! Its answer is read, checked and asked for again like any other, within the rest of the request's bounds. It takes the place of
+//! the first one's. No third model follows.
 
 use super::outcome::{append, worse};
 use super::{Resolution, Sent, Turn};
@@ -10,13 +10,12 @@ use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::target::Target;
 
 impl Turn {
-    /// Would the client read that this answer is none?
+    /// Returns whether the client would read a refusal.
     pub(super) fn would_refuse(&self, resolution: &Resolution) -> bool {
         resolution.end.is_refusal() || self.is_silent(resolution)
     }
 
-    /// Puts what a second model answers in the place of what is refused. Where there is no such model, or it gives no answer,
-    /// everything stays as it is.
+    /// Puts the answer of a second model in the place of a refusal. Without such a model or answer, everything stays as it is.
     pub(super) async fn ask_second(&mut self, resolution: &mut Resolution) {
         let first = &resolution.first;
         // What passes as it came stays in the answer, and would be made twice.
@@ -47,8 +46,8 @@ impl Turn {
         resolution.by = Some(target);
     }
 
-    /// What the second model of the request's own makes of the same question: its name in the configuration, its answer, and
-    /// who gave it. None where there is no such model, nothing more may be asked, or no answer comes.
+    /// Asks the second model of the request's own model the same question. Returns its name in the configuration, its answer, and
+    /// the target. None without such a model, without room for another question, or without an answer.
     pub(super) async fn second_answer(&mut self) -> Option<(String, Choice, Target)> {
         let model = self.relay.upstreams.second(&self.ask.model)?.to_owned();
         if !self.ladder.may_escalate(self.log.elapsed()) {

@@ -1,4 +1,4 @@
-//! Settles one choice: asks whether what may be shown is meant, finds what the upstream could not read, reads what is asked again.
+//! Settles one choice: asks about unsure calls, finds calls that the upstream could not read, and reads further answers.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::tokens::Budget;
 use crate::wire::{choices, usage};
 
 impl Turn {
-    /// Asks again until the calls of a choice are right, or the ladder ends; then a second model, where there is one. `sent` is
-    /// what the client has of the choice.
+    /// Asks again until the calls of a choice are right, or the ladder ends; then a second model, if there is one. The client has
+    /// the part `sent` of the choice.
     pub(crate) async fn resolve(&mut self, first: Choice, sent: Sent<'_>, target: &Target) -> Resolution {
         let spent = self.log.spent_again();
         let mut resolution = self.climb(first, sent, target, spent).await;
@@ -32,7 +32,7 @@ impl Turn {
         resolution
     }
 
-    /// Finds the call that the upstream could not read: in what it tells of it, or by asking once more with the reason.
+    /// Finds the call that the upstream could not read: in the upstream's words about it, or by asking once more with the reason.
     pub(super) async fn find_lost(
         &mut self,
         first: &Choice,
@@ -52,7 +52,7 @@ impl Turn {
         answer.filter(|answer| !answer.is_empty())
     }
 
-    /// The call that the upstream could not read, where it tells what the model wrote.
+    /// Returns the call that the upstream could not read, if it quotes the model's text.
     async fn read_lost(&self, lost: &LostCall, target: &Target) -> Option<Choice> {
         let document = lost.answer(&self.ask.model)?;
         let options = self.read_options(target, &self.ask.calls.choice, &Arc::default());
@@ -62,9 +62,9 @@ impl Turn {
         read.into_iter().next().filter(|told| !told.outcome.verdicts.is_empty())
     }
 
-    /// Asks once whether calls that may be shown as well as made are meant, and returns the answer that makes them. Where
-    /// it makes none, or again between words, they become the text that they are. Where nobody may be asked, or nobody
-    /// answers, they stay what they were read as: unsure calls, and in native mode text.
+    /// Asks once whether unsure calls are meant, and returns the answer that makes them. Without one, or with one that shows them
+    /// again between words, they become text. If nobody may be asked, or nobody answers, they stay unsure calls, and in native
+    /// mode text.
     pub(super) async fn confirm(&mut self, first: &mut Choice, target: &Target) -> Option<Choice> {
         let question = followup::confirm(first, self.ladder.tokens_left())?;
         let may_ask = self.may_call() && !self.is_cut_by_bound(first);
@@ -87,8 +87,8 @@ impl Turn {
         None
     }
 
-    /// The question for a call that was cut, with bounds for its texts and lists: where the server can hold the model to them,
-    /// the answer ends under the same bound that cut the first one.
+    /// Returns the question for a call that was cut, with bounds for its texts and lists. If the server enforces them, the answer
+    /// ends under the same bound that cut the first one.
     pub(super) fn bounded(
         &self,
         first: &Choice,
@@ -105,8 +105,8 @@ impl Turn {
         (target.mode == Mode::Prompt && target.constrain != Constrain::None).then_some(next)
     }
 
-    /// Did the client's bound cut this answer? Another one under it would be cut as well. An answer that took fewer tokens was
-    /// cut by something else.
+    /// Returns whether the client's bound cut this answer. Another one under it would be cut as well. An answer that took fewer
+    /// tokens was cut by something else.
     pub(super) fn is_cut_by_bound(&self, choice: &Choice) -> bool {
         match choice.budget {
             Budget::Spent => true,
@@ -117,8 +117,8 @@ impl Turn {
         }
     }
 
-    /// Takes the only text of a call for the input of a tool that takes plain text, where that is not the member it should be:
-    /// the bare text, `"…"`, `{"patch": "…"}`, `{"command": ["apply_patch", "…"]}`. What looks like JSON and is none stays refused.
+    /// Takes the only text of a call for the input of a tool that takes plain text, whatever member it stands in. The forms are
+    /// the bare text, `"…"`, `{"patch": "…"}` and `{"command": ["apply_patch", "…"]}`. Broken JSON stays refused.
     pub(super) fn read_bare_inputs(&self, choice: &mut Choice) {
         for verdict in &mut choice.outcome.verdicts {
             let Verdict::Refused(refusal) = verdict else { continue };
@@ -157,7 +157,7 @@ impl Turn {
         }
     }
 
-    /// Has whoever asks judge calls of names that no tool has.
+    /// Lets the caller judge calls of names that no tool has.
     pub(crate) fn read_unknown(&self, choice: &mut Choice) {
         let Some(read) = &self.read_unknown else { return };
         let judged = choice.outcome.verdicts.iter().map(|verdict| match verdict {
@@ -216,7 +216,7 @@ impl Turn {
     }
 }
 
-/// The only text in `json` besides the `name` of the tool; none where there are several, or `json` is none.
+/// Returns the only text in `json` besides the `name` of the tool; none if there are several, or `json` is broken.
 fn only_text(json: &str, name: &str) -> Option<String> {
     let tree = strict(json).ok()?;
     let (mut open, mut found) = (vec![tree.root(json)], None);
@@ -231,8 +231,8 @@ fn only_text(json: &str, name: &str) -> Option<String> {
     found
 }
 
-/// What a later answer says instead of a call. What stands beside a call belongs to its attempt, and the client has
-/// read that of the first one, as it has read words that are said again.
+/// Returns the words of a later answer in place of a call. Words beside a call belong to its attempt, and the client has those of
+/// the first one, as it has words that are repeated.
 pub(super) fn said_instead(answer: &Choice, first: &Choice) -> String {
     let is_new = answer.outcome.text.trim() != first.outcome.text.trim();
     match answer.outcome.verdicts.is_empty() && is_new {
@@ -241,7 +241,7 @@ pub(super) fn said_instead(answer: &Choice, first: &Choice) -> String {
     }
 }
 
-/// Was a call not well formed, or not made in the channel that was meant for it?
+/// Returns whether a call was malformed, or made in another channel than its own.
 pub(super) fn is_repaired(verdicts: &[Verdict], mode: Mode) -> bool {
     let is_misplaced = |verdict: &Verdict| mode == Mode::Native && !verdict.is_native();
     verdicts.iter().any(|verdict| match verdict {
@@ -254,7 +254,7 @@ fn is_unsure(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Accepted(call) if call.unsure)
 }
 
-/// Takes the calls that stayed in the text for being unsure out of it: the model has made them since.
+/// Takes the unsure calls out of the text: the model has made them since.
 fn take_out_unsure(first: &mut Choice) {
     let Choice { raw, outcome, .. } = first;
     let unsure = outcome.shown.extract_if(.., |call| call.by == ShownBy::Unsure);
@@ -264,8 +264,8 @@ fn take_out_unsure(first: &mut Choice) {
     }
 }
 
-/// What a later answer says beyond the verdicts that `stand`: a model that is asked for one of its calls often makes all of
-/// them again, and each counts once.
+/// Returns the verdicts of a later answer beyond those that `stand`. A model that is asked for one of its calls often makes all
+/// of them again, and each counts once.
 pub(super) fn new_verdicts<'v>(stand: impl Iterator<Item = &'v Verdict>, answer: &Choice) -> Vec<Verdict> {
     let written = |verdict: &Verdict| match verdict {
         Verdict::Accepted(call) => (true, Some(call.name.clone()), call.compact_arguments()),
@@ -279,7 +279,7 @@ pub(super) fn new_verdicts<'v>(stand: impl Iterator<Item = &'v Verdict>, answer:
     answer.outcome.verdicts.iter().filter(is_new).cloned().collect()
 }
 
-/// Puts the calls of an answer where the first unsure one stands.
+/// Puts the calls of an answer in the place of the first unsure one.
 pub(super) fn replace_unsure(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     let at = verdicts.iter().position(is_unsure).unwrap_or(verdicts.len());
     verdicts.retain(|verdict| !is_unsure(verdict));
@@ -287,7 +287,7 @@ pub(super) fn replace_unsure(verdicts: &mut Vec<Verdict>, answer: &Choice) {
     verdicts.splice(at..at, put);
 }
 
-/// Puts these where the first refused call stands, under its id.
+/// Puts these in the place of the first refused call, under its id.
 pub(super) fn replace_first(verdicts: &mut Vec<Verdict>, put: Vec<Verdict>) {
     let first = verdicts.iter().enumerate().find_map(|(at, verdict)| match verdict {
         Verdict::Refused(refusal) => Some((at, refusal.id.clone())),

@@ -1,8 +1,8 @@
 //! One upstream: asks it, with its key, its headers and its patience.
 //!
-//! Where a request goes is settled by the configuration alone. A request to a model is sent again only as long as nothing
-//! of an answer has come: to write an answer twice changes nothing. Any other one may make something, a batch, a file, a
-//! picture, and is sent again only as long as nothing of it went out. A redirect is never followed.
+//! The configuration alone decides the place of a request. A request to a model is sent again only before the first byte of an
+//! answer: to write an answer twice changes nothing. Any other one may make something, a batch, a file, a picture, and is sent
+//! again only if nothing of it went out. A redirect is never followed.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -40,18 +40,18 @@ pub struct Upstream {
     link: Arc<Link>,
     config: UpstreamConfig,
     origin: Origin,
-    /// Of each request: the key, the content type, what is configured.
+    /// The headers of each request: the key, the content type, the configured ones.
     headers: HeaderMap,
-    /// What of them no client may read.
+    /// The parts of them that no client may read.
     secrets: Arc<Secrets>,
     pools: Pools,
-    /// It has refused `stream_options`.
+    /// The upstream has refused `stream_options`.
     refuses_stream_options: AtomicBool,
-    /// The API that it turned out to speak instead of chat completions.
+    /// The API that it turned out to speak in place of chat completions.
     found_to_speak: OnceLock<UpstreamKind>,
 }
 
-/// As long as what a request is sent again, and how often at most.
+/// The condition under which a request is sent again, and the most repetitions.
 #[derive(Clone, Copy)]
 enum Again {
     /// No answer has begun.
@@ -120,93 +120,92 @@ impl Upstream {
         })
     }
 
-    /// The API that it speaks, as far as anybody knows.
+    /// Returns the API that it speaks, as far as anybody knows.
     pub(crate) fn kind(&self) -> UpstreamKind {
         self.config.kind.or_else(|| self.found_to_speak.get().copied()).unwrap_or_default()
     }
 
-    /// Nobody has said which API it speaks, and nothing has shown it.
+    /// Returns whether its API is neither configured nor known from an answer.
     pub(crate) fn may_speak_another(&self) -> bool {
         self.config.kind.is_none() && self.found_to_speak.get().is_none()
     }
 
-    /// It speaks this API and no chat completions, as long as this process lives.
+    /// Learns that it speaks this API and no chat completions, for the life of this process.
     pub(crate) fn learn_kind(&self, kind: UpstreamKind) {
         tracing::info!(upstream = self.name(), kind = kind.name(), "[relay] the upstream speaks another API");
         self.found_to_speak.get_or_init(|| kind);
     }
 
-    /// Its name in the configuration.
+    /// Returns its name in the configuration.
     pub fn name(&self) -> &str {
         &self.link.name
     }
 
-    /// May it be asked to count the tokens of a stream?
+    /// Returns whether it may be asked to count the tokens of a stream.
     pub(crate) fn counts_streams(&self) -> bool {
         !self.refuses_stream_options.load(Ordering::Relaxed)
     }
 
-    /// It does not know how to be asked for that, as long as this process lives.
+    /// Learns that it does not know that question, for the life of this process.
     pub(crate) fn learn_no_stream_options(&self) {
         self.refuses_stream_options.store(true, Ordering::Relaxed);
     }
 
-    /// What is configured for it.
+    /// Returns its configuration.
     pub fn config(&self) -> &UpstreamConfig {
         &self.config
     }
 
-    /// Where it is, as messages may show it: scheme, host, port and path, no query.
+    /// Returns its place, as messages may show it: scheme, host, port and path, no query.
     pub fn location(&self) -> String {
         self.location_of(&self.origin.path)
     }
 
-    /// The name or address of its host.
+    /// Returns the name or address of its host.
     pub(crate) fn host(&self) -> &str {
         self.origin.authority.host()
     }
 
-    /// The path of its base URL, without a slash at its end: `/v1`.
+    /// Returns the path of its base URL, without a slash at its end: `/v1`.
     pub(crate) fn path(&self) -> &str {
         &self.origin.path
     }
 
-    /// Where it would be with another path, as messages may show it.
+    /// Returns its place with another path, as messages may show it.
     pub(crate) fn location_of(&self, path: &str) -> String {
         format!("{}://{}{path}", self.origin.scheme, self.origin.authority)
     }
 
-    /// A body that it sent, without what no client may read.
+    /// Takes the secrets out of a body that it sent.
     pub(crate) fn without_secrets(&self, body: Bytes) -> Bytes {
         self.secrets.hidden(&body).map_or(body, Bytes::from)
     }
 
-    /// What no client may read.
+    /// Returns the secrets, which no client may read.
     pub(crate) fn secrets(&self) -> &Arc<Secrets> {
         &self.secrets
     }
 
-    /// How many requests are open there.
+    /// Returns the number of open requests there.
     pub fn open_requests(&self) -> usize {
         self.link.load.open()
     }
 
-    /// The part of the requests that failed of late, in 0..=1.
+    /// Returns the part of the requests that failed of late, in 0..=1.
     pub fn error_rate(&self) -> f32 {
         self.link.load.error_rate(self.link.now())
     }
 
-    /// Did so many requests fail of late that others should be asked first?
+    /// Returns whether so many requests failed of late that others should be asked first.
     pub fn is_failing(&self) -> bool {
         self.link.load.is_failing(self.link.now())
     }
 
     /// Sends `body`, which is JSON, to `path` below the base URL: `/chat/completions`.
     ///
-    /// Of `client_headers`, the headers of the client's request, only a short list goes with it. As long as the
-    /// upstream cannot be reached, breaks off before the first byte, or answers 429, 502, 503 or 504, the request
-    /// is sent again as often as is configured, after a pause that honours `retry-after`. The last answer is
-    /// given back whatever its status.
+    /// Only a short list of `client_headers`, the headers of the client's request, goes with it. The request is sent again while
+    /// the upstream cannot be reached, breaks off before the first byte, or answers 429, 502, 503 or 504. The configuration
+    /// bounds the repetitions, and each pause honours `retry-after`. The last answer is returned whatever its status.
     ///
     /// # Errors
     /// No answer came, or one that cannot be used.
@@ -220,7 +219,7 @@ impl Upstream {
         self.ask(Method::POST, uri, headers, body, Again::Unanswered(self.config.retries)).await
     }
 
-    /// Sends a question in this API to where a model is asked in it.
+    /// Sends a question in this API to the path of models in it.
     ///
     /// # Errors
     /// As [`Upstream::post`].
@@ -240,8 +239,8 @@ impl Upstream {
         self.ask(Method::POST, uri, headers, body, Again::Unanswered(self.config.retries)).await
     }
 
-    /// Passes a request on that is none of ours, whatever its method and the type of its body. It is sent again only where
-    /// the upstream cannot be reached: nobody here knows what it makes.
+    /// Passes a request of another kind on, whatever its method and the type of its body. It is sent again only if the upstream
+    /// cannot be reached: nobody here knows what it makes.
     ///
     /// # Errors
     /// As [`Upstream::post`].
@@ -255,7 +254,7 @@ impl Upstream {
         self.pass_to(self.origin.below(path), method, body, client_headers).await
     }
 
-    /// The same outside of the server's OpenAI-like part: `/api/tags` where the base URL ends in `/v1`.
+    /// Passes the same outside of the server's OpenAI-like part: `/api/tags` if the base URL ends in `/v1`.
     pub(crate) async fn pass_beside(
         &self,
         method: Method,
@@ -280,7 +279,7 @@ impl Upstream {
         self.ask(method, uri, headers, body, Again::Unsent(self.config.retries)).await
     }
 
-    /// Where a request of a client goes, if there is such a place, and with which headers.
+    /// Returns the address of a client's request, if there is one, and its headers.
     fn forwarded(
         &self,
         kind: UpstreamKind,
@@ -311,8 +310,7 @@ impl Upstream {
         self.ask(Method::GET, uri, self.headers.clone(), Bytes::new(), Again::Unanswered(0)).await
     }
 
-    /// Asks the server outside of its OpenAI-like part: `/props` where the base URL ends in `/v1`. A request with
-    /// a body is a POST.
+    /// Asks the server outside of its OpenAI-like part: `/props` if the base URL ends in `/v1`. A request with a body is a POST.
     pub(crate) async fn ask_server(
         &self,
         path: &str,
@@ -373,13 +371,13 @@ impl Upstream {
 }
 
 impl fmt::Debug for Upstream {
-    /// Without headers: a key is among them.
+    /// Leaves out the headers: a key is among them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upstream").field("name", &self.name()).field("location", &self.location()).finish()
     }
 }
 
-/// Anthropic's API takes no request that does not say which edition of the API it means.
+/// Sets the edition of the API, without which Anthropic's API takes no request.
 fn date(kind: UpstreamKind, headers: &mut HeaderMap) {
     if kind == UpstreamKind::Messages && !headers.contains_key(headers::ANTHROPIC_VERSION) {
         headers.insert(headers::ANTHROPIC_VERSION, HeaderValue::from_static("2023-06-01"));
@@ -431,10 +429,10 @@ fn own_headers(
     Ok(headers)
 }
 
-/// `"Key ${NAME}"` with the variable's value in it.
+/// Puts the variable's value into `"Key ${NAME}"`.
 ///
 /// # Errors
-/// The variable that is not set, or none where a brace is missing.
+/// The variable is not set, or a brace is missing.
 pub fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Option<String>> {
     let mut expanded = String::new();
     let mut rest = text;
@@ -448,8 +446,8 @@ pub fn expand(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String
     Ok(expanded)
 }
 
-/// Does this count against the upstream? A 4xx is the request's fault; 429 says that others should be asked.
-/// 501 is the honest answer to a question that it does not know.
+/// Returns whether this counts against the upstream. A 4xx is the request's fault; 429 says that others should be asked. 501 is
+/// the honest answer to an unknown question.
 fn is_failure(outcome: &Result<http::Response<Incoming>, Failure>) -> bool {
     outcome.as_ref().map_or(true, |response| match response.status() {
         StatusCode::NOT_IMPLEMENTED => false,
@@ -457,7 +455,7 @@ fn is_failure(outcome: &Result<http::Response<Incoming>, Failure>) -> bool {
     })
 }
 
-/// How long to wait before the request is sent again; none where it should not be.
+/// Returns the time to wait before the request is sent again; none if it should not be.
 fn pause(outcome: &Result<http::Response<Incoming>, Failure>, n_retries: u32) -> Option<Duration> {
     let usual = FIRST_PAUSE.saturating_mul(1 << n_retries.min(8)).min(LONGEST_PAUSE);
     match outcome {

@@ -1,7 +1,6 @@
-//! Connections to upstreams: TCP without delay, and TLS where the URL says `https`, with the system's roots or the
-//! certificates that are configured.
+//! Connections to upstreams: TCP without delay, and TLS for `https`, with the system's roots or the configured certificates.
 //!
-//! The system's roots are read at the first `https` connection: a machine that has none still reaches a local server.
+//! The system's roots are read at the first `https` connection: a machine without any still reaches a local server.
 
 use std::fmt;
 use std::future::Future;
@@ -27,10 +26,10 @@ use tower_service::Service;
 use super::error::ConfigError;
 use crate::config::UpstreamConfig;
 
-/// What TLS needs, read once for all who share it.
+/// The roots of TLS, read once for all who share them.
 pub type Roots = Arc<OnceCell<Arc<ClientConfig>>>;
 
-/// Makes the connections of one upstream, or of whoever else asks servers that are configured.
+/// Makes the connections of one upstream, or of any other client of configured servers.
 #[derive(Clone)]
 pub struct Connector {
     http: HttpConnector,
@@ -39,7 +38,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// Connections that must stand within `timeout`.
+    /// Makes a connector whose connections must stand within `timeout`.
     pub fn new(roots: Roots, timeout: Duration) -> Connector {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
@@ -50,14 +49,14 @@ impl Connector {
     }
 }
 
-/// Why there is no connection.
+/// The reason for which no connection came about.
 #[derive(Debug)]
 pub enum ConnectFailure {
-    /// Nobody listens there, or the name is not known.
+    /// Nobody listens there, or the name is unknown.
     Tcp(String),
     /// The other side cannot be trusted, or understood.
     Tls(String),
-    /// It took too long.
+    /// The connection took too long.
     Timeout,
 }
 
@@ -108,10 +107,10 @@ async fn connect(mut http: HttpConnector, roots: Roots, uri: Uri) -> Result<Stre
     })
 }
 
-/// Whom an upstream may be: whoever the configuration says, else whoever `system` vouches for.
+/// Returns the certificates that an upstream may show: the configured ones, else those that `system` vouches for.
 ///
 /// # Errors
-/// The file that is configured cannot be read, or holds no certificate.
+/// The configured file cannot be read, or holds no certificate.
 pub(super) fn trusted(config: &UpstreamConfig, system: &Roots) -> Result<Roots, ConfigError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match &config.ca_file {
@@ -143,8 +142,8 @@ pub(super) fn trusted(config: &UpstreamConfig, system: &Roots) -> Result<Roots, 
 /// Takes the certificates of a file, and those that they have signed.
 #[derive(Debug)]
 struct ListedCertificates {
-    /// A server's own certificate is often made as that of an authority, which is then no server's by the rules:
-    /// `openssl req -x509` does so. Whoever names it here means this very certificate.
+    /// A server's own certificate is often made as that of an authority, and the rules then give it to no server: `openssl req
+    /// -x509` does so. A configuration that names it means this very certificate.
     exact: Vec<CertificateDer<'static>>,
     signed: Arc<WebPkiServerVerifier>,
 }
@@ -201,7 +200,7 @@ impl ServerCertVerifier for ListedCertificates {
     }
 }
 
-/// Takes any certificate of whoever has its key.
+/// Takes any certificate whose key the other side has.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 
@@ -242,7 +241,7 @@ impl ServerCertVerifier for Anyone {
     }
 }
 
-/// What TLS says, in however many errors of input and output.
+/// Returns the error of TLS inside any number of errors of input and output.
 fn cause(error: &std::io::Error) -> Option<&rustls::Error> {
     let mut inner = error.get_ref()?;
     while let Some(wrapped) = inner.downcast_ref::<std::io::Error>() {
@@ -251,7 +250,7 @@ fn cause(error: &std::io::Error) -> Option<&rustls::Error> {
     inner.downcast_ref()
 }
 
-/// Why a handshake failed, in words that say what to do.
+/// Returns the reason for a failed handshake, in words that say what to do.
 fn untrusted(handshake: &std::io::Error) -> String {
     let says = match cause(handshake) {
         Some(rustls::Error::InvalidMessage(_)) => "it does not speak TLS: should its URL begin with http://?",
@@ -293,7 +292,7 @@ async fn system_roots() -> Result<Arc<ClientConfig>, ConnectFailure> {
     config.map_err(|error| error.to_string()).and_then(|config| config).map_err(ConnectFailure::Tls)
 }
 
-/// The innermost reason: `Connection refused (os error 111)`, not the tale of who called whom.
+/// Returns the innermost reason: `Connection refused (os error 111)`, without the chain of callers.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

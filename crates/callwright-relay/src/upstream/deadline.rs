@@ -1,8 +1,8 @@
 //! The times that an answer may take, watched with one timer for each request.
 //!
-//! The timer is not set anew for each piece of a stream: when it fires, the instant of the last piece says
-//! whether time is up, or until when to sleep on. A stream of a thousand pieces costs a thousand readings of
-//! the clock and no more than a few settings of the timer.
+//! The timer is not set anew for each piece of a stream. When it fires, the instant of the last piece says whether time is up, or
+//! until when to sleep on. A stream of a thousand pieces costs a thousand readings of the clock and only a few settings of the
+//! timer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep};
 use super::error::Which;
 use crate::config::Timeouts;
 
-/// When to stop waiting.
+/// The end of the patience with an answer.
 #[derive(Debug)]
 pub(super) struct Deadline {
     /// INVARIANT: fires no later than `due`.
@@ -38,24 +38,24 @@ impl Deadline {
         Deadline { timer, first_byte, idle, end: now + total, last: now, has_begun: false }
     }
 
-    /// The request is sent again: the wait for its first byte begins anew, the total goes on.
+    /// Notes that the request is sent again: the wait for its first byte begins anew, the total goes on.
     pub(super) fn sent_again(&mut self) {
         self.has_begun = false;
         self.last = Instant::now();
     }
 
-    /// A piece of the answer has come.
+    /// Notes that a piece of the answer has come.
     pub(super) fn heard(&mut self) {
         self.has_begun = true;
         self.last = Instant::now();
     }
 
-    /// Is there less left of the total than `pause`?
+    /// Returns whether less than `pause` is left of the total.
     pub(super) fn ends_within(&self, pause: Duration) -> bool {
         self.end <= Instant::now() + pause
     }
 
-    /// Is ready when time is up, and says which.
+    /// Is ready when time is up, and says which time.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Which> {
         loop {
             ready!(self.timer.as_mut().poll(cx));
@@ -79,7 +79,7 @@ impl Deadline {
 mod tests {
     use super::*;
 
-    /// Waits for the deadline after a sign of life at each of these seconds; gives the second and which it was.
+    /// Waits for the deadline after a sign of life at each of these seconds; returns the second and the time that ran out.
     async fn fires(timeouts: Timeouts, heard_at: &[u64]) -> (u64, Which) {
         let start = Instant::now();
         let mut deadline = Deadline::new(&timeouts);

@@ -1,4 +1,4 @@
-//! What can go wrong: in a configuration, once at the start, and between us and an upstream, at any time.
+//! The errors of a configuration, once at the start, and between us and an upstream, at any time.
 //!
 //! No message holds a key, a header's value or a URL: they name the upstream and the variable.
 
@@ -11,15 +11,15 @@ use http::StatusCode;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// There is no upstream at all.
+    /// The configuration has no upstream.
     NoUpstream,
     /// Two upstreams have this name.
     TwiceNamed(String),
-    /// The base URL of an upstream is none.
+    /// The base URL of an upstream is not valid.
     Url {
         /// The upstream.
         upstream: String,
-        /// What is wrong with it.
+        /// The fault of the URL.
         why: &'static str,
     },
     /// The environment does not have a variable that the configuration names.
@@ -40,7 +40,7 @@ pub enum ConfigError {
     Certificates {
         /// The upstream.
         upstream: String,
-        /// What is wrong with them.
+        /// The fault of the certificates.
         why: String,
     },
     /// A header cannot be sent as it is configured.
@@ -49,7 +49,7 @@ pub enum ConfigError {
         upstream: String,
         /// The header.
         header: String,
-        /// What is wrong with it.
+        /// The fault of the header.
         why: &'static str,
     },
     /// A model names an upstream that is not configured.
@@ -59,7 +59,7 @@ pub enum ConfigError {
         /// The name that no upstream has.
         upstream: String,
     },
-    /// A model names a dialect that there is not.
+    /// A model names an unknown dialect.
     UnknownDialect {
         /// The model's pattern.
         model: String,
@@ -72,7 +72,7 @@ pub enum ConfigError {
         model: String,
         /// The second model.
         to: String,
-        /// Why it cannot.
+        /// The reason for that.
         why: &'static str,
     },
 }
@@ -119,11 +119,11 @@ impl std::error::Error for ConfigError {}
 pub struct UpstreamError {
     /// The upstream's name.
     pub upstream: Arc<str>,
-    /// What happened.
+    /// The failure.
     pub failure: Failure,
 }
 
-/// What happened between us and an upstream.
+/// A failure between us and an upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
@@ -131,11 +131,11 @@ pub enum Failure {
     Connect(String),
     /// No trust came about: the reason.
     Tls(String),
-    /// It took too long.
+    /// A time ran out.
     Timeout(Which),
     /// The connection ended before the answer did.
     Reset,
-    /// It spoke something else than HTTP.
+    /// The upstream spoke something else than HTTP.
     NotHttp,
     /// The answer is longer than is allowed, in bytes.
     TooLong {
@@ -146,32 +146,32 @@ pub enum Failure {
     Encoding(String),
     /// The answer's bytes are not what its `content-encoding` says.
     Packing,
-    /// It answered with a redirect. None is followed: a key belongs to one origin.
+    /// The upstream answered with a redirect. None is followed: a key belongs to one origin.
     Redirect(StatusCode),
     /// This path cannot be asked for.
     Path,
 }
 
-/// Which time ran out.
+/// The time that ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
-    /// Until the connection stood.
+    /// The time until the connection stood.
     Connect,
-    /// Until the first byte of the answer.
+    /// The time until the first byte of the answer.
     FirstByte,
-    /// Between two pieces of the answer.
+    /// The time between two pieces of the answer.
     Idle,
-    /// For the whole answer.
+    /// The time for the whole answer.
     Total,
 }
 
 impl Failure {
-    /// Whether an answer that had begun broke off: the same question may well bring another one.
+    /// Returns whether an answer that had begun broke off: the same question may well bring another one.
     pub(crate) fn is_broken_off(&self) -> bool {
         matches!(self, Failure::Reset | Failure::Timeout(Which::Idle))
     }
 
-    /// Its name in logs and metrics.
+    /// Returns its name in logs and metrics.
     pub fn name(&self) -> &'static str {
         match self {
             Failure::Connect(_) => "connect",
@@ -197,7 +197,7 @@ impl fmt::Display for UpstreamError {
     }
 }
 
-/// What the upstream did, behind its name.
+/// Says the upstream's failure, behind its name.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

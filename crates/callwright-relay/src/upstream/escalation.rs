@@ -1,4 +1,4 @@
-//! Holds what is configured of second models against what could be asked: each has an upstream, and none leads back.
+//! Holds the configured second models against the upstreams: each has an upstream, and none leads back.
 
 use super::error::ConfigError;
 use super::{Upstreams, serves};
@@ -8,7 +8,7 @@ impl Upstreams {
     /// Checks the second model of each pattern.
     ///
     /// # Errors
-    /// `escalate = "big"` where no upstream serves `big`, or where `big` comes back to the pattern that it was asked for.
+    /// No upstream serves `big` of `escalate = "big"`, or `big` comes back to the pattern that it was asked for.
     pub(super) fn check_second_models(&self) -> Result<(), ConfigError> {
         let all: Vec<&ModelConfig> = self.models.iter().map(|model| &*model.config).collect();
         for (first, config) in all.iter().enumerate() {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::config::{RelayConfig, UpstreamConfig};
 
-    /// Why these pairs of a pattern and its second model cannot be used.
+    /// Returns the fault of these pairs of a pattern and its second model.
     fn why(models: &[(&str, &str)]) -> Option<String> {
         let model = |(pattern, to): &(&str, &str)| ModelConfig {
             escalate: Some((*to).to_owned()).filter(|to| !to.is_empty()),

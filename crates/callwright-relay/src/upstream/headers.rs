@@ -1,6 +1,6 @@
-//! Which headers cross: few of a client's to the upstream, most of an upstream's to the client.
+//! The headers that cross: few of a client's to the upstream, most of an upstream's to the client.
 //!
-//! A client's header can never say where a request goes or who pays for it: what is not on the list stays here.
+//! A client's header can never say where a request goes or who pays for it: headers outside the list stay here.
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -9,7 +9,7 @@ use super::secrets::Secrets;
 pub(super) const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// What of a client's request goes to the upstream. The upstream's own configuration comes before it.
+/// The headers of a client's request that go to the upstream. The upstream's own configuration comes before them.
 const FORWARDED: &[&str] = &[
     "anthropic-beta",
     "anthropic-version",
@@ -22,7 +22,7 @@ const FORWARDED: &[&str] = &[
     "x-title",
 ];
 
-/// What belongs to one connection (RFC 9110, 7.6.1), or to a body that may be another one afterwards.
+/// The headers of one connection (RFC 9110, 7.6.1), or of a body that may be another one afterwards.
 static OF_THE_CONNECTION: [HeaderName; 12] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -38,7 +38,7 @@ static OF_THE_CONNECTION: [HeaderName; 12] = [
     header::HOST,
 ];
 
-/// Adds what is forwarded of `client` to `request`, which already has the upstream's own headers.
+/// Adds the forwarded headers of `client` to `request`, which already has the upstream's own.
 pub(super) fn forward(client: &HeaderMap, request: &mut HeaderMap) {
     for (name, value) in client {
         if FORWARDED.contains(&name.as_str()) && !request.contains_key(name) {
@@ -47,12 +47,12 @@ pub(super) fn forward(client: &HeaderMap, request: &mut HeaderMap) {
     }
 }
 
-/// May a configuration set this header?
+/// Returns whether a configuration may set this header.
 pub fn is_settable(name: &HeaderName) -> bool {
     !OF_THE_CONNECTION.contains(name) && *name != header::ACCEPT_ENCODING
 }
 
-/// Takes from an answer what is not for the client, the secrets that its headers repeat among it.
+/// Takes headers that are not for the client out of an answer, with the secrets that they repeat.
 pub(super) fn strip_answer(headers: &mut HeaderMap, secrets: &Secrets) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)

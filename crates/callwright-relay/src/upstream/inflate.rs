@@ -1,4 +1,4 @@
-//! Answers that a server, or what stands before it, has compressed although nobody asked for that.
+//! Answers that a server or a proxy has compressed although nobody asked for that.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use bytes::Bytes;
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use http::HeaderValue;
 
-/// So much is read at once: it comes to a thousand times as much at most, which is then handed on before more is read.
+/// The bytes that are read at once: they come to a thousand times as much at most, which is then handed on before more is read.
 const AT_ONCE: usize = 1024;
 
 /// Undoes the compression of a body, piece by piece.
 #[derive(Debug)]
 pub(super) struct Inflater {
     decoder: Decoder,
-    /// What came and is not read yet.
+    /// The bytes that came and are not read yet.
     waiting: Bytes,
 }
 
@@ -24,7 +24,7 @@ enum Decoder {
 }
 
 impl Inflater {
-    /// For a body of this `content-encoding`; none where that cannot be read here.
+    /// Makes one for a body of this `content-encoding`; none if that cannot be read here.
     pub(super) fn of(encoding: &HeaderValue) -> Option<Inflater> {
         let decoder = match encoding.as_bytes() {
             b"gzip" | b"x-gzip" => Decoder::Gzip(MultiGzDecoder::new(Vec::new())),
@@ -39,10 +39,10 @@ impl Inflater {
         self.waiting = piece;
     }
 
-    /// What the pieces come to so far; none where another one is needed.
+    /// Returns the bytes of the pieces so far; none if another piece is needed.
     ///
     /// # Errors
-    /// They are not what they are said to be.
+    /// The bytes do not have that encoding.
     pub(super) fn next(&mut self) -> io::Result<Option<Bytes>> {
         while !self.waiting.is_empty() {
             let part = self.waiting.split_to(AT_ONCE.min(self.waiting.len()));
@@ -65,10 +65,10 @@ impl Inflater {
         Ok(None)
     }
 
-    /// What the end brings.
+    /// Returns the bytes at the end.
     ///
     /// # Errors
-    /// It is missing.
+    /// The end is missing.
     pub(super) fn finish(self) -> io::Result<Bytes> {
         match self.decoder {
             Decoder::Gzip(decoder) => decoder.finish(),

@@ -10,12 +10,12 @@ pub struct Kept(Option<Arc<Mutex<Beginning>>>);
 struct Beginning {
     bytes: Vec<u8>,
     most: usize,
-    /// How many bytes came in all.
+    /// The number of bytes that came in all.
     came: usize,
 }
 
 impl Kept {
-    /// Of at most so many bytes.
+    /// Keeps at most this many bytes.
     pub(crate) fn of(most: usize) -> Kept {
         let begun = || Arc::new(Mutex::new(Beginning { bytes: Vec::new(), most, came: 0 }));
         Kept((0 < most).then(begun))
@@ -29,19 +29,19 @@ impl Kept {
         kept.came += piece.len();
     }
 
-    /// What is there, and how many bytes came in all; none where nothing is to be kept.
+    /// Returns the kept bytes, and the number that came in all; none if nothing is to be kept.
     pub fn bytes(&self) -> Option<(Vec<u8>, usize)> {
         let kept = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         Some((kept.bytes.clone(), kept.came))
     }
 
-    /// How many bytes are there.
+    /// Returns the number of kept bytes.
     pub fn len(&self) -> usize {
         let kept = self.0.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner));
         kept.map_or(0, |kept| kept.bytes.len())
     }
 
-    /// Is nothing there?
+    /// Returns whether nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::error::{Failure, UpstreamError};
 use super::load::Load;
 
-/// What an answer that is under way still needs of its upstream.
+/// The parts of its upstream that an answer under way still needs.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) name: Arc<str>,
@@ -23,7 +23,7 @@ impl Link {
         self.load.record(self.now(), has_failed);
     }
 
-    /// Milliseconds since the start; it goes round after 49 days, which [`Load`] bears.
+    /// Returns milliseconds since the start; they go round after 49 days, which [`Load`] bears.
     pub(super) fn now(&self) -> u32 {
         self.epoch.elapsed().as_millis() as u32
     }

@@ -1,14 +1,13 @@
-//! How an upstream does at the moment: its open requests, and how often it failed of late. Atomics only: each
-//! request writes here.
+//! The present state of an upstream: its open requests, and its failures of late. It uses atomics only: each request writes here.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// After this many milliseconds without news, what is known of failures counts half.
+/// The milliseconds without news after which the failures count half.
 const HALF_LIFE_MS: f32 = 30_000.0;
-/// How much the newest request weighs: two failures in a row make an upstream a failing one.
+/// The weight of the newest request: two failures in a row make an upstream a failing one.
 const NEWEST: f32 = 0.3;
-/// From this rate on an upstream is asked last.
+/// The rate from which on an upstream is asked last.
 const FAILING: f32 = 0.5;
 
 /// The load of one upstream.
@@ -24,7 +23,7 @@ impl Load {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// The part of the requests that failed of late, in 0..=1. `now` is in milliseconds since any fixed time.
+    /// Returns the part of the requests that failed of late, in 0..=1. `now` is in milliseconds since any fixed time.
     pub(super) fn error_rate(&self, now: u32) -> f32 {
         decayed(self.failures.load(Ordering::Relaxed), now)
     }
@@ -33,7 +32,7 @@ impl Load {
         FAILING < self.error_rate(now)
     }
 
-    /// A request failed, or went well.
+    /// Notes a request that failed, or went well.
     pub(super) fn record(&self, now: u32, has_failed: bool) {
         let was = self.failures.load(Ordering::Relaxed);
         if was as u32 == 0 && !has_failed {
@@ -62,7 +61,7 @@ fn decayed(failures: u64, now: u32) -> f32 {
     rate * (-(age as f32) / HALF_LIFE_MS).exp2()
 }
 
-/// One open request; it is closed when this is dropped.
+/// One open request; dropping it closes it.
 #[derive(Debug)]
 pub(super) struct OpenRequest(Arc<Load>);
 

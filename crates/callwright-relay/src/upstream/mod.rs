@@ -1,8 +1,7 @@
-//! The servers that requests go to: their connections, their patience, their load, and which one is asked for
-//! a model.
+//! The servers that requests go to: their connections, their patience, their load, and their choice for a model.
 //!
-//! In goes the configuration, once. Nothing of a request changes where it goes: neither a field nor a header.
-//! A key is bound to its upstream and appears in no message.
+//! In goes the configuration, once. Nothing of a request changes its place: neither a field nor a header. A key is bound to its
+//! upstream and appears in no message.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -50,7 +49,7 @@ use self::shares::Shares;
 pub struct Upstreams {
     all: Vec<Arc<Upstream>>,
     models: Vec<Model>,
-    /// Those that answers are read in.
+    /// The dialects that answers are read in.
     dialects: Dialects,
     turn: AtomicUsize,
     shares: Shares,
@@ -59,9 +58,9 @@ pub struct Upstreams {
 #[derive(Debug)]
 struct Model {
     config: Arc<ModelConfig>,
-    /// Those that the configuration names; none where it leaves the choice to us.
+    /// The configured upstreams; none if the configuration leaves the choice to us.
     upstreams: Option<Vec<Arc<Upstream>>>,
-    /// The only dialect of its answers, where one is configured.
+    /// The only dialect of its answers, if one is configured.
     dialects: Option<Dialects>,
 }
 
@@ -69,7 +68,7 @@ impl Upstreams {
     /// Makes the upstreams of `config`; `env` looks up an environment variable. Connects nowhere.
     ///
     /// # Errors
-    /// What is configured cannot be used. The error names upstreams and variables, never a value.
+    /// The configuration cannot be used. The error names upstreams and variables, never a value.
     pub fn new(config: &RelayConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Upstreams, ConfigError> {
         if config.upstreams.is_empty() {
             return Err(ConfigError::NoUpstream);
@@ -91,17 +90,17 @@ impl Upstreams {
         Ok(upstreams)
     }
 
-    /// All of them, in the order of the configuration.
+    /// Returns all upstreams, in the order of the configuration.
     pub fn all(&self) -> &[Arc<Upstream>] {
         &self.all
     }
 
-    /// What is configured for `model`, where anything is. Asks nobody, and takes no turn.
+    /// Returns the configuration of `model`, if there is any. Asks nobody, and takes no turn.
     pub fn configured(&self, model: &str) -> Option<&ModelConfig> {
         self.known(model).map(|known| &*known.config)
     }
 
-    /// The model that is asked where an answer of `model` would end as refused; none where none is configured.
+    /// Returns the model that is asked if an answer of `model` would end as refused; none if none is configured.
     pub(crate) fn second(&self, model: &str) -> Option<&str> {
         self.configured(model)?.escalate.as_deref().filter(|second| *second != model)
     }
@@ -110,17 +109,17 @@ impl Upstreams {
         self.models.iter().find(|known| fits(&known.config.pattern, model))
     }
 
-    /// Whom to ask for `model`, best first. Equals take turns, so that each call is one request's.
+    /// Returns the upstreams to ask for `model`, best first. Equals take turns, so that each call is one request's.
     pub fn route(&self, model: &str) -> Route {
         self.route_of(model, None)
     }
 
-    /// Whom to ask for `model` in this request with tools.
+    /// Returns the upstreams to ask for `model` in this request with tools.
     pub(crate) fn route_for_calls(&self, model: &str, request: Value<'_>) -> Route {
         self.route_of(model, Some(request))
     }
 
-    /// Counts an answer with calls, where upstreams of its model are chosen by that.
+    /// Counts an answer with calls, if it decides among the upstreams of its model.
     pub(crate) fn count(&self, candidate: &Candidate, is_right: bool) {
         let routing = candidate.config.as_ref().map(|config| config.routing);
         if routing == Some(Routing::Right) {

@@ -1,4 +1,4 @@
-//! Where an upstream is: its base URL, and the addresses below and beside it.
+//! The place of an upstream: its base URL, and the addresses below and beside it.
 
 use bytes::Bytes;
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
@@ -7,13 +7,13 @@ use super::error::ConfigError;
 use crate::api::UpstreamKind;
 use crate::config::UpstreamConfig;
 
-/// Where requests go, taken apart.
+/// The parts of an upstream's address.
 pub(super) struct Origin {
     pub(super) scheme: Scheme,
     pub(super) authority: Authority,
-    /// Without a slash at its end: `/v1`.
+    /// The path without a slash at its end: `/v1`.
     pub(super) path: String,
-    /// With its question mark, or empty: `?api-version=2026-01-01`.
+    /// The query with its question mark, or empty: `?api-version=2026-01-01`.
     query: String,
 }
 
@@ -47,17 +47,17 @@ impl Origin {
         Ok(Origin { scheme, authority, path, query })
     }
 
-    /// A path below the base URL.
+    /// Returns a path below the base URL.
     pub(super) fn below(&self, path: &str) -> Option<Uri> {
         self.uri(&[&self.path, path])
     }
 
-    /// A path beside the one that is like OpenAI's.
+    /// Returns a path beside the one that is like OpenAI's.
     pub(super) fn beside(&self, path: &str) -> Option<Uri> {
         self.uri(&[self.path.strip_suffix("/v1").unwrap_or(&self.path), path])
     }
 
-    /// A path below another one than the base URL's.
+    /// Returns a path below another one than the base URL's.
     pub(super) fn uri(&self, path: &[&str; 2]) -> Option<Uri> {
         let [base, path] = path;
         if !path.starts_with('/') || leaves(path) {
@@ -74,7 +74,7 @@ impl Origin {
     }
 }
 
-/// Does a path lead up and out, plainly or encoded: `/../admin`, `/%2e%2e/admin`?
+/// Returns whether a path leads up and out, plainly or encoded: `/../admin`, `/%2e%2e/admin`.
 fn leaves(path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     path.contains("..") || path.to_ascii_lowercase().contains("%2e")

@@ -1,8 +1,8 @@
-//! Connections by thread: a request goes over one that its own thread has opened.
+//! Connections by thread: a request goes over a connection that its own thread has opened.
 //!
-//! The runtime that opened a connection drives it. Where each thread has a runtime of its own, as in the gateway, a
-//! request over another thread's connection would wake that thread, and be woken by it, for each piece that goes
-//! either way; two threads then answer hardly more than one.
+//! The runtime that opened a connection drives it. In the gateway each thread has a runtime of its own. A request over another
+//! thread's connection would wake that thread, and be woken by it, for each piece in either direction. Two threads then answer
+//! hardly more than one.
 
 use std::sync::{PoisonError, RwLock};
 use std::thread::{self, ThreadId};
@@ -22,11 +22,11 @@ pub(super) struct Pools {
 
 type Pool = Client<Connector, Full<Bytes>>;
 
-/// How many threads have a pool of their own. Any more use the first one's.
+/// The most threads with a pool of their own. Any more use the first one's.
 const MOST_THREADS: usize = 64;
 
 impl Pools {
-    /// Pools that are made when they are needed.
+    /// Makes pools when they are needed.
     pub(super) fn new(make: impl Fn() -> Pool + Send + Sync + 'static) -> Pools {
         Pools { make: Box::new(make), of_threads: RwLock::default() }
     }

@@ -1,7 +1,7 @@
 //! An upstream's HTTP response: its head, and its body piece by piece as it comes.
 //!
-//! The body knows its proper end from a cut: a missing last chunk, or fewer bytes than were announced, is an
-//! error. Dropping the body ends the request at the upstream at once.
+//! The body tells its proper end from a cut: a missing last chunk, or fewer bytes than were announced, is an error. Dropping the
+//! body ends the request at the upstream at once.
 
 use std::fmt;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use super::link::Link;
 use super::load::OpenRequest;
 use super::secrets::Secrets;
 
-/// What an upstream answered: the model's answer is in its body.
+/// An upstream's answer: the model's answer is in its body.
 #[derive(Debug)]
 pub struct Response {
     /// The status. No redirect is ever among them.
@@ -36,7 +36,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Does the answer come as events?
+    /// Returns whether the answer comes as events.
     pub(crate) fn is_stream(&self) -> bool {
         let kind = self.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream"))
@@ -45,8 +45,8 @@ impl Response {
 
 /// The body of a response, as a stream of pieces.
 ///
-/// Between two pieces, and for the whole, it waits as long as the upstream's timeouts allow. After an error, or
-/// after its end, it gives nothing more.
+/// Between two pieces, and for the whole, it waits as long as the upstream's timeouts allow. After an error, or after its end, it
+/// gives nothing more.
 #[derive(Debug)]
 pub struct ResponseBody {
     /// None after the end.
@@ -56,19 +56,19 @@ pub struct ResponseBody {
     ends_by_close: bool,
     /// Undoes a compression that was not asked for.
     inflater: Option<Inflater>,
-    /// Says it in another form.
+    /// Says the body in another form.
     rewriter: Option<Box<dyn Rewriter>>,
-    /// What is kept of it.
+    /// The part of it that is kept.
     pub(crate) kept: Kept,
     _open: OpenRequest,
 }
 
 /// Says a body in another form, piece by piece as it comes.
 pub(crate) trait Rewriter: Send {
-    /// What has become certain with this piece.
+    /// Returns the bytes that have become certain with this piece.
     fn push(&mut self, piece: Bytes) -> Bytes;
 
-    /// What becomes certain with the proper end.
+    /// Returns the bytes that become certain with the proper end.
     fn finish(self: Box<Self>) -> Bytes;
 }
 
@@ -112,25 +112,25 @@ impl Response {
 }
 
 impl ResponseBody {
-    /// Is the end of this body nothing but the end of the connection? Then a cut looks like an end, and only
-    /// what the body says (`[DONE]`, a closing bracket) is evidence that it is whole.
+    /// Returns whether only the end of the connection ends this body. Then a cut looks like an end, and only the body itself
+    /// shows that it is whole (`[DONE]`, a closing bracket).
     pub fn ends_by_close(&self) -> bool {
         self.ends_by_close
     }
 
-    /// This body, with `rewriter` between the upstream and the reader. What is kept of it stays as it came.
+    /// Returns this body, with `rewriter` between the upstream and the reader. The kept part stays as it came.
     pub(crate) fn through(self, rewriter: Box<dyn Rewriter>) -> ResponseBody {
         ResponseBody { rewriter: Some(rewriter), ..self }
     }
 
-    /// The number of bytes to come, where the upstream has announced it.
+    /// Returns the number of bytes to come, if the upstream has announced it.
     pub fn announced(&self) -> Option<u64> {
         let is_as_sent = self.inflater.is_none() && self.rewriter.is_none();
         let incoming = self.incoming.as_ref().filter(|_| is_as_sent)?;
         incoming.size_hint().exact()
     }
 
-    /// The next piece; none after the proper end.
+    /// Returns the next piece; none after the proper end.
     ///
     /// # Errors
     /// The answer was cut, or came too slowly.
@@ -161,7 +161,7 @@ impl ResponseBody {
         }
     }
 
-    /// The next piece as it came.
+    /// Polls for the next piece as it came.
     fn poll_received(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
         loop {
             let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
@@ -212,8 +212,8 @@ impl ResponseBody {
         Poll::Ready(Some(Err(self.link.error(failure))))
     }
 
-    /// Takes the end of the body if it is there already: a connection whose answer was read to its end is used
-    /// again. Waits for nothing.
+    /// Takes the end of the body if it is there already: a connection whose answer was read to its end is used again. Waits for
+    /// nothing.
     pub(crate) async fn take_end(&mut self) {
         std::future::poll_fn(|cx| {
             while let Poll::Ready(Some(Ok(_))) = self.poll_piece(cx) {}
@@ -222,7 +222,7 @@ impl ResponseBody {
         .await;
     }
 
-    /// The whole body.
+    /// Receives the whole body.
     ///
     /// # Errors
     /// As [`ResponseBody::next`], and a body of more than `limit` bytes.

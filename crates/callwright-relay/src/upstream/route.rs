@@ -1,4 +1,4 @@
-//! Which upstreams are asked for a model, best first.
+//! The upstreams that are asked for a model, best first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +12,9 @@ use crate::config::{ModelConfig, NativeStrict, Routing};
 /// The upstreams to ask for a model, in this order.
 #[derive(Clone, Debug, Default)]
 pub struct Route {
-    /// What is configured for the model.
+    /// The configuration of the model.
     pub config: Option<Arc<ModelConfig>>,
-    /// Whom to ask, best first. Empty where no upstream serves the model.
+    /// The candidates, best first. It is empty if no upstream serves the model.
     pub candidates: Vec<Candidate>,
 }
 
@@ -27,38 +27,39 @@ pub struct Candidate {
     pub kind: UpstreamKind,
     /// The model's name there.
     pub model: String,
-    /// What is configured for the model that the client named.
+    /// The configuration of the model that the client named.
     pub config: Option<Arc<ModelConfig>>,
     /// The dialects that its answers are read in.
     pub dialects: Dialects,
 }
 
 impl Route {
-    /// The candidates that are asked in this API.
+    /// Returns the candidates that are asked in this API.
     pub(crate) fn of_kind(self, kind: UpstreamKind) -> Vec<Candidate> {
         self.candidates.into_iter().filter(|candidate| candidate.kind == kind).collect()
     }
 }
 
 impl Candidate {
-    /// Is it another model than `other`, or the same one elsewhere?
+    /// Returns whether it is another model than `other`, or the same one elsewhere.
     pub(crate) fn differs_from(&self, other: &Candidate) -> bool {
         self.upstream.name() != other.upstream.name() || self.model != other.model
     }
 
-    /// Are calls looked for in its texts, where it speaks the client's own API? As it is set for the model, else for the upstream.
+    /// Returns whether calls are looked for in its texts, even if it speaks the client's own API. The model's setting counts
+    /// before the upstream's.
     pub(crate) fn heals_text(&self) -> bool {
         let set = self.config.as_ref().and_then(|config| config.heal_text);
         set.or(self.upstream.config().heal_text).unwrap_or(true)
     }
 
-    /// Returns whether it is asked to hold native calls to their schemas: as set for the model, else for the upstream.
+    /// Returns whether it is asked to hold native calls to their schemas. The model's setting counts before the upstream's.
     pub(crate) fn native_strict(&self) -> NativeStrict {
         let set = self.config.as_ref().and_then(|config| config.native_strict);
         set.or(self.upstream.config().native_strict).unwrap_or_default()
     }
 
-    /// What becomes of calls in the model's reasoning: as it is set for the model, else for the upstream.
+    /// Returns the treatment of calls in the model's reasoning. The model's setting counts before the upstream's.
     pub(crate) fn calls_in_reasoning(&self) -> CallsInReasoning {
         let set = self.config.as_ref().and_then(|config| config.calls_in_reasoning);
         set.or(self.upstream.config().calls_in_reasoning).unwrap_or_default()
@@ -83,8 +84,8 @@ pub(super) fn order(upstreams: &mut [Arc<Upstream>], routing: Routing, turn: &At
     }
 }
 
-/// What one more request costs where `open` are under way, in thousandths: a request that fails has to be made
-/// again, so an upstream that fails at once does not look idle.
+/// Returns the cost of one more request with `open` ones under way, in thousandths. A failed request has to be made again, so
+/// that an upstream that fails at once does not look idle.
 fn cost(open: usize, error_rate: f32) -> u64 {
     let success = (1.0 - error_rate).max(0.01);
     ((open + 1) as f32 * 1000.0 / success) as u64

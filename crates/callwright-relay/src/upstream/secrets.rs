@@ -1,7 +1,7 @@
-//! What an upstream must not tell: the key that it was sent. Some repeat it in what they answer.
+//! The secrets of an upstream: the key that it was sent. Some servers repeat it in their answers.
 //!
-//! In goes what comes from the upstream, out comes the same with `[secret]` where a key stood. Looked for is the key as it
-//! is: an upstream that means to give its key away can spell it so that nobody finds it.
+//! In go the upstream's bytes, out come the same with `[secret]` in the place of a key. Only the key as it is counts: an upstream
+//! that means to give its key away can spell it so that nobody finds it.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use memchr::memmem::Finder;
 
 use callwright_json::quote;
 
-/// What stands where a secret stood.
+/// The replacement for a secret.
 pub(super) const INSTEAD: &[u8] = b"[secret]";
-/// A shorter text is no secret, and may well be a part of other words.
+/// The shortest secret: a shorter text may well be a part of other words.
 const SHORTEST: usize = 8;
-/// A text that ends with so much of a secret is held until it is seen how it goes on. Less than that, such as `sk-`, tells
-/// nothing, and words end with it.
+/// A text that ends with this many bytes of a secret is held until the next one comes. Fewer, such as `sk-`, tell nothing, and
+/// words end with them.
 pub(super) const CERTAIN: usize = 4;
-/// Where nothing more comes, so much of a secret is hidden as well.
+/// The bytes of a secret that are hidden at the very end of a text as well.
 pub(super) const MOST: usize = 12;
 
 /// The secrets of one upstream.
@@ -29,7 +29,7 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// Of these texts.
+    /// Makes the secrets of these texts.
     pub(super) fn of(texts: impl IntoIterator<Item = String>) -> Secrets {
         let mut texts: Vec<String> = texts.into_iter().map(|text| text.trim().to_owned()).collect();
         texts.retain(|text| SHORTEST <= text.len());
@@ -50,34 +50,34 @@ impl Secrets {
         }
     }
 
-    /// Is there nothing to hide?
+    /// Returns whether there is nothing to hide.
     pub(crate) fn is_empty(&self) -> bool {
         self.plain.is_empty()
     }
 
-    /// A JSON text, or events, without secrets; none where there is none in it.
+    /// Hides the secrets in a JSON text, or in events; none if it has none.
     pub(crate) fn hidden(&self, text: &[u8]) -> Option<Vec<u8>> {
         without(&self.written, text)
     }
 
-    /// Does a text hold a secret, or end in what one may begin with?
+    /// Returns whether a text holds a secret, or ends in the beginning of one.
     pub(super) fn is_begun(&self, text: &[u8]) -> bool {
         0 < self.begun_in(text) || self.first_in(text).is_some()
     }
 
-    /// A text of no form, such as the value of a header, without secrets; none where there is none in it.
+    /// Hides the secrets in a text of any form, such as the value of a header; none if it has none.
     pub(super) fn hidden_in_plain(&self, text: &[u8]) -> Option<Vec<u8>> {
         without(&self.plain, text)
     }
 
-    /// Where the first secret stands in `text`, and its length.
+    /// Returns the place of the first secret in `text`, and its length.
     pub(super) fn first_in(&self, text: &[u8]) -> Option<(usize, usize)> {
         let found = |secret: &Finder<'_>| Some((secret.find(text)?, secret.needle().len()));
         // Of two at one place the longer one counts, which stands first.
         self.plain.iter().filter_map(found).min_by_key(|(at, _)| *at)
     }
 
-    /// How much of a secret, short of all of it, stands at the end of `text`.
+    /// Returns the length of a secret's beginning, short of all of it, at the end of `text`.
     pub(super) fn begun_in(&self, text: &[u8]) -> usize {
         let begun = |secret: &Finder<'_>| {
             let secret = secret.needle();
@@ -123,12 +123,12 @@ fn replaced(text: &[u8], secret: &Finder<'_>, first: usize) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     end: Vec<u8>,
-    /// So many of its bytes are out.
+    /// The bytes of it that are out.
     out: usize,
 }
 
 impl Tail {
-    /// What goes out once `piece` has come; none where that is the piece as it is.
+    /// Returns the bytes that go out with `piece`; none if they are the piece itself.
     pub(crate) fn push(&mut self, secrets: &Secrets, piece: &[u8]) -> Option<Vec<u8>> {
         if self.end.is_empty() && secrets.begun_in(piece) == 0 && secrets.first_in(piece).is_none() {
             return None;
@@ -157,7 +157,7 @@ impl Tail {
         (goes != piece).then_some(goes)
     }
 
-    /// What is held, at the end of the text.
+    /// Returns the held bytes, at the end of the text.
     pub(crate) fn rest(&mut self, secrets: &Secrets) -> Vec<u8> {
         let end = std::mem::take(&mut self.end);
         let rest = end.get(std::mem::take(&mut self.out)..).unwrap_or_default();
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(format!("{:?}", secrets()), "Secrets(…)");
     }
 
-    /// However a text is cut, no secret comes through, what is none does, and no more than three letters of one go before.
+    /// No cut of a text lets a secret through or hides anything else, and at most three letters of a secret go before.
     #[test]
     fn pieces_tell_no_secret() {
         for (whole, expected) in [

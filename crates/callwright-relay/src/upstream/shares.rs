@@ -1,40 +1,41 @@
-//! Which upstream of a model is asked first by what it delivers: the share of its answers with calls that are right as written.
+//! The share of right calls in an upstream's answers, which decides the first upstream of a model.
 //!
-//! In goes what each answer came to; out comes an order. A few conversations go to another upstream than the best, so that a
-//! change is noticed. Everything is in memory, and nothing is drawn: a conversation decides by its own hash, and stays where it is.
+//! In goes the outcome of each answer; out comes an order. A few conversations go to another upstream than the best, so that a
+//! change is noticed. Everything is in memory, and nothing is drawn: a conversation decides by its own hash, and stays at its
+//! upstream.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::client::Upstream;
 
-/// Of each upstream the last answers with calls count, so many.
+/// The last answers with calls of each upstream that count.
 const WINDOW: usize = 200;
 
-/// Of a hundred conversations so many go to another upstream than the best.
+/// The conversations of a hundred that go to another upstream than the best.
 const FLOOR: u64 = 5;
 
-/// So many requests an upstream gets before its share is compared with others.
+/// The requests that an upstream gets before its share is compared with others.
 const WARM: u32 = 20;
 
-/// So many pairs are counted: clients can name models that do not exist, without end.
+/// The most pairs that are counted: clients can name any number of models that do not exist.
 const MAX_PAIRS: usize = 1024;
 
-/// What the upstreams of each model deliver, by model and upstream.
+/// The answers of each model's upstreams, by model and upstream.
 #[derive(Debug, Default)]
 pub(super) struct Shares(Mutex<BTreeMap<(String, String), Window>>);
 
-/// What one upstream delivered of late.
+/// The latest answers of one upstream.
 #[derive(Debug, Default)]
 struct Window {
-    /// So many requests went there first, up to [`WARM`].
+    /// The requests that went there first, up to [`WARM`].
     n_asked: u32,
-    /// Was each of its last answers with calls right as written?
+    /// The last answers with calls: true for one that was right as written.
     answers: VecDeque<bool>,
 }
 
 impl Window {
-    /// The share that is right, with one answer more of each sort: what nobody has seen is a half.
+    /// Returns the share that is right, with one answer more of each sort: the share of an unknown upstream is a half.
     fn share(&self) -> f64 {
         let n_right = self.answers.iter().filter(|is_right| **is_right).count();
         (n_right + 1) as f64 / (self.answers.len() + 2) as f64
@@ -52,7 +53,7 @@ impl Shares {
         window.answers.push_back(is_right);
     }
 
-    /// Puts first whom a conversation of this hash is to ask, the others behind it by their shares.
+    /// Puts the first upstream for a conversation of this hash in front, the others behind it by their shares.
     pub(super) fn order(&self, upstreams: &mut [Arc<Upstream>], model: &str, conversation: u64) {
         let names: Vec<&str> = upstreams.iter().map(|upstream| upstream.name()).collect();
         let places = self.places(&names, model, conversation);
@@ -64,7 +65,7 @@ impl Shares {
         }
     }
 
-    /// The place of each of these upstreams in the order.
+    /// Returns the place of each of these upstreams in the order.
     fn places(&self, names: &[&str], model: &str, conversation: u64) -> Vec<usize> {
         let mut pairs = self.lock();
         let mut known = Vec::with_capacity(names.len());
@@ -126,7 +127,8 @@ mod tests {
         }
     }
 
-    /// How many of `n` conversations ask the first of two upstreams, which are right so often of a hundred times.
+    /// Returns the number of `n` conversations that ask the first of two upstreams, which are right this often of a hundred
+    /// times.
     fn asked(shares: &Shares, numbers: &mut Numbers, n: usize, right: [u64; 2]) -> usize {
         let mut n_first = 0;
         for _ in 0..n {

@@ -1,9 +1,9 @@
-//! Takes secrets out of a stream of events, where they are spread over several.
+//! Takes secrets out of a stream of events that are spread over several.
 //!
-//! In go events, each with its JSON; out come the same events in the same order, with `[secret]` where the pieces of a secret
-//! stood. Each string of an event goes on with the string at the same place of the next one: `delta.content` of a choice,
-//! `partial_json` of a block, a refusal, a log probability's token. An event whose string ends in what may be the beginning
-//! of a secret waits until it is seen how that goes on; what is none of a secret goes on to the byte.
+//! In go events, each with its JSON. Out come the same events in the same order, with `[secret]` in the place of the pieces of a
+//! secret. Each string of an event goes on with the string at the same place of the next one. Such strings are `delta.content` of
+//! a choice, `partial_json` of a block, a refusal, a log probability's token. An event whose string ends in a possible beginning
+//! of a secret waits for the next one. All other bytes go on unchanged.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -18,8 +18,8 @@ use crate::wire::{Document, spliced, string_of};
 /// An event, and its JSON.
 type Said = (Event, Document);
 
-/// With more bytes than that waiting, what is held goes out as if its string ended there: a secret has some hundred signs, and
-/// so many events as these do not come between its pieces.
+/// The most bytes that wait: beyond that, the strings go out as if they ended there. A secret has some hundred signs, and fewer
+/// events than these come between its pieces.
 const MOST: usize = 256 << 10;
 
 /// The strings of one stream.
@@ -27,21 +27,21 @@ const MOST: usize = 256 << 10;
 pub(crate) struct Spread {
     secrets: Arc<Secrets>,
     hasher: RandomState,
-    /// Strings that ended in what a secret may begin with.
+    /// Strings that ended in a possible beginning of a secret.
     strings: Vec<Growing>,
-    /// What waits, in order.
+    /// The waiting events, in order.
     waiting: VecDeque<Waiting>,
-    /// The number of the first that waits, counted from the beginning of the stream.
+    /// The number of the first waiting event, counted from the beginning of the stream.
     first: usize,
-    /// The bytes of all that wait.
+    /// The bytes of all waiting events.
     bytes: usize,
 }
 
-/// A string that grows from event to event: the pieces that end in what a secret may begin with.
+/// A string that grows from event to event: its pieces that end in a possible beginning of a secret.
 #[derive(Debug)]
 struct Growing {
     place: u64,
-    /// With so much of a secret at its end, the string is held.
+    /// The bytes of a secret at its end from which on the string is held.
     certain: usize,
     pieces: Vec<Piece>,
 }
@@ -49,12 +49,12 @@ struct Growing {
 /// A string of one event.
 #[derive(Debug)]
 struct Piece {
-    /// The number of the event that waits for it; none where that has gone out.
+    /// The number of the event that waits for it; none if that has gone out.
     number: Option<usize>,
     span: Span,
-    /// What of it is decided, and goes out.
+    /// The decided part of it, which goes out.
     goes: String,
-    /// What is not.
+    /// The undecided part.
     text: String,
     /// A secret, or a part of one, was taken out.
     is_changed: bool,
@@ -64,7 +64,7 @@ struct Piece {
 struct Waiting {
     said: Said,
     edits: Vec<(Span, String)>,
-    /// So many of its strings are held.
+    /// The number of its strings that are held.
     n_held: usize,
 }
 
@@ -111,7 +111,7 @@ impl Spread {
         None
     }
 
-    /// The next event that waits for nothing.
+    /// Returns the next event that waits for nothing.
     pub(crate) fn next(&mut self) -> Option<Said> {
         self.waiting.front().filter(|waiting| waiting.n_held == 0)?;
         let Waiting { said, edits, .. } = self.waiting.pop_front()?;
@@ -120,7 +120,7 @@ impl Spread {
         Some(edited(said, edits))
     }
 
-    /// Nothing more comes to any string of which a part is held.
+    /// Ends all strings with a held part.
     pub(crate) fn end(&mut self) {
         let is_held = |string: &mut Growing| string.pieces.iter().any(|piece| piece.number.is_some());
         let ended: Vec<Growing> = self.strings.extract_if(.., is_held).collect();
@@ -133,8 +133,8 @@ impl Spread {
         }
     }
 
-    /// Takes a string of the last event. Arguments go to a program, which may compare them with what is said at their end: of
-    /// them nothing of a secret goes out before.
+    /// Takes a string of the last event. A program takes arguments, and may compare them with those at their end: before that,
+    /// nothing of a secret in them goes out.
     fn grows(&mut self, (place, is_argument): (u64, bool), span: Span, text: String) {
         let at = self.strings.iter().position(|string| string.place == place);
         let mut string = match at {
@@ -165,7 +165,7 @@ impl Spread {
         }
     }
 
-    /// Lets out the pieces about which all is decided, and those of which so little is open that it says nothing.
+    /// Lets out the decided pieces, and those whose open part is too short to say anything.
     fn release(&mut self, string: &mut Growing, open: usize) {
         for piece in &mut string.pieces {
             if !(piece.text.is_empty() || 0 < open) {
@@ -183,12 +183,12 @@ impl Spread {
 }
 
 impl Growing {
-    /// What of it is not decided.
+    /// Returns the undecided part of it.
     fn text(&self) -> String {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
-    /// Decides about its next bytes: they go out, or they are a secret, in whose place a word stands.
+    /// Decides about its next bytes: they go out, or they are a secret, and a word takes their place.
     fn decide(&mut self, is_secret: bool, bytes: usize) {
         let (mut left, mut is_told) = (bytes, false);
         for piece in &mut self.pieces {
@@ -211,7 +211,7 @@ impl Growing {
     }
 }
 
-/// The event with these strings in it; as it came where there are none.
+/// Returns the event with these strings in it; without any it stays as it came.
 fn edited((event, document): Said, mut edits: Vec<(Span, String)>) -> Said {
     if edits.is_empty() {
         return (event, document);
@@ -223,7 +223,7 @@ fn edited((event, document): Said, mut edits: Vec<(Span, String)>) -> Said {
     (event, Document::of(text).unwrap_or(document))
 }
 
-/// Is this the end of what grows: of a block, an item, a choice?
+/// Returns whether this is the end of a growing part: of a block, an item, a choice.
 fn is_end(root: Value<'_>) -> bool {
     let kind = string_of(root, "type").unwrap_or_default();
     let of_a_choice = |choice: Value<'_>| string_of(choice, "finish_reason").is_some();
@@ -231,8 +231,8 @@ fn is_end(root: Value<'_>) -> bool {
         || root.get("choices").into_iter().flat_map(Value::elements).any(of_a_choice)
 }
 
-/// Calls `see` for each string in a value, with a number for its place: the names on the way to it, and what tells one choice,
-/// call, block or item from another; and with the last of the names, as it is written.
+/// Calls `see` for each string in a value, with the number of its place and the last name on the way as written. The place is
+/// made of the names on the way, and of the marks that tell choices, calls, blocks and items apart.
 fn strings<'v>(
     value: Value<'v>,
     (place, key): (u64, &'v str),
@@ -266,7 +266,7 @@ mod tests {
         (event, Document::of(data.to_owned()).unwrap())
     }
 
-    /// What goes out of these events, each as soon as it may.
+    /// Returns the bytes of these events, each as soon as it may go out.
     fn out(events: &[String]) -> Vec<String> {
         let mut spread = Spread::new(Arc::new(Secrets::of([String::from(KEY)])));
         let mut out = Vec::new();
@@ -280,7 +280,7 @@ mod tests {
         out.into_iter().map(|(_, document)| document.text().to_owned()).collect()
     }
 
-    /// The events of three APIs that say `text` in pieces of `size`, each with what ends them.
+    /// Returns the events of three APIs that say `text` in pieces of `size`, each with its end.
     fn said(text: &str, size: usize) -> Vec<(&'static str, Vec<String>)> {
         let pieces = || text.as_bytes().chunks(size).map(|piece| quote(str::from_utf8(piece).unwrap()));
         let of = |event: &dyn Fn(String) -> String, end: &str| {
@@ -340,7 +340,7 @@ mod tests {
         ]
     }
 
-    /// All that the member `key` says in these events.
+    /// Returns all text of the member `key` in these events.
     fn joined(events: &[String], key: &str) -> String {
         fn all(value: Value<'_>, key: &str, out: &mut String) {
             for (name, member) in value.members() {
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// Only what may be the beginning of a secret waits, and what stands behind it with it.
+    /// Only a possible beginning of a secret waits, and the events behind it.
     #[test]
     fn an_event_waits_no_longer_than_it_has_to() {
         let mut spread = Spread::new(Arc::new(Secrets::of([String::from(KEY)])));

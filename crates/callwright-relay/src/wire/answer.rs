@@ -1,4 +1,4 @@
-//! Whole answers: what each choice says, and the answer with some of it changed.
+//! Whole answers: the parts of each choice, and the answer with some of it changed.
 
 use std::borrow::Cow;
 
@@ -16,19 +16,19 @@ use crate::tokens::{Usage, ends_by_itself};
 pub(crate) struct AnswerChoice<'d> {
     /// The choice as it stands.
     pub(crate) choice: Value<'d>,
-    /// What the model said.
+    /// The model's words.
     pub(crate) text: Cow<'d, str>,
-    /// Is the content a text of no length, where there could be none at all?
+    /// The content is an empty text, in the place of none.
     pub(crate) is_empty_text: bool,
-    /// What the upstream marks as thought.
+    /// The thoughts that the upstream marks.
     pub(crate) reasoning: Option<Cow<'d, str>>,
     /// The calls of functions that it made natively.
     pub(crate) calls: Vec<AnswerCall<'d>>,
     /// Its calls of other tools, which nobody reads.
     pub(crate) foreign_calls: Vec<Value<'d>>,
-    /// Does the message say anything else: a refusal, a sound, a vendor's own?
+    /// The message holds something else: a refusal, a sound, a vendor's own member.
     pub(crate) says_else: bool,
-    /// Why it stopped.
+    /// The reason for which it stopped.
     pub(crate) finish_reason: Option<Cow<'d, str>>,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct AnswerCall<'d> {
     arguments: Cow<'d, str>,
     /// The arguments came as a text, not as the object itself, and all of it has a form in UTF-8.
     is_text: bool,
-    /// How many halves of characters stand alone in the arguments.
+    /// The number of halves of characters that stand alone in the arguments.
     n_alone: usize,
-    /// What stands in it and is not ours.
+    /// The members in it that are not ours.
     pub(crate) foreign: Foreign,
 }
 
 impl AnswerCall<'_> {
-    /// The call in the engine's form, with this index.
+    /// Returns the call in the engine's form, with this index.
     pub(crate) fn delta(&self, index: usize) -> CallDelta<'_> {
         CallDelta {
             index: Some(index),
@@ -56,19 +56,19 @@ impl AnswerCall<'_> {
         }
     }
 
-    /// Its id, where it has one.
+    /// Returns its id, if it has one.
     pub(crate) fn id(&self) -> Option<&str> {
         self.id.as_deref().filter(|id| !is_no_id(id))
     }
 
-    /// Whether it is this call to the byte.
+    /// Returns whether it is this call to the byte.
     pub(crate) fn is(&self, name: &str, arguments: &str) -> bool {
         self.is_text && self.name == name && self.arguments == arguments
     }
 }
 
 impl AnswerChoice<'_> {
-    /// How many halves of characters stand alone in what the model said and called.
+    /// Counts the halves of characters that stand alone in the model's words and calls.
     pub(crate) fn n_alone(&self) -> usize {
         let message = self.choice.get("message");
         let texts = ["content", "reasoning_content"].into_iter().filter_map(|key| message?.get(key));
@@ -76,7 +76,7 @@ impl AnswerChoice<'_> {
         texts.map(surrogates::n_alone).sum::<usize>() + calls
     }
 
-    /// Did nothing at all come, and no end that says why?
+    /// Returns whether nothing at all came, and no end that tells the reason.
     pub(crate) fn is_nothing(&self) -> bool {
         let Self { text, reasoning, calls, foreign_calls, says_else, finish_reason, .. } = self;
         text.trim().is_empty()
@@ -88,7 +88,7 @@ impl AnswerChoice<'_> {
     }
 }
 
-/// The choices of a whole answer, in order.
+/// Returns the choices of a whole answer, in order.
 pub(crate) fn choices(root: Value<'_>) -> impl Iterator<Item = AnswerChoice<'_>> {
     root.get("choices").into_iter().flat_map(Value::elements).map(|choice| {
         let message = choice.get("message");
@@ -138,7 +138,7 @@ fn called<'d>(call: Value<'d>, function: Value<'d>) -> AnswerCall<'d> {
     }
 }
 
-/// The tokens that an answer, or the last chunk of one, counts.
+/// Returns the tokens that an answer, or the last chunk of one, counts.
 pub(crate) fn usage(root: Value<'_>) -> Option<Usage> {
     let usage = root.get("usage").filter(|usage| usage.kind() == Kind::Object)?;
     let count = |key| count_of(usage, key).unwrap_or(0);
@@ -154,13 +154,13 @@ pub(crate) fn usage(root: Value<'_>) -> Option<Usage> {
 /// The tokens of a prompt, and of the answer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PromptTokens {
-    /// Those of the prompt, also where they were kept from an earlier one.
+    /// Tokens of the prompt, cached ones among them.
     pub(crate) prompt: u64,
-    /// Those of the answer.
+    /// Tokens of the answer.
     pub(crate) completion: u64,
 }
 
-/// What an answer, or the last chunk of one, counts of its prompt; none where it does not count.
+/// Returns the prompt's tokens that an answer, or the last chunk of one, counts; none if it does not count.
 pub(crate) fn prompt_tokens(root: Value<'_>) -> Option<PromptTokens> {
     let own = root.get("usage")?;
     let Usage { prompt, completion, .. } = usage(root)?;

@@ -1,4 +1,4 @@
-//! What a chat request asks for, as far as it concerns tools.
+//! The wishes of a chat request, as far as they concern tools.
 
 use callwright::{Policy, ToolChoice, ToolSet};
 use callwright_json::{Kind, Value};
@@ -20,7 +20,7 @@ pub(crate) struct Ask {
     pub(crate) max_tokens: Option<u64>,
     /// The content is to be JSON.
     pub(crate) json_content: bool,
-    /// The policy that the request asks for, with its `callwright` member or the plugin that heals.
+    /// The policy that the request asks for, with its `callwright` member or the plugin that repairs.
     pub(crate) policy: Option<Policy>,
     /// The client speaks another API than chat completions.
     pub(crate) is_translated: bool,
@@ -42,7 +42,7 @@ pub(crate) struct AnswerAsked {
 pub(crate) struct CallsAsked {
     /// The tools that may be called.
     pub(crate) choice: ToolChoice,
-    /// Whether one answer may make several calls; none where the request leaves it open.
+    /// Says whether one answer may make several calls; none if the request leaves it open.
     pub(crate) parallel: Option<bool>,
     /// The tools stand in `functions`, and a call is a `function_call`.
     pub(crate) is_legacy: bool,
@@ -52,20 +52,20 @@ pub(crate) struct CallsAsked {
     pub(crate) bare_inputs: Vec<String>,
 }
 
-/// The most choices that OpenAI's API takes. A server that gives more than it was asked for gives no more than that.
+/// The most choices that OpenAI's API takes. A server that exceeds the number asked for stays below it.
 const MOST_CHOICES: usize = 128;
 
-/// What a request asks of the content with `response_format`.
+/// The form of the content that a request asks for with `response_format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentForm<'a> {
     /// `json_object`: any object.
     Object,
-    /// `json_schema`: what fits this schema, strict or not; any JSON where there is none.
+    /// `json_schema`: content that fits this schema, strict or not; any JSON without a schema.
     Schema(Option<&'a str>),
 }
 
 impl<'a> ContentForm<'a> {
-    /// What a chat request asks for; none where the content may be anything.
+    /// Reads the form from a chat request; none if the content may be anything.
     pub(crate) fn of(request: Value<'a>) -> Option<ContentForm<'a>> {
         let format = request.get("response_format")?;
         let is_json = matches!(&*string_of(format, "type")?, "json_object" | "json_schema");
@@ -75,7 +75,7 @@ impl<'a> ContentForm<'a> {
         })
     }
 
-    /// How many bytes its schema has.
+    /// Returns the number of bytes in its schema.
     pub(crate) fn len(self) -> usize {
         match self {
             ContentForm::Object => 0,
@@ -84,14 +84,14 @@ impl<'a> ContentForm<'a> {
     }
 }
 
-/// A request that is no chat request; the client is told why.
+/// The fault of a request that is not for chats, in words for the client.
 pub(crate) type NotAChat = WireError;
 
 impl Ask {
-    /// Looks at a request.
+    /// Reads a request.
     ///
     /// # Errors
-    /// What the request lacks.
+    /// The request lacks a member, or has a wrong one.
     pub(crate) fn of(document: Document) -> Result<Ask, NotAChat> {
         let root = document.root();
         if root.kind() != Kind::Object {
@@ -148,54 +148,53 @@ impl Ask {
         })
     }
 
-    /// The text of the tool definitions; none where the request declares no tools.
+    /// Returns the text of the tool definitions; none if the request declares no tools.
     pub(crate) fn tools(&self) -> Option<&str> {
         let key = if self.calls.is_legacy { "functions" } else { "tools" };
         let tools = self.document.root().get(key)?;
         tools.elements().next().map(|_| tools.raw())
     }
 
-    /// Why an answer with this call, which is none of a function, is none to this request; none where a tool of its type is
-    /// declared.
+    /// Returns the fault of an answer with this foreign call; none if the request declares a tool of its type.
     pub(crate) fn objection(&self, call: Value<'_>) -> Option<String> {
         let is_undeclared = Hosted::of(self.document.root()).is_undeclared(call);
         is_undeclared.then(|| undeclared(&string_of(call, "type").unwrap_or_default()))
     }
 
-    /// How many answers it may get.
+    /// Returns the most answers that it may get.
     pub(crate) fn most_choices(&self) -> usize {
         let n = count_of(self.document.root(), "n").and_then(|n| usize::try_from(n).ok());
         n.unwrap_or(1).max(MOST_CHOICES)
     }
 
-    /// No call of the answer is to have an id of the history: some servers number the calls of each turn anew.
+    /// Keeps the ids of the history from the calls of the answer: some servers number the calls of each turn anew.
     pub(crate) fn take_ids(&mut self) {
         let calls = self.messages().filter_map(|message| message.get("tool_calls")).flat_map(Value::elements);
         let ids = calls.filter_map(|call| string_of(call, "id")).map(|id| id.into_owned());
         self.calls.taken_ids = ids.collect();
     }
 
-    /// The messages.
+    /// Returns the messages.
     pub(crate) fn messages(&self) -> impl Iterator<Item = Value<'_>> + Clone {
         self.document.root().get("messages").into_iter().flat_map(Value::elements)
     }
 
-    /// Do its messages hold old calls or results?
+    /// Returns whether its messages hold old calls or results.
     pub(crate) fn tells_of_tools(&self) -> bool {
         self.messages().any(|message| {
             message.get("tool_calls").is_some() || string_of(message, "role").as_deref() == Some("tool")
         })
     }
 
-    /// What the content has to be; none where it may be anything.
+    /// Returns the form of the content; none if it may be anything.
     pub(crate) fn content_form(&self) -> Option<ContentForm<'_>> {
         ContentForm::of(self.document.root())
     }
 
-    /// Does the choice name a tool that is not declared?
+    /// Checks that the choice names a declared tool.
     ///
     /// # Errors
-    /// Then the request is wrong.
+    /// The tool is not declared.
     pub(crate) fn check_choice(&self, tool_set: &ToolSet) -> Result<(), NotAChat> {
         match &self.calls.choice {
             ToolChoice::Named(name) if tool_set.get(name).is_none() => {
@@ -207,7 +206,7 @@ impl Ask {
     }
 }
 
-/// The value of `tool_choice`, or of `function_call` in old requests.
+/// Reads the value of `tool_choice`, or of `function_call` in old requests.
 fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAChat> {
     let Some(value) = value.filter(|value| value.kind() != Kind::Null) else {
         return Ok(if has_tools { ToolChoice::Auto } else { ToolChoice::None });
@@ -222,7 +221,7 @@ fn choice(value: Option<Value<'_>>, has_tools: bool) -> Result<ToolChoice, NotAC
     read.ok_or_else(|| WireError::bad_request(Some("tool_choice"), "invalid_tool_choice", message))
 }
 
-/// The policy that a request names for itself, in whatever API.
+/// Reads the policy that a request of any API names for itself.
 pub(crate) fn policy_of(root: Value<'_>) -> Result<Option<Policy>, WireError> {
     let Some(name) = root.get("callwright").and_then(|own| own.get("policy")) else {
         return Ok(has_healing_plugin(root).then_some(Policy::Auto));
@@ -236,12 +235,12 @@ pub(crate) fn policy_of(root: Value<'_>) -> Result<Option<Policy>, WireError> {
     }
 }
 
-/// `"plugins": [{"id": "response-healing"}]`
+/// Returns whether the request has `"plugins": [{"id": "response-healing"}]`.
 pub(crate) fn has_healing_plugin(root: Value<'_>) -> bool {
     root.get("plugins").into_iter().flat_map(Value::elements).any(is_healing_plugin)
 }
 
-/// Is this plugin the one whose work is done here?
+/// Returns whether the work of this plugin is done here.
 pub(crate) fn is_healing_plugin(plugin: Value<'_>) -> bool {
     let is_off = plugin.get("enabled").and_then(Value::as_bool) == Some(false);
     string_of(plugin, "id").as_deref() == Some("response-healing") && !is_off

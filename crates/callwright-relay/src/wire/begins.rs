@@ -1,4 +1,4 @@
-//! What a conversation begins with: by that, its requests are known to be of one.
+//! The beginning of a conversation, by which its requests are known to belong together.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,7 +6,7 @@ use callwright_json::{Kind, Value};
 
 use super::string_of;
 
-/// A hash of what the user says first in a request of any API: `{"messages": [{"role": "user", "content": "Go."}, …]}`.
+/// Hashes the user's first words in a request of any API: `{"messages": [{"role": "user", "content": "Go."}, …]}`.
 pub(crate) fn conversation_hash(request: Value<'_>) -> u64 {
     let said = ["messages", "input"].into_iter().find_map(|key| request.get(key));
     let is_user = |item: &Value<'_>| string_of(*item, "role").is_some_and(|role| role == "user");

@@ -1,4 +1,4 @@
-//! Streamed answers: what a chunk says, and chunks of our own in the form of the upstream's.
+//! Streamed answers: the parts of a chunk, and chunks of our own in the form of the upstream's.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,31 +10,31 @@ use super::document::{Change, Head, count_of, rewritten, string_of};
 use super::foreign::Foreign;
 use super::said::{reasoning, says_else, text_or_raw};
 
-/// What a chunk adds to one choice.
+/// The addition of a chunk to one choice.
 pub(crate) struct Delta<'d> {
     /// The choice as it stands in the chunk.
     pub(crate) choice: Value<'d>,
     /// The choice's number.
     pub(crate) index: usize,
-    /// What the model says.
+    /// The model's words.
     pub(crate) text: Option<Cow<'d, str>>,
-    /// What the upstream marks as thought.
+    /// The thoughts that the upstream marks.
     pub(crate) reasoning: Option<Cow<'d, str>>,
     /// Pieces of native calls.
     pub(crate) calls: Vec<CallPiece<'d>>,
-    /// Why it stopped, on its last chunk.
+    /// The reason for which it stopped, on its last chunk.
     pub(crate) finish_reason: Option<Cow<'d, str>>,
-    /// Does it say whose turn it is?
+    /// The delta names a role.
     pub(crate) has_role: bool,
     /// The members besides text and calls.
     pub(crate) more: More,
-    /// The texts that were put together with what the chunk before ended in the middle of.
+    /// The texts that were joined with a half character at the end of the chunk before.
     pub(crate) repaired: RepairedTexts,
-    /// Does anything stand beside it in the choice: log probabilities, a vendor's own member?
+    /// The choice has other members beside the delta: log probabilities, a vendor's own.
     pub(crate) has_siblings: bool,
 }
 
-/// What a delta says besides text and calls.
+/// The content of a delta besides text and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum More {
     Nothing,
@@ -52,7 +52,7 @@ pub(crate) struct RepairedTexts {
 }
 
 impl Delta<'_> {
-    /// Does what stands beside it go out with it? What stands beside the last one of all goes out with the finish.
+    /// Returns whether the members beside it go out with it. Those beside the last delta go out with the finish.
     pub(crate) fn has_siblings_now(&self) -> bool {
         self.has_siblings && self.finish_reason.is_none()
     }
@@ -66,14 +66,14 @@ pub(crate) struct CallPiece<'d> {
     pub(crate) arguments: Option<Cow<'d, str>>,
     /// The arguments as they are written.
     pub(super) written: Option<Value<'d>>,
-    /// All of it, where it stands in a list of calls.
+    /// All of it, if it stands in a list of calls.
     pub(crate) listed: Option<Value<'d>>,
-    /// What stands in it and is not ours.
+    /// The members in it that are not ours.
     pub(crate) foreign: Foreign,
 }
 
 impl CallPiece<'_> {
-    /// The piece of a call in the engine's form.
+    /// Returns the piece of a call in the engine's form.
     pub(crate) fn delta(&self) -> CallDelta<'_> {
         CallDelta {
             index: self.index,
@@ -84,7 +84,7 @@ impl CallPiece<'_> {
     }
 }
 
-/// What a chunk says, choice by choice.
+/// Returns the deltas of a chunk, choice by choice.
 pub(crate) fn deltas(root: Value<'_>) -> impl Iterator<Item = Delta<'_>> {
     root.get("choices").into_iter().flat_map(Value::elements).map(|choice| {
         let delta = choice.get("delta");
@@ -138,20 +138,19 @@ fn piece<'d>(call: Value<'d>, function: Value<'d>) -> CallPiece<'d> {
 /// The `object` of a chunk.
 const CHUNK: &str = "chat.completion.chunk";
 
-/// Makes chunks that look like those of an upstream: the same `id`, `created`, `model` and whatever else it
-/// says in each of them.
+/// Makes chunks in the form of an upstream's: with the same `id`, `created`, `model` and further members.
 #[derive(Clone)]
 pub(crate) struct Template {
     head: String,
     tail: String,
     /// The raw text of the `id`.
     id: String,
-    /// Does it say more than the upstream's chunks do?
+    /// The template has members that the upstream's chunks lack.
     pub(crate) is_filled: bool,
 }
 
 impl Template {
-    /// After the pattern of this chunk; what each chunk has to say and this one does not, it says as this request has it.
+    /// Makes a template after this chunk; its missing members come from the request.
     pub(crate) fn filled(chunk: Value<'_>, (id, model): (&str, &str), created: u64) -> Template {
         if Head::is_in(chunk) {
             return Template::of(chunk);
@@ -163,7 +162,7 @@ impl Template {
         }
     }
 
-    /// After the pattern of this chunk.
+    /// Makes a template after this chunk.
     pub(crate) fn of(chunk: Value<'_>) -> Template {
         // No JSON text holds this character.
         const GAP: &str = "\u{1}";
@@ -178,14 +177,14 @@ impl Template {
         Template { head: head.to_owned(), tail: tail.to_owned(), id: id.to_owned(), is_filled: false }
     }
 
-    /// Is this chunk one of the same answer, in the form that a chunk has?
+    /// Returns whether this chunk is one of the same answer, in the proper form of a chunk.
     pub(crate) fn is_of(&self, chunk: Value<'_>) -> bool {
         chunk.get("id").map_or("", Value::raw) == self.id
             && chunk.get("object").is_some_and(|object| object.raw() == "\"chat.completion.chunk\"")
             && ["created", "model"].iter().all(|key| chunk.get(key).is_some())
     }
 
-    /// For an upstream that sent no chunk to go by.
+    /// Makes a template for an upstream that sent no chunk to go by.
     pub(crate) fn own(id: &str, model: &str, created: u64) -> Template {
         Template {
             head: format!(
@@ -199,7 +198,7 @@ impl Template {
         }
     }
 
-    /// An event with these choices, the JSON text of an array.
+    /// Writes an event with these choices, the JSON text of an array.
     pub(crate) fn event(&self, choices: &str, out: &mut String) {
         out.push_str("data: ");
         out.push_str(&self.head);
@@ -208,7 +207,7 @@ impl Template {
         out.push_str("\n\n");
     }
 
-    /// Writes the event with the last choices of an answer, and the member `callwright` where it is asked for.
+    /// Writes the event with the last choices of an answer, and the member `callwright` if it is asked for.
     pub(crate) fn last(&self, choices: &str, report: Option<&str>, out: &mut String) {
         self.event(choices, out);
         if let Some(report) = report
@@ -221,15 +220,15 @@ impl Template {
         }
     }
 
-    /// An event named `tool-error`, a chunk that adds nothing to its choice and says in its member `callwright` which call
-    /// is not made.
+    /// Writes an event named `tool-error`: a chunk that adds nothing to its choice, and names a refused call in its member
+    /// `callwright`.
     pub(crate) fn tool_error(&self, index: &str, part: &str, out: &mut String) {
         out.push_str("event: tool-error\n");
         let choices = format!("[{{\"index\":{index},\"delta\":{{}},\"finish_reason\":null}}]");
         self.last(&choices, Some(part), out);
     }
 
-    /// The event before the end that counts the tokens.
+    /// Writes the event before the end that counts the tokens.
     pub(crate) fn usage(&self, usage: &str, out: &mut String) {
         let from = out.len();
         self.event("[]", out);
@@ -242,7 +241,7 @@ impl Template {
         }
     }
 
-    /// An event that adds `delta`, the JSON text of an object, to one choice.
+    /// Writes an event that adds `delta`, the JSON text of an object, to one choice.
     pub(crate) fn delta(&self, index: usize, delta: &str, out: &mut String) {
         let mut choices = String::with_capacity(delta.len() + 64);
         // Writing to a string does not fail.

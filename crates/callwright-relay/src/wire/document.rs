@@ -11,7 +11,7 @@ use super::doubled::doubled;
 use super::joined::joined;
 use super::page::{BASE_URL, is_page, looks};
 
-/// A strict JSON text and where its values stand in it. Clones share both.
+/// A strict JSON text and the places of its values in it. Clones share both.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     text: ByteString,
@@ -22,15 +22,15 @@ impl Document {
     /// Parses a body.
     ///
     /// # Errors
-    /// What is wrong with it, for the sender.
+    /// The text is broken; the reason is for its sender.
     pub(crate) fn parse(body: Bytes) -> Result<Document, String> {
         let text = ByteString::try_from(body)
             .map_err(|error| format!("the body is not UTF-8 at byte {}", error.valid_up_to()))?;
         Document::of(text)
     }
 
-    /// Parses an answer. One that came as a stream although nobody asked for that is put together, one in an envelope is taken
-    /// out of it, and one that is a page is told by what its sender calls it.
+    /// Parses an answer. Chunks that nobody asked for are put together, and an answer in an envelope is taken out of it. The
+    /// error for a page tells how its sender calls it.
     ///
     /// # Errors
     /// As [`Document::parse`]; or a member that names or carries a call stands [twice](doubled).
@@ -60,23 +60,23 @@ impl Document {
         }
     }
 
-    /// The whole value.
+    /// Returns the whole value.
     pub(crate) fn root(&self) -> Value<'_> {
         self.tree.root(self.text())
     }
 
-    /// The text.
+    /// Returns the text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text, to be sent on. It is not copied.
+    /// Returns the text, to be sent on. It is not copied.
     pub(crate) fn to_bytes(&self) -> Bytes {
         self.text.as_bytes().clone()
     }
 }
 
-/// The chat answer in an envelope: `{"data": {"choices": […]}, "success": true}`.
+/// Returns the chat answer in an envelope: `{"data": {"choices": […]}, "success": true}`.
 fn unwrapped(document: &Document) -> Option<Document> {
     let is_answer =
         |value: Value<'_>| value.get("choices").is_some_and(|choices| choices.kind() == Kind::Array);
@@ -91,14 +91,14 @@ fn unwrapped(document: &Document) -> Option<Document> {
     }
 }
 
-/// The members that each answer of a chat and each piece of one has, with the value that stands for one which is not there.
+/// The members of each chat answer and each piece of one, with the values for missing ones.
 pub(crate) struct Head {
     /// The JSON texts.
     members: [(&'static str, String); 4],
 }
 
 impl Head {
-    /// Of an answer of this kind to a request for `model`.
+    /// Makes the members for an answer of this kind to a request for `model`.
     pub(crate) fn of(id: &str, object: &str, created: u64, model: &str) -> Head {
         let members = [
             ("id", quote(id)),
@@ -109,33 +109,33 @@ impl Head {
         Head { members }
     }
 
-    /// Are all of them there?
+    /// Returns whether an answer has all of them.
     pub(crate) fn is_in(answer: Value<'_>) -> bool {
         ["id", "object", "created", "model"].iter().all(|key| present(answer, key).is_some())
     }
 
-    /// The changes that add those that `answer` lacks.
+    /// Returns the changes that add those that `answer` lacks.
     pub(crate) fn missing(self, answer: Value<'_>) -> Vec<(&'static str, Change)> {
         let missing = self.members.into_iter().filter(|(key, _)| present(answer, key).is_none());
         missing.map(|(key, text)| (key, Change::Set(text))).collect()
     }
 }
 
-/// The member of this name; none where it is null, which says as much as if it were not there.
+/// Returns the member of this name. A null member counts as missing.
 pub(crate) fn present<'v>(object: Value<'v>, key: &str) -> Option<Value<'v>> {
     object.get(key).filter(|member| member.kind() != Kind::Null)
 }
 
-/// What happens to a member of an object.
+/// A change of an object's member.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
-    /// It gets this JSON text as its value; it is appended where the object lacks it.
+    /// The member gets this JSON text as its value; it is appended if the object lacks it.
     Set(String),
-    /// It goes.
+    /// The member goes.
     Remove,
 }
 
-/// The object with some members changed, the others as they stand.
+/// Returns the object with some members changed, the others as they stand.
 ///
 /// `{"a": 1, "b":2}` with `b` set to `3` and `c` to `4` → `{"a": 1,"b":3,"c":4}`
 pub(crate) fn rewritten(object: Value<'_>, changes: &[(&str, Change)]) -> String {
@@ -176,7 +176,7 @@ pub(crate) fn rewritten(object: Value<'_>, changes: &[(&str, Change)]) -> String
     out
 }
 
-/// A text with other texts in these places, which stand in its order and do not overlap.
+/// Returns a text with other texts in these places, which stand in its order and do not overlap.
 pub(crate) fn spliced(text: &str, edits: &[(Span, String)]) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let mut at = 0;
@@ -190,7 +190,7 @@ pub(crate) fn spliced(text: &str, edits: &[(Span, String)]) -> String {
     out
 }
 
-/// The JSON text of an array of these JSON texts.
+/// Writes an array of these JSON texts.
 pub(crate) fn array<T: AsRef<str>>(elements: impl IntoIterator<Item = T>) -> String {
     let mut out = String::from("[");
     for (n, element) in elements.into_iter().enumerate() {
@@ -203,7 +203,7 @@ pub(crate) fn array<T: AsRef<str>>(elements: impl IntoIterator<Item = T>) -> Str
     out
 }
 
-/// The JSON text of an object of these members; each value is a JSON text.
+/// Writes an object of these members; each value is a JSON text.
 pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, String)>) -> String {
     let mut out = String::from("{");
     for (n, (key, value)) in members.into_iter().enumerate() {
@@ -218,12 +218,12 @@ pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, String)>) -
     out
 }
 
-/// The member's string, if it is one.
+/// Returns the member's string, if it is one.
 pub(crate) fn string_of<'a>(object: Value<'a>, key: &str) -> Option<std::borrow::Cow<'a, str>> {
     object.get(key)?.as_str()
 }
 
-/// The member's value where it is a whole number that is not negative.
+/// Returns the member's value, if it is a whole number that is not negative.
 pub(crate) fn count_of(object: Value<'_>, key: &str) -> Option<u64> {
     object.get(key).filter(|v| v.kind() == Kind::Number)?.raw().parse().ok()
 }

@@ -1,12 +1,12 @@
 //! Members that stand twice in one object of an answer.
 //!
 //! JSON leaves open which of two equal members counts: this crate and the relay read the first, Python and JavaScript the last.
-//! Where such a member names or carries a call, or leads to one, what is checked would not be what a client runs.
+//! If such a member names or carries a call, or leads to one, the checked call would not be the client's.
 
 use callwright_json::Value;
 
-/// The name of such a member that an object of an answer, or of an event of one, has twice, however it is spelt. What stands in
-/// arguments is the engine's to judge.
+/// Returns the name of a member that an object of an answer, or of an event of one, has twice, in any spelling. Arguments are the
+/// engine's to judge.
 pub(crate) fn doubled(value: Value<'_>) -> Option<&'static str> {
     let mut seen = 0_u32;
     for (key, member) in value.members() {
@@ -28,7 +28,7 @@ pub(crate) fn doubled(value: Value<'_>) -> Option<&'static str> {
     value.elements().find_map(doubled)
 }
 
-/// The members that name or carry a call, or what the model says, and those that these stand in.
+/// Returns the members that name or carry a call, or the model's words, and those around them.
 fn counts(key: &str) -> Option<(usize, &'static str)> {
     const NAMES: [&str; 26] = [
         "id",

@@ -24,7 +24,7 @@ pub struct WireError {
 }
 
 impl WireError {
-    /// The request cannot be used; `param` is at fault.
+    /// Makes the error of a request that cannot be used; `param` is at fault.
     pub fn bad_request(
         param: Option<&'static str>,
         code: &'static str,
@@ -34,19 +34,19 @@ impl WireError {
         WireError { status: StatusCode::BAD_REQUEST, message, kind: "invalid_request_error", param, code }
     }
 
-    /// The API of the upstream, which is named `api`, has no place for `param`.
+    /// Makes the error of a `param` for which the upstream's API, named `api`, has no place.
     pub(crate) fn unsupported(param: &'static str, api: &str) -> WireError {
         let message =
             format!("the upstream of this model is asked in the API of {api}, which has no `{param}`");
         WireError::bad_request(Some(param), "unsupported_parameter", message)
     }
 
-    /// The upstream did not do its part.
+    /// Makes the error of an upstream that did not do its part.
     pub fn upstream(status: StatusCode, code: &'static str, message: String) -> WireError {
         WireError { status, message, kind: "upstream_error", param: None, code }
     }
 
-    /// The body.
+    /// Writes the body.
     pub fn to_json(&self) -> String {
         format!(
             "{{\"error\":{{\"message\":{},\"type\":{},\"param\":{},\"code\":{}}}}}",
@@ -75,12 +75,12 @@ pub(crate) const INVALID_CONTENT: &str = "invalid_content";
 /// The code of an answer that holds half a call which was refused.
 pub(crate) const CALL_REFUSED: &str = "call_refused";
 
-/// Is this chunk an error of the upstream?
+/// Returns whether this chunk is an error of the upstream.
 pub(crate) fn is_error(root: Value<'_>) -> bool {
     root.get("error").is_some_and(|error| error.raw() != "null")
 }
 
-/// The names of errors, by `type` or `code`, that say which status they have: Anthropic's, and OpenAI's.
+/// The names of errors, by `type` or `code`, and their statuses: Anthropic's, and OpenAI's.
 const NAMED: [(&str, StatusCode); 11] = [
     ("invalid_request_error", StatusCode::BAD_REQUEST),
     ("context_length_exceeded", StatusCode::BAD_REQUEST),
@@ -95,7 +95,7 @@ const NAMED: [(&str, StatusCode); 11] = [
     ("timeout_error", StatusCode::GATEWAY_TIMEOUT),
 ];
 
-/// The status of an error that came without one: the one that it names, else 502.
+/// Returns the status of an error that came without one: the one that it names, else 502.
 pub(crate) fn error_status(root: Value<'_>) -> StatusCode {
     let error = root.get("error").unwrap_or(root);
     let named = ["code", "status", "status_code"].into_iter().find_map(|key| {
@@ -111,7 +111,7 @@ pub(crate) fn error_status(root: Value<'_>) -> StatusCode {
     status.filter(is_failure).or_else(by_name).unwrap_or(StatusCode::BAD_GATEWAY)
 }
 
-/// Is it the server's fault, so that the same request may do better?
+/// Returns whether the server is at fault, so that the same request may do better.
 pub(crate) fn is_passing(status: StatusCode) -> bool {
     status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
 }

@@ -1,5 +1,5 @@
-//! What stands in a call and is not ours: members of a vendor's own, such as a signature that the next request must bring
-//! back, and calls of tools that are no functions. Both go on as they came.
+//! The foreign parts of a call. These are members of a vendor's own, such as a signature that the next request must bring back,
+//! and calls of other tools than functions. Both go on as they came.
 
 use std::fmt::Write;
 
@@ -7,24 +7,24 @@ use callwright_json::{Kind, Value};
 
 use super::document::string_of;
 
-/// The members of a call that are not ours, or of a piece of one, as JSON text: each with a comma before it.
+/// The foreign members of a call, or of a piece of one, as JSON text: each with a comma before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Foreign {
-    /// Of the call.
+    /// The members of the call.
     pub(crate) call: String,
-    /// Of its function.
+    /// The members of its function.
     pub(crate) function: String,
 }
 
 impl Foreign {
-    /// Of a call in `tool_calls`.
+    /// Reads those of a call in `tool_calls`.
     pub(crate) fn of(call: Value<'_>) -> Foreign {
         let is_ours = |key: &str| matches!(key, "index" | "id" | "type" | "function" | "name" | "arguments");
         let function = call.get("function").map(Foreign::in_function).unwrap_or_default();
         Foreign { call: members(call, is_ours), function }
     }
 
-    /// Of a `function_call`.
+    /// Reads those of a `function_call`.
     pub(crate) fn of_function(function: Value<'_>) -> Foreign {
         Foreign { call: String::new(), function: Foreign::in_function(function) }
     }
@@ -33,7 +33,7 @@ impl Foreign {
         members(function, |key| matches!(key, "name" | "arguments"))
     }
 
-    /// Adds what another piece of the same call has. What is only said again stands there once.
+    /// Adds the members of another piece of the same call. Repeated ones stand there once.
     pub(crate) fn add(&mut self, more: &Foreign) {
         for (members, more) in [(&mut self.call, &more.call), (&mut self.function, &more.function)] {
             if !members.contains(more.as_str()) {
@@ -42,7 +42,7 @@ impl Foreign {
         }
     }
 
-    /// Is there nothing?
+    /// Returns whether there are no such members.
     pub(crate) fn is_empty(&self) -> bool {
         self.call.is_empty() && self.function.is_empty()
     }
@@ -59,14 +59,14 @@ fn members(object: Value<'_>, is_ours: impl Fn(&str) -> bool) -> String {
     out
 }
 
-/// Is this, a call or the first piece of one, not the call of a function? A custom tool's is not, nor one of a tool that the
-/// server runs.
+/// Returns whether a call, or the first piece of one, is not the call of a function. Custom tools have such calls, and so do
+/// tools that the server runs.
 pub(crate) fn is_foreign(call: Value<'_>) -> bool {
     let kind = string_of(call, "type");
     kind.is_some_and(|kind| !matches!(&*kind, "" | "function")) && call.get("function").is_none_or(is_null)
 }
 
-/// Does this piece say itself that it is of a function?
+/// Returns whether this piece itself names a function.
 pub(crate) fn is_of_function(call: Value<'_>) -> bool {
     call.get("function").is_some_and(|function| !is_null(function))
 }

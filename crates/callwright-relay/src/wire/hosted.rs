@@ -1,14 +1,14 @@
-//! Calls of tools that are no functions: which of them a request has asked for.
+//! Calls of tools that are not functions, and the ones that a request has asked for.
 //!
-//! An answer names them by types of their own. Nobody here knows their arguments, and what is none of ours goes on as it came;
-//! but a client may run them, so one of a kind that the request declares no tool of is no part of an answer to it.
+//! An answer names them by types of their own. Nobody here knows their arguments, and foreign parts go on as they came. But a
+//! client may run them, so that a call without a declared tool of its kind makes the answer unusable.
 
 use callwright_json::{Kind, Value};
 
 use super::document::string_of;
 
-/// The types of items and of blocks that are calls, and how the type of a tool begins that they are calls of. Items of any other
-/// type are none that a client would run.
+/// The types of items and blocks that are calls, and the beginnings of the types of their tools. A client would run no item of
+/// another type.
 const KINDS: [(&str, &[&str]); 9] = [
     ("custom_tool_call", &["custom"]),
     ("local_shell_call", &["local_shell", "shell"]),
@@ -26,14 +26,14 @@ const KINDS: [(&str, &[&str]); 9] = [
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosted {
     types: Vec<String>,
-    /// Is there a tool that is no function, whatever it is?
+    /// The request declares a tool of any other kind than functions.
     has_others: bool,
     /// A prompt that the upstream keeps may declare tools that nobody here sees.
     has_prompt: bool,
 }
 
 impl Hosted {
-    /// Of a request in any API. A conversation may declare tools as well, in the result of a search for some.
+    /// Reads a request in any API. A conversation may declare tools as well, in the result of a search for some.
     pub(crate) fn of(request: Value<'_>) -> Hosted {
         let has_prompt = request.get("prompt").is_some_and(|prompt| prompt.kind() == Kind::Object);
         let mut hosted = Hosted { has_prompt, ..Hosted::default() };
@@ -59,7 +59,7 @@ impl Hosted {
         }
     }
 
-    /// The type of the call that an item or a block is, where the request declares no tool of it.
+    /// Returns the type of an item's or a block's call, if the request declares no tool of it.
     pub(crate) fn undeclared(&self, item: Value<'_>) -> Option<&'static str> {
         let kind = string_of(item, "type")?;
         let (kind, begins) = KINDS.iter().find(|(known, _)| *known == kind)?;
@@ -67,8 +67,8 @@ impl Hosted {
         (!self.has_prompt && !self.types.iter().any(is_it)).then_some(*kind)
     }
 
-    /// Is there no tool that this call of a chat, which is none of a function, could be of? Servers that run tools themselves
-    /// call them by types of their own.
+    /// Returns whether the request declares no tool for this foreign call of a chat. Servers that run tools themselves call them
+    /// by types of their own.
     pub(crate) fn is_undeclared(&self, call: Value<'_>) -> bool {
         let is_custom = string_of(call, "type").is_some_and(|kind| kind == "custom");
         let has_custom = || self.types.iter().any(|declared| declared == "custom");
@@ -79,7 +79,7 @@ impl Hosted {
 /// Tools stand in namespaces, one in another.
 const NESTED: usize = 4;
 
-/// Why an answer with such a call is refused.
+/// Returns the reason for which an answer with such a call is refused.
 pub(crate) fn undeclared(kind: &str) -> String {
     format!("it holds a call of the type `{kind}`, and the request declares no tool of that kind")
 }

@@ -1,5 +1,4 @@
-//! A stream in answer to a question for a whole answer, put together: some servers stream whatever is asked, as events or as
-//! lines of JSON.
+//! A stream in answer to a question for a whole answer, put together: some servers always stream, as events or as lines of JSON.
 
 use std::collections::HashMap;
 
@@ -7,8 +6,7 @@ use callwright::value::{Map, Value};
 
 use super::call_id::is_no_id;
 
-/// What the chunks in `body` add up to, as a JSON text. An error among them is the answer. None where these are no chunks, or
-/// where the end is missing.
+/// Joins the chunks in `body`, as a JSON text. An error among them is the answer. None for other texts, or without an end.
 pub(crate) fn joined(body: &str) -> Option<String> {
     let mut whole = Map::new();
     let mut choices: Vec<JoinedChoice> = Vec::new();
@@ -51,7 +49,7 @@ struct JoinedChoice {
     calls: Vec<Map>,
     /// The last call of each index that the upstream gives, and of each index and id: no piece is looked for among all calls.
     last: HashMap<(String, Option<String>), usize>,
-    /// What stands beside the message.
+    /// The members beside the message.
     rest: Map,
 }
 
@@ -135,7 +133,7 @@ fn add_choice(choices: &mut Vec<JoinedChoice>, mut choice: Map) {
     }
 }
 
-/// Only arguments grow; what else a call says it says once, or again.
+/// Adds a piece to a call. Only arguments grow; a call says its other members once, or again.
 fn add_to_call(call: &mut Map, piece: Map) {
     for (key, value) in piece {
         let is_empty = value.is_null() || value == "";
@@ -148,7 +146,7 @@ fn add_to_call(call: &mut Map, piece: Map) {
     }
 }
 
-/// Texts and lists grow, objects as `grow` says; anything else is what was said last.
+/// Adds a member. Texts and lists grow, objects as `grow` says; the last value of any other member counts.
 fn add_member(to: &mut Map, key: String, value: Value, grow: impl Fn(&mut Map, Map)) {
     match (to.get_mut(&key), value) {
         (Some(_), Value::Null) => {}

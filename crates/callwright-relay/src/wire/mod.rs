@@ -1,7 +1,7 @@
 //! The OpenAI chat wire format: requests, whole answers, streamed chunks, errors.
 //!
-//! A body is parsed once into a [`Document`] and edited by splicing its text, so that whatever nobody changes,
-//! unknown members included, goes on byte for byte.
+//! A body is parsed once into a [`Document`] and edited by splicing its text. Unchanged parts, unknown members included, go on
+//! byte for byte.
 
 mod answer;
 mod ask;

@@ -1,15 +1,15 @@
-//! A body that is no JSON, told to a person: what its sender calls it, and how it begins.
+//! A body outside JSON, told to a person: its sender's name for it, and its beginning.
 
 use http::HeaderValue;
 
 /// The characters of it that are shown: enough for a title, or for the name of a program.
 const SHOWN: usize = 80;
 
-/// What is mostly wrong where a page comes instead of an answer.
+/// The usual cause of a page in the place of an answer.
 pub(crate) const BASE_URL: &str =
     "the base URL is what stands before /chat/completions, and mostly ends in /v1";
 
-/// `is text/html and begins "<!DOCTYPE html>…"`. It holds no control characters, whatever the body holds.
+/// Describes a body: `is text/html and begins "<!DOCTYPE html>…"`. The words hold no control characters, whatever the body holds.
 pub(crate) fn looks(content_type: Option<&HeaderValue>, body: &[u8]) -> String {
     let kind = content_type.and_then(|kind| kind.to_str().ok()).unwrap_or("of no content type");
     let text = String::from_utf8_lossy(body.get(..4 * SHOWN).unwrap_or(body));
@@ -20,7 +20,7 @@ pub(crate) fn looks(content_type: Option<&HeaderValue>, body: &[u8]) -> String {
     format!("is {kind} and begins \"{begin}{more}\"")
 }
 
-/// Is it a page, of a server that is no model's or of a proxy?
+/// Returns whether it is a page, of a proxy or of another server than a model's.
 pub(crate) fn is_page(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"<")
 }

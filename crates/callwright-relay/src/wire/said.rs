@@ -6,12 +6,12 @@ use callwright_json::{Kind, Value};
 
 use super::document::string_of;
 
-/// What a message, or a piece of one, marks as thought: servers call it one of two names, and some send both.
+/// Returns the thought of a message, or of a piece of one: servers call it one of two names, and some send both.
 pub(crate) fn reasoning(message: Value<'_>) -> Option<Cow<'_, str>> {
     string_of(message, "reasoning_content").or_else(|| string_of(message, "reasoning"))
 }
 
-/// Does a message, or a piece of one, say something besides words, thoughts and calls?
+/// Returns whether a message, or a piece of one, holds something besides words, thoughts and calls.
 pub(crate) fn says_else(message: Value<'_>) -> bool {
     let says = |(key, value): (Value<'_>, Value<'_>)| {
         let is_empty = match value.kind() {
@@ -32,7 +32,7 @@ pub(crate) fn says_else(message: Value<'_>) -> bool {
     message.members().any(says)
 }
 
-/// Arguments are a JSON text; some servers send the object itself.
+/// Returns the text of arguments. They are a JSON text; some servers send the object itself.
 pub(crate) fn text_or_raw(value: Value<'_>) -> Cow<'_, str> {
     match value.kind() {
         Kind::Null => Cow::Borrowed(""),
@@ -40,7 +40,7 @@ pub(crate) fn text_or_raw(value: Value<'_>) -> Cow<'_, str> {
     }
 }
 
-/// A text, or the texts among the parts of a list: `[{"type": "text", "text": "…"}]`.
+/// Returns a text, or the texts among the parts of a list: `[{"type": "text", "text": "…"}]`.
 pub(crate) fn content(value: Value<'_>) -> Cow<'_, str> {
     match value.as_str() {
         Some(text) => text,

@@ -1,9 +1,8 @@
-//! Characters beyond 16 bits whose two halves come apart: `"\ud83d"` at the end of one string, `"\ude00"` at the beginning
-//! of the next. Servers that cut between tokens write such strings, which are JSON, and no text by themselves.
+//! Characters beyond 16 bits whose two halves come apart: `"\ud83d"` at the end of one string, `"\ude00"` at the beginning of the
+//! next. Servers that cut between tokens write such strings, which are JSON, and no text by themselves.
 //!
-//! In go the strings of a text as they come, out comes what they say together. A half that stays alone has no form in
-//! UTF-8: in arguments, a JSON text, it becomes an escape of that text; anywhere else U+FFFD stands for it. Each is
-//! counted.
+//! In go the strings of a text as they come, out comes their joint text. A half that stays alone has no form in UTF-8. In
+//! arguments, a JSON text, it becomes an escape of that text; anywhere else U+FFFD stands for it. Each is counted.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,18 +16,18 @@ use super::chunk::Delta;
 pub(crate) struct Surrogates {
     text: Seam,
     reasoning: Seam,
-    /// By the index of their call.
+    /// The seams of arguments, by the index of their call.
     arguments: BTreeMap<Option<usize>, Seam>,
 }
 
-/// What waits between two strings of one text.
+/// The half that waits between two strings of one text.
 #[derive(Debug, Default)]
 struct Seam {
     high: Option<u16>,
     n_alone: usize,
 }
 
-/// What a half that stays alone becomes.
+/// The form of a half that stays alone.
 #[derive(Clone, Copy, Debug)]
 enum Alone {
     /// U+FFFD.
@@ -45,7 +44,7 @@ enum Part<'s> {
 }
 
 impl Surrogates {
-    /// Puts together what was cut between the strings of the chunks before and those of this one.
+    /// Joins a half at the end of the chunks before with its other half in this one.
     pub(crate) fn repair(&mut self, delta: &mut Delta<'_>) {
         let Some(said) = delta.choice.get("delta") else { return };
         if let Some(text) = said.get("content").and_then(|text| self.text.join(text, Alone::Replaced)) {
@@ -65,25 +64,25 @@ impl Surrogates {
         }
     }
 
-    /// The half that waits for more text, which does not come.
+    /// Returns the half that waits for more text, which does not come.
     pub(crate) fn last_of_text(&mut self) -> Option<String> {
         self.text.end(Alone::Replaced)
     }
 
-    /// The halves that wait for more of the arguments of calls, by the index of their call.
+    /// Returns the halves that wait for more of the arguments of calls, by the index of their call.
     pub(crate) fn last_of_calls(&mut self) -> Vec<(Option<usize>, String)> {
         let last = |(index, seam): (&Option<usize>, &mut Seam)| Some((*index, seam.end(Alone::Escaped)?));
         self.arguments.iter_mut().filter_map(last).collect()
     }
 
-    /// How many halves stayed alone.
+    /// Returns the number of halves that stayed alone.
     pub(crate) fn n_alone(&self) -> usize {
         let calls: usize = self.arguments.values().map(|seam| seam.n_alone).sum();
         self.text.n_alone + self.reasoning.n_alone + calls
     }
 }
 
-/// The text of a whole string of arguments, where halves stand alone in it, and how many.
+/// Returns the text of a whole string of arguments with lone halves, and their number.
 pub(crate) fn arguments(value: Value<'_>) -> Option<(String, usize)> {
     let mut seam = Seam::default();
     let mut text = seam.join(value, Alone::Escaped)?;
@@ -91,13 +90,13 @@ pub(crate) fn arguments(value: Value<'_>) -> Option<(String, usize)> {
     Some((text, seam.n_alone))
 }
 
-/// How many halves stand alone in a string.
+/// Counts the lone halves in a string.
 pub(crate) fn n_alone(value: Value<'_>) -> usize {
     arguments(value).map_or(0, |(_, n)| n)
 }
 
 impl Seam {
-    /// What `value` adds; `None` where that is what the string says by itself.
+    /// Returns the addition of `value`; `None` if the string alone says the same.
     fn join(&mut self, value: Value<'_>, alone: Alone) -> Option<String> {
         if self.high.is_none() && !value.has_lone_surrogate() {
             return None;
@@ -147,7 +146,7 @@ impl Seam {
     }
 }
 
-/// The inside of a string, at its halves.
+/// Splits the inside of a string at its halves.
 fn parts(inside: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0, 0);
@@ -170,7 +169,7 @@ fn parts(inside: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The unit that the escape `\u….` at `at` stands for.
+/// Returns the unit of the escape `\u….` at `at`.
 fn unit(inside: &str, at: usize) -> Option<u16> {
     let digits = inside.get(at..at + 6)?.strip_prefix("\\u")?;
     u16::from_str_radix(digits, 16).ok()

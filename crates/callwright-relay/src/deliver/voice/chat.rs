@@ -1,4 +1,4 @@
-//! Chat completions: chunks that look like the upstream's, and the upstream's own wherever nothing in them is changed.
+//! Chat completions: chunks in the form of the upstream's, and the upstream's own wherever nothing in them is changed.
 
 use bytes::Bytes;
 use callwright::Acceptance;
@@ -20,17 +20,17 @@ use crate::wire::{
 /// Says an answer as the chunks of chat completions.
 pub(in crate::deliver) struct ChatVoice {
     to: BodySender,
-    /// What is written and has yet to go.
+    /// The text that is written and has yet to go.
     out: String,
-    /// What a chunk looks like; none before the upstream's first.
+    /// The form of a chunk; none before the upstream's first.
     template: Option<Template>,
-    /// The id and the model of chunks, where the upstream sends none to go by.
+    /// The id and the model of chunks, if the upstream sends none to go by.
     own: (String, String),
     /// Calls go out as `function_call`.
     is_legacy: bool,
-    /// The client asked how many tokens there were.
+    /// The client asked for the number of tokens.
     wants_usage: bool,
-    /// The chunks that end their choices: the choice's number, what the chunk looks like, the choice as it came.
+    /// The chunks that end their choices: the choice's number, the form of the chunk, the choice as it came.
     last: Vec<(usize, Template, String)>,
     /// The chunk that counts tokens, which comes last.
     usage: Option<Bytes>,
@@ -54,12 +54,12 @@ impl ChatVoice {
         }
     }
 
-    /// The upstream's own `[DONE]` has gone on.
+    /// Notes that the upstream's own `[DONE]` has gone on.
     pub(in crate::deliver) fn has_closed(&mut self) {
         self.is_closed = true;
     }
 
-    /// With nothing of a request in it, for the tests of what only needs some voice.
+    /// Makes a voice with nothing of a request in it, for the tests that only need some voice.
     #[cfg(test)]
     pub(in crate::deliver) fn bare(to: BodySender) -> ChatVoice {
         ChatVoice {
@@ -75,7 +75,7 @@ impl ChatVoice {
         }
     }
 
-    /// The upstream's chunk that counts tokens with what its chunks lack; none where they lack nothing.
+    /// Completes the upstream's chunk that counts tokens; none if it lacks nothing.
     fn completed(&self, event: &sse::Event) -> Option<Bytes> {
         let template = self.template.as_ref().filter(|template| template.is_filled)?;
         let document = Document::parse(event.data.clone()?).ok()?;
@@ -84,7 +84,7 @@ impl ChatVoice {
         Some(out.into())
     }
 
-    /// What a chunk looks like, and where it is written to.
+    /// Returns the form of a chunk, and the text to write it to.
     fn frame(&mut self) -> (&Template, &mut String) {
         let (id, model) = &self.own;
         let template = self.template.get_or_insert_with(|| Template::own(id, model, unix_seconds()));

@@ -24,7 +24,7 @@ pub(in crate::deliver) struct GeminiParts {
     whole: String,
 }
 
-/// The part of an answer that has none: clients take a content without parts for a broken one.
+/// The part of an empty answer: clients take a content without parts for a broken one.
 const EMPTY: &str = r#"{"text":""}"#;
 
 impl GeminiParts {
@@ -39,7 +39,7 @@ impl GeminiParts {
         })
     }
 
-    /// The whole answer, once it has ended.
+    /// Returns the whole answer, once it has ended.
     pub(in crate::deliver) fn into_answer(self) -> String {
         self.whole
     }
@@ -61,7 +61,7 @@ impl GeminiParts {
         self.has_begun = true;
     }
 
-    /// Returns an answer with these parts, why it ended, and its further members.
+    /// Returns an answer with these parts, the reason for its end, and its further members.
     fn answer<'m>(
         &self,
         parts: &[String],
@@ -92,7 +92,7 @@ impl GeminiParts {
     }
 }
 
-/// The reason of this API, which has no word for calls.
+/// Returns the reason of this API, which has no word for calls.
 fn finish_reason(end: &End<'_>) -> &'static str {
     match end.reason {
         Some("length") => "MAX_TOKENS",
@@ -101,7 +101,7 @@ fn finish_reason(end: &End<'_>) -> &'static str {
     }
 }
 
-/// The tokens as this API counts them: what was thought stands apart from what was said.
+/// Writes the tokens as this API counts them: thoughts stand apart from words.
 fn counted(usage: Usage) -> String {
     let mut members = vec![
         ("promptTokenCount", usage.prompt.to_string()),

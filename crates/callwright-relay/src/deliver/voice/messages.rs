@@ -15,16 +15,16 @@ const PIECE: usize = 16 << 10;
 pub(in crate::deliver) struct MessageBlocks {
     id: String,
     wanted: Wanted,
-    /// The blocks are kept, for an answer that goes out whole; else they go out as events.
+    /// The blocks are kept for an answer that goes out whole; else they go out as events.
     kept: Option<Vec<String>>,
     /// The number of the open block.
     index: usize,
     open: Block,
-    /// What the open block holds, where it is kept.
+    /// The content of the open block, if it is kept.
     text: String,
-    /// The open block has got something.
+    /// The open block has a piece.
     has_piece: bool,
-    /// Bytes of what was said, for a server that counts no tokens.
+    /// Bytes of all words, for a server that counts no tokens.
     said: usize,
     whole: String,
 }
@@ -34,7 +34,7 @@ enum Block {
     None,
     Text,
     Thought,
-    /// A thought that the client does not want to see.
+    /// A thought that the client has not asked for.
     Hidden,
     Call {
         id: String,
@@ -43,7 +43,7 @@ enum Block {
 }
 
 impl MessageBlocks {
-    /// For an answer that streams.
+    /// Makes the writer of an answer that streams.
     pub(in crate::deliver) fn streamed(wanted: Wanted) -> MessageBlocks {
         MessageBlocks {
             id: crate::calls::new_id("msg_"),
@@ -58,12 +58,12 @@ impl MessageBlocks {
         }
     }
 
-    /// For an answer that goes out whole.
+    /// Makes the writer of an answer that goes out whole.
     pub(in crate::deliver) fn kept(wanted: Wanted) -> MessageBlocks {
         MessageBlocks { kept: Some(Vec::new()), ..MessageBlocks::streamed(wanted) }
     }
 
-    /// The whole message, once it has ended.
+    /// Returns the whole message, once it has ended.
     pub(in crate::deliver) fn into_message(self) -> String {
         self.whole
     }
@@ -103,7 +103,7 @@ impl MessageBlocks {
         }
     }
 
-    /// The tokens as this API counts them: those that were kept stand apart from the others. Where nobody has counted, they are
+    /// Writes the tokens as this API counts them: cached ones stand apart from the others. If nobody has counted, they are
     /// estimated.
     fn usage(&self, usage: Usage) -> String {
         let (input, output) = match usage.total {
@@ -124,7 +124,7 @@ impl MessageBlocks {
     }
 }
 
-/// The reason of this API, and what stopped the answer where it is a sequence of the client's.
+/// Returns the reason of this API, and the client's sequence that stopped the answer.
 fn stop_reason<'e>(end: &End<'e>) -> (&'static str, Option<&'e str>) {
     match end.reason {
         Some("length") => ("max_tokens", None),
@@ -230,7 +230,7 @@ impl Blocks for MessageBlocks {
         }
     }
 
-    /// Clients run what stops, and nothing else says that a block is over.
+    /// Clients run a block that stops, and nothing else says that a block is over.
     fn cut(&mut self, out: &mut String) -> bool {
         let is_call = matches!(self.open, Block::Call { .. });
         if !is_call {

@@ -1,7 +1,7 @@
-//! How an answer is said: as neutral events to a [`Voice`], which writes them in the form of one API.
+//! The ways to say an answer: neutral events go to a [`Voice`], which writes them in the form of one API.
 //!
-//! What is certain comes in, piece by piece; bytes for the client go out. A voice decides nothing about calls: what it
-//! is told is never taken back.
+//! Certain events come in, piece by piece; bytes for the client go out. A voice decides nothing about calls, and no event is ever
+//! taken back.
 
 mod chat;
 mod gemini;
@@ -26,7 +26,7 @@ pub(super) use ollama::OllamaLines;
 pub(super) use responses::ResponseItems;
 pub(super) use serial::{Blocks, Serial};
 
-/// What clients of event streams pass over.
+/// A comment, which clients of event streams pass over.
 const COMMENT: &str = ": callwright\n\n";
 
 /// The name of a call whose arguments follow.
@@ -36,7 +36,7 @@ pub(super) struct CallHead<'a> {
     pub(super) number: usize,
     pub(super) id: &'a str,
     pub(super) name: &'a str,
-    /// What came with its name and is not ours.
+    /// The members that came with its name and are not ours.
     pub(super) foreign: &'a Foreign,
 }
 
@@ -44,82 +44,82 @@ pub(super) struct CallHead<'a> {
 ///
 /// Its methods stand in the order in which an answer calls them. `choice` is the number of a choice.
 pub(super) trait Voice: Send {
-    /// Takes a look at a chunk of the upstream's. True where it may go on as it came, if nothing in it is held or changed.
+    /// Looks at a chunk of the upstream's. Returns whether it may go on as it came, if nothing in it is held or changed.
     fn meets(&mut self, chunk: Value<'_>) -> bool;
 
-    /// What the upstream sent and nobody has changed: a comment, a chunk that [`Voice::meets`] let through.
+    /// Passes on what the upstream sent and nobody has changed: a comment, a chunk that [`Voice::meets`] let through.
     fn pass(&mut self, event: &sse::Event);
 
-    /// Does the client hear of it when nothing comes, also where nothing is held?
+    /// Returns whether the client gets signs of life in silence even if nothing is held.
     fn beats_in_silence(&self) -> bool {
         false
     }
 
-    /// The choice begins.
+    /// Begins the choice.
     fn begin(&mut self, choice: usize);
 
-    /// What stands in a delta besides text and calls. `repeats_role` tells that it says once more whose turn it is.
+    /// Says the members of a delta besides text and calls. `repeats_role` tells that it names its role once more.
     fn beside(&mut self, delta: &Delta<'_>, repeats_role: bool);
 
-    /// The next piece of what is said.
+    /// Says the next piece of the words.
     fn text(&mut self, choice: usize, text: &str);
 
-    /// The next piece of what is thought.
+    /// Says the next piece of the thoughts.
     fn thought(&mut self, choice: usize, text: &str);
 
-    /// A call begins.
+    /// Begins a call.
     fn call_begin(&mut self, choice: usize, head: &CallHead<'_>);
 
-    /// The next piece of a call's arguments.
+    /// Says the next piece of a call's arguments.
     fn call_piece(&mut self, choice: usize, number: usize, piece: &str);
 
-    /// A call is whole and right.
+    /// Ends a call that is whole and right.
     fn call_end(&mut self, choice: usize, number: usize);
 
-    /// A call at once: whole and right, with what came in its pieces and is not ours.
+    /// Says a call at once: whole and right, with the members that came in its pieces and are not ours.
     fn call(&mut self, choice: usize, number: usize, id: &str, call: &Acceptance, foreign: &[Foreign]);
 
-    /// More of what is not ours in a call that has begun.
+    /// Says more members that are not ours in a call that has begun.
     fn foreign(&mut self, choice: usize, number: usize, foreign: &Foreign);
 
-    /// A piece of a call that nobody reads.
+    /// Passes on a piece of an unread call.
     fn foreign_call(&mut self, choice: usize, number: usize, piece: Value<'_>);
 
-    /// A call that is not made, for a client that wants a report.
+    /// Reports a call that is not made, for a client that wants a report.
     fn tool_error(&mut self, choice: usize, part: &str);
 
-    /// The upstream says with this delta why the model stopped.
+    /// Takes the upstream's reason for which the model stopped, from this delta.
     fn stopped(&mut self, delta: &Delta<'_>, chunk: Value<'_>);
 
-    /// Why the choice ended, as the client is to see it, with the member `callwright` where it wants that.
+    /// Says the client's reason for which the choice ended, with the member `callwright` if the client wants it.
     fn finish(&mut self, choice: usize, reason: Option<&str>, report: Option<&str>);
 
-    /// The upstream's event that counts the tokens.
+    /// Takes the upstream's event that counts the tokens.
     fn counted(&mut self, event: &sse::Event);
 
-    /// All choices have ended. So many tokens were spent, in so many `attempts`.
+    /// Counts the tokens that all choices spent in this number of `attempts`.
     fn usage(&mut self, spent: Usage, attempts: usize);
 
-    /// The upstream's own error in the midst of its answer.
+    /// Passes on the upstream's own error in the midst of its answer.
     fn upstream_error(&mut self, event: &sse::Event, chunk: Value<'_>);
 
-    /// The answer cannot go on.
+    /// Says that the answer cannot go on.
     fn fail(&mut self, code: &str, message: &str);
 
-    /// Nothing more comes.
+    /// Ends the answer.
     fn close(&mut self);
 
-    /// The HTTP status that the client has got, or gets because what failed was all that there is.
+    /// Returns the HTTP status that the client has, or gets if the failure is all of the answer.
     fn status(&self) -> StatusCode {
         StatusCode::OK
     }
 
-    /// A sign of life for whatever stands between, which clients pass over.
+    /// Writes a sign of life for proxies, which clients pass over.
     fn comment(&mut self);
 
-    /// A sign of life that adds nothing.
+    /// Writes a sign of life that adds nothing.
     fn beat(&mut self, choice: usize);
 
-    /// Hands what was written to the client.
+    /// Hands the written bytes to the client.
     fn flush(&mut self);
 }

@@ -13,7 +13,7 @@ use crate::wire::{array, object};
 pub(in crate::deliver) struct OllamaLines {
     wanted: Wanted,
     is_stream: bool,
-    /// What a whole answer has come to.
+    /// The text of a whole answer.
     text: String,
     thought: String,
     calls: Vec<String>,
@@ -22,7 +22,7 @@ pub(in crate::deliver) struct OllamaLines {
 }
 
 impl OllamaLines {
-    /// For an answer that streams, or one that goes out whole.
+    /// Makes the writer of an answer that streams, or of one that goes out whole.
     pub(in crate::deliver) fn new(wanted: Wanted, is_stream: bool) -> InPieces<OllamaLines> {
         InPieces::new(OllamaLines {
             wanted,
@@ -35,12 +35,12 @@ impl OllamaLines {
         })
     }
 
-    /// The whole answer, once it has ended.
+    /// Returns the whole answer, once it has ended.
     pub(in crate::deliver) fn into_answer(self) -> String {
         self.whole
     }
 
-    /// An answer, or a part of one, whose message has these members besides its role.
+    /// Writes an answer, or a part of one, whose message has these members besides its role.
     fn answer<'m>(
         &self,
         said: impl IntoIterator<Item = (&'m str, String)>,
@@ -55,7 +55,7 @@ impl OllamaLines {
         object(head.into_iter().chain(end))
     }
 
-    /// A line of a stream.
+    /// Writes a line of a stream.
     fn line<'m>(&self, said: impl IntoIterator<Item = (&'m str, String)>, out: &mut String) {
         if self.is_stream {
             out.push_str(&self.answer(said, [("done", String::from("false"))]));
@@ -64,7 +64,7 @@ impl OllamaLines {
     }
 }
 
-/// The reason of this API, which has no word for calls.
+/// Returns the reason of this API, which has no word for calls.
 fn done_reason(reason: Option<&str>) -> &str {
     match reason {
         None | Some("tool_calls" | "function_call") => "stop",
@@ -128,7 +128,7 @@ impl Pieces for OllamaLines {
         out.push('\n');
     }
 
-    /// Each line is read: none may say nothing.
+    /// Clients read each line, so that every line has to say something.
     fn comment(&mut self, out: &mut String) {
         self.beat(out);
     }

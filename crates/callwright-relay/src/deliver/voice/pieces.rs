@@ -1,4 +1,4 @@
-//! Answers of APIs that know no piece of a call: a piece of a text goes out as it comes, a call in one piece once it is whole.
+//! Answers of APIs without pieces of calls: a piece of a text goes out as it comes, a call in one piece once it is whole.
 
 use super::serial::{Blocks, End, Kind};
 use crate::surface::Failure;
@@ -22,16 +22,16 @@ pub(in crate::deliver) enum Piece<'a> {
 pub(in crate::deliver) trait Pieces: Send {
     fn say(&mut self, piece: Piece<'_>, out: &mut String);
 
-    /// The answer is whole.
+    /// Ends a whole answer.
     fn end(&mut self, end: End<'_>, out: &mut String);
 
-    /// The answer has failed: the last that is said.
+    /// Ends an answer that has failed.
     fn fail(&mut self, failure: &Failure, out: &mut String);
 
-    /// A sign that clients pass over.
+    /// Writes a sign that clients pass over.
     fn comment(&mut self, out: &mut String);
 
-    /// A sign of life.
+    /// Writes a sign of life.
     fn beat(&mut self, out: &mut String);
 }
 
@@ -62,7 +62,7 @@ impl<P> InPieces<P> {
     }
 }
 
-/// JSON without line breaks: in strings they are escaped, and elsewhere they are blanks. `{\n"a": 1}` → `{ "a": 1}`
+/// Returns JSON without line breaks: in strings they are escaped, and elsewhere they are blanks. `{\n"a": 1}` → `{ "a": 1}`
 pub(super) fn in_one_line(json: &str) -> String {
     json.replace(['\n', '\r'], " ")
 }

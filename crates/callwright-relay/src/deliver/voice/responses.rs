@@ -14,10 +14,10 @@ pub(in crate::deliver) struct ResponseItems {
     id: String,
     created: u64,
     wanted: Wanted,
-    /// It goes out as events; else whole.
+    /// The response goes out as events; else whole.
     is_stream: bool,
     sequence: u64,
-    /// What has been said, item by item.
+    /// The finished items.
     output: Vec<String>,
     open: Option<Item>,
     body: String,
@@ -27,7 +27,7 @@ pub(in crate::deliver) struct ResponseItems {
 struct Item {
     id: String,
     kind: ItemKind,
-    /// All of it that has come: text, or arguments.
+    /// All of its text or arguments that has come.
     text: String,
 }
 
@@ -42,7 +42,7 @@ enum ItemKind {
 struct TextEvents {
     delta: &'static str,
     done: &'static str,
-    /// What `done` calls the text.
+    /// The member of `done` that holds the text.
     member: &'static str,
     /// The item's member that counts its parts.
     index: &'static str,
@@ -62,7 +62,7 @@ impl ResponseItems {
         }
     }
 
-    /// The whole response, once it has ended.
+    /// Returns the whole response, once it has ended.
     pub(in crate::deliver) fn into_response(self) -> String {
         self.body
     }
@@ -81,7 +81,7 @@ impl ResponseItems {
         out.push_str("\n\n");
     }
 
-    /// An event of the open item.
+    /// Writes an event of the open item.
     fn item_event(&mut self, name: &str, id: &str, members: &[(&str, String)], out: &mut String) {
         let of = [("item_id", quote(id)), ("output_index", self.output.len().to_string())];
         let members: Vec<(&str, String)> = of.into_iter().chain(members.iter().cloned()).collect();
@@ -125,7 +125,7 @@ impl ResponseItems {
         })
     }
 
-    /// The part that holds this text.
+    /// Returns the part that holds this text.
     fn part(&self, kind: &ItemKind, text: &str) -> Option<String> {
         let text = quote(text);
         Some(match kind {
@@ -144,7 +144,7 @@ impl ResponseItems {
         })
     }
 
-    /// An item that holds so much, in this state.
+    /// Returns an item with this content, in this state.
     fn item(&self, item: &Item, parts: &str, text: &str, status: &str) -> String {
         let mut members = vec![("id", quote(&item.id))];
         match &item.kind {
@@ -223,7 +223,7 @@ impl ResponseItems {
         object(members)
     }
 
-    /// Opens the part of the open item, where it has one.
+    /// Opens the part of the open item, if it has one.
     fn open_part(&mut self, item: &Item, out: &mut String) {
         let Some(part) = self.part(&item.kind, "") else { return };
         let (name, index) = match item.kind {
@@ -259,7 +259,7 @@ impl ResponseItems {
         self.item_event(name, &item.id, &members, out);
     }
 
-    /// What an item's text is for the client.
+    /// Returns an item's text for the client.
     fn text_of(&self, item: &Item) -> String {
         match item.kind {
             ItemKind::Call { form: Form::Custom, .. } => input_of(&item.text),
@@ -267,7 +267,7 @@ impl ResponseItems {
         }
     }
 
-    /// Ends the open item in this state. An item of a call that is not whole is not told of as done.
+    /// Ends the open item in this state. The item of an unfinished call gets no `done`.
     fn settle(&mut self, status: &str, out: &mut String) {
         let Some(item) = self.open.take() else { return };
         let text = self.text_of(&item);
@@ -295,14 +295,14 @@ impl ResponseItems {
     }
 }
 
-/// The bare text in the arguments of a custom tool.
+/// Returns the bare text in the arguments of a custom tool.
 fn input_of(arguments: &str) -> String {
     let tree = strict(arguments).ok();
     let input = tree.as_ref().and_then(|tree| string_of(tree.root(arguments), "input"));
     input.unwrap_or_default().into_owned()
 }
 
-/// May a call go out under this id? Clients take 64 visible letters.
+/// Returns whether a call may go out under this id. Clients take 64 visible letters.
 fn fits(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -1,7 +1,7 @@
 //! Answers whose blocks come one after the other: a block ends before the next one begins.
 //!
-//! Upstreams interleave text, thoughts and calls; here what comes while a call is open waits for its end. A call that is not
-//! whole and right is never closed, and an answer that does not end well never looks like one that does.
+//! Upstreams interleave text, thoughts and calls. Everything that comes while a call is open waits for the call's end. A call
+//! that is not whole and right is never closed, and an answer that does not end well never looks like one that does.
 
 use std::collections::VecDeque;
 
@@ -17,12 +17,12 @@ use crate::tokens::Usage;
 use crate::turn::outcome::SILENCE;
 use crate::wire::{AnswerChoice, CUT, Delta, Foreign, error_status, reasoning, string_of};
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::deliver) enum Kind<'a> {
     Text,
     Thought,
-    /// What the model says to refuse the request.
+    /// The words with which the model refuses the request.
     Refusal,
     Call {
         id: &'a str,
@@ -32,23 +32,23 @@ pub(in crate::deliver) enum Kind<'a> {
     },
 }
 
-/// How an answer ends.
+/// The end of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::deliver) struct End<'a> {
     /// The finish reason of a chat.
     pub(super) reason: Option<&'a str>,
     pub(super) has_calls: bool,
     pub(super) has_refusal: bool,
-    /// What stopped it, where the upstream says so and the client asked for it.
+    /// The cause that stopped it, if the upstream names it and the client asked for it.
     pub(super) stopped_by: Option<&'a str>,
     pub(super) usage: Usage,
-    /// The member `callwright`, where the client wants it.
+    /// The member `callwright`, if the client wants it.
     pub(super) report: Option<&'a str>,
 }
 
-/// Writes the blocks of one API. Of two blocks, the first is closed before the second is opened.
+/// Writes the blocks of one API. The first of two blocks is closed before the second is opened.
 pub(in crate::deliver) trait Blocks: Send {
-    /// The answer begins.
+    /// Begins the answer.
     fn start(&mut self, out: &mut String);
 
     fn open(&mut self, kind: Kind<'_>, out: &mut String);
@@ -56,24 +56,24 @@ pub(in crate::deliver) trait Blocks: Send {
     /// Adds to the open block.
     fn add(&mut self, piece: &str, out: &mut String);
 
-    /// The open block is whole; a call in it is right.
+    /// Closes the open block, which is whole; a call in it is right.
     fn close(&mut self, out: &mut String);
 
-    /// The answer was cut while a block is open. False where that has no form but a failure.
+    /// Ends an answer that was cut while a block is open. Returns false if the API has no form for that but a failure.
     fn cut(&mut self, out: &mut String) -> bool;
 
-    /// The answer is whole.
+    /// Ends a whole answer.
     fn end(&mut self, end: End<'_>, out: &mut String);
 
-    /// The answer has failed: the last that is said.
+    /// Ends an answer that has failed.
     fn fail(&mut self, failure: &Failure, out: &mut String);
 
-    /// What clients pass over.
+    /// Writes a comment, which clients pass over.
     fn comment(&mut self, out: &mut String) {
         out.push_str(COMMENT);
     }
 
-    /// A sign of life.
+    /// Writes a sign of life.
     fn beat(&mut self, out: &mut String);
 }
 
@@ -83,7 +83,7 @@ pub(in crate::deliver) struct Serial<B> {
     to: BodySender,
     out: String,
     open: Open,
-    /// What came while a call was open.
+    /// The items that came while a call was open.
     waiting: VecDeque<Item>,
     phase: Phase,
     has_calls: bool,
@@ -94,7 +94,7 @@ pub(in crate::deliver) struct Serial<B> {
     usage: Usage,
 }
 
-/// How far the answer is.
+/// The progress of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Nothing of it has been said.
@@ -113,7 +113,7 @@ enum Open {
     Call(usize),
 }
 
-/// What is no call.
+/// A block that is not a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Text,
@@ -121,7 +121,7 @@ enum Said {
     Refusal,
 }
 
-/// What waits.
+/// An item that waits.
 enum Item {
     Said(Said, String),
     Call { number: usize, id: String, name: String, foreign: String, arguments: String, is_whole: bool },
@@ -170,7 +170,7 @@ impl<B: Blocks> Serial<B> {
         self.usage = usage;
     }
 
-    /// What its blocks have become.
+    /// Returns the writer of the blocks.
     pub(in crate::deliver) fn into_blocks(self) -> B {
         self.blocks
     }
@@ -264,7 +264,7 @@ impl<B: Blocks> Serial<B> {
         }
     }
 
-    /// Says what waited, up to a call that is still open.
+    /// Says the waiting items, up to a call that is still open.
     fn release(&mut self) {
         while !matches!(self.open, Open::Call(_))
             && let Some(item) = self.waiting.pop_front()
@@ -282,7 +282,7 @@ impl<B: Blocks> Serial<B> {
         }
     }
 
-    /// What stopped the answer, where a choice tells: vLLM's `stop_reason`, llama.cpp's `stopping_word`.
+    /// Notes the cause that stopped the answer, if a choice tells: vLLM's `stop_reason`, llama.cpp's `stopping_word`.
     fn note_stop(&mut self, choice: Value<'_>) {
         let said = ["stop_reason", "stopping_word"].into_iter().find_map(|key| string_of(choice, key));
         let said = said.filter(|said| !said.is_empty()).map(|said| said.into_owned());
@@ -458,7 +458,7 @@ impl<B: Blocks> Voice for Serial<B> {
 }
 
 impl<B> Serial<B> {
-    /// Was the answer cut, by its bound or by a filter?
+    /// Returns whether a bound or a filter cut the answer.
     fn is_cut(&self) -> bool {
         matches!(self.reason.as_deref(), Some("length" | "content_filter"))
     }

@@ -1,4 +1,4 @@
-//! JSON that a request asks for, in the text of a lane's answer: it is held to its schema, and repaired where it has one reading.
+//! JSON that a request asks for, in the text of a lane's answer: it is held to its schema, and repaired if it has one reading.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use crate::record::TurnEnd;
 use crate::target::Target;
 use crate::turn::content::Mended;
 
-/// What a text that has to be JSON comes to.
+/// The outcome of a text that has to be JSON.
 pub(in crate::lane) struct Content {
     pub(in crate::lane) end: TurnEnd,
     pub(in crate::lane) repairs: BTreeMap<&'static str, usize>,
-    /// What stands in its place; none where it stays.
+    /// The replacement for the text; none if it stays.
     pub(super) put: Option<String>,
 }
 
 impl Lane {
-    /// Does a text of an answer of `target` have to be JSON?
+    /// Returns whether a text of an answer of `target` has to be JSON.
     pub(super) fn wants_json(&self, target: &Target) -> bool {
         self.content.is_some() && target.candidate.heals_text()
     }
 
-    /// What `text` comes to, which ended for this reason. What stays wrong is said to be, behind it, unless its end says so.
+    /// Checks `text`, which ended for this `reason`. A sentence behind it says that it is wrong, unless its end says so.
     pub(super) async fn content(&self, text: &str, reason: Option<&str>) -> Option<Content> {
         let check = self.content.as_ref()?;
         Some(match check.read_by(&self.relay.readers, text, reason).await {

@@ -1,4 +1,4 @@
-//! What an API says with its events, as far as texts depend on it, and how it says what stands in their place.
+//! The form of an API's events, as far as texts depend on it, and the way to write replacements.
 
 use std::borrow::Cow;
 
@@ -6,27 +6,27 @@ use callwright_json::Value;
 
 use crate::deliver::Came;
 
-/// What an event says.
+/// The meaning of an event.
 pub(super) enum Place<'e> {
-    /// Nothing that stands in the order of the answer.
+    /// The event has no place in the order of the answer.
     Beside,
-    /// A text begins: the number of its block or item, and what came with it.
+    /// A text begins: the number of its block or item, and the text that came with it.
     Opens {
         at: u64,
         text: Cow<'e, str>,
     },
-    /// The text that is open begins further.
+    /// The open text begins further.
     Opening(Cow<'e, str>),
     /// The next piece of a text.
     Text {
         at: u64,
         text: Cow<'e, str>,
     },
-    /// Something about the text that is open.
+    /// The event is about the open text.
     Within,
-    /// Nothing about it, in its place among the others.
+    /// The event is not about the open text, and has a place among the others.
     Aside,
-    /// The text ends; all of it, where that is said again.
+    /// The text ends; all of it, if the event repeats it.
     Closes {
         at: u64,
         text: Cow<'e, str>,
@@ -43,12 +43,12 @@ pub(super) enum Place<'e> {
     Fails,
 }
 
-/// A call that stands in a text, as it is written.
+/// A call in a text, as it is written.
 pub(super) struct Made {
     pub(super) id: String,
     pub(super) namespace: Option<String>,
     pub(super) name: String,
-    /// None where it is refused: something else will stand there.
+    /// None if it is refused: something else will stand there.
     pub(super) arguments: Option<String>,
 }
 
@@ -56,33 +56,33 @@ pub(super) struct Made {
 pub(super) trait Form: Send {
     fn place<'e>(&self, event: Value<'e>) -> Place<'e>;
 
-    /// The text of this block or item is read from here on.
+    /// Reads the text of this block or item from here on.
     fn begins(&mut self, at: u64);
 
-    /// An event of the upstream goes on, under the numbers that it now has.
+    /// Passes an event of the upstream, under its new numbers.
     fn pass(&mut self, came: Came, out: &mut Vec<Came>);
 
-    /// The same, for an event that begins and ends nothing.
+    /// Passes an event that begins and ends nothing.
     fn pass_within(&mut self, came: Came, out: &mut Vec<Came>) {
         self.pass(came, out);
     }
 
-    /// Says more, in a block of its own where none is open.
+    /// Says more, in a block of its own if none is open.
     fn say(&mut self, text: &str, out: &mut Vec<Came>);
 
-    /// Ends the block that is open, if one is.
+    /// Ends the open block, if there is one.
     fn close(&mut self, out: &mut Vec<Came>);
 
-    /// A call, behind what is open.
+    /// Writes a call, behind the open block.
     fn call(&mut self, made: &Made, out: &mut Vec<Came>);
 
-    /// The text is over that began.
+    /// Ends the text.
     fn over(&mut self);
 
-    /// Says what another answer says that was asked for in the place of an empty one, and returns why that one ended. Where there is
-    /// none it says so.
+    /// Says the answer that was asked for in the place of an empty one, and returns the reason for its end. Without an answer it
+    /// says so.
     fn say_again(&mut self, answer: Option<Value<'_>>, out: &mut Vec<Came>) -> String;
 
-    /// The event that says why the answer ends: for this reason, if there is another one, and with so many more tokens.
+    /// Writes the event that ends the answer: for the `other` reason, if there is one, and with that many more tokens.
     fn ends(&mut self, came: Came, other: (Option<&str>, u64), out: &mut Vec<Came>);
 }

@@ -16,7 +16,7 @@ pub(in crate::lane) struct Found {
 }
 
 impl Found {
-    /// What the call of this id came to, where it stands in a text.
+    /// Returns the verdict on the call of this id, if it stands in a text.
     pub(in crate::lane) fn verdict(&self, id: &str) -> Option<&Verdict> {
         self.calls.iter().find(|(own, _)| own == id).map(|(_, verdict)| verdict)
     }
@@ -25,7 +25,7 @@ impl Found {
         self.calls.is_empty()
     }
 
-    /// Takes a call, and says how it is written.
+    /// Takes a call, and returns the form in which it is written.
     pub(super) fn take(&mut self, lane: &Lane, verdict: Verdict) -> Made {
         let id = match lane.surface {
             Surface::Responses => new_id("call_"),

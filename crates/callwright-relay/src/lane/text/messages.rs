@@ -15,11 +15,11 @@ use crate::wire::{count_of, object, spliced, string_of};
 pub(super) struct Blocks {
     /// The number of the next block that begins.
     next: u64,
-    /// So much further the upstream's blocks are than it says.
+    /// The distance of the upstream's blocks from the numbers that it gives them.
     shift: i64,
     /// Blocks are numbered anew.
     is_changed: bool,
-    /// A block is open whose number is the last one.
+    /// A block with the last number is open.
     is_open: bool,
     has_calls: bool,
 }
@@ -183,12 +183,12 @@ impl Form for Blocks {
     }
 }
 
-/// Is this the reason of an answer that ended by itself, as one does in which nobody saw a call?
+/// Returns whether this is the reason of an answer that ended by itself, without a call that the server saw.
 pub(super) fn is_end(reason: &str) -> bool {
     matches!(reason, "end_turn" | "stop_sequence")
 }
 
-/// Is a block of this kind reasoning?
+/// Returns whether a block of this kind is reasoning.
 pub(super) fn is_thought(kind: &str) -> bool {
     matches!(kind, "thinking" | "redacted_thinking")
 }
@@ -208,7 +208,7 @@ impl Blocks {
         self.event("content_block_delta", Some(("delta", object(members))), out);
     }
 
-    /// An event of the last block.
+    /// Writes an event of the last block.
     fn event(&self, name: &str, more: Option<(&str, String)>, out: &mut Vec<Came>) {
         let index = self.next.saturating_sub(1).to_string();
         let members = [("type", quote(name)), ("index", index)].into_iter().chain(more);

@@ -1,9 +1,8 @@
 //! Calls in the text of an answer: they become native ones, in the order in which they stand there.
 //!
-//! Events of a stream go in. Those of a text in which nothing may begin a call come out as they came, as soon as the engine lets
-//! go of the text. From a call on, the words behind it are a block of their own, and what the upstream says further gets other
-//! numbers. Reasoning passes at once; calls in it stand behind it. Whoever reads the native calls of the answer reads these as
-//! well, with the verdicts that they have already.
+//! Events of a stream go in. Events of a text come out as they came, as soon as the engine rules out a call in it. From a call
+//! on, the words behind it are a block of their own, and the upstream's further events get other numbers. Reasoning passes at
+//! once; calls in it stand behind it. The reader of the answer's native calls reads these as well, with their verdicts.
 
 mod content;
 mod form;
@@ -32,29 +31,29 @@ use crate::reply::BodySender;
 use crate::target::Target;
 use crate::tokens::Budget;
 
-/// The texts of a stream, as they are read.
+/// The texts of a stream, while they are read.
 pub(super) struct Texts {
     form: Box<dyn Form>,
-    /// How they are read; none where they are not.
+    /// The way in which they are read; none if they are not.
     reads: Option<Reads>,
     /// The text that is open.
     part: Option<Part>,
-    /// Reasoning that nothing follows so far.
+    /// Reasoning at the end of the answer so far.
     thought: String,
-    /// Has anything begun besides reasoning?
+    /// Something besides reasoning has begun.
     says: bool,
     pub(super) found: Found,
-    /// What the text came to that has to be JSON, where it was not right.
+    /// The outcome of a text that has to be JSON, if it was not right.
     pub(super) content: Option<Content>,
     wants_json: bool,
-    /// The answer said nothing, and was asked for once more.
+    /// The answer was empty, and was asked for once more.
     pub(super) is_asked: bool,
     to: BodySender,
 }
 
-/// What an event is to the texts.
+/// The part of an event in the texts.
 enum Taken {
-    /// A part of a text, which says so many bytes of it.
+    /// A part of a text, with its number of bytes.
     Text(Role, usize),
     /// No part of a text.
     Beside,
@@ -78,7 +77,7 @@ impl Texts {
         }
     }
 
-    /// The bytes of the events that wait.
+    /// Returns the bytes of the events that wait.
     pub(super) fn held(&self) -> usize {
         self.part.as_ref().map_or(0, |part| part.held)
     }
@@ -96,7 +95,7 @@ impl Texts {
         }
     }
 
-    /// Reads what an event says.
+    /// Reads the text of an event.
     async fn take_place(&mut self, lane: &Lane, place: &Place<'_>, out: &mut Vec<Came>) -> Taken {
         match place {
             Place::Beside => Taken::Beside,
@@ -145,7 +144,7 @@ impl Texts {
         }
     }
 
-    /// Reads the text that an event says again where nothing of it came before. Returns the bytes that were read.
+    /// Reads the text that an event repeats if nothing of it came before. Returns the bytes that were read.
     async fn closes(&mut self, lane: &Lane, at: u64, text: &str, out: &mut Vec<Came>) -> usize {
         if self.part.is_none() && !text.is_empty() {
             self.begin_if_none(at);
@@ -158,7 +157,7 @@ impl Texts {
         text.len()
     }
 
-    /// The stream ends before the answer does: what waits goes out where no call is in it.
+    /// Ends a stream that broke off: waiting events go out unless they hold a call.
     pub(super) async fn breaks(&mut self, out: &mut Vec<Came>) {
         if let Some(mut part) = self.part.take() {
             let mut events = Vec::new();
@@ -192,7 +191,7 @@ impl Texts {
         part.write((lane, &mut self.found), &mut *self.form, out);
     }
 
-    /// Another block begins.
+    /// Begins another block.
     async fn follows(&mut self, lane: &Lane, says: bool, out: &mut Vec<Came>) {
         self.end_part(lane, UNSAID, out).await;
         self.thinks_no_more(lane, says, out).await;
@@ -217,7 +216,7 @@ impl Texts {
         part.ends(&mut *self.form, out);
     }
 
-    /// Something follows the reasoning, if it says anything.
+    /// Ends the reasoning, if the next event says anything.
     async fn thinks_no_more(&mut self, lane: &Lane, says: bool, out: &mut Vec<Came>) {
         if says && !self.thought.is_empty() {
             self.thought_ends(lane, true, UNSAID, out).await;
@@ -236,7 +235,7 @@ impl Texts {
         }
     }
 
-    /// The answer says why it ends.
+    /// Takes the event with the reason for the end.
     async fn ends(&mut self, lane: &mut Lane, target: &Target, came: Came, out: &mut Vec<Came>) {
         let Json::Is(document) = &came.json else { return };
         let mut told = Told::default();
@@ -261,7 +260,7 @@ impl Texts {
     }
 }
 
-/// The form of this API.
+/// Returns the form of this API.
 fn form_of(surface: Surface) -> Box<dyn Form> {
     match surface {
         Surface::Responses => Box::new(responses::Items::default()),

@@ -1,4 +1,4 @@
-//! One text of a stream: its events wait until the engine lets go of what they say.
+//! One text of a stream: its events wait until the engine lets go of their text.
 
 use std::collections::VecDeque;
 
@@ -10,18 +10,18 @@ use crate::lane::asking::Lane;
 use crate::lane::text::found::Found;
 use crate::reading::Reading;
 
-/// A text that is read.
+/// A text while it is read.
 pub(super) struct Part {
-    /// None once it has ended, and where it has to be JSON: that is read as a whole.
+    /// None once it has ended, and for JSON, which is read as a whole.
     pub(super) reading: Option<Reading>,
-    /// What the engine made of it and nobody has written yet.
+    /// The engine's events that nobody has written yet.
     pub(super) events: Vec<Event>,
-    /// Where it begins in all that was read.
+    /// The beginning of the text in all that was read.
     pub(super) from: usize,
     queue: VecDeque<Queued>,
     /// The text of the events that wait.
     text: Waiting,
-    /// It has a call: what is said from there on is written anew.
+    /// The text has a call: everything from there on is written anew.
     pub(super) is_made: bool,
     /// The bytes of the events that wait.
     pub(super) held: usize,
@@ -31,20 +31,20 @@ pub(super) struct Part {
 struct Queued {
     came: Came,
     role: Role,
-    /// How much of the text it says.
+    /// The bytes of the text in it.
     len: usize,
 }
 
-/// What an event does to a text.
+/// The part of an event in a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It begins it: it goes out with the first word.
+    /// The event begins the text: it goes out with the first word.
     Opens,
     Text,
     Within,
-    /// It has a place among the others, and says nothing of the text.
+    /// The event has a place among the others, and says nothing of the text.
     Aside,
-    /// It ends it: it goes out once all is read.
+    /// The event ends the text: it goes out once all is read.
     Closes,
 }
 
@@ -61,7 +61,7 @@ impl Part {
         }
     }
 
-    /// Has any text come?
+    /// Returns whether any text has come.
     pub(super) fn has_text(&self) -> bool {
         self.text.has_any
     }
@@ -97,7 +97,7 @@ impl Part {
         self.drain(form, out);
     }
 
-    /// Writes what the engine made of the text.
+    /// Writes the engine's events about the text.
     pub(super) fn write(
         &mut self,
         (lane, found): (&Lane, &mut Found),
@@ -128,7 +128,7 @@ impl Part {
         self.events = events;
     }
 
-    /// Ends it, all of which is read.
+    /// Ends the text, once all of it is read.
     pub(super) fn ends(&mut self, form: &mut dyn Form, out: &mut Vec<Came>) {
         match self.is_made {
             true => form.close(out),
@@ -137,7 +137,7 @@ impl Part {
         form.over();
     }
 
-    /// Says something else in its place.
+    /// Says something else in the place of the text.
     pub(super) fn put(&mut self, text: &str, form: &mut dyn Form, out: &mut Vec<Came>) {
         self.split(form, out);
         form.say(text, out);
@@ -174,7 +174,7 @@ impl Part {
         }
     }
 
-    /// A call stands here: of the events that wait only the text in front of it goes out.
+    /// Splits the text at a call: only the waiting text in front of it goes out.
     fn split(&mut self, form: &mut dyn Form, out: &mut Vec<Came>) {
         if std::mem::replace(&mut self.is_made, true) {
             return;
@@ -189,16 +189,16 @@ impl Part {
     }
 }
 
-/// The text of events that wait, and how far the engine let go of it.
+/// The text of events that wait, and the part that the engine let go.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     text: String,
-    /// So much went out.
+    /// The bytes that went out.
     gone: usize,
-    /// So much may.
+    /// The bytes that may go out.
     ready: usize,
     has_any: bool,
-    /// What the engine said behind the first piece that stands nowhere in the text: nobody knows any more how far it is.
+    /// The engine's words behind the first piece that the text does not hold: from there on the place is unknown.
     lost: Option<String>,
 }
 
@@ -210,8 +210,8 @@ impl Waiting {
         }
     }
 
-    /// The engine says this. Marks that are no call may be left out before it: the first place that fits lets go of no more than the
-    /// engine did.
+    /// Takes words of the engine. Marks that are not calls may be left out before them: the first place that fits lets go of no
+    /// more than the engine did.
     pub(super) fn release(&mut self, said: &str) {
         if let Some(lost) = &mut self.lost {
             return lost.push_str(said);
@@ -235,7 +235,7 @@ impl Waiting {
         }
     }
 
-    /// What may go out and did not; the rest is written anew.
+    /// Takes the text that may go out and did not; the rest is written anew.
     pub(super) fn take(&mut self) -> String {
         let mut ready = self.text.get(self.gone..self.ready).unwrap_or("").to_owned();
         ready.extend(self.lost.take());
@@ -244,7 +244,7 @@ impl Waiting {
         ready
     }
 
-    /// For a text that is whole.
+    /// Makes one of a whole text.
     pub(super) fn of(text: &str) -> Waiting {
         Waiting { text: text.to_owned(), ..Waiting::default() }
     }

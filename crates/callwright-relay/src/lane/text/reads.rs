@@ -1,4 +1,4 @@
-//! How texts are read.
+//! The way in which texts are read.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::reading::{ReadOptions, Reading};
 use crate::target::Target;
 use crate::tokens::Budget;
 
-/// Nobody says how a text ends behind which the answer goes on.
+/// The end of a text behind which the answer goes on, which has no reason.
 pub(super) const UNSAID: End<'static> = (None, Budget::Unknown);
 
-/// Why an answer ended, and what was left of its tokens.
+/// The reason for the end of an answer, and the rest of its tokens.
 pub(super) type End<'a> = (Option<&'a str>, Budget);
 
-/// How texts are read.
+/// The readers and options of texts.
 pub(super) struct Reads {
     readers: Arc<Readers>,
     tool_set: Arc<ToolSet>,
@@ -24,7 +24,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// How the texts of the answers of `target` are read; none where no call can stand in them.
+    /// Returns the reader for answers of `target`; none if no call can stand in their texts.
     pub(super) fn of(lane: &Lane, target: &Target) -> Option<Reads> {
         let may_call = !lane.tools.is_empty() && !lane.tools.are_barred && target.candidate.heals_text();
         may_call.then(|| Reads {
@@ -38,7 +38,7 @@ impl Reads {
         Reading::new(&self.readers, &self.tool_set, &self.options)
     }
 
-    /// The calls in reasoning that something `follows`, or nothing.
+    /// Returns the calls in reasoning that something `follows`, or nothing.
     pub(super) async fn thought(&self, thought: &str, follows: bool, end: End<'_>) -> Vec<Verdict> {
         let is_read = match self.options.calls_in_reasoning {
             CallsInReasoning::Ignore => false,
@@ -56,7 +56,7 @@ impl Reads {
     }
 }
 
-/// Ends a reading, for this reason and with so much left.
+/// Ends a reading, for this reason and with this budget.
 pub(super) async fn end_of(mut reading: Reading, (reason, budget): End<'_>, events: &mut Vec<Event>) {
     if let Some(reason) = reason {
         reading.stopped(reason);
@@ -64,7 +64,7 @@ pub(super) async fn end_of(mut reading: Reading, (reason, budget): End<'_>, even
     reading.finish(budget, events).await;
 }
 
-/// The call that an event is.
+/// Returns the verdict that an event holds.
 pub(super) fn call_of(event: Event) -> Option<Verdict> {
     match event {
         Event::Call(verdict) => Some(verdict),

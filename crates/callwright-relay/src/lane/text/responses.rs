@@ -1,4 +1,4 @@
-//! Texts in OpenAI's responses: items with parts, in events that are numbered, and a last event that says all items again.
+//! Texts in OpenAI's responses: items with parts, in numbered events, and a last event that repeats all items.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::wire::{Change, array, count_of, object, rewritten, spliced, string_of
 pub(super) struct Items {
     /// The number of the next item that begins.
     next: u64,
-    /// So much further the upstream's items are than it says.
+    /// The distance of the upstream's items from the numbers that it gives them.
     shift: i64,
     /// The number of the next event.
     number: u64,
@@ -29,7 +29,7 @@ pub(super) struct Items {
     begun: Option<String>,
     /// The items that stand in the place of the one whose text is read, as they are done.
     made: Vec<String>,
-    /// Is that one among them, or does it stand before them as it came?
+    /// The message that began last is among them, or stands before them as it came.
     is_kept: bool,
     changed: Vec<Changed>,
 }
@@ -39,11 +39,11 @@ struct Item {
     id: String,
     /// Its parts that are done.
     parts: Vec<String>,
-    /// What the open part has said.
+    /// The text of the open part.
     part: Option<String>,
 }
 
-/// An item of the upstream, and what stands there instead, or behind it.
+/// An item of the upstream, and its replacement, or the items behind it.
 struct Changed {
     at: u64,
     is_kept: bool,
@@ -202,7 +202,7 @@ impl Form for Items {
 }
 
 impl Items {
-    /// The items of the end, with those that were changed.
+    /// Writes the items of the end, with those that were changed.
     fn output(&self, output: Value<'_>) -> Option<(Span, String)> {
         if self.changed.is_empty() {
             return None;
@@ -219,7 +219,7 @@ impl Items {
         (!items.is_empty()).then(|| (output.span(), array(items)))
     }
 
-    /// Remembers what stands in the place of the last item, or behind it.
+    /// Remembers the replacement of the last item, or the items behind it.
     fn flush(&mut self) {
         if !self.made.is_empty() {
             let items = std::mem::take(&mut self.made);
@@ -227,7 +227,7 @@ impl Items {
         }
     }
 
-    /// Takes an event of the upstream, and says under which numbers it goes on.
+    /// Takes an event of the upstream, and returns the edits that give it its new numbers.
     fn numbered(&mut self, came: &Came) -> Vec<(Span, String)> {
         let Json::Is(document) = &came.json else { return Vec::new() };
         let root = document.root();
@@ -249,7 +249,7 @@ impl Items {
         edits
     }
 
-    /// Follows what an event of the upstream does to the item that is open.
+    /// Follows the effect of an upstream's event on the open item.
     fn goes(&mut self, root: Value<'_>, at: u64) {
         let id = |holder: Value<'_>, key| string_of(holder, key).unwrap_or_default().into_owned();
         match string_of(root, "type").as_deref() {
@@ -302,7 +302,7 @@ impl Items {
         }
     }
 
-    /// An event about the last part of the open item.
+    /// Writes an event about the last part of the open item.
     fn part<'k>(
         &mut self,
         name: &str,
@@ -314,7 +314,7 @@ impl Items {
         self.event(name, own.into_iter().chain(members), out);
     }
 
-    /// An event about the last item.
+    /// Writes an event about the last item.
     fn event<'k>(
         &mut self,
         name: &str,
@@ -330,7 +330,7 @@ impl Items {
 }
 
 impl Items {
-    /// A message, with what is not ours in the one that the upstream began.
+    /// Writes a message, with the foreign members of the one that the upstream began.
     fn message(&self, id: &str, status: &str, parts: &[String]) -> String {
         let begun = self.begun.as_deref().and_then(|begun| Some((begun, strict(begun).ok()?)));
         let (id, status, content) = (quote(id), quote(status), array(parts));
@@ -350,7 +350,7 @@ impl Items {
     }
 }
 
-/// Is this item a message?
+/// Returns whether this item is a message.
 pub(super) fn is_message(item: Value<'_>) -> bool {
     string_of(item, "type").is_some_and(|kind| kind == "message")
 }
@@ -359,7 +359,7 @@ fn is_text(part: Value<'_>) -> bool {
     string_of(part, "type").is_some_and(|kind| kind == "output_text")
 }
 
-/// The text of a message.
+/// Returns the text of a message.
 pub(super) fn text_of(item: Value<'_>) -> Cow<'_, str> {
     let parts = item.get("content").into_iter().flat_map(Value::elements).filter(|part| is_text(*part));
     let mut texts = parts.filter_map(|part| string_of(part, "text"));

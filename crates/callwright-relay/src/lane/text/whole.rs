@@ -25,7 +25,7 @@ use crate::wire::{self as json, Document, array, object, rewritten, spliced, str
 pub(in crate::lane) struct Whole {
     pub(in crate::lane) document: Document,
     pub(in crate::lane) found: Found,
-    /// What the text came to that has to be JSON, where it was not right.
+    /// The outcome of a text that has to be JSON, if it was not right.
     pub(in crate::lane) content: Option<Content>,
 }
 
@@ -35,7 +35,7 @@ impl Whole {
     }
 }
 
-/// What stands in the place of an item or block.
+/// A piece of the replacement for an item or block.
 enum Piece {
     Text(String),
     Call(Verdict),
@@ -44,13 +44,13 @@ enum Piece {
 /// A block or an item that is changed.
 struct Change {
     at: usize,
-    /// It stays as it came, and the pieces stand behind it.
+    /// The block stays as it came, and the pieces stand behind it.
     is_kept: bool,
     pieces: Vec<Piece>,
 }
 
 impl Change {
-    /// Calls of reasoning, in front of the block that stands here.
+    /// Makes a change that puts calls of reasoning in front of the block at this place.
     fn behind(tools: &Tools, at: usize, calls: Vec<Verdict>) -> Option<Change> {
         let is_left =
             |verdict: &Verdict| matches!(verdict, Verdict::Refused(refusal) if tools.leaves(refusal));
@@ -61,7 +61,7 @@ impl Change {
     }
 }
 
-/// What an item or block is, for its text.
+/// The kind of an item or block, for its text.
 enum Block {
     Text(String),
     Thought(String),
@@ -148,7 +148,7 @@ impl Lane {
         Whole { document, found: Found { raw, ..Found::default() }, content: Some(content) }
     }
 
-    /// Does an answer stop for calls, and have none, nor anything else?
+    /// Returns whether an answer stops for calls, and holds neither calls nor anything else.
     pub(in crate::lane) fn is_phantom(&self, answer: Value<'_>) -> bool {
         let stops_for_calls = string_of(answer, "stop_reason").is_some_and(|reason| reason == "tool_use");
         let blocks = listed(self.surface, answer);
@@ -157,7 +157,7 @@ impl Lane {
             && blocks.map(|block| string_of(block, "type").unwrap_or_default()).all(|kind| is_thought(&kind))
     }
 
-    /// An answer that stops for calls and has none, with a sentence that says so.
+    /// Adds a sentence to an answer that stops for calls and has none.
     pub(in crate::lane) fn told_of_silence(&self, document: Document) -> Document {
         let root = document.root();
         let said = object([("type", quote("text")), ("text", quote(SILENCE))]);
@@ -176,12 +176,12 @@ fn with(document: Document, mut edits: Vec<(Span, String)>) -> Document {
     Document::of(spliced(document.text(), &edits)).unwrap_or(document)
 }
 
-/// The blocks or items of an answer.
+/// Returns the blocks or items of an answer.
 fn listed(surface: Surface, answer: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     answer.get(list_of(surface)).into_iter().flat_map(Value::elements)
 }
 
-/// The member that holds them.
+/// Returns the member that holds them.
 fn list_of(surface: Surface) -> &'static str {
     match surface {
         Surface::Responses => "output",
@@ -213,7 +213,7 @@ impl Block {
         }
     }
 
-    /// Does it close the reasoning before it?
+    /// Returns whether it closes the reasoning before it.
     fn says(&self) -> bool {
         match self {
             Block::Text(text) => !text.trim().is_empty(),
@@ -223,7 +223,7 @@ impl Block {
     }
 }
 
-/// What a text comes to: its words as they stand before the first call, and as the engine says them from there on.
+/// Returns the pieces of a text: its own words before the first call, and the engine's words from there on.
 fn pieces(tools: &Tools, text: &str, events: Vec<Event>) -> Vec<Piece> {
     let mut before = Waiting::of(text);
     let mut pieces: Vec<Piece> = Vec::new();

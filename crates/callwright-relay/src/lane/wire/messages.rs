@@ -186,7 +186,7 @@ fn renamed(block: Value<'_>, name: &str) -> Option<(Span, String)> {
     Some((own.span(), quote(name)))
 }
 
-/// Without calls, a message does not stop for one; where those that were cut were made again, it does.
+/// Edits the reason: without calls, a message does not stop for one; if cut calls were made again, it does.
 fn ended(holder: Value<'_>, settled: &Settled<'_>) -> Option<(Span, String)> {
     let reason = holder.get("stop_reason")?;
     let now = match &*reason.as_str()? {
@@ -197,7 +197,7 @@ fn ended(holder: Value<'_>, settled: &Settled<'_>) -> Option<(Span, String)> {
     Some((reason.span(), quote(now)))
 }
 
-/// The tokens of all answers that it took.
+/// Edits the tokens to those of all answers.
 fn counted(holder: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
     let Some(usage) = holder.get("usage").filter(|_| settled.more != Usage::default()) else {
         return Vec::new();
@@ -208,7 +208,7 @@ fn counted(holder: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
     both.into_iter().filter_map(more).collect()
 }
 
-/// The reason as a chat has it.
+/// Returns the reason as a chat has it.
 fn reason(holder: Value<'_>) -> Option<String> {
     let reason = string_of(holder, "stop_reason")?;
     let known = match &*reason {
@@ -221,7 +221,7 @@ fn reason(holder: Value<'_>) -> Option<String> {
     Some(known.to_owned())
 }
 
-/// Each count is of all that came before.
+/// Reads the tokens: each count includes all earlier ones.
 fn count(holder: Value<'_>, usage: &mut Usage) {
     let Some(own) = holder.get("usage") else { return };
     let n = |key| count_of(own, key).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The answers of each API: what in them is a call, and how they say what stands in its place.
+//! The answers of each API: their calls, and the way to write replacements.
 
 mod messages;
 mod responses;
@@ -13,7 +13,7 @@ use self::told::Wire;
 use crate::api::Surface;
 use crate::wire::string_of;
 
-/// The wire of this API.
+/// Returns the wire of this API.
 pub(crate) fn of(surface: Surface) -> Box<dyn Wire> {
     match surface {
         Surface::Responses => Box::new(responses::Responses::default()),
@@ -21,7 +21,7 @@ pub(crate) fn of(surface: Surface) -> Box<dyn Wire> {
     }
 }
 
-/// Is this whole answer an error, whatever its status?
+/// Returns whether this whole answer is an error, whatever its status.
 pub(crate) fn is_failed(answer: Value<'_>) -> bool {
     let is_error = answer.get("error").is_some_and(|error| error.raw() != "null");
     is_error || string_of(answer, "status").is_some_and(|status| status == "failed")

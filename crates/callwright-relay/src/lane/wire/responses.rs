@@ -1,4 +1,4 @@
-//! OpenAI's responses: items that are added, grow and are done, and a last event that says all of them again.
+//! OpenAI's responses: items that are added, grow and are done, and a last event that repeats all of them.
 
 use callwright_json::{Span, Value, quote};
 
@@ -10,10 +10,10 @@ use crate::surface::Failure;
 use crate::tokens::Usage;
 use crate::wire::{Change, Document, array, count_of, object, rewritten, string_of};
 
-/// The event of a response that is whole.
+/// The event of a whole response.
 const COMPLETED: &str = "response.completed";
 
-/// A stream of events, which are numbered.
+/// A stream of numbered events.
 #[derive(Default)]
 pub(super) struct Responses {
     /// The number of the next event that is written.
@@ -210,7 +210,7 @@ impl Wire for Responses {
     }
 }
 
-/// A response whose calls were cut is whole once they were made again.
+/// Edits a response whose calls were cut: it is whole once they were made again.
 fn mended(response: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
     let status = response.get("status").filter(|_| settled.is_mended);
     let Some(status) = status.filter(|status| status.as_str().is_some_and(|said| said == "incomplete"))
@@ -223,14 +223,14 @@ fn mended(response: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
 }
 
 impl Responses {
-    /// An event of ours.
+    /// Writes an event of ours.
     fn event(&mut self, name: &str, members: Vec<(&str, String)>, out: &mut String) {
         let numbered = [("type", quote(name)), ("sequence_number", self.next.to_string())];
         self.next += 1;
         written(name, &object(numbered.into_iter().chain(members)), out);
     }
 
-    /// An event of the upstream's, under the number that it now has.
+    /// Writes an event of the upstream's, under its new number.
     fn edited(
         &mut self,
         event: &Event,
@@ -247,7 +247,7 @@ impl Responses {
         edited(event, data, edits, out);
     }
 
-    /// What of the arguments of a call the client does not have, once.
+    /// Writes the arguments of a call that the client lacks, once.
     fn say(&mut self, at: u64, id: &str, arguments: &str, out: &mut String) {
         if !self.said.contains(&at) {
             self.said.push(at);
@@ -257,7 +257,7 @@ impl Responses {
         }
     }
 
-    /// The words of an item that has begun.
+    /// Writes the words of an item that has begun.
     fn words(&mut self, (at, id): (u64, &str), words: &str, out: &mut String) {
         for (name, key) in [("response.output_text.delta", "delta"), ("response.output_text.done", "text")] {
             let mut members = part_of(at, id);
@@ -274,17 +274,17 @@ impl Responses {
     }
 }
 
-/// What of the arguments of the call at this place the client does not have.
+/// Returns the arguments of the call at this place that the client lacks.
 fn unsent<'a>(arguments: &'a str, settled: &Settled<'_>, at: u64) -> &'a str {
     arguments.get(settled.sent_at(at).len()..).unwrap_or("")
 }
 
-/// Where the only part of an item stands.
+/// Returns the place of an item's only part.
 fn part_of(at: u64, id: &str) -> Vec<(&'static str, String)> {
     vec![("item_id", quote(id)), ("output_index", at.to_string()), ("content_index", String::from("0"))]
 }
 
-/// A part of a message that says this.
+/// Writes a part of a message with these words.
 pub(crate) fn text_part(words: &str) -> String {
     let none = String::from("[]");
     object([
@@ -324,13 +324,13 @@ fn head(item: Value<'_>) -> CallHead {
     }
 }
 
-/// The id of the words that stand in the place of a call: the same in all events that tell of them.
+/// Returns the id of the words in the place of a call: the same in all their events.
 fn message_id(item: Value<'_>) -> String {
     let id = string_of(item, "id").unwrap_or_default();
     format!("msg_{}", id.strip_prefix("fc_").unwrap_or(&id))
 }
 
-/// The item that stands in the place of a call, as it begins or as it is done.
+/// Writes the item in the place of a call, at its beginning or its end.
 fn item(call: Value<'_>, put: &Put, begins: bool) -> String {
     match put {
         Put::Call { namespace, name, arguments } => {
@@ -356,7 +356,7 @@ fn item(call: Value<'_>, put: &Put, begins: bool) -> String {
     }
 }
 
-/// The tokens of all answers that it took.
+/// Edits the tokens to those of all answers.
 fn counted(response: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
     let Some(usage) = response.get("usage").filter(|_| settled.more != Usage::default()) else {
         return Vec::new();
@@ -371,7 +371,7 @@ fn counted(response: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)> {
     all.into_iter().filter_map(more).collect()
 }
 
-/// What a response that has ended says of its end.
+/// Reads the end of a response.
 fn count(response: Value<'_>, told: &mut Told) {
     let cut = response.get("incomplete_details").and_then(|details| string_of(details, "reason"));
     let reason = match cut.as_deref() {

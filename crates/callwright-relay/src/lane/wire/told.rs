@@ -8,54 +8,54 @@ use crate::surface::Failure;
 use crate::tokens::Usage;
 use crate::wire::{spliced, string_of};
 
-/// What an answer says besides its calls, as far as it has come.
+/// The parts of an answer besides its calls, as far as they have come.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) text: String,
-    /// The text as the model wrote it, where calls stand in it.
+    /// The text as the model wrote it, if calls stand in it.
     pub(crate) raw: String,
     pub(crate) thought: String,
-    /// In which words it refused.
+    /// The words of its refusal.
     pub(crate) refusal: String,
-    /// Why it ended, as a chat has it.
+    /// The reason for its end, as a chat has it.
     pub(crate) reason: Option<String>,
     pub(crate) usage: Usage,
-    /// It ended as it should.
+    /// The answer ended properly.
     pub(crate) is_over: bool,
 }
 
-/// What an event says, as far as calls depend on it.
+/// The meaning of an event, as far as calls depend on it.
 #[derive(Debug)]
 pub(crate) enum Seen {
-    /// Nothing.
+    /// The event says nothing of calls.
     Beside,
-    /// That the answer begins, of which nothing is said yet.
+    /// The answer begins, and says nothing yet.
     Starts,
-    /// That the server lives: it waits for nothing.
+    /// The server lives: the event waits for nothing.
     Beat,
     CallBegins(u64, CallHead),
     CallPiece(u64, String),
-    /// All arguments of a call, said again.
+    /// All arguments of a call, repeated.
     CallSaid(u64, String),
-    /// Calls that nothing has announced, whole.
+    /// Whole calls that no event has announced.
     Calls(Vec<(u64, CallHead)>),
-    /// The call is whole; with its head where the event says it again, and then its arguments are those.
+    /// The call is whole. A repeated head has the arguments that count.
     CallEnds(u64, Option<CallHead>),
-    /// The answer has ended, and these are all its calls, where that is said again.
+    /// The answer has ended; these are all its calls, if the event repeats them.
     Ends(Vec<(u64, CallHead)>),
     /// The upstream's own error.
     Fails,
 }
 
-/// What stands in an answer once its calls are settled.
+/// The settled calls of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settled<'a> {
     pub(crate) calls: &'a [Call],
-    /// Does the client get any call?
+    /// The client gets a call.
     pub(crate) has_calls: bool,
     /// The answer was cut, and all its calls were made again and are right.
     pub(crate) is_mended: bool,
-    /// What further answers took.
+    /// The tokens of further answers.
     pub(crate) more: Usage,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Settled<'a> {
         self.calls.iter().find(|call| call.at == at)?.put.as_ref()
     }
 
-    /// What of the arguments of the call at this place the client has.
+    /// Returns the part of the arguments of the call at this place that the client has.
     pub(super) fn sent_at(&self, at: u64) -> &'a str {
         self.calls.iter().find(|call| call.at == at).map_or("", |call| &call.sent)
     }
@@ -76,41 +76,41 @@ impl<'a> Settled<'a> {
 
 /// Reads the answers of one API.
 pub(crate) trait Reader: Send {
-    /// What an event of a stream says.
+    /// Returns the meaning of a stream's event.
     fn see(&mut self, event: Value<'_>, told: &mut Told) -> Seen;
 
-    /// The calls of a whole answer.
+    /// Returns the calls of a whole answer.
     fn calls(&mut self, answer: Value<'_>, told: &mut Told) -> Vec<(u64, CallHead)>;
 }
 
-/// Writes what has to be changed in them.
+/// Writes changed answers of one API.
 pub(crate) trait Wire: Reader {
-    /// This event is the next that is written.
+    /// Notes that this event is written next.
     fn goes_on_with(&mut self, event: Value<'_>);
 
-    /// Writes the event as it stands once the calls are settled.
+    /// Writes the event with its settled calls.
     fn write(&mut self, event: &Event, data: (&str, Value<'_>), settled: &Settled<'_>, out: &mut String);
 
-    /// The events of another answer to the same request, as they go on where this one's `held` would. None where that is no whole
-    /// answer. What came before took `more`.
+    /// Writes the events of another answer to the same request, in the place of this one's `held`. None if that is not a whole
+    /// answer. Earlier answers took `more`.
     fn taken_over(&mut self, other: &[Event], held: &[Value<'_>], more: Usage) -> Option<String>;
 
     /// Ends a stream that cannot go on.
     fn fail(&mut self, failure: &Failure, out: &mut String);
 
-    /// What keeps a client waiting.
+    /// Returns the event that keeps a client waiting.
     fn beat(&self) -> &'static str;
 
-    /// What of a whole answer is changed once its calls are settled.
+    /// Returns the edits of a whole answer with its settled calls.
     fn edits(&self, answer: Value<'_>, settled: &Settled<'_>) -> Vec<(Span, String)>;
 }
 
-/// Is this block one that begins the call of a function?
+/// Returns whether this block begins the call of a function.
 pub(crate) fn is_announced_call(block: Value<'_>) -> bool {
     string_of(block, "type").is_some_and(|kind| kind == "tool_use")
 }
 
-/// Writes an event with these edits in its data; as it came where there are none.
+/// Writes an event with these edits in its data; without edits it stays as it came.
 pub(super) fn edited(event: &Event, data: &str, mut edits: Vec<(Span, String)>, out: &mut String) {
     match edits.is_empty() {
         true => out.push_str(&String::from_utf8_lossy(&event.raw)),
@@ -127,7 +127,7 @@ pub(super) fn written(name: &str, data: &str, out: &mut String) {
     }
 }
 
-/// The data of an event, as JSON.
+/// Returns the data of an event, as JSON.
 pub(in crate::lane) fn read(event: &Event) -> Option<(String, Tree)> {
     let json = String::from_utf8(event.data.as_ref()?.to_vec()).ok()?;
     let tree = strict(&json).ok()?;

@@ -1,6 +1,6 @@
 //! The checksum of a text that a client keeps and brings back.
 
-/// FNV-1a: the same in each run, which the standard library's hashers do not promise.
+/// Returns the FNV-1a hash: it is the same in each run, which the standard library's hashers do not promise.
 pub(super) fn sum(bytes: &[u8]) -> u64 {
     bytes
         .iter()

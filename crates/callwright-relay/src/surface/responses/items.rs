@@ -11,26 +11,26 @@ use super::tools::Table;
 use crate::surface::conversation::{Called, Conversation, Part, Returned, Turn};
 use crate::wire::{WireError, object, string_of};
 
-/// A conversation, and what of it has no place in a chat.
+/// A conversation, and the count of its items without a place in a chat.
 pub(super) struct Read {
     pub(super) said: Conversation,
-    /// How many items were left out.
+    /// The number of items that were left out.
     pub(super) dropped: usize,
 }
 
-/// Begins what is ours of what only the server that made it can read.
+/// Begins a text that only a server of ours can read.
 const CODED: &str = "cw1.";
 
 /// The longest thought that goes out in such a form, in bytes.
 const LONGEST_THOUGHT: usize = 192 << 10;
 
-/// A thought in a form that a client sends back as it is: base64, with a sum that tells whether it is whole.
+/// Writes a thought in a form that a client sends back as it is: base64, with a sum that tells whether it is whole.
 pub(crate) fn coded_thought(thought: &str) -> Option<String> {
     let is_short = thought.len() <= LONGEST_THOUGHT;
     is_short.then(|| format!("{CODED}{:016x}.{}", sum(thought.as_bytes()), URL_SAFE_NO_PAD.encode(thought)))
 }
 
-/// Is this what only a server of ours can read?
+/// Returns whether only a server of ours can read this text.
 pub(crate) fn is_our_code(coded: &str) -> bool {
     coded.starts_with(CODED)
 }
@@ -41,10 +41,10 @@ fn decoded_thought(coded: &str) -> Option<String> {
     (format!("{:016x}", sum(&thought)) == is).then(|| String::from_utf8(thought).ok()).flatten()
 }
 
-/// The conversation that these items are.
+/// Returns the conversation of these items.
 ///
 /// # Errors
-/// A part of one that no chat server could be sent.
+/// A part of an item cannot be sent to any chat server.
 pub(super) fn conversation(
     instructions: Option<&str>,
     items: Value<'_>,
@@ -122,7 +122,7 @@ fn text(item: Value<'_>, key: &str) -> String {
     string_of(item, key).unwrap_or_default().into_owned()
 }
 
-/// The texts of a content that is a text or a list of parts.
+/// Returns the texts of a content that is a text or a list of parts.
 fn texts(content: Option<Value<'_>>, keys: &[&str]) -> Vec<String> {
     let Some(content) = content else { return Vec::new() };
     if let Some(text) = content.as_str() {
@@ -132,7 +132,7 @@ fn texts(content: Option<Value<'_>>, keys: &[&str]) -> Vec<String> {
     content.elements().filter_map(said).collect()
 }
 
-/// What the model thought: as it was sent along, else in words.
+/// Returns the model's thoughts: as they were sent along, else in words.
 fn thought(item: Value<'_>) -> String {
     let coded = string_of(item, "encrypted_content").and_then(|coded| decoded_thought(&coded));
     let said = |key| Some(texts(item.get(key), &["text"]).join("\n")).filter(|text| !text.is_empty());

@@ -1,5 +1,5 @@
-//! Responses that may be gone on from: in memory, bounded, and unmasked, as what a model is asked again must be what it was
-//! told. Nothing of it is written anywhere.
+//! Responses from which a conversation may go on. They are kept in memory, bounded, and unmasked, as the model has to read its
+//! own words again. Nothing of them is written anywhere.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 
 use crate::owner::Owner;
 
-/// How many responses are kept, how many bytes of them, and for how long. An agent's loop is minutes long, and clients whose
-/// response is gone send the whole conversation again.
+/// The most responses that are kept, their most bytes, and the time that they are kept. An agent's loop is minutes long, and
+/// clients whose response is gone send the whole conversation again.
 const MOST: usize = 4096;
 const MOST_BYTES: usize = 64 << 20;
 const TIME: Duration = Duration::from_secs(3600);
 
-/// So many responses may stand behind one another: each of them is looked up anew.
+/// The most responses behind one another: each of them is looked up anew.
 const DEPTH: usize = 1024;
 
 /// A response, and the conversation that it is an answer in.
 #[derive(Debug)]
 pub(crate) struct KeptResponse {
-    /// Another one's is not there.
+    /// Another owner does not find it.
     pub(crate) owner: Owner,
     /// The response that it goes on from.
     pub(crate) parent: Option<String>,
@@ -41,7 +41,7 @@ impl KeptResponse {
     }
 }
 
-/// The responses that are kept. What was not used for longest goes first.
+/// The responses that are kept. The one that was unused for longest goes first.
 #[derive(Debug)]
 pub(crate) struct KeptResponses {
     most_bytes: usize,
@@ -53,7 +53,7 @@ pub(crate) struct KeptResponses {
 #[derive(Debug, Default)]
 struct Kept {
     by_id: HashMap<String, (Instant, u64, KeptResponse)>,
-    /// In the order of their last use.
+    /// The ids in the order of their last use.
     order: VecDeque<String>,
     bytes: usize,
 }
@@ -65,12 +65,12 @@ impl Default for KeptResponses {
 }
 
 impl KeptResponses {
-    /// Is anything kept at all?
+    /// Returns whether anything is kept at all.
     pub(crate) fn keeps(&self) -> bool {
         0 < self.most_bytes
     }
 
-    /// Keeps a response. False where it is larger than all may be together.
+    /// Keeps a response. Returns false if it is larger than all may be together.
     pub(super) fn keep(&self, id: &str, mut response: KeptResponse) -> bool {
         // The key itself is not needed any more.
         let owner = self.hasher.hash_one(std::mem::take(&mut response.owner));
@@ -89,7 +89,7 @@ impl KeptResponses {
         true
     }
 
-    /// All items up to and with the answer of this response, from the first on; none where one of the responses is not there.
+    /// Returns all items up to and with the answer of this response, from the first on; none if one of the responses is gone.
     pub(super) fn conversation(&self, id: &str, owner: &Owner) -> Option<Vec<String>> {
         let (mut kept, owner) = (self.lock(), self.hasher.hash_one(owner));
         let (mut backwards, mut next) = (Vec::new(), Some(id.to_owned()));
@@ -109,13 +109,13 @@ impl KeptResponses {
         self.lock().by_id.get(id).and_then(|(_, _, response)| response.session.clone())
     }
 
-    /// The response of this id as it went out, and its own input.
+    /// Returns the response of this id as it went out, and its own input.
     pub(crate) fn get(&self, id: &str, owner: &Owner) -> Option<(String, Vec<String>)> {
         let owner = self.hasher.hash_one(owner);
         self.lock().used(id, owner).map(|response| (response.body.clone(), response.input.clone()))
     }
 
-    /// Forgets the response of this id. False where there is none.
+    /// Forgets the response of this id. Returns false if it is unknown.
     pub(crate) fn forget(&self, id: &str, owner: &Owner) -> bool {
         let owner = self.hasher.hash_one(owner);
         let mut kept = self.lock();
@@ -144,7 +144,7 @@ impl Kept {
         }
     }
 
-    /// The response of this id, where it is this owner's and not too old. It was used now.
+    /// Returns the response of this id, if it is this owner's and not too old, and notes its use.
     fn used(&mut self, id: &str, owner: u64) -> Option<&KeptResponse> {
         let (since, of, response) = self.by_id.get_mut(id)?;
         if *of != owner || TIME < since.elapsed() {

@@ -1,7 +1,7 @@
-//! OpenAI's responses: a request of theirs, as a chat request.
+//! OpenAI's responses: their requests, as chat requests.
 //!
-//! What has no place in a chat request is left out and, where a client could miss it, told of. Only what would be a lie if it
-//! were left out is refused: to work in the background, a stored prompt, a conversation that is kept elsewhere.
+//! A member without a place in a chat request is left out, and the client is told if it could miss it. A member is refused only
+//! if leaving it out would be a lie: to work in the background, a stored prompt, a conversation that is kept elsewhere.
 
 mod checksum;
 mod items;
@@ -25,23 +25,23 @@ pub(crate) use items::{coded_thought, is_our_code};
 pub use stored::ItemsWanted;
 pub(crate) use tools::{Declared, Form, Table};
 
-/// What an answer has to know of a request for a response.
+/// The parts of a request for a response that its answer needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
-    /// What of the request the response says again: member and JSON text.
+    /// The members of the request that the response repeats: member and JSON text.
     pub(crate) echo: Vec<(&'static str, String)>,
-    /// What the client declared, by the name that the model knows.
+    /// The client's tools, by the names that the model knows.
     pub(crate) table: Arc<Table>,
-    /// Does the client want thoughts as summaries?
+    /// The client wants thoughts as summaries.
     pub(crate) summarises: bool,
-    /// Does it want them in a form that it can send back?
+    /// The client wants thoughts in a form that it can send back.
     pub(crate) codes_thoughts: bool,
-    /// What is kept of it, and where; none where the client wants nothing kept.
+    /// The keeper of the response; none if the client wants nothing kept.
     pub(crate) keeper: Option<Keeper>,
 }
 
 impl Wanted {
-    /// What the answer to this request has to know of it.
+    /// Reads the parts of this request.
     fn of(root: Value<'_>, table: Table, keeper: Option<Keeper>) -> Wanted {
         let has = |key: &str| present(root, key);
         let included = |what: &str| {
@@ -74,14 +74,14 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Keeps `body`, the response of this id, whose output are these items. False where it is too large to be kept.
+    /// Keeps `body`, the response of this id, with these output items. Returns false if it is too large to be kept.
     pub(crate) fn keep(self, id: &str, body: String, output: Vec<String>) -> bool {
         let Keeper { to, owner, parent, input, session } = self;
         to.keep(id, KeptResponse { owner, parent, input, output, body, session })
     }
 }
 
-/// What a response says where the request says nothing: numbers may not be null for those who check it.
+/// The members of a response for which the request has no value: numbers may not be null for clients that check it.
 const ECHOED: [(&str, &str); 18] = [
     ("instructions", "null"),
     ("metadata", "{}"),
@@ -103,16 +103,16 @@ const ECHOED: [(&str, &str); 18] = [
     ("parallel_tool_calls", "true"),
 ];
 
-/// What cannot be left out without a lie.
+/// The members that cannot be left out without a lie.
 const REFUSED: [&str; 2] = ["conversation", "prompt"];
 
-/// So many items may a conversation have: what is longer is no conversation.
+/// The most items of a conversation: a longer list has no honest use.
 const MOST_ITEMS: usize = 20_000;
 
-/// The chat request that this request comes to.
+/// Returns the chat request of this request.
 ///
 /// # Errors
-/// What in it no chat server could be asked.
+/// No chat server could be asked this request.
 pub(crate) fn translated(
     root: Value<'_>,
     (headers, owner): (&HeaderMap, &Owner),
@@ -174,7 +174,7 @@ pub(crate) fn translated(
     })
 }
 
-/// The members of the chat request.
+/// Returns the members of the chat request.
 fn members(root: Value<'_>, declared: &Declared, messages: String) -> Vec<(&'static str, String)> {
     let has = |key: &str| present(root, key);
     let mut members: Vec<(&'static str, String)> = Vec::new();
@@ -208,7 +208,7 @@ fn unsupported_parameter(name: &'static str) -> WireError {
     WireError::bad_request(Some(name), "unsupported_parameter", message)
 }
 
-/// The error where no response of this id is kept for whoever asks.
+/// Makes the error for an id that names no response of the asker.
 pub(crate) fn not_found(id: &str) -> WireError {
     WireError {
         status: http::StatusCode::NOT_FOUND,
@@ -219,7 +219,7 @@ pub(crate) fn not_found(id: &str) -> WireError {
     }
 }
 
-/// The items of the request's own input, each with an id.
+/// Returns the items of the request's own input, each with an id.
 fn own_input(root: Value<'_>) -> Result<Vec<String>, WireError> {
     let with_id = |item: Value<'_>| match item.get("id").is_some_and(|id| id.kind() == Kind::String) {
         true => item.raw().to_owned(),
@@ -247,14 +247,14 @@ fn own_input(root: Value<'_>) -> Result<Vec<String>, WireError> {
     }
 }
 
-/// An id of this API: what it begins with, and 32 letters and digits.
+/// Makes an id of this API: `begin`, and 32 letters and digits.
 pub(crate) fn new_id(begin: &str) -> String {
     let mut id = crate::calls::new_id(begin);
     id.push_str(&crate::calls::new_id("")[..8]);
     id
 }
 
-/// `text.format` as a chat has it; none where it is text.
+/// Returns `text.format` as a chat has it; none for plain text.
 fn response_format(text: Value<'_>) -> Option<String> {
     let format = text.get("format")?;
     match string_of(format, "type")?.as_ref() {
@@ -268,7 +268,7 @@ fn response_format(text: Value<'_>) -> Option<String> {
     }
 }
 
-/// The session of the response before, else the one that the client names: codex sends it in three headers.
+/// Returns the session of the response before, else the one that the client names: codex sends it in three headers.
 fn kept_session(
     parent: &Option<String>,
     kept: &KeptResponses,

@@ -1,4 +1,4 @@
-//! Responses that are kept, as clients ask for them again.
+//! Kept responses, for clients that ask for them again.
 
 use callwright_json::{quote, strict};
 use http::StatusCode;
@@ -11,14 +11,14 @@ use crate::reply::Reply;
 use crate::upstream::Upstream;
 use crate::wire::{array, object, string_of};
 
-/// Which of a response's input items a client wants.
+/// The input items of a response that a client wants.
 #[derive(Clone, Debug)]
 pub struct ItemsWanted {
-    /// So many at most.
+    /// The most items.
     pub limit: usize,
-    /// Those that came last stand first.
+    /// The latest items stand first.
     pub newest_first: bool,
-    /// Those behind the one of this id.
+    /// Only the items behind the one of this id.
     pub after: Option<String>,
 }
 
@@ -29,13 +29,13 @@ impl Default for ItemsWanted {
 }
 
 impl Relay {
-    /// Whether this is a response that is not kept here, but may be where another server keeps its own.
+    /// Returns whether this response is not kept here, but may be at another server that keeps its own.
     pub fn is_kept_elsewhere(&self, id: &str, owner: &Owner) -> bool {
         let keeps = |upstream: &std::sync::Arc<Upstream>| upstream.kind() == UpstreamKind::Responses;
         self.upstreams.all().iter().any(keeps) && self.responses.get(id, owner).is_none()
     }
 
-    /// A response that was kept for this owner.
+    /// Returns a response that was kept for this owner.
     pub fn response(&self, id: &str, owner: &Owner) -> Reply {
         match self.responses.get(id, owner) {
             Some((body, _)) => Reply::json(StatusCode::OK, body),
@@ -43,7 +43,7 @@ impl Relay {
         }
     }
 
-    /// The input items of such a response.
+    /// Returns the input items of such a response.
     pub fn response_items(&self, id: &str, owner: &Owner, wanted: &ItemsWanted) -> Reply {
         let Some((_, mut items)) = self.responses.get(id, owner) else {
             return Reply::error(&not_found(id));

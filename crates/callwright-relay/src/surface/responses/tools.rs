@@ -1,4 +1,4 @@
-//! Tools of responses as functions, and the way back: which of the client's tools a call is of.
+//! Tools of responses as functions, and the way back from a call to the client's tool.
 
 use callwright_json::{Kind, Value, quote};
 
@@ -8,16 +8,16 @@ use crate::wire::{WireError, object, string_of};
 /// The longest name that chat servers take.
 const LONGEST_NAME: usize = 64;
 
-/// So many tools may a request have, once none of them holds others.
+/// The most tools of a request, once none of them holds others.
 const MOST_TOOLS: usize = 1024;
 
-/// In which form the client takes a call.
+/// The form in which the client takes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Function,
-    /// Its input is a plain text.
+    /// The call's input is a plain text.
     Custom,
-    /// It looks for further tools.
+    /// The call looks for further tools.
     Search,
 }
 
@@ -36,23 +36,23 @@ pub(crate) struct Entry {
 pub(crate) struct Table(Vec<Entry>);
 
 impl Table {
-    /// The tool that the model knows by this name.
+    /// Returns the tool that the model knows by this name.
     pub(crate) fn get(&self, flat: &str) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.flat == flat)
     }
 
-    /// The name by which the model knows a tool, declared or not.
+    /// Returns the name by which the model knows a tool, declared or not.
     pub(super) fn flat(&self, namespace: Option<&str>, name: &str) -> String {
         self.declared(namespace, name).map_or_else(|| flat(namespace, name), str::to_owned)
     }
 
-    /// The flat name of a tool that is declared.
+    /// Returns the flat name of a declared tool.
     pub(crate) fn declared(&self, namespace: Option<&str>, name: &str) -> Option<&str> {
         let is_it = |entry: &&Entry| entry.namespace.as_deref() == namespace && entry.name == name;
         self.0.iter().find(is_it).map(|entry| entry.flat.as_str())
     }
 
-    /// Adds a tool under a name of its own. None where it is there already.
+    /// Adds a tool under a name of its own. None if the table has it.
     fn add(&mut self, namespace: Option<&str>, name: &str, form: Form) -> Option<String> {
         if self.0.iter().any(|entry| entry.namespace.as_deref() == namespace && entry.name == name) {
             return None;
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// The name of a tool in a namespace as one name, in the letters that all servers take.
+/// Writes the name of a tool in a namespace as one name, in the letters that all servers take.
 fn flat(namespace: Option<&str>, name: &str) -> String {
     let joined = match namespace {
         None => name.to_owned(),
@@ -83,7 +83,7 @@ fn flat(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// What a request declares.
+/// The tools that a request declares.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     pub(crate) table: Table,
@@ -93,16 +93,16 @@ pub(crate) struct Declared {
     pub(super) dropped: Vec<String>,
     /// `tool_choice` for a chat.
     pub(super) choice: Option<String>,
-    /// The only tools that may be called, and whether one must be.
+    /// The only tools that may be called; `true` if one must be.
     pub(crate) allowed: Option<(Vec<String>, bool)>,
     /// Tools whose arguments may be the bare text of their input.
     pub(super) bare_inputs: Vec<String>,
-    /// What of it a chat server could not be asked.
+    /// The fault for which a chat server could not be asked.
     fault: Option<WireError>,
 }
 
 impl Declared {
-    /// What a request declares, in `tools` and among its items.
+    /// Reads the declarations of a request, in `tools` and among its items.
     pub(crate) fn of(root: Value<'_>, items: Value<'_>) -> Declared {
         let mut declared = Declared::default();
         for tool in listed(root) {
@@ -128,7 +128,7 @@ impl Declared {
         declared
     }
 
-    /// The declared tools of a request, for a chat server.
+    /// Returns the declared tools of a request, for a chat server.
     ///
     /// # Errors
     /// A tool that may not be left out, or too many.
@@ -219,12 +219,12 @@ impl Declared {
     }
 }
 
-/// The tools that a request or an item lists.
+/// Returns the tools that a request or an item lists.
 fn listed(holder: Value<'_>) -> impl Iterator<Item = Value<'_>> {
     holder.get("tools").into_iter().flat_map(Value::elements)
 }
 
-/// What the model is told of a tool whose input is no JSON.
+/// Describes a tool with a plain input to the model.
 fn custom_description(tool: Value<'_>) -> String {
     let mut description = string_of(tool, "description").unwrap_or_default().into_owned();
     if !description.is_empty() {
