@@ -4,7 +4,6 @@
 mod items;
 mod settled;
 
-use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,7 +14,7 @@ use foldhash::fast::RandomState;
 
 pub(crate) use self::items::answered;
 pub(crate) use self::settled::{Form, settled};
-use crate::wire::{Change, array, rewritten, string_of};
+use crate::wire::{Change, changed, rewritten, string_of};
 
 /// Makes all arguments of old calls JSON texts of objects, and orders calls and results as [`settled`] does. None if the messages
 /// need no change.
@@ -24,18 +23,6 @@ pub(crate) fn repaired<'d>(
     tool_set: &ToolSet,
 ) -> Option<String> {
     settled(Form::Chat, messages, |message| repaired_message(message, tool_set))
-}
-
-/// Applies `change` to the `values` of an array; `None` if it changes none of them. A long history without faults, the common
-/// case, is only looked at.
-pub(crate) fn changed<'d>(
-    values: impl Iterator<Item = Value<'d>> + Clone,
-    change: impl Fn(Value<'d>) -> Option<String>,
-) -> Option<String> {
-    let made = |value: Value<'d>| change(value).map_or(Cow::Borrowed(value.raw()), Cow::Owned);
-    let (n, first) = values.clone().enumerate().find_map(|(n, value)| Some((n, change(value)?)))?;
-    let before = values.clone().take(n).map(|value| Cow::Borrowed(value.raw()));
-    Some(array(before.chain([Cow::Owned(first)]).chain(values.skip(n + 1).map(made))))
 }
 
 fn repaired_message(message: Value<'_>, tool_set: &ToolSet) -> Option<String> {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::known::{Fact, Facts};
+use super::fact::{Fact, Facts};
 use super::server::Server;
 use crate::upstream::Upstream;
 

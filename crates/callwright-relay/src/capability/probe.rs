@@ -12,7 +12,7 @@ use callwright::value::Value;
 use http::StatusCode;
 use serde::Deserialize;
 
-use super::known::{Metadata, ProbeResult};
+use super::fact::{Metadata, ProbeResult};
 use super::server::Server;
 use super::template::LONGEST as LONGEST_TEMPLATE;
 use crate::config::Constrain;

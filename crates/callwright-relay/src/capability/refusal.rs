@@ -6,7 +6,7 @@
 use callwright::value::Value;
 use http::StatusCode;
 
-use super::known::BoundMember;
+use super::fact::BoundMember;
 
 /// A refusal by an upstream, with its words.
 #[derive(Clone, Debug, PartialEq, Eq)]

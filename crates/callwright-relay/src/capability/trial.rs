@@ -9,7 +9,7 @@ use callwright::value::Value;
 use http::StatusCode;
 
 use super::experience::Evidence;
-use super::known::BoundMember;
+use super::fact::BoundMember;
 use super::refusal::{Refused, refusal};
 
 /// The most tokens that the answer may have: a call of the tool takes some twenty.

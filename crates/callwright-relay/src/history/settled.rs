@@ -5,9 +5,8 @@ use std::borrow::Cow;
 
 use callwright_json::{Kind, Value, quote};
 
-use super::changed;
 use crate::surface::conversation::{NO_RESULT, earlier_result, text};
-use crate::wire::{Change, Document, array, object, rewritten, string_of};
+use crate::wire::{Change, Document, array, changed, object, rewritten, string_of};
 
 /// The form in which a conversation holds calls and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

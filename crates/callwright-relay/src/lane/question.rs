@@ -4,15 +4,15 @@ use bytes::Bytes;
 use callwright::ToolSet;
 use callwright_json::{Kind, Span, Value, quote};
 
+use super::asking::Lane;
 use crate::api::Surface;
 use crate::capability::Strict;
-use crate::history::{Form, answered, changed, repaired_function, settled};
-use crate::lane::asking::Lane;
+use crate::history::{Form, answered, repaired_function, settled};
 use crate::question::drop_what_is_ours;
 use crate::surface::messages::{OUR_SIGNATURE, unparsed};
 use crate::surface::responses::is_our_code;
 use crate::target::Target;
-use crate::wire::{Change, Document, array, object, rewritten, spliced, string_of};
+use crate::wire::{Change, Document, array, changed, object, rewritten, spliced, string_of};
 
 impl Lane {
     /// Writes the request for `target`, with `more` behind its conversation. Returns the tools for which it says `strict` as

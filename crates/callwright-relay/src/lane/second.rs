@@ -10,10 +10,10 @@ use bytes::Bytes;
 use callwright_json::{Kind, Value, quote};
 use http::{HeaderMap, StatusCode};
 
+use super::asking::{Lane, request_id};
 use super::wire;
+use super::wire::told::{Settled, Told};
 use crate::headers::REQUEST_ID;
-use crate::lane::asking::{Lane, request_id};
-use crate::lane::wire::told::{Settled, Told};
 use crate::record::{Observer, TurnEnd, TurnRecord};
 use crate::reply::{Reply, ReplyBody};
 use crate::report;

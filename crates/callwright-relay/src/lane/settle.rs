@@ -2,13 +2,13 @@
 
 use callwright::{Acceptance, Outcome, Policy, Refusal, Verdict, json};
 
+use super::asking::Lane;
 use super::call::{Call, CallHead, Put};
 use super::text::{Found, Whole};
 use super::wire;
+use super::wire::told::{Settled, Told};
 use crate::followup;
 use crate::ladder::{self, Step};
-use crate::lane::asking::Lane;
-use crate::lane::wire::told::{Settled, Told};
 use crate::record::{AttemptReason, Choice, TurnEnd};
 use crate::target::Target;
 use crate::tokens::{Budget, Usage};

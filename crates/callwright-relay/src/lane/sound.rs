@@ -3,9 +3,9 @@
 
 use callwright_json::{Value, strict};
 
+use super::asking::Lane;
 use super::call::{Call, CallHead};
-use crate::lane::asking::Lane;
-use crate::lane::wire::told::is_announced_call;
+use super::wire::told::is_announced_call;
 use crate::wire::{string_of, undeclared};
 
 /// The fault of a stream that says a call in two ways.

@@ -5,9 +5,9 @@ use callwright_json::Span;
 
 use super::asking::Lane;
 use super::call::{Call, Put};
+use super::wire::told::Told;
 use crate::config::{Constrain, Mode};
 use crate::ladder::doubts_open_ends;
-use crate::lane::wire::told::Told;
 use crate::reading::{ReadOptions, Reading};
 use crate::record::Choice;
 use crate::target::Target;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
+use super::asking::{Lane, Open, request_id};
 use super::call::Call;
 use super::settle::{Again, End, resolution, settled};
 use super::text::{Found, Whole};
 use super::wire;
+use super::wire::told::Told;
 use crate::headers::REQUEST_ID;
-use crate::lane::asking::{Lane, Open, request_id};
-use crate::lane::wire::told::Told;
 use crate::record::TurnEnd;
 use crate::relay::Unread;
 use crate::reply::{Reply, ReplyBody};

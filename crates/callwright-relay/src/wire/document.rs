@@ -1,5 +1,6 @@
 //! A JSON text that is parsed once, and edited without being rebuilt.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -226,6 +227,18 @@ pub(crate) fn string_of<'a>(object: Value<'a>, key: &str) -> Option<std::borrow:
 /// Returns the member's value, if it is a whole number that is not negative.
 pub(crate) fn count_of(object: Value<'_>, key: &str) -> Option<u64> {
     object.get(key).filter(|v| v.kind() == Kind::Number)?.raw().parse().ok()
+}
+
+/// Applies `change` to the `values` of an array; `None` if it changes none of them. A long history without faults, the common
+/// case, is only looked at.
+pub(crate) fn changed<'d>(
+    values: impl Iterator<Item = Value<'d>> + Clone,
+    change: impl Fn(Value<'d>) -> Option<String>,
+) -> Option<String> {
+    let made = |value: Value<'d>| change(value).map_or(Cow::Borrowed(value.raw()), Cow::Owned);
+    let (n, first) = values.clone().enumerate().find_map(|(n, value)| Some((n, change(value)?)))?;
+    let before = values.clone().take(n).map(|value| Cow::Borrowed(value.raw()));
+    Some(array(before.chain([Cow::Owned(first)]).chain(values.skip(n + 1).map(made))))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(crate) use begins::conversation_hash;
 pub(crate) use call_id::is_no_id;
 pub(crate) use chunk::{CallPiece, Delta, More, Template, deltas};
 pub(crate) use document::{
-    Change, Document, Head, array, count_of, object, present, rewritten, spliced, string_of,
+    Change, Document, Head, array, changed, count_of, object, present, rewritten, spliced, string_of,
 };
 pub(crate) use doubled::doubled;
 pub use error::WireError;

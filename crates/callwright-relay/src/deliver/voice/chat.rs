@@ -4,7 +4,7 @@ use bytes::Bytes;
 use callwright::Acceptance;
 use callwright_json::{Kind, Value, quote};
 
-use super::{COMMENT, CallHead, Voice};
+use super::say::{COMMENT, CallHead, Voice};
 use crate::calls::{foreign_delta, function, tool_call_delta};
 use crate::clock::unix_seconds;
 use crate::deliver::sse::{SERVER_ERROR, broken_off, error};

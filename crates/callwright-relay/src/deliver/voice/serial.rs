@@ -9,7 +9,7 @@ use callwright::Acceptance;
 use callwright_json::Value;
 use http::StatusCode;
 
-use super::{COMMENT, CallHead, Voice};
+use super::say::{COMMENT, CallHead, Voice};
 use crate::reply::BodySender;
 use crate::sse;
 use crate::surface::Failure;

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use callwright::{Event, Verdict};
 
 use super::form::Form;
+use super::found::Found;
 use crate::deliver::Came;
 use crate::lane::asking::Lane;
-use crate::lane::text::found::Found;
 use crate::reading::Reading;
 
 /// A text while it is read.

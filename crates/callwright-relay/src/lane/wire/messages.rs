@@ -2,9 +2,8 @@
 
 use callwright_json::{Span, Value, quote};
 
+use super::told::{Reader, Seen, Settled, Told, Wire, edited, is_announced_call, read, written};
 use crate::lane::call::{CallHead, Put};
-use crate::lane::wire::told::read;
-use crate::lane::wire::told::{Reader, Seen, Settled, Told, Wire, edited, is_announced_call, written};
 use crate::sse::Event;
 use crate::surface::{Failure, messages_error};
 use crate::tokens::Usage;

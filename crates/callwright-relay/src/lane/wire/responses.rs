@@ -2,9 +2,8 @@
 
 use callwright_json::{Span, Value, quote};
 
+use super::told::{Reader, Seen, Settled, Told, Wire, edited, read, written};
 use crate::lane::call::{CallHead, Put};
-use crate::lane::wire::told::read;
-use crate::lane::wire::told::{Reader, Seen, Settled, Told, Wire, edited, written};
 use crate::sse::Event;
 use crate::surface::Failure;
 use crate::tokens::Usage;

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::owner::Owner;
+use crate::wire::WireError;
 
 /// The most responses that are kept, their most bytes, and the time that they are kept. An agent's loop is minutes long, and
 /// clients whose response is gone send the whole conversation again.
@@ -156,6 +157,17 @@ impl Kept {
             self.order.push_back(id);
         }
         Some(response)
+    }
+}
+
+/// Makes the error for an id that names no response of the asker.
+pub(crate) fn not_found(id: &str) -> WireError {
+    WireError {
+        status: http::StatusCode::NOT_FOUND,
+        message: format!("Previous response with id '{id}' not found."),
+        kind: "invalid_request_error",
+        param: Some("previous_response_id"),
+        code: "previous_response_not_found",
     }
 }
 

@@ -15,7 +15,7 @@ use callwright_json::{Kind, Value, quote};
 
 use http::HeaderMap;
 
-use self::kept::{KeptResponse, KeptResponses};
+use self::kept::{KeptResponse, KeptResponses, not_found};
 use super::effort::chat_effort;
 use super::translated::Translated;
 use crate::owner::Owner;
@@ -206,17 +206,6 @@ fn members(root: Value<'_>, declared: &Declared, messages: String) -> Vec<(&'sta
 fn unsupported_parameter(name: &'static str) -> WireError {
     let message = format!("{name} is not supported: this server keeps no such thing");
     WireError::bad_request(Some(name), "unsupported_parameter", message)
-}
-
-/// Makes the error for an id that names no response of the asker.
-pub(crate) fn not_found(id: &str) -> WireError {
-    WireError {
-        status: http::StatusCode::NOT_FOUND,
-        message: format!("Previous response with id '{id}' not found."),
-        kind: "invalid_request_error",
-        param: Some("previous_response_id"),
-        code: "previous_response_not_found",
-    }
 }
 
 /// Returns the items of the request's own input, each with an id.

@@ -3,7 +3,7 @@
 use callwright_json::{quote, strict};
 use http::StatusCode;
 
-use super::not_found;
+use super::kept::not_found;
 use crate::api::UpstreamKind;
 use crate::owner::Owner;
 use crate::relay::Relay;

@@ -2,7 +2,7 @@
 
 use callwright_json::{Kind, Value, quote};
 
-use crate::surface::responses::checksum::sum;
+use super::checksum::sum;
 use crate::wire::{WireError, object, string_of};
 
 /// The longest name that chat servers take.
