@@ -32,9 +32,10 @@ const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 const HELP: &str = "crates/callwright-cli/src/args/";
 
 /// The crates all of whose documentation is statements.
-const STATED: [&str; 8] = [
+const STATED: [&str; 9] = [
     "crates/callwright-json/src/",
     "crates/callwright-macros/src/",
+    "crates/callwright-relay/src/",
     "crates/callwright-replay/src/",
     "crates/callwright-schema/src/",
     "crates/callwright-template/src/",

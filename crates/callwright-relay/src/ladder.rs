@@ -146,7 +146,7 @@ pub(crate) fn doubts_open_ends(policy: Policy, bounds: &LadderConfig) -> bool {
     }
 }
 
-/// Returns whether the call may be refused for being cut. A long list without its end has more readings than are looked for.
+/// Returns whether the call may be refused for being cut. A long list without its end has more readings than the engine compares.
 pub(crate) fn may_be_cut(refusal: &Refusal) -> bool {
     matches!(refusal.reason, Reason::Truncated(_) | Reason::Unreadable(_) | Reason::OpenEnd(_))
 }

@@ -134,6 +134,10 @@ impl<'t> Module<'t> {
                 "fn" | "struct" | "enum" | "trait" | "type" | "const" | "static" => {
                     module.defined.extend(name)
                 }
+                // The folder that sees a name is not used by it.
+                "in" if 0 < at && tokens[at - 1].text == "(" => {
+                    at += 2 * path_at(&tokens[at + 1..]).len() - 1;
+                }
                 "macro_rules" => module.defined.extend(tokens.get(at + 2).map(|name| name.text)),
                 _ if token.is_word() && name == Some("::") => {
                     let path = path_at(&tokens[at..]);

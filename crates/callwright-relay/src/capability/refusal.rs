@@ -134,7 +134,7 @@ const OF_STRICT: &[&str] = &[
     "structured output",
 ];
 
-/// The longest body that is looked at, in bytes. Refusals are short.
+/// The longest body that is read, in bytes. Refusals are short.
 const LONGEST: usize = 64 << 10;
 
 /// Recognises the means that an answer with this status and body refuses. A wrong key, a broken request or an upstream that is

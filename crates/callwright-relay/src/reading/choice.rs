@@ -31,7 +31,7 @@ pub(crate) struct ReadOptions {
     pub(crate) doubt_open_ends: bool,
     /// The treatment of calls in the model's reasoning.
     pub(crate) calls_in_reasoning: CallsInReasoning,
-    /// The dialects that calls are looked for in.
+    /// The dialects that calls may be written in.
     pub(crate) dialects: Dialects,
     /// The tools that may be called.
     pub(crate) allowed: ToolChoice,

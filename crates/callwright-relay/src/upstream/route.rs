@@ -46,7 +46,7 @@ impl Candidate {
         self.upstream.name() != other.upstream.name() || self.model != other.model
     }
 
-    /// Returns whether calls are looked for in its texts, even if it speaks the client's own API. The model's setting counts
+    /// Returns whether its texts are searched for calls, even if it speaks the client's own API. The model's setting counts
     /// before the upstream's.
     pub(crate) fn heals_text(&self) -> bool {
         let set = self.config.as_ref().and_then(|config| config.heal_text);

@@ -47,7 +47,7 @@ struct JoinedChoice {
     index: Value,
     message: Map,
     calls: Vec<Map>,
-    /// The last call of each index that the upstream gives, and of each index and id: no piece is looked for among all calls.
+    /// The last call of each index that the upstream gives, and of each index and id: no piece needs a search among all calls.
     last: HashMap<(String, Option<String>), usize>,
     /// The members beside the message.
     rest: Map,
