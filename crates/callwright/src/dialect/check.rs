@@ -1,4 +1,4 @@
-//! Holds a record against its own rules, and against the set that it joins: what cannot be used says which member is wrong.
+//! Checks a dialect against its own rules and against the set that it joins. An error names the member that is wrong.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,45 +8,45 @@ use super::speech::PromptFormat;
 use super::{Dialect, Grammar, NameAt, Record};
 use crate::syntax::Text;
 
-/// The most dialects of a set besides those that are built in.
+/// Most dialects in a set besides the built-in ones.
 pub(super) const MAX_DIALECTS: usize = 256;
-/// The most markers of one kind, models and aliases of a dialect.
+/// Most markers of one kind, models and aliases of a dialect.
 pub(super) const MAX_MARKS: usize = 64;
-/// The longest of its texts, in bytes.
+/// Longest text of a dialect, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
 
 /// A dialect that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DialectError {
-    /// Its name.
+    /// The name of the dialect.
     pub dialect: String,
     /// The member that is wrong, as in TOML: `call.open`.
     pub member: &'static str,
-    /// What is wrong with it.
+    /// The rule that the member breaks.
     pub problem: DialectProblem,
 }
 
-/// What is wrong with a member of a dialect.
+/// The rule that a member of a dialect breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DialectProblem {
-    /// It is missing or empty.
+    /// The member is missing or empty.
     Missing(&'static str),
-    /// A name with other characters than small letters, digits, `_`, `-`, `.`.
+    /// The name has other characters than small letters, digits, `_`, `-`, `.`.
     NotAName,
-    /// A name that another dialect has.
+    /// Another dialect has this name.
     Taken(String),
     /// No dialect has this name.
     Unknown(String),
-    /// Too long a text, or too many of them.
+    /// A text is too long, or there are too many of them.
     TooLarge,
-    /// A marker that begins like any text: its first two characters must be fixed.
+    /// The marker begins like any text: its first two characters must be fixed.
     NotFixed(String),
-    /// `{…}` in a marker that is no place holder there.
+    /// `{…}` in the marker is not a place holder there.
     BadSlot(String),
-    /// Two place holders with nothing between them.
+    /// Two place holders have nothing between them.
     SlotsMeet(String),
-    /// It goes with another setting only.
+    /// The member goes only with another setting.
     NotWith(&'static str),
 }
 
@@ -79,10 +79,10 @@ impl fmt::Display for DialectError {
 
 impl std::error::Error for DialectError {}
 
-/// The member of a dialect that is not as it should be, and why.
+/// The member of a dialect that breaks a rule, and the rule.
 type Fault = (&'static str, DialectProblem);
 
-/// Holds one of the caller's own against the `others` of the set, and says where its name stands.
+/// Checks a dialect of the caller's own against the `others` of the set, and sets its `name_at`.
 pub(super) fn check(dialect: &mut Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
     check_names(dialect, others)?;
     check_sizes(dialect, others)?;
@@ -105,7 +105,7 @@ pub(super) fn check(dialect: &mut Dialect, others: &[Arc<Record>]) -> Result<(),
     Ok(())
 }
 
-/// Its names, and that of its kin.
+/// Checks the names of a dialect and the name of its kin.
 fn check_names(dialect: &Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
     let is_name = |name: &str| {
         let is_letter = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.');
@@ -126,7 +126,7 @@ fn check_names(dialect: &Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
     }
 }
 
-/// The number and the length of its marks, and the number of dialects.
+/// Checks the number and the length of the marks, and the number of dialects.
 fn check_sizes(dialect: &Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
     let members = [
         ("models", &dialect.models),
@@ -144,7 +144,7 @@ fn check_sizes(dialect: &Dialect, others: &[Arc<Record>]) -> Result<(), Fault> {
     if MAX_DIALECTS <= n_own { Err(("name", TooLarge)) } else { Ok(()) }
 }
 
-/// The place where the name stands, by its openers.
+/// Returns the place of the tool's name, as the openers tell it.
 fn name_place(dialect: &Dialect) -> Result<NameAt, Fault> {
     let n_named = dialect.call.open.iter().filter(|open| open.contains("{name}")).count();
     match (n_named, dialect.call.open.len(), dialect.name_at) {
@@ -164,7 +164,7 @@ fn name_place(dialect: &Dialect) -> Result<NameAt, Fault> {
     }
 }
 
-/// The members that go with a grammar of arguments.
+/// Checks the members that go with a grammar of arguments.
 fn check_arguments(dialect: &Dialect) -> Result<(), Fault> {
     if !matches!(dialect.arguments, Grammar::Json | Grammar::Calls)
         && !matches!(dialect.name_at, NameAt::Opener | NameAt::Header)

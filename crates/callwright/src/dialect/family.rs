@@ -1,4 +1,4 @@
-//! Which dialect a model writes, by its name: a table of model families.
+//! Finds the dialect that a model writes by the model's name, in a table of model families.
 //!
 //! Names come as people write them: `Qwen/Qwen2.5-7B-Instruct`, `qwen2.5:7b`, `qwen/qwen-2.5-7b-instruct:free`,
 //! `Qwen2.5-7B-Instruct-Q4_K_M.gguf`. They are cut into words of letters and numbers first, so that all of these hold
@@ -6,12 +6,12 @@
 
 use crate::syntax::Text;
 
-/// The family was taught no calls.
+/// Marks a family that was taught no calls.
 const NONE: &str = "";
 
-/// Each dialect with the patterns of its families. The name of a model of one holds the words one behind the other, the last
-/// perhaps as the beginning of a longer one. The first line that fits counts, so fine-tunes stand before what they are made
-/// from, and versions before their family.
+/// Each dialect with the patterns of its families. A model's name fits if it holds the words in this order; the last
+/// may begin a longer one. The first line that fits counts, so fine-tunes stand before their base models, and versions
+/// before their family.
 const FAMILIES: &[(&str, &[&str])] = &[
     ("functiongemma", &["*functiongemma*"]),
     ("hyperclova_x", &["*hyperclova*"]),
@@ -80,7 +80,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
     ("anthropic_xml", &["*claude*"]),
 ];
 
-/// The name of the dialect that the model of this name was trained on, if its family is known and was taught one.
+/// Returns the name of the dialect that this model was trained on, if its family is known and was taught one.
 pub(super) fn dialect_of(model: &str) -> Option<&'static str> {
     let name = words(model);
     let fits = |family: &&str| name.contains(family.trim_end_matches('*'));
@@ -88,13 +88,13 @@ pub(super) fn dialect_of(model: &str) -> Option<&'static str> {
     line.map(|(dialect, _)| *dialect).filter(|dialect| *dialect != NONE)
 }
 
-/// The families of a dialect as patterns of names: `*qwen*3*coder*`.
+/// Returns the families of a dialect as patterns of names: `*qwen*3*coder*`.
 pub(super) fn patterns(dialect: &str) -> Vec<Text> {
     let lines = FAMILIES.iter().filter(|(of, _)| *of == dialect);
     lines.flat_map(|(_, families)| *families).map(|family| Text::from(*family)).collect()
 }
 
-/// Does `name` fit `pattern`, in which `*` stands for any characters? Case does not count.
+/// Returns whether `name` fits `pattern`: `*` stands for any characters, and case does not count.
 ///
 /// ```
 /// assert!(callwright::fits("*gemma*", "google/Gemma-3-27b-it:free"));
@@ -112,14 +112,15 @@ pub fn fits(pattern: &str, name: &str) -> bool {
     middle.is_some_and(|rest| rest.ends_with(last))
 }
 
-/// `Qwen/Qwen2.5-7B-Instruct` → `*qwen*qwen*2.5*7*b*instruct`; `llama-v3p1` → `*llama*v*3.1`
+/// Cuts a model's name into words: `Qwen/Qwen2.5-7B-Instruct` → `*qwen*qwen*2.5*7*b*instruct`; `llama-v3p1` →
+/// `*llama*v*3.1`
 fn words(model: &str) -> String {
     let mut words = String::with_capacity(model.len() + 8);
     let mut chars = model.chars().map(|c| c.to_ascii_lowercase()).peekable();
-    // Is the word that goes on one of digits? `None` in a gap.
+    // `Some(true)` within a word of digits, `None` in a gap.
     let mut in_digits = None;
     while let Some(c) = chars.next() {
-        // A point between digits is one of a version, and so is the `p` that stands for it.
+        // A point between digits belongs to a version, and so does the `p` that replaces it.
         if matches!(c, '.' | 'p') && in_digits == Some(true) && chars.peek().is_some_and(char::is_ascii_digit)
         {
             words.push('.');

@@ -1,8 +1,8 @@
 //! Dialects: the ways in which models mark their calls, as data.
 //!
-//! A [`Dialect`] says which markers open a call, which close it, where the name stands, and in which grammar the
-//! arguments are written. [`Dialects`] is a set of them, compiled once: those that are built in, and the caller's own.
-//! Adding a dialect is adding a record; code belongs to the payload grammars.
+//! A [`Dialect`] says which markers open and close a call, where the name stands, and in which grammar the arguments
+//! are written. [`Dialects`] is a compiled set of them: the built-in ones and the caller's own. Adding a dialect is
+//! adding a record; code belongs to the payload grammars.
 
 pub(crate) mod check;
 mod family;
@@ -34,9 +34,9 @@ use crate::syntax::{Text, Typing};
 
 /// One way of writing calls.
 ///
-/// Markers are matched whatever the case of their letters, with any tokenizer's bars and blanks (`｜` for `|`, `▁` for
-/// `_`). In the markers of a dialect of one's own, `{name}` stands for the tool's name, `{id}` for the call's id, `{key}`
-/// for an argument's, `{type}` for what the markup says of its type, and a blank for any white space, or none.
+/// The case of a marker's letters does not count, and any tokenizer's bars and blanks match (`｜` for `|`, `▁` for `_`).
+/// A caller's own markers may have place holders: `{name}` for the tool's name, `{id}` for the call's id, `{key}` for
+/// an argument's key, `{type}` for its type in the markup. A blank stands for any white space, or none.
 ///
 /// ```
 /// use callwright::{Context, Dialect, Dialects, Grammar, ToolSet, parse};
@@ -55,58 +55,58 @@ use crate::syntax::{Text, Typing};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Dialect {
-    /// Its name in reports: small letters, digits, `_`, `-` and `.`.
+    /// The name in reports: small letters, digits, `_`, `-` and `.`.
     pub name: Text,
-    /// Other names that are understood for it.
+    /// Other accepted names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Text>,
     /// The models that write it, as patterns of their names; `*` stands for any characters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<Text>,
-    /// Who writes it, in words.
+    /// The models that write it, in words.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub about: Text,
-    /// How its calls are written, where models write them otherwise than `speech` does.
+    /// The form of its calls, if models write them otherwise than `speech` does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<Calls>,
-    /// The dialect whose markers it shares, where only what stands between them tells the two apart.
+    /// The dialect with the same markers, if only the text between them tells the two apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kin: Option<Text>,
-    /// What stands around all calls of an answer.
+    /// The marks around all calls of an answer.
     #[serde(skip_serializing_if = "Marks::is_empty")]
     pub section: Marks,
-    /// What stands around one call.
+    /// The marks around one call.
     #[serde(skip_serializing_if = "Marks::is_empty")]
     pub call: Marks,
-    /// Where the tool's name stands; `opener` is said by `{name}` in `call`.
+    /// The place of the tool's name; `{name}` in `call` means `opener`.
     pub name_at: NameAt,
-    /// What the arguments are written in.
+    /// The grammar of the arguments.
     pub arguments: Grammar,
-    /// What stands around one argument, for [`Grammar::Tags`]; `<parameter=a>` where there is none.
+    /// The marks around one argument, for [`Grammar::Tags`]; the default is `<parameter=a>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<Argument>,
-    /// What stands at both ends of a string, for [`Grammar::Relaxed`].
+    /// The mark at both ends of a string, for [`Grammar::Relaxed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub string_mark: Option<Text>,
-    /// Which white space at the ends of an argument is the markup's.
+    /// The white space at the ends of an argument that belongs to the markup.
     pub trim: Trim,
-    /// How an argument that is raw text gets its type; what its markup says comes first.
+    /// The way in which a raw argument gets its type, if its markup does not tell the type.
     pub typing: Typing,
-    /// How sure an opener makes it that a call follows.
+    /// The certainty that a call follows an opener.
     pub anchor: Anchor,
-    /// What stands around the model's reasoning, besides what is known of all models.
+    /// The marks around the model's reasoning, besides those that are known for all models.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<Block>,
-    /// How it is spoken; [`PromptFormat::of`] where there is none.
+    /// The texts that teach and write it; [`PromptFormat::of`] gives the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speech: Option<PromptFormat>,
-    /// What tells it where no marker does; only what is built in has one.
+    /// The look of its calls, for a built-in dialect without a marker of its own.
     #[serde(skip_serializing)]
     pub(crate) sign: Option<Sign>,
 }
 
 impl Dialect {
-    /// A dialect of JSON with the name in it, without any markers yet.
+    /// Makes a dialect whose payload is JSON with the name in it, without any markers yet.
     pub fn new(name: impl Into<Text>) -> Dialect {
         Dialect { name: name.into(), ..Dialect::default() }
     }
@@ -114,33 +114,33 @@ impl Dialect {
     /// Reads a JSON list of records, whose members are the fields: `[{"name": "arrows", "call": {"open": "->"}}]`.
     ///
     /// # Errors
-    /// When `text` is not JSON, no list, or a record has a member of another name or type.
-    // Inlined, its reader of 20 KB would be made again where it is called.
+    /// An error means that `text` is not JSON, is not a list, or has a record with a member of another name or type.
+    // Inlining would copy its reader of 20 KB into each caller.
     #[inline(never)]
     pub fn list_from_json(text: &str) -> Result<Vec<Dialect>, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// How its calls are spoken, where its record says that.
+    /// Returns the calls of its `speech`.
     fn spoken(&self) -> Option<&Calls> {
         self.speech.as_ref().map(|speech| &speech.calls)
     }
 
-    /// How its calls are written, by its record.
+    /// Returns the form of its calls: `calls`, or else that of its `speech`, or else that of its markers.
     pub(crate) fn written(&self) -> Cow<'_, Calls> {
         let spoken = self.spoken().filter(|calls| !calls.call.is_empty());
         self.calls.as_ref().or(spoken).map_or_else(|| Cow::Owned(marked(self)), Cow::Borrowed)
     }
 }
 
-/// What opens and what closes something.
+/// The marks that open and close something.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Marks {
-    /// What opens it. The first one is the proper spelling; the others are what models write instead.
+    /// The openers. The first one is the proper spelling; models write the others instead.
     #[serde(deserialize_with = "one_or_many")]
     pub open: Vec<Text>,
-    /// What closes it. Any closing tag does after a complete payload; these also end a broken one.
+    /// The closers. Any closing tag closes a complete payload; these also end a broken one.
     #[serde(deserialize_with = "one_or_many")]
     pub close: Vec<Text>,
 }
@@ -151,46 +151,46 @@ impl Marks {
     }
 }
 
-/// What stands around one argument: `<parameter={key}>`, `</parameter>`.
+/// The marks around one argument: `<parameter={key}>`, `</parameter>`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Argument {
-    /// What opens it, with `{key}` in it, and perhaps `{type}`: `string` and `true` mean text, any other word JSON.
+    /// The opener, with `{key}` in it, and perhaps `{type}`: `string` and `true` mean text, any other word means JSON.
     pub open: Text,
-    /// What closes it.
+    /// The closer.
     pub close: Text,
 }
 
-/// What opens and closes a block.
+/// The marks that open and close a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// What opens it.
+    /// The opener.
     pub open: Text,
-    /// What closes it.
+    /// The closer.
     pub close: Text,
 }
 
-/// Where the tool's name stands.
+/// The place of the tool's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NameAt {
-    /// In the payload: `{"name": "f", …}`, `f(…)`.
+    /// The payload holds the name: `{"name": "f", …}`, `f(…)`.
     #[default]
     Payload,
-    /// As a key of the payload: `{"f": {…}}`.
+    /// The name is a key of the payload: `{"f": {…}}`.
     Key,
-    /// In the opener: `<function=f>`, `<invoke name="f">`.
+    /// The opener holds the name: `<function=f>`, `<invoke name="f">`.
     Opener,
-    /// It is the tag: `<f>`.
+    /// The name is the tag: `<f>`.
     Tag,
-    /// Somewhere between the opener and the payload, among other words and tokens:
+    /// The name stands between the opener and the payload, among other words and tokens:
     /// `<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{…}`.
     Header,
 }
 
-/// What the arguments are written in.
+/// The grammar of arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -209,7 +209,7 @@ pub enum Grammar {
 }
 
 impl Grammar {
-    /// Are its arguments raw texts between tags?
+    /// Returns whether the arguments are raw texts between tags.
     pub(crate) fn is_tagged(self) -> bool {
         match self {
             Grammar::Tags | Grammar::Elements => true,
@@ -218,26 +218,26 @@ impl Grammar {
     }
 }
 
-/// How sure an opener makes it that a call follows.
+/// The certainty that a call follows an opener.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Anchor {
-    /// Nothing is sure before the payload names a declared tool. It may stand at the start of a line, or inside other
+    /// Only the name of a declared tool makes it a call. The opener may stand at the start of a line, or inside other
     /// markup.
     Weak,
-    /// Only calls begin like this: what cannot be read is a refusal, not prose.
+    /// Only calls begin with this opener, so a payload that cannot be read is a refusal, not prose.
     #[default]
     Distinct,
 }
 
-/// What tells a built-in dialect where no marker of its own does.
+/// The look of a built-in dialect's calls without a marker of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sign {
     /// `{"name": "f", …}`
     Value,
-    /// ```` ```json ````, and such a value.
+    /// ```` ```json ````, and a value as above.
     FencedValue,
     /// `f⏎{…}`
     Name,
@@ -245,7 +245,7 @@ pub(crate) enum Sign {
     Call,
     /// `f({…})`
     CallOfValue,
-    /// ```` ```tool_code ````, and such calls.
+    /// ```` ```tool_code ````, and calls as above.
     FencedCall,
     /// `functools[{…}]`
     ListWord,
@@ -277,7 +277,7 @@ pub(crate) enum Sign {
     Separator,
 }
 
-/// `"x"` as well as `["x", "y"]`. The reader of an untagged enum would take each text twice.
+/// Reads `"x"` as well as `["x", "y"]`. The reader of an untagged enum would read each text twice.
 fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error> {
     struct Texts;
     impl<'de> Visitor<'de> for Texts {
@@ -298,7 +298,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Text>, D::Error
     from.deserialize_any(Texts)
 }
 
-/// Every mark by which anything is read: of calls, blocks and results.
+/// Returns every mark of calls, blocks and results.
 #[cfg(test)]
 pub(crate) fn marks_of_all() -> Vec<Text> {
     let dialects = Dialects::default();

@@ -1,4 +1,4 @@
-//! The markers of the caller's own dialects: which opener or closer stands at a place, and which tag of one of them.
+//! The markers of the caller's own dialects. They find an opener, a closer or a tag at a place of the text.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::syntax::{Incomplete, Seen, at_end};
 /// The openers and closers of all the caller's own dialects.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    /// Each with its dialect's place in the set.
+    /// Each markup with its dialect's place in the set.
     markups: Vec<(u16, Arc<Markup>)>,
-    /// The bytes that they begin with.
+    /// The bytes that a marker may begin with.
     begins: Vec<u8>,
 }
 
@@ -28,7 +28,7 @@ fn add_beginning(begins: &mut Vec<u8>, marker: &str) {
 }
 
 impl Own {
-    /// Takes in the markers of `dialect`, which stands at `record` of its set.
+    /// Adds the markers of `dialect`, which stands at `record` of its set.
     pub(super) fn add(&mut self, record: u16, dialect: &Dialect, markup: &Arc<Markup>) {
         for pattern in markup.around(false).chain(markup.around(true)) {
             add_beginning(&mut self.begins, pattern.prefix());
@@ -39,18 +39,18 @@ impl Own {
         self.markups.push((record, Arc::clone(markup)));
     }
 
-    /// May a marker begin with `byte`?
+    /// Returns whether a marker may begin with `byte`.
     pub(crate) fn begins_with(&self, byte: u8) -> bool {
         self.begins.contains(&byte)
     }
 
-    /// The first place from `from` up to `to` where a marker may begin.
+    /// Returns the first place from `from` up to `to` at which a marker may begin.
     pub(crate) fn next(&self, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
         let stretch = bytes.get(from..to)?;
         stretch.iter().position(|byte| self.begins.contains(byte)).map(|found| from + found)
     }
 
-    /// The longest opener at `at`, and its dialect's place in the set. With `end`, no more text will come.
+    /// Returns the longest opener at `at` with its dialect's place in the set. At the `end`, no more text will come.
     pub(crate) fn opener(&self, text: &str, at: usize, end: bool) -> Seen<(u16, Found)> {
         let openers =
             self.markups.iter().flat_map(|(id, own)| own.around(false).map(move |open| (open, *id)));
@@ -58,15 +58,15 @@ impl Own {
         Ok(longest(met, end)?.map(|(found, _, record)| (record, found)))
     }
 
-    /// The place behind the longest closer at `at`.
+    /// Returns the place behind the longest closer at `at`.
     pub(crate) fn closer(&self, text: &str, at: usize, end: bool) -> Seen<usize> {
         let closers = self.markups.iter().flat_map(|(_, own)| own.around(true));
         let met = closers.map(|pattern| (pattern.at(text, at), pattern, ()));
         Ok(longest(met, end)?.map(|(found, ..)| found.end))
     }
 
-    /// Does a closer that is no opener stand at `at`, as far as the text goes? `[done]` closes where `[do {name}]` opens,
-    /// as nothing of it stands for a name.
+    /// Returns whether a closer that is not an opener stands at `at`. `[done]` closes though `[do {name}]` could open
+    /// there, because the closer has no place holder.
     pub(crate) fn closes(&self, text: &str, at: usize, end: bool) -> bool {
         match (self.closer(text, at, end), self.opener(text, at, end)) {
             (Ok(None), _) | (Err(Incomplete), Ok(Some(_))) => false,
@@ -76,8 +76,8 @@ impl Own {
     }
 }
 
-/// The longest of the patterns that were `met`; of two that are as long, the one with fewer place holders. While one
-/// of them may still grow there, more text must tell.
+/// Returns the longest of the patterns that were `met`, and among equals the one with fewer place holders. It is
+/// incomplete while a pattern may still grow.
 fn longest<'p, T>(
     met: impl Iterator<Item = (Seen<Found>, &'p Pattern, T)>,
     end: bool,
@@ -109,7 +109,7 @@ pub(crate) struct Markup {
 }
 
 impl Markup {
-    /// The markup of `dialect`.
+    /// Compiles the markers of `dialect`.
     pub(super) fn new(dialect: &Dialect) -> Result<Markup, (&'static str, DialectProblem)> {
         let (section, call, argument) = (&dialect.section, &dialect.call, dialect.argument.as_ref());
         let open = argument.map_or(&[][..], |argument| std::slice::from_ref(&argument.open));
@@ -134,20 +134,20 @@ impl Markup {
         Ok(Markup { marks })
     }
 
-    /// The openers or the closers of calls and of sections of them.
+    /// Returns the openers or the closers of calls and sections.
     fn around(&self, closing: bool) -> impl Iterator<Item = &Pattern> {
         let marks = self.marks.iter().filter(move |(.., closes)| *closes == closing);
         marks.filter(|(_, role, _)| *role != Role::Param).map(|(pattern, ..)| pattern)
     }
 
-    /// Returns whether a mark stands at `at`. With `end`, no more text will come.
+    /// Returns whether a mark stands at `at`. At the `end`, no more text will come.
     pub(crate) fn stands_at(&self, text: &str, at: usize, end: bool) -> Result<bool, Incomplete> {
         let found = self.marks.iter().map(|(pattern, ..)| pattern.at(text, at));
         Ok(at_end(first_of(found), end)?.is_some())
     }
 
-    /// What the marks of its `dialect` begin with, up to their first place holder or blank, and what stands around its results: texts
-    /// by which a result or a description would be taken for something else.
+    /// Returns the fixed beginnings of the marks of its `dialect`, and the texts around its results. A result or a
+    /// description that holds one of them could be read as a mark.
     pub(crate) fn heads(&self, dialect: &Dialect) -> Vec<String> {
         let marks = self.marks.iter().map(|(pattern, ..)| pattern.prefix().to_owned());
         let thoughts = dialect.reasoning.iter().flat_map(|block| [&block.open, &block.close]);
@@ -161,7 +161,7 @@ impl Markup {
     }
 }
 
-/// The pieces between the slots of a text that are more than words and white space.
+/// Returns the pieces between the slots of a text that are more than words and white space.
 fn fixed(text: &str) -> impl Iterator<Item = String> {
     let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
     let texts = pieces(text).map(|(piece, _)| piece.trim());

@@ -1,15 +1,15 @@
-//! What is built in: the dialects, and the marks around what is no call.
+//! The built-in records: the dialects, and the marks around texts that are not calls.
 //!
-//! The dialects stand in `built_in.json`, in the form of a caller's own, in reading order: calls as JSON with the name in it,
-//! names outside of their JSON, arguments in tags, and the rest. How they are spoken is as the models' published chat templates
-//! and encoders say, with instructions in our own words; where there is none, only the form of a call is the dialect's own. A
-//! small model goes by the form most, so for it the calls stand last. Some models know one call at a time: Llama 3 writes its
-//! token before those of its own tools alone.
+//! The dialects stand in `built_in.json`, in the form of a caller's own, in reading order: calls as JSON with the name
+//! in it, names outside of their JSON, arguments in tags, and the rest. Their speech follows the models' published chat
+//! templates and encoders, with instructions in our own words. A dialect without a published template has only the form
+//! of a call. A small model follows the form most, so its calls stand last. Some models know one call at a time: Llama
+//! 3 writes its token before those of its own tools alone.
 
 use super::speech::GENERAL;
 use super::{Dialect, family};
 
-/// All dialects. Those without an opener are found by the look of their payload.
+/// Returns all dialects. The scanner finds those without an opener by the look of their payload.
 pub(super) fn all() -> Vec<Dialect> {
     let mut all = Dialect::list_from_json(include_str!("built_in.json")).unwrap_or_default();
     for dialect in &mut all {
@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Dialect> {
     all
 }
 
-/// What opens and closes a reasoning block.
+/// The opener and the closer of each reasoning block.
 pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -38,7 +38,7 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<|start_thinking|>", "<|end_thinking|>"),
     ("<|channel|>analysis<|message|>", "<|end|>"),
     ("<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"),
-    // A tokenizer that puts a blank behind each token.
+    // This tokenizer puts a blank behind each token.
     ("<|channel|> analysis<|message|>", "<|end|>"),
     ("<|start|> assistant<|channel|> analysis<|message|>", "<|end|>"),
     ("<|channel>thought", "<channel|>"),
@@ -58,14 +58,13 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<|start|>assistant to=self<|message|>", "<|eom|>"),
 ];
 
-/// Stands for the closer of a block that the prompt opened, so that nobody has seen of which dialect it is: any of
-/// [`REASONING`].
+/// Stands for any closer of [`REASONING`]: the prompt opened the block, so its dialect is unknown.
 pub(crate) const ANY_CLOSER: &str = "";
 
 /// Stands for the closer of reasoning that an upstream keeps apart: no mark in it closes it.
 pub(crate) const FIELD: &str = "\0";
 
-/// What opens and closes what a model says to its user.
+/// The opener and the closer of each block that a model addresses to its user.
 pub(super) const SPEECH: &[(&str, &str)] = &[
     ("<|channel|>commentary<|message|>", "<|end|>"),
     ("<|start|>assistant<|channel|>commentary<|message|>", "<|end|>"),
@@ -91,7 +90,7 @@ pub(super) const SPEECH: &[(&str, &str)] = &[
     ("<|start|>assistant to=commentary<|message|>", "<|eom|>"),
 ];
 
-/// What begins a block beside one of speech, in a model whose answers are made of such blocks.
+/// The marks that begin a block beside one of speech, in a model whose answers consist of blocks.
 pub(crate) const FRAMES: &[&str] = &[
     "<|start|>",
     "<|channel|>",
@@ -102,7 +101,7 @@ pub(crate) const FRAMES: &[&str] = &[
     ">>>",
 ];
 
-/// What ends a turn. Behind a call it is markup, whoever's it is.
+/// The marks that end a turn. Behind a call, each of them is markup, in any dialect.
 pub(crate) const TURN_ENDS: &[&str] = &[
     "<|im_end|>",
     "<|eot_id|>",
@@ -133,7 +132,7 @@ pub(crate) const TURN_ENDS: &[&str] = &[
     "[e~[",
 ];
 
-/// What begins the model's own turn, where a server lets it through.
+/// The marks that begin the model's own turn, if a server lets them through.
 pub(super) const TURN_HEADS: &[&str] = &[
     "<|assistant_start|>",
     "<|chatbot_token|>",
@@ -142,7 +141,7 @@ pub(super) const TURN_HEADS: &[&str] = &[
     "<|open|> message role=\"assistant\" <|sep|>",
 ];
 
-/// What a template writes before the model's answer, and a model may say once more as its first words.
+/// The marks that a template writes before the model's answer. A model may repeat one as its first words.
 pub(crate) const ANSWER_HEADS: &[&str] = &[
     "<|im_start|>assistant\n",
     "<|im:start|>assistant\n",
@@ -162,7 +161,7 @@ pub(crate) const ANSWER_HEADS: &[&str] = &[
 /// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
 pub(super) const WORD_OPENERS: &[&str] = &["functools", "to="];
 
-/// What opens and closes a tool's result. Before any call, such a block is one that the model quotes.
+/// The opener and the closer of each block of a tool's result. Before any call, the model quotes such a block.
 pub(crate) const RESULTS: &[(&str, &str)] = &[
     ("<tool_response>", "</tool_response>"),
     ("<tool_output>", "</tool_output>"),
@@ -176,17 +175,17 @@ pub(crate) const RESULTS: &[(&str, &str)] = &[
     ("[tool_results]", "[/tool_results]"),
 ];
 
-/// What opens and closes what is no result, but as little the model's own speech.
+/// The opener and the closer of each quotation that is neither a result nor the model's own speech.
 pub(crate) const QUOTATIONS: &[(&str, &str)] =
     &[("<!--", "-->"), ("<blockquote>", "</blockquote>"), ("<example>", "</example>")];
-/// The label of a fence that holds one.
+/// The label of a fence that holds a result.
 pub(crate) const RESULT_LABEL: &str = "tool_output";
 
-/// What begins a turn where a role follows; without one it stands between calls.
+/// The marks that begin a turn if a role follows; without a role they stand between calls.
 pub(crate) const TURN_MARKS: &[&str] = &["<|im_start|>", "<|im:start|>", "<|start_header_id|>"];
 
-/// What begins a turn that is not the model's own, or a result that it cannot know. After a call, at the
-/// start of a line, the answer ends there.
+/// The texts that begin another's turn, or a result that the model cannot know. After a call, at the start of a line,
+/// one of them ends the answer.
 pub(crate) const TURNS: &[&str] = &[
     "user:",
     "human:",

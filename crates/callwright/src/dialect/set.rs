@@ -14,7 +14,7 @@ use crate::grammar::{Form, Frame};
 use crate::syntax::marks::{Held, Table};
 use crate::syntax::{Incomplete, Seen, Text};
 
-/// The dialects that calls are looked for in: all that are built in, and the caller's own. Cheap to clone.
+/// The dialects that the scanner reads: all built-in ones, and the caller's own. Cheap to clone.
 ///
 /// ```
 /// use callwright::Dialects;
@@ -28,45 +28,45 @@ pub struct Dialects(Arc<Compiled>);
 
 #[derive(Debug)]
 struct Compiled {
-    /// The built-in ones come first.
+    /// All records, the built-in ones first.
     records: Vec<Arc<Record>>,
-    /// The places of those that have a [`Sign`], by its number.
+    /// The places of the records that have a [`Sign`], by its number.
     signed: Vec<u16>,
-    /// The openers of the built-in ones.
+    /// The openers of the built-in dialects.
     openers: Table<u16>,
     closers: Table<()>,
-    /// What a block holds, and the place of what closes it.
+    /// Each block's opener, with the kind of its text and the place of its closer.
     blocks: Table<(Held, u16)>,
     block_closers: Vec<Arc<str>>,
     /// The openers that are words, and so may stand in prose.
     words: Vec<Text>,
     heads: OnceLock<Heads>,
-    /// The markers of the caller's own; none where there are none.
+    /// The markers of the caller's own dialects, if there are any.
     own: Option<Own>,
-    /// The only one that counts.
+    /// The only dialect that counts.
     only: Option<u16>,
 }
 
-/// The beginnings of calls in marks, by which broken ones are told.
+/// The beginnings of calls in marks, by which the scanner finds broken ones.
 #[derive(Debug)]
 struct Heads {
-    /// In order, each with the place of its dialect.
+    /// All beginnings in order, each with the place of its dialect.
     all: Vec<(Vec<char>, u16)>,
-    /// Those that begin with no sign.
+    /// The beginnings without a sign in front.
     signless: Vec<Vec<char>>,
-    /// The first letters behind the sign of each other one, in order.
+    /// The first letters behind the sign of each other beginning, in order.
     behind_sign: Vec<[char; BEHIND_SIGN]>,
-    /// How many letters the longest of them has.
+    /// The number of letters in the longest beginning.
     longest: usize,
 }
 
-/// So many letters tell a mark whose sign is not there. Fewer are those of too many words.
+/// Number of letters that tell a mark without its sign. Fewer letters fit too many words.
 const BEHIND_SIGN: usize = 6;
 
 /// The place of a dialect that is not there.
 const UNSET: u16 = u16::MAX;
 
-/// All that are built in.
+/// All built-in dialects.
 static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| {
     let dialects = records::all();
     let place = |name: &str| (0..).zip(&dialects).find(|(_, dialect)| dialect.name == name).map(|(id, _)| id);
@@ -78,17 +78,17 @@ static BUILT_IN: LazyLock<Dialects> = LazyLock::new(|| {
 });
 
 impl Default for Dialects {
-    /// The built-in ones.
+    /// Returns the built-in dialects.
     fn default() -> Dialects {
         BUILT_IN.clone()
     }
 }
 
 impl Dialects {
-    /// The built-in ones, and `own`.
+    /// Compiles the built-in dialects and `own`.
     ///
     /// # Errors
-    /// A record that cannot be used: what it says is wrong, or its name is taken.
+    /// An error names the record that breaks a rule, or whose name is taken.
     pub fn new(own: impl IntoIterator<Item = Dialect>) -> Result<Dialects, DialectError> {
         let mut records = BUILT_IN.0.records.clone();
         for mut dialect in own {
@@ -103,7 +103,7 @@ impl Dialects {
         Ok(Dialects::compile(records, None))
     }
 
-    /// This set, reading the markers of one dialect alone: the one with this name or alias. `None` if no dialect has it.
+    /// Returns this set with only the markers of the dialect of this name or alias; `None` if no dialect has it.
     pub fn only(&self, name: &str) -> Option<Dialects> {
         let only = self.record_of(name)?.id;
         Some(Dialects::compile(self.0.records.clone(), Some(only)))
@@ -154,28 +154,28 @@ impl Dialects {
         }))
     }
 
-    /// All of them, the caller's own last.
+    /// Returns all dialects, the caller's own last.
     pub fn iter(&self) -> impl Iterator<Item = &Dialect> {
         self.0.records.iter().map(|record| &record.dialect)
     }
 
-    /// The caller's own.
+    /// Returns the caller's own dialects.
     pub fn own(&self) -> impl Iterator<Item = &Dialect> {
         self.iter().skip(BUILT_IN.0.records.len())
     }
 
-    /// The one of this name or alias.
+    /// Returns the dialect of this name or alias.
     pub fn get(&self, name: &str) -> Option<&Dialect> {
         self.record_of(name).map(|record| &record.dialect)
     }
 
-    /// The record of this name.
+    /// Returns the record of this name or alias.
     pub(crate) fn record_of(&self, name: &str) -> Option<&Arc<Record>> {
         self.0.records.iter().find(|record| record.dialect.is_called(name))
     }
 
-    /// The one that the model of this name writes: of the caller's own, the one whose pattern for it is the longest;
-    /// else the one of its family.
+    /// Returns the dialect that this model writes: the caller's own with the longest fitting pattern, else the dialect
+    /// of the model's family.
     pub fn for_model(&self, model: &str) -> Option<&Dialect> {
         let closeness = |dialect: &&Dialect| {
             dialect.models.iter().filter(|pattern| fits(pattern, model)).map(|pattern| pattern.len()).max()
@@ -185,55 +185,54 @@ impl Dialects {
     }
 }
 
-/// What the scanner asks.
+/// The lookups of the scanner.
 impl Dialects {
-    /// The built-in dialect that has this sign.
+    /// Returns the built-in dialect of this sign.
     pub(crate) fn of_sign(&self, sign: Sign) -> &Arc<Record> {
         self.record(self.0.signed[sign as usize])
     }
 
-    /// The record at a place.
+    /// Returns the record at a place.
     pub(crate) fn record(&self, id: u16) -> &Arc<Record> {
         &self.0.records[usize::from(id)]
     }
 
-    /// Does only one dialect count?
+    /// Returns whether only one dialect counts.
     pub(crate) fn is_pinned(&self) -> bool {
         self.0.only.is_some()
     }
 
-    /// May a call of this dialect count?
+    /// Returns whether a call of this dialect may count.
     pub(crate) fn admits(&self, record: &Record) -> bool {
         self.0.only.is_none_or(|only| record.kin == self.record(only).kin)
     }
 
-    /// The longest opener of a built-in dialect that `text` has at `at`: its record and its length, the name in it
-    /// excluded.
+    /// Returns the longest opener of a built-in dialect at `at`: its record, and its length without the name in it.
     pub(crate) fn opener_at(&self, text: &str, at: usize) -> Option<(&Arc<Record>, usize)> {
         let (len, id) = self.0.openers.longest(text.as_bytes().get(at..)?)?;
         Some((self.record(id), len))
     }
 
-    /// The first dialect with marks of its own whose opener begins with `start`.
+    /// Returns the first dialect with distinct marks whose opener begins with `start`.
     pub(crate) fn begun(&self, start: &str) -> Option<&Arc<Record>> {
         let begins = |dialect: &Dialect| dialect.openers().any(|open| open.starts_with(start));
         let mut distinct = self.0.records.iter().filter(|record| record.anchor == Anchor::Distinct);
         distinct.find(|record| begins(&record.dialect))
     }
 
-    /// The built-in dialects whose strings have a mark of their own.
+    /// Returns the built-in dialects whose strings have a mark of their own.
     pub(crate) fn relaxed(&self) -> impl Iterator<Item = &Arc<Record>> {
         self.0.records.iter().filter(|record| record.arguments == Grammar::Relaxed && record.markup.is_none())
     }
 
-    /// The record, and behind it those of the dialects that share its markers.
+    /// Returns the record, and behind it the records that share its markers.
     pub(crate) fn kin_of<'a>(&'a self, record: &'a Arc<Record>) -> impl Iterator<Item = &'a Arc<Record>> {
         let others = self.0.records.iter().filter(|other| other.kin == record.kin && other.id != record.id);
         iter::once(record).chain(others)
     }
 
-    /// The dialect whose calls a tag like this one opens, `<invoke name="f">`: the first of those `around` it, else of the built-in
-    /// ones.
+    /// Returns the dialect whose calls begin with a tag like `<invoke name="f">`: the first one `around` it, else the
+    /// first built-in one.
     pub(crate) fn of_call_tag<'a>(
         &'a self,
         tag: &str,
@@ -244,7 +243,7 @@ impl Dialects {
         around.chain(built_in).find(|record| record.opens_call(&tag))
     }
 
-    /// The dialect whose arguments a tag like this one opens: `inside`, if that is one of them, else the first one.
+    /// Returns the dialect whose arguments begin with this tag: `inside`, if it does, else the first one.
     pub(crate) fn of_argument_tag<'a>(
         &'a self,
         tag: &str,
@@ -255,17 +254,17 @@ impl Dialects {
         records.find(|record| record.opens_argument(&tag))
     }
 
-    /// What calls in marks may begin with, in order, and whose it is.
+    /// Returns the beginnings of calls in marks, in order, each with the place of its dialect.
     pub(crate) fn heads(&self) -> &[(Vec<char>, u16)] {
         &self.marked().all
     }
 
-    /// Those of them that begin with no sign.
+    /// Returns the beginnings without a sign in front.
     pub(crate) fn signless_heads(&self) -> &[Vec<char>] {
         &self.marked().signless
     }
 
-    /// Do these letters follow the sign of one of them, or begin what does?
+    /// Returns whether these letters follow the sign of a beginning, or begin letters that do.
     pub(crate) fn may_follow_sign(&self, letters: &[char]) -> bool {
         let letters = letters.get(..BEHIND_SIGN).unwrap_or(letters);
         let all = &self.marked().behind_sign;
@@ -273,12 +272,12 @@ impl Dialects {
         all.get(nearest).is_some_and(|behind| behind.starts_with(letters))
     }
 
-    /// How many letters the longest of them has.
+    /// Returns the number of letters in the longest beginning.
     pub(crate) fn longest_head(&self) -> usize {
         self.marked().longest
     }
 
-    /// The beginnings of calls, compiled when a text first asks: a call in whole marks does not.
+    /// Returns the beginnings of calls, compiled on first use: a call in whole marks needs none.
     fn marked(&self) -> &Heads {
         self.0.heads.get_or_init(|| {
             let of = |record: &Arc<Record>| {
@@ -299,18 +298,17 @@ impl Dialects {
         })
     }
 
-    /// All records.
+    /// Returns all records.
     pub(crate) fn records(&self) -> &[Arc<Record>] {
         &self.0.records
     }
 
-    /// Could `text[at..]`, all of which is there so far, still grow into such an opener, or into a longer one than it
-    /// is?
+    /// Returns whether more text could make `text[at..]` an opener, or a longer one.
     pub(crate) fn may_grow_into_opener(&self, text: &str, at: usize) -> bool {
         self.0.openers.may_grow(text.as_bytes().get(at..).unwrap_or(&[]))
     }
 
-    /// Does such an opener begin at `at`? At the `end`, no more text will come.
+    /// Returns whether an opener of a built-in dialect begins at `at`. At the `end`, no more text will come.
     pub(crate) fn begins_opener(&self, text: &str, at: usize, end: bool) -> Result<bool, Incomplete> {
         match self.opener_at(text, at) {
             None if !end && self.may_grow_into_opener(text, at) => Err(Incomplete),
@@ -318,7 +316,8 @@ impl Dialects {
         }
     }
 
-    /// The longest closing mark of any built-in dialect, or of a turn or its blocks, that `bytes` begin with.
+    /// Returns the length of the longest closing mark at the start of `bytes`: of a built-in dialect, a turn or a
+    /// block.
     pub(crate) fn closer(&self, bytes: &[u8]) -> Seen<usize> {
         match self.0.closers.longest(bytes) {
             Some((len, ())) => Ok(Some(len)),
@@ -327,53 +326,53 @@ impl Dialects {
         }
     }
 
-    /// The block that begins with `bytes`: the length of its opener, what it holds, what closes it.
+    /// Returns the block that begins with `bytes`: the length of its opener, the kind of its text, its closer.
     pub(crate) fn block(&self, bytes: &[u8]) -> Option<(usize, Held, &Arc<str>)> {
         let (len, (held, close)) = self.0.blocks.longest(bytes)?;
         Some((len, held, &self.0.block_closers[usize::from(close)]))
     }
 
-    /// Could `bytes`, all that is there so far, still grow into the opener of a block?
+    /// Returns whether more text could make `bytes` the opener of a block.
     pub(crate) fn may_grow_into_block(&self, bytes: &[u8]) -> bool {
         self.0.blocks.may_grow(bytes)
     }
 
-    /// What closes a block of reasoning that the prompt opened.
+    /// Returns the closer of a block of reasoning that the prompt opened.
     pub(crate) fn reasoning_closer(&self) -> Arc<str> {
         let only = self.0.only.map(|only| &self.record(only).dialect);
         let own = only.and_then(|dialect| dialect.reasoning.first());
         own.map_or(ANY_CLOSER, |block| &block.close).into()
     }
 
-    /// The openers that are words, and so may stand in prose: `functools[{…}]`, `to=f<|channel|>`.
+    /// Returns the openers that are words, and so may stand in prose: `functools[{…}]`, `to=f<|channel|>`.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.0.words.iter().map(|word| &**word)
     }
 
-    /// The markers of the caller's own, where there are any.
+    /// Returns the markers of the caller's own dialects, if there are any.
     pub(crate) fn markers(&self) -> Option<&Own> {
         self.0.own.as_ref()
     }
 }
 
-/// Is it a sign with which most marks begin?
+/// Returns whether most marks begin with a sign like this.
 pub(crate) fn is_sign(letter: char) -> bool {
     matches!(letter, '<' | '[' | '|' | '｜')
 }
 
-/// Puts the name of a dialect to what is wrong with it.
+/// Adds the name of the dialect to a broken rule.
 fn of(dialect: &Dialect) -> impl Fn((&'static str, DialectProblem)) -> DialectError {
     let dialect = dialect.name.to_string();
     move |(member, problem)| DialectError { dialect: dialect.clone(), member, problem }
 }
 
 impl Dialect {
-    /// What opens a section of its calls, or one call.
+    /// Returns the openers of a section of its calls, and those of one call.
     fn openers(&self) -> impl Iterator<Item = &Text> {
         self.section.open.iter().chain(&self.call.open)
     }
 
-    /// Is this its name, or one of its aliases?
+    /// Returns whether this is its name, or one of its aliases.
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }

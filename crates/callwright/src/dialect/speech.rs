@@ -1,13 +1,13 @@
-//! How a dialect is spoken, as data: the text that teaches it, how the tools are listed, how calls and results stand in
+//! The speech of a dialect, as data: the text that teaches it, the list of the tools, the form of calls and results in
 //! a conversation.
 //!
-//! Texts are templates: a word in braces that is known at its place, such as `{name}`, stands for what is rendered there;
-//! any other brace is a brace. What is filled in is never looked at again, so it cannot hold a slot of its own.
+//! Texts are templates. A known word in braces, such as `{name}`, is a slot; any other brace is a brace. A text that
+//! fills a slot is not read again, so it cannot hold a slot of its own.
 //!
 //! Servers apply the model's own template around these texts, so no text holds a token that ends or begins a turn: the
-//! server writes those, and one more of them would tear the conversation. Tokens that only mark calls and results stand
-//! in the texts as the model knows them: llama.cpp, vLLM and SGLang make tokens of them, and where a server takes them
-//! for plain letters, the letters still say the same, and what the model answers is read either way.
+//! server writes those, and one more would tear the conversation. Tokens that only mark calls and results stand in the
+//! texts as the model knows them. llama.cpp, vLLM and SGLang make tokens of them. Where a server takes them for plain
+//! letters, the letters still say the same, and the scanner reads the model's answer either way.
 
 use std::borrow::Cow;
 
@@ -17,47 +17,47 @@ use super::{Dialect, DialectProblem, Grammar, NameAt};
 use crate::grammar::{Arguments, Calls};
 use crate::syntax::Text;
 
-/// The longest text of a speech, in bytes.
+/// Longest text of a speech, in bytes.
 const MAX_SPEECH: usize = 1 << 16;
 
-/// What teaches a dialect whose models' own words nobody knows.
+/// Teaches a dialect whose models' own words are not published.
 pub(crate) const GENERAL: &str = "# Tools\n\nYou may call these functions:\n<tools>\n{tools}\n</tools>\n\nTo call a function, write \
                        exactly this, with the function's name and its arguments:\n{calls}\n";
 
-/// How a dialect is spoken.
+/// The texts that teach a dialect and write its calls and results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct PromptFormat {
-    /// Do these texts have the form that the dialect's models were trained on? Where nobody has published one, the calls
-    /// have the dialect's own form, and the rest a general one.
+    /// These texts have the form that the dialect's models were trained on. Without a published form, only the calls
+    /// have the dialect's own, and the rest a general one.
     pub trained: bool,
-    /// The text that teaches the dialect. `{tools}` are the tools, `{calls}` is the form of a call, `{name}` is its tool;
-    /// `{otherwise}` says what to answer where no tool helps, and `{several}` that there may be several calls, both
-    /// where that is so.
+    /// The text that teaches the dialect. `{tools}` is the list of the tools, `{calls}` the form of a call, `{name}`
+    /// its tool. `{otherwise}` says what to answer if no tool helps, and `{several}` that there may be several calls;
+    /// each is empty where it does not apply.
     pub system: Text,
-    /// How the tools are listed.
+    /// The form of the list of tools.
     pub listing: Listing,
-    /// What stands for `{calls}` where the template of the dialect's models shows a form without a tool and without values:
-    /// `{"name": <function-name>, "arguments": <args-json-object>}`. Else `{calls}` is a call of one of the caller's tools
-    /// with dots for its values.
+    /// The text for `{calls}`, if the models' template shows a form without a tool and without values: `{"name":
+    /// <function-name>, "arguments": <args-json-object>}`. Else `{calls}` is a call of one of the caller's tools with
+    /// dots for its values.
     pub example: Text,
-    /// How an answer's calls are written.
+    /// The form of an answer's calls.
     pub calls: Calls,
-    /// How the results of an answer's calls are written.
+    /// The form of the results of an answer's calls.
     pub results: Results,
 }
 
 impl PromptFormat {
-    /// The general speech, with calls in the form that the markers of `dialect` give them.
+    /// Returns the general speech, with calls in the form of the markers of `dialect`.
     pub fn of(dialect: &Dialect) -> PromptFormat {
         let mut calls = marked(dialect);
-        // The markers' slot for an id is filled with the place of the call.
+        // The markers' slot for an id takes the place of the call.
         calls.call = calls.call.replace("{id}", "{index}").into();
         PromptFormat { calls, system: GENERAL.into(), ..PromptFormat::default() }
     }
 
-    /// The speech of `dialect`, in which what it does not say is as in [`PromptFormat::of`].
+    /// Returns the speech of `dialect`, with the texts of [`PromptFormat::of`] for those that it lacks.
     pub(crate) fn whole(dialect: &Dialect) -> PromptFormat {
         let general = PromptFormat::of(dialect);
         let Some(mut speech) = dialect.speech.clone() else { return general };
@@ -70,7 +70,7 @@ impl PromptFormat {
         speech
     }
 
-    /// What keeps it from being used.
+    /// Returns the member that keeps the speech from being used, and its problem, as an error.
     pub(crate) fn check(&self) -> Result<(), (&'static str, DialectProblem)> {
         let PromptFormat { system, example, listing, calls, results, .. } = self;
         let argument = match &calls.arguments {
@@ -120,7 +120,7 @@ impl PromptFormat {
     }
 }
 
-/// The form of calls that the markers of `dialect` give them.
+/// Returns the form of calls that the markers of `dialect` make.
 pub(super) fn marked(dialect: &Dialect) -> Calls {
     let first = |marks: &[Text]| marks.first().cloned().unwrap_or_default().into_owned();
     let (open, close) = (first(&dialect.call.open), first(&dialect.call.close));
@@ -151,15 +151,15 @@ pub(super) fn marked(dialect: &Dialect) -> Calls {
     }
 }
 
-/// How tools are listed.
+/// The form of the list of tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Listing {
-    /// How one tool is told.
+    /// The form of one tool.
     pub form: Definition,
-    /// What stands around one, which is `{tool}`.
+    /// The text around one tool, which is `{tool}`.
     pub each: Text,
-    /// What stands between two.
+    /// The text between two tools.
     pub between: Text,
 }
 
@@ -169,7 +169,7 @@ impl Default for Listing {
     }
 }
 
-/// How one tool is told.
+/// The form of one tool's definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -179,7 +179,7 @@ pub enum Definition {
     Json,
     /// `{"name":…,"description":…,"parameters":…}`
     Function,
-    /// As [`Json`](Definition::Json), over several lines.
+    /// [`Json`](Definition::Json) over several lines.
     Indented,
     /// A few lines of words: `get_weather: Get the weather⏎  city (string): Where`.
     Signature,
@@ -193,20 +193,20 @@ pub enum Definition {
     Declaration(Text),
 }
 
-/// How results are written.
+/// The form of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Results {
-    /// What names the tool in front of its result, where the result's own form does not: `Result of {name}:⏎`.
+    /// The text that names the tool in front of its result, if the result's own form does not: `Result of {name}:⏎`.
     pub label: Text,
-    /// What stands before the first result of an answer's calls.
+    /// The text before the first result of an answer's calls.
     pub open: Text,
-    /// One result. `{content}` is its text, `{json_content}` the same as a JSON string, `{name}`, `{json_name}`, `{index}`
-    /// and `{number}` are those of its call, and `{fence}` is a fence that nothing in the text can end.
+    /// One result. `{content}` is its text, `{json_content}` the same as a JSON string. `{name}`, `{json_name}`,
+    /// `{index}` and `{number}` belong to its call, and `{fence}` is a fence that no text in the result can end.
     pub result: Text,
-    /// What stands between two.
+    /// The text between two results.
     pub between: Text,
-    /// What stands behind the last one.
+    /// The text behind the last result.
     pub close: Text,
     /// The role of the turn that held results in training. Servers that know no tools take them from the user; see
     /// [`Speaking::result_role`](crate::prompt::Speaking::result_role).
