@@ -1,19 +1,19 @@
-//! A text in which spellings of one mark are the same, letter by letter.
+//! A text in which all spellings of a mark are equal, letter by letter.
 
 use crate::syntax::{Incomplete, Seen};
 
-/// The letters of a text, and the same without case and with one sort of bars and quotes.
+/// The letters of a text, and the same letters without case and with one sort of bars and quotes.
 #[derive(Debug)]
 pub(crate) struct Folded {
     pub(crate) letters: Vec<char>,
     pub(crate) folded: Vec<char>,
-    /// Where each letter begins in the text, in bytes, and where the last one ends.
+    /// The byte at which each letter begins, and the byte at which the last one ends.
     places: Vec<usize>,
 }
 
 impl Folded {
-    /// Of `text`, which stands at `from` of a longer one, without the blank that a tokenizer puts behind the bar in a mark:
-    /// `<｜DSML｜ invoke`.
+    /// Folds `text`, which stands at `from` of a longer one. It drops the blank that a tokenizer puts behind the bar in
+    /// a mark: `<｜DSML｜ invoke`.
     pub(crate) fn of(text: &str, from: usize) -> Folded {
         let mut all = Folded {
             letters: Vec::with_capacity(text.len()),
@@ -33,12 +33,12 @@ impl Folded {
         self.letters.len()
     }
 
-    /// The byte at which the letter of this number begins.
+    /// Returns the byte at which the letter of this number begins.
     pub(crate) fn byte(&self, at: usize) -> usize {
         self.places.get(at).or(self.places.last()).copied().unwrap_or(0)
     }
 
-    /// The place behind the blanks at `at`.
+    /// Returns the place behind the blanks at `at`.
     pub(crate) fn behind_blanks(&self, at: usize) -> usize {
         let rest = self.letters.get(at..).unwrap_or(&[]);
         at + rest.iter().take_while(|letter| letter.is_whitespace()).count()
@@ -49,7 +49,7 @@ impl Folded {
     }
 }
 
-/// The letters of `text` and their places, without the blank that a tokenizer puts behind the bar in a mark.
+/// Returns the letters of `text` and their places, without the blank that a tokenizer puts behind the bar in a mark.
 fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut letters = text.char_indices().peekable();
     let mut before = ' ';
@@ -66,22 +66,25 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// The letters of a mark, as they are compared.
+/// Returns the folded letters of a mark.
 pub(crate) fn folded(mark: &str) -> Vec<char> {
     let mut letters = Vec::with_capacity(mark.len());
     letters.extend(folded_letters(mark));
     letters
 }
 
-/// The letters of `text`, one after the other, as they are compared.
+/// Returns the folded letters of `text`, one after the other.
 pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
     letters_of(text).map(|(_, letter)| fold(letter))
 }
 
-/// The length of `mark` with which `text` begins, as both are compared. Blanks may stand beside its signs, not inside its words:
-/// `</parameter >`, `name = "a"`; its own may be lost; and what a run adds to the word of a tag: the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
+/// Returns the length of `mark` at the start of `text`. Both are folded, and a spelling may differ:
+///
+/// - Blanks may stand beside the signs of the mark, not inside its words: `</parameter >`, `name = "a"`. Its own blanks
+/// may be lost.
+/// - A tag's word may have the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
 pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
-    // Nearly all marks are not there, or written as they should be.
+    // Nearly all marks are not there, or have the proper spelling.
     if is_other(text.as_bytes(), mark.as_bytes(), !namespace.is_empty()) {
         return Ok(None);
     }
@@ -122,7 +125,7 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
     Ok(Some(text.len() - rest.len()))
 }
 
-/// Returns whether the first two signs of `text` tell that `mark` does not stand there, whatever stands behind them.
+/// Returns whether the first two signs of `text` already tell that `mark` does not stand there.
 #[inline]
 fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
     let (&[own, next, ..], &[first, second, ..]) = (text, mark) else { return false };
@@ -134,10 +137,10 @@ fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
 /// Stands for any word in a mark, or for none.
 pub(crate) const ANY_WORD: char = '\u{1}';
 
-/// What some tokenizers write for a blank.
+/// Some tokenizers write this for a blank.
 const TOKEN_BLANK: char = 'Ġ';
 
-/// The letters of `text`, as they are compared with those of marks, without its blanks.
+/// Returns the folded letters of `text` without its blanks.
 pub(crate) fn solid(text: &str) -> Vec<char> {
     text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold).collect()
 }
@@ -146,19 +149,19 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() && letter != TOKEN_BLANK || letter == '_'
 }
 
-/// `text` without the letters at its beginning that are of a sort, or the first of many.
+/// Returns `text` without the letters of a sort at its beginning, at most `MOST` of them.
 fn without(text: &str, is_it: impl Fn(char) -> bool) -> &str {
     const MOST: usize = 64;
     let len = text.chars().take(MOST).take_while(|letter| is_it(*letter)).map(char::len_utf8).sum();
     text.get(len..).unwrap_or("")
 }
 
-/// `:x7>` → `>`
+/// Returns `text` without the suffix of a tag's word: `:x7>` → `>`
 fn without_suffix(text: &str) -> &str {
     text.strip_prefix(':').map_or(text, |suffix| without(suffix, is_word))
 }
 
-/// Is `letter` a sign that looks like others, or like nothing? Where a mark has none such, it is no slip.
+/// Returns whether `letter` is outside ASCII and not in `mark`. Such a letter is not a slip.
 pub(crate) fn is_foreign(letter: char, mark: &[char]) -> bool {
     !letter.is_ascii() && !letter.is_whitespace() && !mark.contains(&letter)
 }

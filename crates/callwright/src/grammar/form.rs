@@ -1,53 +1,55 @@
-//! How a dialect writes calls whose arguments stand in marks.
+//! The marks of a dialect whose arguments stand in marks.
 
 use super::template::pieces;
 use super::{Arguments, Calls, Sequence, fold};
 use crate::syntax::Typing;
 
-/// The marks of a dialect. `{}` stands for the name of the tool or the key; between two of [`marks`] stands any blank, or none.
+/// The marks of a dialect. `{}` stands for the name of the tool or the key. Any blank, or none, stands between two of
+/// [`marks`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// What stands around all calls.
+    /// The marks around all calls.
     pub(crate) section: Option<(String, String)>,
     pub(crate) call: Pieces,
     pub(crate) call_close: String,
     pub(crate) argument: Pieces,
     pub(crate) argument_close: String,
-    /// The same, as they are found in a text.
+    /// The same marks as sequences, to find them in a text.
     pub(crate) exact: Exact,
 }
 
-/// The marks of a form, as they are found in a text.
+/// The marks of a form as sequences, to find them in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exact {
-    /// What stands between the name and the first argument, where that is a mark.
+    /// The mark between the name and the first argument, if there is one.
     pub(crate) behind_name: Option<Sequence>,
     pub(crate) head: Sequence,
-    /// Each with what it says of the type of the value behind it.
+    /// The ends of an argument's opener, each with the type that it gives the value behind it.
     pub(crate) tails: Vec<(Sequence, Option<Typing>)>,
     pub(crate) close: Sequence,
-    /// What closes the call, and behind that their section.
+    /// The closers of a call, and behind them those of a section.
     pub(crate) over: Vec<Sequence>,
-    /// What opens their section, and behind that what opens a call, if that is more than a bracket.
+    /// The opener of a section, and behind it the opener of a call, if that is more than a bracket.
     pub(crate) openers: Vec<Sequence>,
     pub(crate) is_of_tokens: bool,
 }
 
-/// What stands before a name and behind it.
+/// The texts before a name and behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pieces {
     pub(crate) head: String,
-    /// The first one is the dialect's own; others give an attribute another value.
+    /// The ends of the mark. The first one is the dialect's own; others give an attribute another value.
     pub(crate) tails: Vec<String>,
-    /// So many of them, from the first, are looked for in pieces, too: one without its attribute is a piece of these.
+    /// The number of ends, from the first, that a text may hold in pieces: one without its attribute is a piece of
+    /// these.
     pub(crate) n_in_pieces: usize,
 }
 
-/// Where a name stands in a closer.
+/// Stands for a name in a mark.
 pub(crate) const NAME: &str = "{}";
 
 impl Pieces {
-    /// The dialect's own end of the mark.
+    /// Returns the dialect's own end of the mark.
     pub(crate) fn tail(&self) -> &str {
         self.tails.first().map_or("", String::as_str)
     }
@@ -56,27 +58,28 @@ impl Pieces {
 /// The texts of a call with one argument, by their places in its templates.
 #[derive(Default)]
 pub(super) struct Texts {
-    /// What stands before the first call.
+    /// The text before the first call.
     pub(super) open: String,
-    /// Between that and the name, and from there up to the arguments.
+    /// The text between `open` and the name, and the text between the name and the arguments.
     pub(super) front: String,
     pub(super) rest: String,
-    /// Before the key, between that and the value, and behind the value.
+    /// The texts before the key, between the key and the value, and behind the value.
     argument: [String; 3],
-    /// Behind the arguments, and behind the last call.
+    /// The text behind the arguments, and the text behind the last call.
     pub(super) end: String,
     pub(super) close: String,
-    /// The values that an attribute of an argument's opener has, its own first.
+    /// The values that an attribute of an argument's opener may have, its own first.
     values: &'static [&'static str],
 }
 
 /// The words for the types of JSON, a text's first.
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
-/// And what else stands for them in the marks of a caller's own: `text=true`.
+/// Further words for types in the marks of a caller's own: `text=true`.
 const WORDS: &[&str] = &["string", "true", "str", "text", "number", "integer", "boolean", "array", "object"];
 
 impl Texts {
-    /// Of a call and its argument, whose template may be empty; `None` where a slot may hold anything, or one is missing.
+    /// Cuts the templates of a call and of its `argument`, which may be empty. `None` if a slot may hold anything, or
+    /// one is missing.
     pub(super) fn of(calls: &Calls, argument: &str) -> Option<Texts> {
         let (call, end) = calls.call.split_once("{arguments}")?;
         let slots = [("{name}", ""), ("{json_name}", "\"")];
@@ -108,7 +111,7 @@ impl Texts {
     }
 }
 
-/// The marks of a piece of a template, a name in them as [`NAME`]; `None` where a slot may hold anything.
+/// Returns the marks of a piece of a template, with [`NAME`] for a name; `None` if a slot may hold anything.
 fn fixed(template: &str) -> Option<String> {
     let mut all = String::new();
     for (text, slot) in pieces(template) {
@@ -141,7 +144,7 @@ impl Exact {
 }
 
 impl Form {
-    /// The form of `calls`; `None` where their arguments do not stand in tags.
+    /// Compiles the form of `calls`; `None` if their arguments do not stand in tags.
     pub(crate) fn of(calls: &Calls) -> Option<Form> {
         let texts = match &calls.arguments {
             Arguments::Tags(argument) => Texts::of(calls, argument)?,
@@ -152,7 +155,7 @@ impl Form {
         };
         let Texts { open, front, rest, argument: [head, behind_key, behind], end, close, values } = texts;
         let mut around: Vec<&str> = [&*end, &close].into_iter().flat_map(marks).collect();
-        // `<tool_call>⏎<function={name}>` has its section in the template of a call.
+        // `<tool_call>⏎<function={name}>`: the template of a call holds the section.
         let before = [open, front].map(|text| text.trim_start().to_owned());
         let (section, front) = match (&*before[0], split_first(&before[1])) {
             (open, _) if !open.is_empty() && 1 < around.len() => {
@@ -162,7 +165,7 @@ impl Form {
             _ => (None, &*before[1]),
         };
         let section = section.map(|(open, close)| (open.to_owned(), close.to_owned()));
-        // `<call {name}>`: the blank is one of the mark's own.
+        // `<call {name}>`: the blank belongs to the mark.
         let edged = |text: &str| text.trim_start().trim_end_matches('\n').to_owned();
         let (call, argument, argument_close) = (edged(front), edged(&head), behind.trim().to_owned());
         let (call_close, tails) = (around.join("\n"), tails(edged(&behind_key), values));
@@ -182,58 +185,59 @@ impl Form {
         Some(Form { exact: Exact::of(&form, &tails), ..form })
     }
 
-    /// What stands in the tag of a call in front of its name.
+    /// Returns the text of a call's tag in front of its name.
     pub(crate) fn call_tag(&self) -> &str {
         marks(&self.call.head).last().unwrap_or("")
     }
 
-    /// The most letters in front of a call, without its name.
+    /// Returns the most letters in front of a call, without its name.
     pub(crate) fn longest_opener(&self) -> usize {
-        /// Blanks between the marks, and what is twice.
+        /// Allows for blanks between the marks, and for doubled signs.
         const ROOM: usize = 32;
         let section = self.section.as_ref().map_or(0, |(open, _)| open.chars().count());
         section + self.opener_of("").chars().count() + ROOM
     }
 
-    /// What its calls begin with: the marks of their section, and of a call up to its name.
+    /// Returns the openers of its calls: the mark of their section, and that of a call up to its name.
     pub(crate) fn openers(&self) -> impl Iterator<Item = &str> {
         let call = (!self.is_named()).then_some(&*self.call.head);
         self.section.iter().map(|(open, _)| &**open).chain(call)
     }
 
-    /// The folded opener of a call of `name`.
+    /// Returns the folded opener of a call of `name`.
     pub(crate) fn opener(&self, name: &str) -> Vec<char> {
         folded(&self.opener_of(name))
     }
 
-    /// The opener of a call of `name`.
+    /// Returns the opener of a call of `name`.
     pub(crate) fn opener_of(&self, name: &str) -> String {
         format!("{}{name}{}", self.call.head, self.call.tail())
     }
 
-    /// The opener of an argument `key`.
+    /// Returns the opener of an argument `key`.
     pub(crate) fn argument_of(&self, key: &str) -> String {
         format!("{}{key}{}", self.argument.head, self.argument.tail())
     }
 
-    /// The heads of its openers that say more than a bracket.
+    /// Returns the heads of its openers that are more than a bracket.
     pub(crate) fn heads_of_words(&self) -> impl Iterator<Item = &String> {
         let call = (!self.is_named()).then_some(&self.call.head);
         call.into_iter().chain((!self.closes_by_key()).then_some(&self.argument.head))
     }
 
-    /// The token that an opener begins with, and the closers with another one like it: `<|open|>` of `<|open|>argument key="`.
+    /// Returns the token at the start of an opener, if the closers begin with one like it: `<|open|>` of
+    /// `<|open|>argument key="`.
     pub(crate) fn token(&self) -> Option<&str> {
         let head = &self.argument.head;
         head.find('>').map(|end| &head[..=end]).filter(|token| token.len() < head.len())
     }
 
-    /// Does what closes an argument name it: `</a>`?
+    /// Returns whether the closer of an argument names it: `</a>`.
     pub(crate) fn closes_by_key(&self) -> bool {
         self.argument_close.contains(NAME)
     }
 
-    /// Are its arguments plain elements: `<a>x</a>`?
+    /// Returns whether its arguments are plain elements: `<a>x</a>`.
     pub(crate) fn is_of_elements(&self) -> bool {
         self.argument.head == "<"
     }
@@ -242,18 +246,18 @@ impl Form {
         self.section.as_ref().map_or_else(Vec::new, |(open, _)| folded(open))
     }
 
-    /// The marks behind a call of `name`, and behind all calls.
+    /// Returns the marks behind a call of `name`, and behind all calls.
     pub(crate) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
         let call = marks(&self.call_close).map(move |mark| mark.replace(NAME, name));
         call.chain(self.section.iter().map(|(_, close)| close.clone()))
     }
 
-    /// Do calls begin with nothing but a name in brackets?
+    /// Returns whether calls begin with nothing but a name in brackets.
     pub(crate) fn is_named(&self) -> bool {
         self.call.head.len() == 1
     }
 
-    /// What its calls may begin with, folded, as far as that is the same for all of them.
+    /// Returns the folded beginnings of its calls, as far as all tools share them.
     pub(crate) fn heads(&self) -> impl Iterator<Item = Vec<char>> {
         let section = self.section.as_ref().map(|(open, _)| folded(open));
         let call = (!self.is_named()).then(|| folded(&self.call.head));
@@ -261,12 +265,12 @@ impl Form {
     }
 }
 
-/// A text of marks without the blanks between them, as it is compared.
+/// Returns the folded letters of the marks in a text, without the blanks between the marks.
 pub(crate) fn folded(text: &str) -> Vec<char> {
     marks(text).flat_map(fold::folded_letters).collect()
 }
 
-/// The marks of `text`: a new one begins at each `<` behind a blank or behind `>`, and at `]<`.
+/// Returns the marks of `text`: a new one begins at each `<` behind a blank or behind `>`, and at `]<`.
 pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let begins = |at: &usize| match &bytes[at - 1..] {
@@ -280,17 +284,18 @@ pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
     marks.map(str::trim).filter(|mark| !mark.is_empty())
 }
 
-/// The first of several marks, and all that stands behind it.
+/// Returns the first of several marks, and the text behind it.
 pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
     let mut marks = marks(text);
     let first = marks.next().filter(|_| marks.next().is_some())?;
     Some((first, text.trim_start().strip_prefix(first)?))
 }
 
-/// The end of an argument's opener, and what it says of the type of the value behind it.
+/// The end of an argument's opener, and the type that it gives the value behind it.
 type Tail = (String, Option<Typing>);
 
-/// `" string="true">`, and also `" string="false">`: an attribute has another of its `values`, or is missing: `">`.
+/// Returns the ends with each of the attribute's `values`, `" string="true">` and `" string="false">`, and without the
+/// attribute, `">`.
 fn tails(tail: String, values: &[&str]) -> Vec<Tail> {
     let bare = tail.split_once(NAME).and_then(|(before, behind)| {
         let (rest, name) = before.rsplit_once(' ')?;
@@ -300,7 +305,7 @@ fn tails(tail: String, values: &[&str]) -> Vec<Tail> {
         "string" | "str" | "text" | "true" => Typing::Text,
         _ => Typing::Json,
     };
-    // The words that a caller's own marks have for types are not known.
+    // A caller's own marks may have unknown words for types.
     let other =
         (values == WORDS).then(|| (tail.replace(NAME, &fold::ANY_WORD.to_string()), Some(Typing::Json)));
     match values {

@@ -1,7 +1,7 @@
-//! How a dialect writes its calls: the templates of its record, and the marks that they put around a call.
+//! The grammar of a dialect's calls: the templates of its record, and the marks that they put around a call.
 //!
-//! A template is data. Writing fills it in, reading looks for the texts between its slots, and a server is held to the same
-//! texts. This module knows no tool, no schema and no text of a model.
+//! A template is data. Writing fills it in, reading finds the texts between its slots, and a grammar for a server comes
+//! from the same texts. This module knows no tool, no schema and no text of a model.
 
 pub(crate) mod fold;
 mod form;
@@ -16,25 +16,25 @@ pub(crate) use self::frame::{Frame, Payload};
 pub(crate) use self::sequence::{Sequence, behind_blanks};
 use crate::syntax::Text;
 
-/// How the calls of an answer are written.
+/// The templates of an answer's calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Calls {
-    /// What stands before the first one.
+    /// The text before the first call.
     pub open: Text,
     /// One call. `{name}` is the tool's name, `{json_name}` the same as a JSON string, `{arguments}` the arguments;
     /// `{index}` counts the calls of the answer from 0, `{number}` from 1.
     pub call: Text,
-    /// What stands between two.
+    /// The text between two calls.
     pub between: Text,
-    /// What stands behind the last one.
+    /// The text behind the last call.
     pub close: Text,
-    /// What the arguments are written in.
+    /// The form of the arguments.
     pub arguments: Arguments,
 }
 
 impl Calls {
-    /// What a call has right in front of the tool's name, up to its dot: `functions.`; empty where that is nothing.
+    /// Returns the text right in front of the tool's name, up to its dot, `functions.`, or an empty one.
     pub(crate) fn namespace(&self) -> &str {
         let before = self.call.split_once("{name}").map_or("", |(before, _)| before);
         let Some(word) = before.strip_suffix('.') else { return "" };
@@ -42,7 +42,7 @@ impl Calls {
     }
 }
 
-/// What arguments are written in.
+/// The form of arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

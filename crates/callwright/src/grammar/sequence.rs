@@ -1,4 +1,4 @@
-//! Marks that stand one behind the other, as they are found in a text.
+//! Marks that stand one behind the other in a text.
 
 use super::fold;
 use super::form::{NAME, marks};
@@ -13,17 +13,18 @@ pub(crate) struct Sequence {
     is_named: bool,
 }
 
-/// The most white space between two marks.
+/// Most white space between two marks.
 const MAX_SPACE: usize = 256;
 
 impl Sequence {
-    /// Of `whole`, as a template has it.
+    /// Compiles `whole`, a text of a template.
     pub(crate) fn new(whole: &str) -> Sequence {
         let marks = marks(whole).map(str::to_owned).collect();
         Sequence { whole: whole.to_owned(), marks, is_named: whole.contains(NAME) }
     }
 
-    /// The place behind them at `from` of `text`, with `name` where they name something; a tag may have this `namespace`.
+    /// Returns the place behind the marks at `from` of `text`. `name` fills their slot, and a tag may have this
+    /// `namespace`.
     pub(crate) fn at(&self, text: &str, from: usize, name: &str, namespace: &str) -> Seen<usize> {
         if self.is_named {
             return Sequence::new(&self.whole.replace(NAME, name)).at(text, from, name, namespace);
@@ -48,19 +49,20 @@ impl Sequence {
         Ok(Some(at))
     }
 
-    /// The place behind one of them that stands at `from`.
+    /// Returns the place behind the first mark of the sequence that stands at `from`.
     pub(crate) fn part_at(&self, text: &str, from: usize) -> Seen<usize> {
         let rest = text.get(from..).unwrap_or("");
         first_of(self.marks.iter().map(|mark| fold::mark_at(rest, mark, ""))).map(|len| Some(from + len?))
     }
 
-    /// The first letter.
+    /// Returns the first letter.
     pub(crate) fn first(&self) -> char {
         self.whole.chars().next().unwrap_or_default()
     }
 }
 
-/// The place behind the blanks at `from`, line breaks written as `\\n` included. A backslash with which the text ends may become one.
+/// Returns the place behind the blanks at `from`; line breaks written as `\\n` are blanks. A backslash at the end of
+/// the text may become one.
 pub(crate) fn behind_blanks(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {

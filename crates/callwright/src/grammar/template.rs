@@ -1,10 +1,10 @@
-//! Templates: texts with words in braces, `{name}`, for which something is put.
+//! Templates: texts with slots, words in braces such as `{name}`.
 
 use std::borrow::Cow;
 
-/// `template` with what `slot` says for each word in braces; a word that it does not know stays, braces and all.
+/// Fills each word in braces with the text that `slot` gives for it; an unknown word stays, braces and all.
 ///
-/// What is put in is not looked at again.
+/// A text that fills a slot is not read again.
 pub(crate) fn fill<'s>(template: &str, slot: impl Fn(&str) -> Option<Cow<'s, str>>) -> String {
     let mut out = String::with_capacity(template.len());
     for (text, word) in pieces(template) {
@@ -18,7 +18,8 @@ pub(crate) fn fill<'s>(template: &str, slot: impl Fn(&str) -> Option<Cow<'s, str
     out
 }
 
-/// The texts of a template, each with the word in braces behind it, `""` at the end: `a{b}c` → `("a", "b"), ("c", "")`.
+/// Returns the texts of a template, each with the word in braces behind it, `""` at the end: `a{b}c` → `("a", "b"),
+/// ("c", "")`.
 pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = Some(template);
     std::iter::from_fn(move || {
@@ -30,7 +31,7 @@ pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// `name} and more` → `name`
+/// Returns the word before the closing brace: `name} and more` → `name`
 fn word(text: &str) -> Option<&str> {
     let len = text.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'_').count();
     let (word, behind) = text.split_at_checked(len)?;
