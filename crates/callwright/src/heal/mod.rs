@@ -9,28 +9,28 @@ use crate::context::is_cut;
 use crate::payload::holds_several;
 use crate::verdict::Reason;
 
-/// A repaired text: strict JSON that fits the schema, and what it took.
+/// A repaired text: strict JSON that fits the schema, with its repairs.
 #[derive(Clone, Debug)]
 pub struct Healed {
-    /// The strict JSON text; the source itself, byte for byte, where that was right.
+    /// The strict JSON text; the source itself, byte for byte, if that was right.
     pub text: String,
-    /// Where the values stand in `text`: see [`Healed::value`].
+    /// The places of the values in `text`: see [`Healed::value`].
     pub tree: Tree,
     /// The edits of the source, in order.
     pub repairs: Vec<Repair>,
-    /// Values that were given the type that the schema asks for; applied after the repairs.
+    /// The values that were converted to the type of the schema, after the repairs.
     pub coercions: Vec<Coercion>,
-    /// It was not held against all of the schema: see [`Acceptance::unchecked`](crate::Acceptance::unchecked).
+    /// The check did not cover all of the schema: see [`Acceptance::unchecked`](crate::Acceptance::unchecked).
     pub unchecked: bool,
 }
 
-/// Repairs one JSON text, for a schema where there is one.
+/// Repairs one JSON text, for a schema if there is one.
 ///
-/// `finish_reason` is the upstream's; `stop` is assumed where there is none. After `length` and `content_filter`
-/// nothing is closed at the end of the text.
+/// `finish_reason` is the upstream's; the default is `stop`. After `length` and `content_filter` nothing is closed at
+/// the end of the text.
 ///
 /// # Errors
-/// The reason why there is not exactly one reading that fits the schema. Spans are bytes of `text`.
+/// An error is the reason why there is not exactly one reading that fits the schema. Spans are bytes of `text`.
 ///
 /// ```
 /// let healed = callwright::heal(r#"{"path": "test.py", "content": "hello""#, None, None).unwrap();
@@ -55,7 +55,7 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
     let options = Options { cut: finish_reason.is_some_and(is_cut), ..Options::default() };
     let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };
     let mut parse = read_with(text, schema.guide(), &options);
-    // Of several readings of one value, the schema may admit one only.
+    // The schema may admit only one of several readings of one value.
     let fits = |reading: &Reading<'_>| schema.check(reading.value()).is_empty();
     let are_of_one = 1 < parse.readings.len() && !holds_several(&parse);
     if are_of_one && parse.readings.iter().filter(|reading| fits(reading)).count() == 1 {
@@ -67,7 +67,7 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
     fit(settle(parse)?, schema)
 }
 
-/// The reading that a parse is settled on, or the reason why there is none.
+/// Returns the only reading of a parse, or the reason why there is not exactly one.
 pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
     let Parse { mut readings, diagnostics } = parse;
     let is_cut = diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::Truncated);
@@ -79,7 +79,7 @@ pub(crate) fn settle(parse: Parse<'_>) -> Result<Reading<'_>, Reason> {
     }
 }
 
-/// Checks a reading, and coerces what can be coerced without loss.
+/// Checks a reading, and coerces the values that can be coerced without loss.
 pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reason> {
     let Checked { violations, is_whole } = schema.check_whole(reading.value());
     if violations.is_empty() {
@@ -91,12 +91,12 @@ pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reaso
 }
 
 impl Healed {
-    /// What the text says, without reading it again.
+    /// Returns the value of the text, without reading it again.
     pub fn value(&self) -> callwright_json::Value<'_> {
         self.tree.root(&self.text)
     }
 
-    /// The worst class of all that was done to the text.
+    /// Returns the worst class of all repairs and coercions of the text.
     pub fn class(&self) -> Class {
         let repairs = class_of(&self.repairs);
         if self.coercions.is_empty() { repairs } else { repairs.max(Class::Inferred) }

@@ -1,7 +1,7 @@
 //! Loose pairs: arguments that a model wrote as `path=test.py content=hello`, without any JSON around them.
 //!
-//! Read only where the schema leaves one reading: the text begins with a declared key, and each declared key
-//! that occurs stands once, with `=` or `:` behind it. A value goes on to the next such key.
+//! The schema must leave one reading: the text begins with a declared key, and each declared key in it stands once,
+//! with `=` or `:` behind it. A value goes on to the next such key.
 
 use callwright_json::{
     AnyValue, Guide, Kind, Kinds, Member, Options, Place, Reading, Repair, RepairKind, Span, apply, quote,
@@ -9,12 +9,12 @@ use callwright_json::{
 };
 use callwright_schema::SchemaGuide;
 
-/// A text longer than this is not looked at: pairs are what a model writes in a line or two.
+/// Longest text with pairs, in bytes: a model writes them in a line or two.
 const LONGEST: usize = 4096;
 
 /// One key with its value.
 struct Pair {
-    /// Its number among the declared ones.
+    /// The key's number among the declared ones.
     slot: u8,
     place: Place,
     key: Span,
@@ -38,7 +38,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &SchemaGuide) -> Option<Reading<'t>
     let mut repairs = Vec::new();
     for (i, Pair { place, key, value, .. }) in pairs.iter().enumerate() {
         let open = if i == 0 { "{" } else { ", " };
-        // What separates this pair from the next one goes with the next one's key.
+        // The separator in front of the next pair belongs to the repair of its key.
         let next = pairs.get(i + 1).map(|next| next.key.range().start);
         let mut put = |kind, at, put: String| repairs.push(Repair { kind, at, put: put.into() });
         let before = Span::new(key.range().start, value.range().start);
@@ -52,7 +52,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &SchemaGuide) -> Option<Reading<'t>
     Some(Reading { text: whole.into(), tree, repairs, span: Span::new(0, text.len()) })
 }
 
-/// The pairs of `text`, if it is made of nothing else.
+/// Returns the pairs of `text`, if it holds nothing else.
 fn find(text: &str, guide: &SchemaGuide) -> Option<Vec<Pair>> {
     let mut pairs: Vec<Pair> = Vec::new();
     for (sign, _) in text.match_indices(['=', ':']).filter(|(at, _)| !text[*at..].starts_with("==")) {
@@ -72,7 +72,7 @@ fn find(text: &str, guide: &SchemaGuide) -> Option<Vec<Pair>> {
     (begins && pairs.iter().all(|pair| !pair.value.is_empty())).then_some(pairs)
 }
 
-/// Ends the last pair's value before `end`, separators aside.
+/// Ends the last pair's value before `end`, without separators.
 fn close(text: &str, pairs: &mut [Pair], end: usize) {
     let Some(last) = pairs.last_mut() else { return };
     let start = last.value.range().start.min(end);
@@ -80,9 +80,9 @@ fn close(text: &str, pairs: &mut [Pair], end: usize) {
     last.value = Span::new(start, start + value.len());
 }
 
-/// The JSON of a value that stands without quotes, or in quotes of its own.
+/// Returns the JSON of a value without quotes, or in quotes of its own.
 fn json(raw: &str, kinds: Kinds) -> Option<String> {
-    // Quotes make it a string of JSON, escapes and all.
+    // Quotes make it a string of JSON, with escapes.
     if raw.starts_with(['"', '\'']) {
         let parse = read_with(raw, &AnyValue, &Options::default());
         let string =

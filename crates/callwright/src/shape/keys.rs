@@ -1,8 +1,8 @@
-//! The keys under which models write the parts of a call: who reads, shapes or looks for a call goes by these.
+//! The keys under which models write the parts of a call. The reader, the shapes and the scanner all use them.
 
 use crate::marks::edit::is_one_slip;
 
-/// What may name the tool.
+/// Keys that may name the tool.
 pub(crate) const NAME: &[&str] = &[
     "name",
     "tool",
@@ -21,7 +21,7 @@ pub(crate) const NAME: &[&str] = &[
     "function_call",
 ];
 
-/// What may hold the arguments.
+/// Keys that may hold the arguments.
 pub(crate) const ARGUMENTS: &[&str] = &[
     "arguments",
     "parameters",
@@ -46,7 +46,7 @@ pub(crate) const ARGUMENTS: &[&str] = &[
     "actionInput",
 ];
 
-/// What a list of calls, or one call, may be wrapped in.
+/// Keys that may wrap a list of calls, or one call.
 pub(crate) const WRAPPERS: &[&str] = &[
     "tool_calls",
     "function_calls",
@@ -62,7 +62,7 @@ pub(crate) const WRAPPERS: &[&str] = &[
     "actions",
     "action",
     "tool_use",
-    // Gemini's, Bedrock's, the AI SDK's.
+    // These are the keys of Gemini, Bedrock and the AI SDK.
     "functionCall",
     "functionCalls",
     "toolUse",
@@ -70,7 +70,7 @@ pub(crate) const WRAPPERS: &[&str] = &[
     "toolCalls",
 ];
 
-/// What may stand beside a name and arguments without being an argument.
+/// Keys that may stand beside a name and arguments without being an argument.
 pub(crate) const COMPANIONS: &[&str] = &[
     "id",
     "type",
@@ -85,26 +85,26 @@ pub(crate) const COMPANIONS: &[&str] = &[
     "reasoning",
 ];
 
-/// What holds the result of a call that was made: in the record of one, and in no call.
+/// Keys that hold the result in the record of a call that was made; a call has none of them.
 pub(crate) const RESULTS: &[&str] =
     &["output", "outputs", "result", "results", "observation", "tool_output", "tool_result", "tool_response"];
 
-/// The keys of all parts of a call.
+/// Returns the keys of all parts of a call.
 pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {
     [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].into_iter().flatten().copied()
 }
 
-/// Is `word` one of `keys`, in any case? Models write the words of tags as they like: `<Arguments>`.
+/// Returns whether `word` is one of `keys`, in any case. Models write the words of tags in either: `<Arguments>`.
 pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
     keys.iter().any(|key| key.eq_ignore_ascii_case(word))
 }
 
-/// Whether this is the key of a part of a call.
+/// Returns whether this is the key of a part of a call.
 pub(crate) fn is_of_call(key: &str) -> bool {
     all_of_call().any(|known| known == key)
 }
 
-/// Is `written` such a key in its quotes, but for blanks or one slip: `" name"`, `""name"`, `n"ame"`?
+/// Returns whether `written` is such a key in its quotes, but for blanks or one slip: `" name"`, `""name"`, `n"ame"`.
 pub(crate) fn is_torn(written: &str) -> bool {
     let written: String = written.chars().filter(|c| !c.is_whitespace()).collect();
     let is_it = |key: &str| key == written || is_one_slip(key, &written);
@@ -112,7 +112,7 @@ pub(crate) fn is_torn(written: &str) -> bool {
     written.contains('"') && keys.any(|key| is_it(&format!("\"{key}\"")))
 }
 
-/// Is `written` one of `keys` but for one slip: `argumets`? Short words are near to many others.
+/// Returns whether `written` is one of `keys` but for one slip, `argumets`. Short words resemble too many others.
 pub(crate) fn is_slip(keys: &[&str], written: &str) -> bool {
     const LEAST: usize = 6;
     keys.iter().any(|key| LEAST <= key.len() && is_one_slip(key, written))

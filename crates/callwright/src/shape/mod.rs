@@ -1,4 +1,4 @@
-//! Shapes: how any readable value is a call, given the declared tools.
+//! Shapes: the forms in which a readable value is a call, given the declared tools.
 //!
 //! `{"name": "f", "arguments": {…}}`, `{"type": "function", "function": {…}}`, `{"f": {…}}`,
 //! `{"name": "f", "a": 1}`, arguments alone, a list of any of these, any of these as text inside a string.
@@ -15,46 +15,46 @@ use crate::tools::names::Names;
 use crate::tools::{SCHEMA, Tool};
 use crate::verdict::ShapeError;
 
-/// The most calls that one value may hold, and the most levels of lists and wrappers around one.
+/// Most calls in one value. `MAX_LEVELS` bounds the levels of lists and wrappers around a call.
 const MAX_CALLS: usize = 1024;
 const MAX_LEVELS: usize = 8;
 
-/// One call in a value, or what keeps it from being one.
+/// One call in a value, or the fault that keeps it from being one.
 #[derive(Debug)]
 pub(crate) enum Shaped<'v, 't> {
-    /// A declared tool and its arguments.
+    /// The value names a declared tool and holds its arguments.
     Call { tool: &'t Tool, written: Cow<'v, str>, arguments: Arguments<'v> },
-    /// It has the shape of a call, but no declared tool has this name.
+    /// The value has the shape of a call, but no declared tool has this name.
     Unknown { written: Cow<'v, str> },
-    /// It has the shape of a call, but something is missing or of the wrong type.
+    /// The value has the shape of a call, but something is missing or of the wrong type.
     Wrong { written: Option<Cow<'v, str>>, error: ShapeError },
-    /// The definition of a tool, said back, or the record of a call that was made: data.
+    /// The value repeats the definition of a tool, or records a call that was made: data.
     Echo,
 }
 
-/// Where a call's arguments are.
+/// The place of a call's arguments.
 #[derive(Clone, Debug)]
 pub(crate) enum Arguments<'v> {
-    /// An object, without what wraps it, and the keys of the call that have a slip.
+    /// An object, without its wrapper, and the keys of the call that have a slip.
     Object(Value<'v>, Vec<Value<'v>>),
     /// Text that holds an object: `"{\"a\": 1}"`.
     Text(Cow<'v, str>),
     /// The members of an object beside the name.
     Flat(Vec<(Value<'v>, Value<'v>)>),
-    /// There are none.
+    /// The call has no arguments.
     None,
 }
 
-/// What is known of a value besides what it holds.
+/// The signs around a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
-    /// Marks say that it is a call.
+    /// Marks say that the value is a call.
     pub(crate) is_marked: bool,
-    /// A closer was added in the middle of it: what stands behind that may belong to what it closes.
+    /// A repair added a closer in the middle of the value, so the text behind it may belong inside.
     pub(crate) is_closed_early: bool,
 }
 
-/// The calls in `value`; empty for data.
+/// Returns the calls in `value`; empty for data.
 pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Vec<Shaped<'v, 't>> {
     let mut found = Vec::new();
     let mut open = vec![(value, 0)];
@@ -96,7 +96,7 @@ fn wrong<'v, 't>(written: Option<Cow<'v, str>>, error: ShapeError) -> Object<'v,
     Object::Call(Shaped::Wrong { written, error })
 }
 
-/// A call that was made, with its `result`: data, but for marks.
+/// Returns the record of a call that was made, with its `result`: data, or a fault if marks say that it is a call.
 fn record<'v, 't>(written: Option<Cow<'v, str>>, result: Cow<'_, str>, told: Told) -> Object<'v, 't> {
     match told.is_marked {
         true => wrong(written, ShapeError::BesideArguments(result.into_owned())),
@@ -138,10 +138,11 @@ fn object<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Object<
     })
 }
 
-/// A member of an object: its key, as it is known, and its value.
+/// A member of an object: its known key and its value.
 type Part<'v> = (&'static str, Value<'v>);
 
-/// The object with a `name`, and `arguments` where it has some; `None` where no tool has the name, and nothing says that it is one.
+/// Returns the call of an object with a `name` and perhaps `arguments`. `None` if no tool has the name, and nothing
+/// else makes it a call.
 fn named<'v, 't>(
     value: Value<'v>,
     (name_key, name): Part<'v>,
@@ -155,7 +156,7 @@ fn named<'v, 't>(
         let unknown = |written| Object::Call(Shaped::Unknown { written });
         return is_call.then(|| keyed(value, names).map_or_else(|| unknown(written), Object::Keyed));
     };
-    // Nearly all calls are a name and arguments, and nothing can be wrong beside them.
+    // Nearly all calls are a name and arguments, with nothing beside them that could be wrong.
     let is_crowded = arguments.is_none() || 2 < value.members().count();
     if is_crowded && let Some(object) = crowded(value, tool, &written, (name_key, arguments), names, told) {
         return Some(object);
@@ -168,7 +169,7 @@ fn named<'v, 't>(
         let arguments = if rest.is_empty() { Arguments::None } else { Arguments::Flat(rest) };
         return Some(Object::Call(Shaped::Call { tool, written, arguments }));
     };
-    // `"arguments": [{"a": 1}, {"a": 2}]` are several calls; pairs of a name and a value are none.
+    // `"arguments": [{"a": 1}, {"a": 2}]` is several calls; pairs of a name and a value are none.
     let fits = |value: Value<'_>| {
         value.kind() == Kind::Object && tool.schema().check_whole(value).violations.is_empty()
     };
@@ -178,7 +179,8 @@ fn named<'v, 't>(
     Some(with_arguments(tool, written, arguments))
 }
 
-/// The members of a call of `tool` that may not stand beside its name and arguments: other calls, other names or arguments, a result.
+/// Finds members that may not stand beside the name and arguments of a call of `tool`: other calls, other names or
+/// arguments, a result.
 fn crowded<'v, 't>(
     value: Value<'v>,
     tool: &Tool,
@@ -208,7 +210,7 @@ fn crowded<'v, 't>(
     Some(record(Some(written.clone()), result, told))
 }
 
-/// What holds calls: `{"type": "function", "function": {…}}`, `{"tool_calls": [{…}]}`.
+/// Returns the inside of an object that wraps calls: `{"type": "function", "function": {…}}`, `{"tool_calls": [{…}]}`.
 fn wrapper<'v, 't>(value: Value<'v>, told: Told) -> Option<Object<'v, 't>> {
     let wraps = |v: Value<'v>| matches!(v.kind(), Kind::Object | Kind::Array);
     if let Some((key, inside)) = member(value, keys::WRAPPERS, wraps) {
@@ -230,20 +232,21 @@ fn wrapper<'v, 't>(value: Value<'v>, told: Told) -> Option<Object<'v, 't>> {
             return Some(Object::Wrapper(inside));
         }
     }
-    // `{"tool_calsl": [{…}]}`: what is in it are calls whatever it is called.
+    // `{"tool_calsl": [{…}]}`: a slip in the key does not change the calls in the list.
     let (key, inside) = only(value)?;
     let is_list = inside.elements().any(|element| element.kind() == Kind::Object);
     let is_slip = key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key));
     (is_list && is_slip).then_some(Object::Wrapper(inside))
 }
 
-/// The call in `value`, whose own keys have a slip, `{"nmae": "f", "arguments": {…}}`: nothing else stands in it, and that key is no
-/// argument, or what stands behind it are some.
+/// Returns the call in `value` if its own keys have a slip: `{"nmae": "f", "arguments": {…}}`. The object holds nothing
+/// else. Such a key may not be an argument that the tool declares, nor one that it takes, unless it declares all of
+/// `arguments`.
 fn mended<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, 't>> {
     let (mut call, mut arguments, mut torn) = (None, None, Vec::new());
     for (key, member) in value.members() {
         let written = key.as_str()?;
-        // With all of a call around it, a short one is near to none but its own.
+        // With all of a call around it, a short key resembles only its own.
         let is_near = |known: &&str| *known == written || is_one_slip(known, &written);
         match member.kind() {
             Kind::String if call.is_none() && keys::NAME.iter().any(is_near) => {
@@ -267,8 +270,8 @@ fn mended<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, '
     is_own.then_some(Shaped::Call { tool, written, arguments })
 }
 
-/// The first key of a part of a call that stands twice in `value`, with different values. Readers of JSON differ in which
-/// of them they take.
+/// Returns the first key of a part of a call that stands twice in `value`, with different values. JSON readers differ
+/// in which one they take.
 fn twice(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_part = |key: &str| {
         [keys::NAME, keys::ARGUMENTS, keys::WRAPPERS].into_iter().any(|known| known.contains(&key))
@@ -277,7 +280,7 @@ fn twice(value: Value<'_>) -> Option<Cow<'_, str>> {
     members(value).find_map(|(key, member)| (is_part(&key) && is_twice(&key, member)).then_some(key))
 }
 
-/// The key in `value`, a call of `tool`, that names another tool: `{"name": "f", "tool": "g"}`.
+/// Returns the key in `value`, a call of `tool`, that names another tool: `{"name": "f", "tool": "g"}`.
 fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'v, str>> {
     let is_other = |member: Value<'_>| {
         let other = member.as_str().and_then(|name| names.resolve(&name));
@@ -286,9 +289,9 @@ fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'
     members(value).find_map(|(key, member)| (keys::NAME.contains(&&*key) && is_other(member)).then_some(key))
 }
 
-/// The first member of `value`, a call of `tool`, that is an argument and stands beside the others, or holds some that
-/// they do not have: `{"name": "f", "arguments": {}, "a": 1}`. To leave it out would be a call without it. Behind a closer that
-/// was added, any member may be one: `{"name": "f", "arguments": {"a": 1}, b": 2}}`.
+/// Returns the first argument that stands beside the others in `value`, a call of `tool`: `{"name": "f", "arguments":
+/// {}, "a": 1}`. Without it, the call would lack an argument. It may also be a second object of arguments. Behind an
+/// added closer, any member may be an argument: `{"name": "f", "arguments": {"a": 1}, b": 2}}`.
 fn beside<'v>(
     value: Value<'v>,
     tool: &Tool,
@@ -302,13 +305,13 @@ fn beside<'v>(
         is_argument || holds_others && !member.same_as(arguments)
     };
     let is_known = |key: &str| key == name_key || key == arguments_key || is_companion(key);
-    // A text, or a list, of arguments may have it.
+    // A text, or a list, of arguments may hold the argument, too.
     let is_told = matches!(arguments.kind(), Kind::Object | Kind::Null);
     let mut members = members(value).filter(|_| is_told);
     members.find_map(|(key, member)| (!is_known(&key) && is_left_out(&key, member)).then_some(key))
 }
 
-/// The calls of `tool` with each of the objects in `list`.
+/// Returns the calls of `tool` with each of the objects in `list`.
 fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> Vec<Shaped<'v, 't>> {
     let call = |value| {
         let arguments = Arguments::Object(value, Vec::new());
@@ -337,7 +340,7 @@ fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Valu
     Object::Call(Shaped::Call { tool, written, arguments })
 }
 
-/// `{"f": {…}}`: every key names a tool, every value is an object.
+/// Returns the calls of `{"f": {…}}`: every key names a tool, every value is an object.
 fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v, 't>>> {
     let mut calls = Vec::new();
     for (key, arguments) in value.members().take(MAX_CALLS) {
@@ -369,14 +372,14 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
     (!calls.is_empty()).then_some(calls)
 }
 
-/// The name in `{"f": {…}}` where no tool has it, and some tool takes such arguments.
+/// Returns the name in `{"f": {…}}` if no tool has it, and some tool takes such arguments.
 fn keyed_unknown<'v>(value: Value<'v>, names: &Names<'_>) -> Option<Cow<'v, str>> {
     let (written, arguments) = only(value)?;
     let is_taken = names.tools().iter().any(|tool| takes_any(tool, arguments));
     written.as_str().filter(|written| is_taken && !keys::is_of_call(written))
 }
 
-/// The arguments in `value`, if that is a call of `tool` and nothing else.
+/// Returns the arguments in `value`, if that is a call of `tool` and nothing else.
 pub(crate) fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'v>> {
     let (name_key, _) =
         member(value, keys::NAME, |name| name.as_str().is_some_and(|name| name == tool.name()))?;
@@ -385,8 +388,8 @@ pub(crate) fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'
     value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(arguments)
 }
 
-/// All arguments in one text, `"{\"city\": \"Paris\"}"`, also where it stands as the only one without a name,
-/// `f("{\"city\": \"Paris\"}")`: an object, of whose keys the tool declares each.
+/// Returns the object in a text that holds all arguments and only declared keys: `"{\"city\": \"Paris\"}"`. The text
+/// may be the only argument, without a name: `f("{\"city\": \"Paris\"}")`.
 pub(crate) fn object_in_text(value: Value<'_>, tool: &Tool, repairs: &[Repair]) -> Option<String> {
     let text = match value.kind() {
         Kind::String => value.as_str()?,
@@ -398,7 +401,7 @@ pub(crate) fn object_in_text(value: Value<'_>, tool: &Tool, repairs: &[Repair]) 
     declared_object(&text, tool)
 }
 
-/// `text`, if it is one object of whose keys the tool declares each.
+/// Returns `text`, if it is one object, and the tool declares all of its keys.
 pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
     let text = text.trim();
     let tree = strict(text).ok().filter(|_| is_object(text))?;
@@ -407,26 +410,28 @@ pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
     keys.all(|key| key.is_some_and(|key| tool.declares(&key))).then(|| text.to_owned())
 }
 
-/// Does the tool declare one of the keys of `arguments`?
+/// Returns whether the tool declares one of the keys of `arguments`.
 pub(crate) fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
     members(arguments).any(|(key, _)| tool.declares(&key))
 }
 
-/// The key in `value`, a call or what wraps one, that holds what came of it: `{"tool": "f", "input": {…}, "output": "a.txt"}`.
+/// Returns the key that holds the result in `value`, a call or its wrapper: `{"tool": "f", "input": {…}, "output":
+/// "a.txt"}`.
 fn answered(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_empty = |v: Value<'_>| v.kind() == Kind::Null || v.as_str().is_some_and(|text| text.is_empty());
     let is_result = |key: &str, v: Value<'_>| keys::RESULTS.contains(&key) && !is_empty(v);
     members(value).find_map(|(key, v)| is_result(&key, v).then_some(key))
 }
 
-/// The definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object", …}}`.
+/// Returns whether `value` is the definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object",
+/// …}}`.
 fn is_definition(value: Value<'_>) -> bool {
     let is_described = value.get("description").is_some() && value.get("name").is_some();
     is_described
         && schema_in(value).is_some_and(|schema| is_schema(schema) || schema.members().next().is_none())
 }
 
-/// What stands in `value` where a definition has the schema of the arguments.
+/// Returns the member of `value` that holds the arguments' schema in a definition.
 fn schema_in(value: Value<'_>) -> Option<Value<'_>> {
     SCHEMA
         .iter()
@@ -435,7 +440,7 @@ fn schema_in(value: Value<'_>) -> Option<Value<'_>> {
         .filter(|v| v.kind() == Kind::Object)
 }
 
-/// Is it the schema of an object, `{"type": "object", "properties": {…}}`?
+/// Returns whether `value` is the schema of an object: `{"type": "object", "properties": {…}}`.
 pub(crate) fn is_schema(value: Value<'_>) -> bool {
     const KEYWORDS: [&str; 7] =
         ["type", "properties", "required", "additionalProperties", "$schema", "title", "description"];
@@ -446,8 +451,8 @@ pub(crate) fn is_schema(value: Value<'_>) -> bool {
             || members(value).all(|(key, _)| KEYWORDS.contains(&&*key)))
 }
 
-/// The definition of a tool that is not described, or of its parameters: `{"name": …, "parameters": {"type": "object", …}}`,
-/// `{"location": {"type": "string", "description": …}}`.
+/// Returns whether `value` is a definition without a description, or a schema of parameters: `{"name": …, "parameters":
+/// {"type": "object", …}}`, `{"location": {"type": "string", "description": …}}`.
 fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
     let schema = schema_in(value).unwrap_or(value);
     let are_schemas = || {
@@ -462,8 +467,8 @@ fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
     (is_schema(schema) || are_schemas()) && !is_fitting(value, schema, names)
 }
 
-/// Are `arguments` what the tool that `call` names takes? Schemas of its parameters are not: `{"field": {"type": "string"}}`
-/// is a call of a tool that takes a `field` with a `type`.
+/// Returns whether `arguments` fit the tool that `call` names. `{"field": {"type": "string"}}` fits a tool that takes a
+/// `field` with a `type`.
 fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool {
     let tool = name_of(call).and_then(|name| names.resolve(&name));
     tool.is_some_and(|tool| {
@@ -472,14 +477,14 @@ fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool 
     })
 }
 
-/// The name of a JSON Schema or Python type.
+/// Returns whether `word` is the name of a JSON Schema or Python type.
 pub(crate) fn is_type_word(word: &str) -> bool {
     const OF_SCHEMA: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
     const OF_PYTHON: [&str; 8] = ["float", "dict", "int", "str", "bool", "list", "tuple", "any"];
     OF_SCHEMA.contains(&word) || OF_PYTHON.contains(&word)
 }
 
-/// The name in `{"name": "f"}`, an object with nothing else in it but parts of a call.
+/// Returns the name in `{"name": "f"}`, an object with nothing else in it but parts of a call.
 pub(crate) fn mere_name(value: Value<'_>) -> Option<Cow<'_, str>> {
     let (_, name) = member(value, &["name", "tool_name", "function_name"], |v| v.kind() == Kind::String)?;
     let is_part = |key: &str| {
@@ -488,7 +493,7 @@ pub(crate) fn mere_name(value: Value<'_>) -> Option<Cow<'_, str>> {
     value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(name.as_str()?)
 }
 
-/// The name that an object gives itself.
+/// Returns the name that an object gives itself.
 pub(crate) fn name_of(value: Value<'_>) -> Option<Cow<'_, str>> {
     member(value, keys::NAME, |v| v.kind() == Kind::String)?.1.as_str()
 }
@@ -497,13 +502,13 @@ fn is_companion(key: &str) -> bool {
     keys::COMPANIONS.contains(&key)
 }
 
-/// The first of `keys` that the object has with a value that `fits`. Of a key that stands twice the first value counts.
+/// Returns the first of `keys` with a value that `fits`. If a key stands twice, its first value counts.
 fn member<'v>(
     value: Value<'v>,
     keys: &[&'static str],
     fits: impl Fn(Value<'v>) -> bool,
 ) -> Option<(&'static str, Value<'v>)> {
-    // One pass over the members, of which most calls have two, and not one for each key.
+    // One pass over the members, mostly two, is cheaper than one for each key.
     let mut found = None;
     let mut open = keys;
     let mut seen = 0_u64;
@@ -524,13 +529,13 @@ pub(crate) fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'
     key.as_str().is_some_and(|key| keys.contains(&&*key)).then_some(only)
 }
 
-/// The only member of an object.
+/// Returns the only member of an object.
 fn only(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
     let mut members = value.members();
     members.next().filter(|_| members.next().is_none())
 }
 
-/// The members of an object whose keys can be read, with these.
+/// Returns the members of an object whose keys can be read, with these keys.
 fn members(value: Value<'_>) -> impl Iterator<Item = (Cow<'_, str>, Value<'_>)> {
     value.members().filter_map(|(key, member)| Some((key.as_str()?, member)))
 }
