@@ -1,4 +1,4 @@
-//! What looks like a call where nobody says which tools there are: to be shown, never to be run.
+//! Calls without declared tools: candidates to show, never to run.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,29 +14,29 @@ use crate::tools::{MAX_TOOLS, ToolSet};
 use crate::value::Value;
 use crate::verdict::{Outcome, Reason, Verdict};
 
-/// How often the text is read again for names that came up the last time.
+/// Number of times that the text is read, each time with the names that the last reading found.
 const MAX_ROUNDS: usize = 3;
 
-/// Something that looks like a call. Nobody has declared its tool, and its arguments were held against nothing.
+/// A text that looks like a call. Nobody has declared its tool, and its arguments are not checked.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The name, as far as one can be read.
+    /// The name, as far as it can be read.
     pub name: Option<String>,
-    /// The arguments as strict JSON; what the model wrote, where they cannot be read.
+    /// The arguments as strict JSON, or the model's text if that cannot be read.
     pub arguments: String,
-    /// The name of the dialect that it is written in.
+    /// The name of its dialect.
     pub dialect: Cow<'static, str>,
-    /// Where it stands, in bytes of the text, markup included.
+    /// Its place, in bytes of the text, markup included.
     pub span: Span,
-    /// What would keep it from being a call whatever is declared.
+    /// The reason that keeps it from being a call, whatever is declared.
     pub problem: Option<Reason>,
 }
 
-/// What looks like calls in `text`, in its order.
+/// Returns the candidates in `text`, in its order.
 ///
-/// Whatever could be a name is taken for one, so that this sees calls in examples and code, too. With tools at hand, use
-/// [`parse`], which knows better.
+/// Any word that could be a name is taken for one, so this finds calls in examples and code, too. With declared tools,
+/// use [`parse`], which is more exact.
 ///
 /// ```
 /// use callwright::{Context, candidates};
@@ -59,16 +59,16 @@ pub fn candidates(text: &str, context: &Context<'_>) -> Vec<Candidate> {
     outcome.verdicts.into_iter().map(candidate).collect()
 }
 
-/// Reads the text as if tools of these names took anything.
+/// Reads the text with tools of these names that take any arguments.
 fn read(text: &str, names: &BTreeSet<String>, context: &Context<'_>) -> Outcome {
     let names = names.iter().filter(|name| !name.trim().is_empty()).take(MAX_TOOLS);
     let tools: Value = names.map(|name| json!({"name": name, "parameters": {"type": "object"}})).collect();
-    // Such definitions compile whatever the names are.
+    // Such definitions compile, whatever the names are.
     ToolSet::from_value(&tools).map(|tools| parse(&tools, text, &[], context)).unwrap_or_default()
 }
 
-/// The values of keys that name a tool, and the words in front of a bracket at the beginning of a line, of a list, or of one
-/// of its elements.
+/// Returns the values of keys that name a tool, and the words in front of a bracket at the start of a line, of a list
+/// or of an element.
 fn written_names(text: &str) -> BTreeSet<String> {
     let is_noise = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\');
     let mut names = BTreeSet::new();
@@ -76,7 +76,7 @@ fn written_names(text: &str) -> BTreeSet<String> {
         for (at, _) in text.match_indices(key) {
             let behind = text.get(at + key.len()..).unwrap_or_default();
             let value = behind.trim_start_matches(is_noise);
-            // Between a key and its value stands a colon, `"name": "f"`, or an equals sign.
+            // A colon, `"name": "f"`, or an equals sign stands between a key and its value.
             let between = behind.get(..behind.len() - value.len()).unwrap_or_default();
             if between.contains([':', '=']) {
                 names.insert(leading_name(value).to_owned());
@@ -88,7 +88,7 @@ fn written_names(text: &str) -> BTreeSet<String> {
         let length = head.bytes().rev().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
         let Some((before, name)) = head.split_at_checked(bracket - length) else { continue };
         let before = before.trim_end_matches([' ', '\t']);
-        // Not the word of a sentence: `see f(x)`.
+        // A word of a sentence is not a name: `see f(x)`.
         if before.is_empty() || before.ends_with(['\n', '[', ',', '`', '>', '|', ']']) {
             names.insert(name.to_owned());
         }

@@ -1,4 +1,4 @@
-//! The last step before a verdict: do the arguments fit the tool's schema, as they are or coerced?
+//! The last step before a verdict: fits the arguments to the tool's schema, as they are or coerced.
 
 use callwright_json::{Guide, Kind, Member, Tree, Value, quote, strict};
 use callwright_schema::names::fold;
@@ -7,26 +7,26 @@ use callwright_schema::{Checked, Coercion, Violation};
 use crate::shape::{self, keys};
 use crate::tools::Tool;
 
-/// Arguments that fit.
+/// Arguments that fit the schema.
 pub(crate) struct Fit {
-    /// Their strict JSON text.
+    /// The strict JSON text of the arguments.
     pub(crate) arguments: String,
-    /// What was done to make them fit.
+    /// The conversions that made them fit.
     pub(crate) coercions: Vec<Coercion>,
-    /// Were they held against all of the schema: see [`Checked::is_whole`](crate::Checked::is_whole)?
+    /// The check covered all of the schema, see [`Checked::is_whole`](crate::Checked::is_whole).
     pub(crate) is_whole: bool,
 }
 
 /// Fits `arguments`, the strict JSON text of an object, to the schema of `tool`.
 ///
 /// # Errors
-/// The ways in which they do not fit, where coercion that loses nothing does not help.
+/// The error lists the violations that coercion without loss cannot remove.
 pub(crate) fn fit(tool: &Tool, arguments: &str) -> Result<Fit, Vec<Violation>> {
     let Ok(tree) = strict(arguments) else { return Err(Vec::new()) };
     fit_value(tool, tree.root(arguments))
 }
 
-/// Like [`fit`], for arguments that were read already.
+/// Fits arguments that were read already, as [`fit`] does.
 pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Violation>> {
     let Checked { violations, is_whole } = tool.schema().check_whole(arguments);
     if violations.is_empty() {
@@ -55,8 +55,8 @@ pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Vi
     Ok(Fit { arguments: coerced.text, coercions, is_whole: coerced.is_whole })
 }
 
-/// Gives undeclared keys their declared spelling where only case and separators differ: `from` → `_from`.
-/// A spelling that two keys could have, or that is taken, is left alone.
+/// Gives undeclared keys their declared spelling if only case and separators differ: `from` → `_from`. A spelling that
+/// two keys could have, or that is taken, stays.
 fn rename(tool: &Tool, arguments: &str, tree: &Tree) -> (String, Vec<Coercion>) {
     let guide = tool.schema().guide();
     let root = tree.root(arguments);

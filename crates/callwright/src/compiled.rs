@@ -1,10 +1,10 @@
-//! Keeps what was compiled from a definition, for as long as the same definition may come again.
+//! Keeps compiled definitions, because the same definitions come again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Compiled definitions by their text: of tools, of schemas. Bounded, by 4,096 definitions and 16 MiB of their text: when it
-/// is full it starts anew. Threads may share it.
+/// Compiled definitions of tools or schemas by their text. It holds at most 4,096 definitions and 16 MiB of their text,
+/// and starts anew when it is full. Threads may share it.
 ///
 /// ```
 /// use callwright::{Compiled, ToolSet};
@@ -19,7 +19,7 @@ pub struct Compiled<T> {
     kept: Mutex<Kept<T>>,
 }
 
-/// What a definition came to; an error is kept like anything else.
+/// The compiled definition, or the error; both are kept.
 pub type Entry<T> = Arc<Result<T, String>>;
 
 #[derive(Debug)]
@@ -29,21 +29,21 @@ struct Kept<T> {
 }
 
 const MAX_ENTRIES: usize = 4096;
-/// Of definition text; what is compiled from it is a small multiple of that.
+/// Most bytes of definition text; the compiled form is a small multiple of that.
 const MAX_BYTES: usize = 16 << 20;
 
 impl<T> Compiled<T> {
-    /// Keeps nothing yet; `compile` makes what is not there, or says why it cannot.
+    /// Makes an empty store. `compile` compiles a definition, or says why it cannot.
     pub fn new(compile: fn(&str) -> Result<T, String>) -> Compiled<T> {
         Compiled { compile, kept: Mutex::new(Kept { entries: HashMap::new(), bytes: 0 }) }
     }
 
-    /// What `definition` compiles to.
+    /// Returns the compiled `definition`.
     pub fn get(&self, definition: &str) -> Entry<T> {
         if let Some(entry) = self.lock().entries.get(definition) {
             return Arc::clone(entry);
         }
-        // Compiled outside the lock: two workers may do it twice, but none waits for another.
+        // Compiles outside the lock: two workers may do it twice, but none waits for another.
         let entry = Arc::new((self.compile)(definition));
         let mut kept = self.lock();
         if MAX_ENTRIES <= kept.entries.len() || MAX_BYTES < kept.bytes + definition.len() {
@@ -56,7 +56,7 @@ impl<T> Compiled<T> {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept<T>> {
-        // Nothing that is half done can be seen: each change is one insertion or one clearing.
+        // No thread sees a half-done change: each change is one insertion or one clearing.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

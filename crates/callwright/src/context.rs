@@ -1,4 +1,4 @@
-//! The caller's knowledge of an answer besides its text: how it was asked for, and how it ended.
+//! The caller's knowledge of an answer besides its text: the request, and the end of the answer.
 
 use crate::dialect::Dialects;
 use crate::policy::{CallsInReasoning, Policy};
@@ -11,57 +11,58 @@ use crate::tools::ToolChoice;
 ///
 /// let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?;
 /// let context = Context { finish_reason: Some("length"), ..Context::default() };
-/// // The answer was cut off: what is missing is not made up.
+/// The answer was cut off: the engine does not invent the rest.
 /// let outcome = parse(&tools, r#"<tool_call>{"name": "f", "arguments": {"a": [1"#, &[], &context);
 /// assert_eq!(outcome.refusals().next().map(|refusal| refusal.reason.code()), Some("truncated"));
 /// # Ok::<(), callwright::ToolSetError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Context<'a> {
-    /// The upstream's `finish_reason`. Where there is none, nobody says that the model had ended: a bracket is added at the
-    /// end only where nothing else could have stood there. Say `stop` of a text that is whole.
+    /// The upstream's `finish_reason`. Without one, the engine adds a bracket at the end only if nothing else could
+    /// have stood there. Give `stop` for a text that is whole.
     pub finish_reason: Option<&'a str>,
     /// The prompt already opened the reasoning block: the text begins inside it.
     pub starts_in_reasoning: bool,
-    /// The upstream got the tools natively: in the text only explicit forms are calls (a dialect's own marks, or a call
-    /// that is the whole answer), and none where there are native calls. Any other stays in the text, and
-    /// [`Outcome::shown`](crate::Outcome::shown) tells of it.
+    /// The upstream got the tools natively. In the text only explicit forms are calls: a dialect's own marks, or a call
+    /// that is the whole answer. None is a call if there are native calls. Any other stays in the text, and
+    /// [`Outcome::shown`](crate::Outcome::shown) lists it.
     pub native: bool,
-    /// The name of the dialect that the model was asked to call in, where that is known: a call in another one that stands
-    /// between words is [unsure](crate::Acceptance::unsure).
+    /// The name of the dialect that the model was asked to call in. A call in another one between words is
+    /// [unsure](crate::Acceptance::unsure).
     pub asked: Option<&'a str>,
-    /// The choice of tools in the request. JSON that names none is a call only where this leaves one:
-    /// [`ToolChoice::Named`], or [`ToolChoice::Required`] of one that is declared.
+    /// The choice of tools in the request. JSON without a tool's name is a call only if the choice leaves one tool:
+    /// [`ToolChoice::Named`], or [`ToolChoice::Required`] with one declared tool.
     pub tool_choice: ToolChoice,
-    /// An [unsure](crate::Acceptance::unsure) call stays in the text, and [`Outcome::shown`](crate::Outcome::shown) tells of
-    /// it: the model was asked whether it means it, and does not. With `native`, and under [`Policy::Strict`], it always does.
+    /// An [unsure](crate::Acceptance::unsure) call stays in the text, and [`Outcome::shown`](crate::Outcome::shown)
+    /// lists it: the model was asked whether it means the call, and does not. With `native`, and under
+    /// [`Policy::Strict`], it always stays.
     pub unsure_is_text: bool,
-    /// The dialects to look for. [`Dialects::only`] pins one.
+    /// The dialects to read. [`Dialects::only`] pins one.
     pub dialects: Dialects,
-    /// The repairs that a call may need which is not right as it was written. The caller asks the model
-    /// again; under a policy that does not repair, [`Policy::admits`] decides which calls are refused.
+    /// The repairs that a call may need. If a call needs others, the caller asks the model again; under a policy that
+    /// does not repair, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
     /// The treatment of calls in the model's reasoning.
     pub calls_in_reasoning: CallsInReasoning,
-    /// Refuse what ends too early even where it can be repaired, if more could have stood there
-    /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)): for callers that can ask the model again.
+    /// Refuses a call that ends too early and could have gone on, even if it can be repaired
+    /// ([`Reason::OpenEnd`](crate::Reason::OpenEnd)). For callers that can ask the model again.
     pub doubt_open_ends: bool,
-    /// A stream is handed on as it comes: what is certain of a native call goes out before its verdict, as
-    /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments). A call in
-    /// the text waits for its own.
+    /// Hands on a stream as it comes: the certain part of a native call goes out before its verdict, as
+    /// [`Event::CallStarted`](crate::Event::CallStarted) and [`Event::CallArguments`](crate::Event::CallArguments). A
+    /// call in the text waits for its verdict.
     pub live: bool,
 }
 
 /// The end of an answer, as its upstream reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It was cut off.
+    /// The answer was cut off.
     Cut,
-    /// Nobody says: the end of a call is not added, and broken marks are repaired all the same.
+    /// The upstream does not say. The end of a call is not added, but broken marks are repaired.
     Unsaid,
-    /// The model ended it.
+    /// The model ended the answer.
     Ended,
-    /// The model ended it, and a number at its end is whole or is asked for again: `{"a": 30`.
+    /// The model ended the answer, and a number at its end is whole or is asked for again: `{"a": 30`.
     Sure,
 }
 
@@ -83,9 +84,9 @@ impl Stop {
     }
 }
 
-/// Returns whether this `finish_reason` says that the answer ended before the model had said all.
+/// Returns whether this `finish_reason` says that the answer was cut off.
 ///
-/// `length` does, and so do `content_filter` and what some servers write instead of them.
+/// `length` and `content_filter` say so, and the words that some servers write instead of them.
 ///
 /// ```
 /// assert!(callwright::is_cut("length") && !callwright::is_cut("stop"));
@@ -103,8 +104,8 @@ pub fn is_cut(finish_reason: &str) -> bool {
     )
 }
 
-/// Returns whether this `finish_reason` says that the model ended the answer by itself. `stop` and `tool_calls` do, and what servers of other
-/// APIs write instead of them. A word that nobody knows says nothing.
+/// Returns whether this `finish_reason` says that the model ended the answer by itself. `stop` and `tool_calls` say so,
+/// and the words of other servers' APIs. An unknown word says nothing.
 fn is_end(finish_reason: &str) -> bool {
     const ENDS: [&str; 11] = [
         "stop",

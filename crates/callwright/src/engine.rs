@@ -10,9 +10,9 @@ use crate::verdict::Outcome;
 pub struct NativeCall<'a> {
     /// The upstream's id.
     pub id: Option<&'a str>,
-    /// The name as it came.
+    /// The name as the upstream gave it.
     pub name: &'a str,
-    /// The arguments: the JSON text; where they came as an object, that object's text.
+    /// The JSON text of the arguments, also if the upstream gave an object.
     pub arguments: &'a str,
 }
 

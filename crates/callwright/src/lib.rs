@@ -2,8 +2,8 @@
 //!
 //! ---
 //!
-//! The way in is [`parse`], [`Scanner`] or [`heal`]; the way out an [`Outcome`] of [`Verdict`]s, each of them a call that is
-//! right or a refusal with its [`Reason`]. Spans are bytes of the text. The modules stand in reading order.
+//! The way in is [`parse`], [`Scanner`] or [`heal`]. The way out is an [`Outcome`] of [`Verdict`]s: each is a call that
+//! is right, or a refusal with its [`Reason`]. Spans are bytes of the text. The modules stand in reading order.
 
 mod tools;
 mod syntax;

@@ -1,7 +1,7 @@
-//! What makes tool definitions hard to use for a model, or dear: a tool set goes in, findings come out.
+//! Finds tool definitions that are hard for a model to use, or dear: a tool set goes in, findings come out.
 //!
-//! Definitions go with every request, so their cost is counted in tokens. No model's tokenizer is asked: [`tokens`] is
-//! an estimate.
+//! Definitions go with every request, so their cost counts in tokens. [`tokens`] is an estimate, without any model's
+//! tokenizer.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,15 +12,15 @@ use callwright_schema::{SchemaError, Unchecked};
 use crate::tools::{self, Tool, ToolProblem, ToolSet, ToolSetError, parameters};
 use crate::value::Value;
 
-/// The most tokens that a description may take before it is looked at for filler.
+/// Most tokens of a description that is not searched for filler.
 const SHORT: usize = 20;
-/// The most tokens that a description may take at all.
+/// Most tokens of a description.
 const LONG: usize = 120;
-/// The fewest words that can say what a tool does.
+/// Fewest words that can say what a tool does.
 const FEWEST_WORDS: usize = 3;
-/// The longest name that all servers take.
+/// Longest name that all servers take.
 const MAX_NAME: usize = 64;
-/// How descriptions begin that say little in many words.
+/// Beginnings of descriptions that say little in many words.
 const FILLER: &[&str] = &[
     "this function",
     "this tool",
@@ -35,7 +35,7 @@ const FILLER: &[&str] = &[
     "is responsible for",
     "the purpose of",
 ];
-/// Words in the names of parameters that hold something with a form of its own, best shown by an example.
+/// Words in the names of parameters whose values have a form of their own: an example shows it best.
 const FORMED: &[&str] = &[
     "path",
     "file",
@@ -50,32 +50,32 @@ const FORMED: &[&str] = &[
     "date",
     "regex",
 ];
-/// What introduces an example.
+/// Words that introduce an example.
 const EXAMPLE: &[&str] =
     &["e.g.", "eg.", "example", "such as", "for instance", "like '", "like \"", "like `"];
-/// What introduces a list of the only values.
+/// Words that introduce a list of the only values.
 const CHOICE: &[&str] =
     &["one of", "either", "options:", "options are", "allowed values", "possible values", "must be"];
 
-/// How much a finding matters.
+/// The weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It could be better.
+    /// The definition could be better.
     Hint,
-    /// Models are known to make wrong calls for want of it, or it costs without use.
+    /// Models are known to make wrong calls with such a definition, or it costs without use.
     Warning,
-    /// It cannot be used as it is, or says something else than it seems to.
+    /// The definition cannot be used as it is, or says something else than it seems to.
     Error,
 }
 
 /// One thing that could be better in a tool's definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// The weight of the finding.
     pub severity: Severity,
     /// The stable name of the rule: `description-too-long`.
     pub rule: &'static str,
-    /// The tool's name; `tool 2`, counted from 1, where it has none.
+    /// The tool's name, or `tool 2`, counted from 1, for a tool without one.
     pub tool: String,
     /// A JSON pointer into the tool's schema: `/properties/path`; empty for the tool itself.
     pub pointer: String,
@@ -94,7 +94,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Looks at every definition, in the order of declaration.
+/// Checks every definition, in the order of declaration.
 pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
     let has_choice = 1 < tool_set.len();
     let mut all = Vec::new();
@@ -107,7 +107,7 @@ pub fn lint(tool_set: &ToolSet) -> Vec<Finding> {
     all
 }
 
-/// What is found about one tool.
+/// The findings about one tool.
 struct Findings<'a> {
     tool: &'a str,
     all: &'a mut Vec<Finding>,
@@ -125,15 +125,15 @@ impl Findings<'_> {
         arguments(tool, self);
     }
 
-    /// What nothing is held against.
+    /// Adds a finding about a part of the schema that is not checked.
     fn not_checked(&mut self, unchecked: &Unchecked) {
         let message = format!("{}, so nothing is checked against it: fix or remove it", unchecked.reason);
         self.add(Severity::Warning, "not-checked", &unchecked.pointer, message);
     }
 }
 
-/// Looks at definitions of which some may be wrong, in any of the forms that [`ToolSet::from_value`] takes: what keeps one
-/// from being compiled is a finding like any other. Tools that a server runs itself are passed over.
+/// Checks definitions that may be wrong, in any form that [`ToolSet::from_value`] takes. A definition that cannot be
+/// compiled gives a finding like any other. Tools that a server runs itself are skipped.
 ///
 /// ```
 /// use callwright::json;
@@ -146,7 +146,7 @@ impl Findings<'_> {
 /// ```
 ///
 /// # Errors
-/// When `definitions` have none of those forms, or are too many.
+/// An error means that `definitions` have none of those forms, or are too many.
 pub fn lint_definitions<V: ?Sized>(definitions: &V) -> Result<Vec<Finding>, ToolSetError>
 where
     for<'v> Value: From<&'v V>,
@@ -176,7 +176,7 @@ where
     Ok(all)
 }
 
-/// The name of the rule that a definition breaks which cannot be compiled.
+/// Returns the name of the rule that a definition breaks if it cannot be compiled.
 fn rule(problem: &ToolProblem) -> &'static str {
     match problem {
         ToolProblem::NotAnObject | ToolProblem::FunctionNotAnObject => "no-definition",
@@ -188,7 +188,7 @@ fn rule(problem: &ToolProblem) -> &'static str {
     }
 }
 
-/// Servers agree on names of letters, digits, `_` and `-`, up to 64 of them. Some take dots and more.
+/// Checks the name. All servers take letters, digits, `_` and `-`, up to 64 of them; some take dots and more.
 fn name(tool: &Tool, findings: &mut Findings<'_>) {
     let name = tool.name();
     let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -206,16 +206,16 @@ fn name(tool: &Tool, findings: &mut Findings<'_>) {
     findings.add(Severity::Warning, "name-not-portable", "", message);
 }
 
-/// What the definitions cost with every request, in tokens.
+/// The tokens that the definitions cost with every request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Each tool's name and its tokens, in the order of declaration.
     pub tools: Vec<(String, usize)>,
-    /// All of them together.
+    /// The sum for all tools.
     pub total: usize,
 }
 
-/// Counts what the definitions cost, written as compact JSON; an estimate, see [`tokens`].
+/// Counts the tokens of the definitions, written as compact JSON; an estimate, see [`tokens`].
 pub fn cost(tool_set: &ToolSet) -> Cost {
     let cost = |tool: &Tool| (tool.name().to_owned(), tokens(&tool.definition().to_string()));
     let tools: Vec<_> = tool_set.iter().map(cost).collect();
@@ -223,11 +223,12 @@ pub fn cost(tool_set: &ToolSet) -> Cost {
     Cost { tools, total }
 }
 
-/// About how many tokens a model reads in `text`.
+/// Estimates the number of tokens that a model reads in `text`.
 ///
-/// An estimate for byte-pair vocabularies of 100,000 tokens and more: a word takes one token for every seven letters,
-/// digits go by three, other ASCII characters by two of the same sort, any other character counts for itself, and single
-/// spaces belong to the word that follows. For English prose and JSON this comes within some 20 % of the truth.
+/// The estimate fits byte-pair vocabularies of 100,000 tokens and more. A word takes one token for every seven letters,
+/// and digits go by three. Other ASCII characters go by two of the same sort, and any other character counts for
+/// itself. Single spaces belong to the word that follows. For English prose and JSON, the estimate is within some 20 %
+/// of the truth.
 pub fn tokens(text: &str) -> usize {
     let sorts: Vec<Sort> = text.chars().map(Sort::of).collect();
     let of_run = |run: &[Sort]| match run.first() {
@@ -252,7 +253,7 @@ enum Sort {
 impl Sort {
     fn of(c: char) -> Sort {
         match c {
-            // Letters of the Latin script with accents are as frequent as those without in the texts that have them.
+            // Accented letters of the Latin script are as frequent as plain ones in the texts that have them.
             'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Sort::Letter,
             '0'..='9' => Sort::Digit,
             _ if c.is_ascii_whitespace() => Sort::Space,
@@ -297,7 +298,7 @@ fn arguments(tool: &Tool, findings: &mut Findings<'_>) {
         let message = "`required` is missing: list the parameters that a call must have, or `[]`";
         findings.add(Severity::Warning, "no-required", "", message);
     }
-    // As it was given: a type that is none is left out of what is compiled.
+    // Uses the schema as it was given: the compiled one lacks types that do not exist.
     let given = parameters(tool.definition()).unwrap_or(root);
     // The nesting of a schema is bounded, so the pointers stay short.
     let mut todo = vec![(String::new(), given)];
@@ -345,7 +346,7 @@ fn contains_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// How many short texts in quotes stand in `text`: `'a' or 'b'` has two.
+/// Counts the short texts in quotes in `text`: `'a' or 'b'` has two.
 fn quoted(text: &str) -> usize {
     let pairs = |quote: char| {
         let inner = text.split(quote).skip(1).step_by(2);

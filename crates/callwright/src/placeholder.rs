@@ -1,4 +1,4 @@
-//! Values that only stand for one, as in examples of calls: `your_city`, `<city>`, `city="city"`, `weight=float`.
+//! Placeholders in the arguments of example calls: `your_city`, `<city>`, `city="city"`, `weight=float`.
 
 use callwright_json::Value;
 
@@ -6,15 +6,16 @@ use crate::shape::is_type_word;
 use crate::syntax;
 use crate::tools::Tool;
 
-/// How a text begins that asks for the reader's own.
+/// The beginnings of texts that ask for the reader's own value.
 const YOURS: [&str; 3] = ["your_", "<your", "[your"];
-/// What stands in markup, but in no name between angle brackets: `</b>`, `<a href="x">`, `<|call|>`, `<![CDATA[x]]>`.
+/// The characters that a name between angle brackets does not have: `</b>`, `<a href="x">`, `<|call|>`,
+/// `<![CDATA[x]]>`.
 const NO_NAME: [char; 7] = ['/', '=', '"', '|', '!', '[', '<'];
 /// Texts that are placeholders by themselves.
 const WORDS: &[&str] = &["...", "…", "missing", "placeholder", "tbd", "unknown_value"];
 
-/// Does an argument only stand for one: `your_city`, `<city>`, `city="city"`, `weight=float`? Not where the schema says
-/// more of the value than its type: an `enum` may hold any word.
+/// Returns whether an argument is a placeholder: `your_city`, `<city>`, `city="city"`, `weight=float`. An argument with
+/// more than a type in its schema is none: an `enum` may hold any word.
 pub(crate) fn has_placeholder(tool: &Tool, arguments: Value<'_>) -> bool {
     arguments.members().any(|(key, value)| {
         let (Some(key), Some(text)) = (key.as_str(), value.as_str()) else { return false };
@@ -22,7 +23,7 @@ pub(crate) fn has_placeholder(tool: &Tool, arguments: Value<'_>) -> bool {
     })
 }
 
-/// Does the schema name values for `key`, or a form of them?
+/// Returns whether the schema names values for `key`, or a form of them.
 fn is_described(tool: &Tool, key: &str) -> bool {
     let property = tool.schema().value().get("properties").and_then(|properties| properties.get(key));
     let names =
@@ -31,7 +32,7 @@ fn is_described(tool: &Tool, key: &str) -> bool {
 }
 
 fn is_placeholder(key: &str, text: &str) -> bool {
-    // `<city>`, `<name of recipe>`, but not `<b>text</b>` or `<a href="x">`.
+    // `<city>` and `<name of recipe>` are placeholders, `<b>text</b>` and `<a href="x">` are not.
     let named = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let bracketed = named.is_some_and(|name| !name.is_empty() && !name.contains(NO_NAME));
     let joined = |byte: u8| if matches!(byte, b' ' | b'-') { b'_' } else { byte.to_ascii_lowercase() };

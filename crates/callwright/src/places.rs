@@ -2,7 +2,7 @@
 
 use callwright_json::Span;
 
-/// In what a language counts the places of its strings.
+/// The unit in which a language counts the places of its strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Code points, as Python does.
@@ -11,9 +11,9 @@ pub enum Unit {
     Utf16,
 }
 
-/// Places of one text, asked for in order: bytes go in, units come out.
+/// The places of one text, from bytes to units, for callers that ask in order.
 ///
-/// Each place is counted from the one asked for before, so that all places of a text cost one pass.
+/// Each place is counted from the last one, so that all places of a text cost one pass.
 ///
 /// ```
 /// use callwright::{Places, Unit};
@@ -28,22 +28,22 @@ pub struct Places<'t> {
     text: &'t str,
     unit: Unit,
     is_ascii: bool,
-    /// The place asked for last, in bytes and in units.
+    /// The last place, in bytes and in units.
     last: (usize, usize),
 }
 
 impl<'t> Places<'t> {
-    /// The places of `text` in `unit`s.
+    /// Makes the places of `text` in `unit`s.
     pub fn new(text: &'t str, unit: Unit) -> Places<'t> {
         Places { text, unit, is_ascii: text.is_ascii(), last: (0, 0) }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &'t str {
         self.text
     }
 
-    /// The units of `span`, which are a pair `start, end` as slices have them.
+    /// Returns the units of `span`, as the pair `start, end` of a slice.
     pub fn pair(&mut self, span: Span) -> (usize, usize) {
         (self.at(span.start as usize), self.at(span.end as usize))
     }

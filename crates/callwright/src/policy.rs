@@ -1,4 +1,5 @@
-//! What a caller allows: which rungs of the ladder (repair, request again, send the error to the model, refuse), and calls in reasoning.
+//! The caller's rules: the rungs of the ladder (repair, request again, send the error to the model, refuse), and calls
+//! in reasoning.
 
 use callwright_json::{Class, RepairKind};
 use callwright_schema::{Coercion, Violation};
@@ -6,26 +7,26 @@ use callwright_schema::{Coercion, Violation};
 use crate::tools::names::Names;
 use crate::verdict::{Acceptance, Reason};
 
-/// What may be done about a call that is not right as it was written.
+/// The rule for a call that is not right as it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Repair where there is exactly one reading, send the error to the model where there is not.
+    /// Repairs a call with exactly one reading; sends the error to the model otherwise.
     #[default]
     Auto,
-    /// Repair where there is exactly one reading; refuse the rest without another turn of the model.
+    /// Repairs a call with exactly one reading; refuses the rest without another turn of the model.
     Heal,
-    /// Teach: a call that is not well formed always goes back to the model with a diagnosis, also where it
-    /// could be repaired.
+    /// Teaches: a call that is not well formed always goes back to the model with a diagnosis, even if it could be
+    /// repaired.
     Feedback,
-    /// Only calls that are right as they were written, and checked whole; all else is refused.
+    /// Accepts only calls that are right as they were written, and checked whole; refuses all else.
     Strict,
 }
 
 impl Policy {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Policy; 4] = [Policy::Auto, Policy::Heal, Policy::Feedback, Policy::Strict];
 
-    /// Its name in configuration: `auto`, `heal`, `feedback`, `strict`.
+    /// Returns its name in configuration: `auto`, `heal`, `feedback`, `strict`.
     pub fn name(self) -> &'static str {
         match self {
             Policy::Auto => "auto",
@@ -35,15 +36,15 @@ impl Policy {
         }
     }
 
-    /// The policy of this name.
+    /// Returns the policy of this name.
     pub fn named(name: &str) -> Option<Policy> {
         Policy::ALL.into_iter().find(|p| p.name() == name)
     }
 
-    /// May `call` run under this policy? If not, it is to be refused as unreadable, with its payload as the
-    /// block.
+    /// Returns whether `call` may run under this policy. If not, the caller refuses it as unreadable, with its payload
+    /// as the block.
     ///
-    /// What stands around a payload (prose, a fence, a think block, tags) is no fault of the payload.
+    /// The surroundings of a payload (prose, a fence, a think block, tags) are not a fault of the payload.
     pub fn admits(self, call: &Acceptance) -> bool {
         match self {
             Policy::Auto | Policy::Heal => true,
@@ -52,7 +53,7 @@ impl Policy {
         }
     }
 
-    /// Does a refused call go back to the model, for another turn?
+    /// Returns whether a refused call goes back to the model, for another turn.
     pub fn feeds_back(self) -> bool {
         match self {
             Policy::Auto | Policy::Feedback => true,
@@ -61,11 +62,11 @@ impl Policy {
     }
 }
 
-/// What becomes of a call that stands in a model's reasoning.
+/// The treatment of a call in a model's reasoning.
 ///
-/// Only a dialect's own marks make a call there; what reads like one otherwise is a thought under any of these.
-/// Reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)) is a block like one in the text:
-/// closed if text or a native call follows, unclosed if nothing does.
+/// Only a dialect's own marks make a call there; any other text is a thought under each of these. Reasoning that the
+/// upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)) is a block like one in the text: closed if text
+/// or a native call follows, unclosed otherwise.
 ///
 /// ```
 /// use callwright::{CallsInReasoning, Context, ToolSet, parse};
@@ -80,18 +81,18 @@ impl Policy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallsInReasoning {
-    /// It is a thought.
+    /// The call is a thought.
     Ignore,
-    /// It is a thought, but for one case: the block is never closed, the answer was not cut off, and the call is the
-    /// last thing in it. Such a model forgot to say that it had thought enough.
+    /// The call is a thought, unless the block is never closed, the answer was not cut off, and the call ends the
+    /// block. Such a model forgot to end its thought.
     #[default]
     Unclosed,
-    /// It is a call like any other.
+    /// The call is like any other.
     Accept,
 }
 
 impl CallsInReasoning {
-    /// Its name in configuration: `ignore`, `unclosed`, `accept`.
+    /// Returns its name in configuration: `ignore`, `unclosed`, `accept`.
     pub fn name(self) -> &'static str {
         match self {
             CallsInReasoning::Ignore => "ignore",
@@ -100,7 +101,7 @@ impl CallsInReasoning {
         }
     }
 
-    /// The one of this name.
+    /// Returns the treatment of this name.
     pub fn named(name: &str) -> Option<CallsInReasoning> {
         [CallsInReasoning::Ignore, CallsInReasoning::Unclosed, CallsInReasoning::Accept]
             .into_iter()
@@ -108,16 +109,16 @@ impl CallsInReasoning {
     }
 }
 
-/// What a scanner lets pass of the calls that it can read.
+/// The rules by which a scanner accepts the calls that it can read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     pub(crate) policy: Policy,
-    /// Are calls with an open end refused?
+    /// Calls with an open end are refused.
     pub(crate) doubts_open_ends: bool,
 }
 
 impl Admission {
-    /// Why `call` may not pass, if so. `names` are those of the declared tools.
+    /// Returns the reason for which `call` may not pass, if there is one. `names` are those of the declared tools.
     pub(crate) fn objection(self, call: &Acceptance, names: &Names<'_>) -> Option<Reason> {
         match call.open_end && self.doubts_open_ends {
             _ if !self.policy.admits(call) => Some(fault(call, names)),
@@ -127,7 +128,7 @@ impl Admission {
     }
 }
 
-/// What is wrong with a call that is not well formed. What can be read and was spelt otherwise is not unreadable.
+/// Returns the fault of a call that is not well formed. A readable call with another spelling is not unreadable.
 fn fault(call: &Acceptance, names: &Names<'_>) -> Reason {
     let own = Acceptance { renamed_from: None, coercions: Vec::new(), ..call.clone() };
     match &call.renamed_from {
@@ -141,21 +142,21 @@ fn fault(call: &Acceptance, names: &Names<'_>) -> Reason {
     }
 }
 
-/// What is wrong with arguments of which nobody can say that they are right.
+/// Returns the fault of arguments that the check could not cover.
 fn unchecked() -> Violation {
     let message = "the arguments take more work to hold against the schema than is done: write simpler ones";
     Violation { pointer: String::new(), keyword: "schema", message: message.to_owned() }
 }
 
 fn is_well_formed(call: &Acceptance) -> bool {
-    // f(a='x') is well formed where calls are written as expressions: what turns it into JSON is lossless.
+    // `f(a='x')` is well formed where calls are expressions: its conversion into JSON is lossless.
     let is_expression = call.repairs.iter().any(|r| r.kind == RepairKind::SwapSyntax);
     let passes =
         |kind: RepairKind| is_surrounding(kind) || (is_expression && kind.class() != Class::Inferred);
     call.renamed_from.is_none() && call.coercions.is_empty() && call.repairs.iter().all(|r| passes(r.kind))
 }
 
-/// Does a repair of this kind only take away what stands around a payload?
+/// Returns whether a repair of this kind only removes the surroundings of a payload.
 pub(crate) fn is_surrounding(kind: RepairKind) -> bool {
     matches!(
         kind,

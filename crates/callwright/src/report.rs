@@ -1,8 +1,8 @@
-//! The one serialisable, versioned view of what became of an answer.
+//! The one serialisable, versioned view of an outcome.
 //!
-//! An [`Outcome`] and its sources go in, a [`Report`] comes out; the same for a repaired text. The types of the
-//! engine may change; what programs read here changes only with [`VERSION`]. Places are byte offsets, numbers
-//! keep their digits, and a report serialises to a single line whatever the model wrote.
+//! An [`Outcome`] and its sources go in, a [`Report`] comes out; a repaired text goes the same way. The types of the
+//! engine may change; the form that programs read here changes only with [`VERSION`]. Places are byte offsets, numbers
+//! keep their digits, and a report serialises to a single line, whatever the model wrote.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ use crate::feedback::Position;
 use crate::heal::Healed;
 use crate::verdict::{Acceptance, BesideProse, Outcome, Reason, Refusal, ShownCall, Verdict};
 
-/// The version of the form of reports. Fields may be added within a version; a field that goes, or changes its
-/// meaning, makes a new one.
+/// The version of the form of reports. A version may gain fields; a field that goes, or changes its meaning, makes a
+/// new version.
 pub const VERSION: u32 = 2;
 
-/// As many repairs are listed for all calls together: more than a person reads, and little beside what a model writes. Of
-/// a long list of broken values each would else be told twice.
+/// Most repairs in the list of all calls together: more than a person reads, and little beside a model's text. Without
+/// it, a long list of broken values would stand in the report twice.
 const LISTED: usize = 256;
 
-/// What became of one answer of a model.
+/// The report on one answer of a model.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
     /// The version of this form: [`VERSION`].
@@ -33,19 +33,19 @@ pub struct Report<'a> {
     pub calls: Vec<CallReport<'a>>,
     /// The refused calls, in their order.
     pub refusals: Vec<RefusalReport<'a>>,
-    /// What looks like a call and is only shown, in its order. It is a part of `text`.
+    /// The calls that are only shown, in their order. They are a part of `text`.
     pub shown: Vec<ShownReport<'a>>,
-    /// What the model said besides its calls.
+    /// The model's words besides its calls.
     pub text: &'a str,
-    /// What it thought, where that is marked as such.
+    /// The model's thoughts, as far as they are marked.
     pub reasoning: &'a str,
-    /// What was repaired in all calls, in their order: at most the first 256. Each call has all of its own.
+    /// The repairs of all calls, in their order: at most the first 256. Each call lists all of its own.
     pub repairs: Vec<CallRepairReport<'a>>,
-    /// How often each kind of repair was needed, in all.
+    /// The number of repairs of each kind, in all calls.
     pub repair_counts: BTreeMap<&'static str, usize>,
 }
 
-/// A repair, and the call that it is one of.
+/// A repair, with the call that it belongs to.
 #[derive(Debug, Serialize)]
 pub struct CallRepairReport<'a> {
     /// The call's [number](CallReport::number).
@@ -58,7 +58,7 @@ pub struct CallRepairReport<'a> {
 /// An accepted call.
 #[derive(Debug, Serialize)]
 pub struct CallReport<'a> {
-    /// Which call of the answer it is, refused ones included, counted from 1.
+    /// The call's number in the answer, counted from 1; refused calls count.
     pub number: usize,
     /// The upstream's id.
     pub id: Option<&'a str>,
@@ -70,55 +70,55 @@ pub struct CallReport<'a> {
     pub dialect: &'a str,
     /// The class of its worst repair: `R0`, `R1`, `R2`.
     pub class: &'static str,
-    /// The bytes of the answer's text that it takes, markup included.
+    /// The bytes of the call in the answer's text, markup included.
     pub span: [u32; 2],
-    /// What was repaired, in order.
+    /// The repairs, in order.
     pub repairs: Vec<RepairReport<'a>>,
-    /// Values that were given the type that the schema asks for.
+    /// The values that were converted to the type of the schema.
     pub coercions: Vec<CoercionReport<'a>>,
-    /// The name as the model wrote it, where that was another one.
+    /// The name as the model wrote it, if that was another one.
     pub renamed_from: Option<&'a str>,
-    /// How it stands to the words beside it: [`BesideProse::name`](crate::BesideProse::name).
+    /// The call's place beside words: [`BesideProse::name`](crate::BesideProse::name).
     pub beside_prose: Option<&'static str>,
-    /// It may be shown as well as made: [`Acceptance::unsure`].
+    /// The call may be shown as well as made: [`Acceptance::unsure`].
     pub unsure: bool,
     /// The answer ends before the call does, and more could have followed: [`Acceptance::open_end`].
     pub open_end: bool,
-    /// It was not held against all of the schema: [`Acceptance::unchecked`].
+    /// The check did not cover all of the schema: [`Acceptance::unchecked`].
     pub unchecked: bool,
 }
 
 /// A call that is shown, not made.
 #[derive(Debug, Serialize)]
 pub struct ShownReport<'a> {
-    /// The tool that it names, as far as that can be read.
+    /// The name of its tool, as far as it can be read.
     pub name: Option<&'a str>,
-    /// The dialect that it is written in.
+    /// The dialect of the call.
     pub dialect: &'a str,
-    /// The bytes of the answer's text that it takes, markup included.
+    /// The bytes of the call in the answer's text, markup included.
     pub span: [u32; 2],
-    /// What shows it: [`ShownBy::name`](crate::ShownBy::name).
+    /// The sign that it is only shown: [`ShownBy::name`](crate::ShownBy::name).
     pub by: &'static str,
-    /// What shows it, in words that end a sentence: `it is indented like code`.
+    /// The sign that it is only shown, in words that end a sentence: `it is indented like code`.
     pub message: String,
 }
 
-/// One repair: the bytes `at`, which were `before`, were replaced by `put`.
+/// One repair: `put` replaces the bytes `at`, which were `before`.
 #[derive(Debug, Serialize)]
 pub struct RepairReport<'a> {
-    /// What was repaired: [`RepairKind::code`](callwright_json::RepairKind::code).
+    /// The kind: [`RepairKind::code`](callwright_json::RepairKind::code).
     pub kind: &'static str,
-    /// How much it takes for granted: `R1`, `R2`.
+    /// The class: `R1`, `R2`.
     pub class: &'static str,
     /// The bytes of the text, or of the native argument text.
     pub at: [u32; 2],
-    /// What stood there.
+    /// The text before the repair.
     pub before: &'a str,
-    /// What stands there instead.
+    /// The text after the repair.
     pub put: &'a str,
 }
 
-/// A value that got the type its schema asks for.
+/// A value that was converted to the type of its schema.
 #[derive(Debug, Serialize)]
 pub struct CoercionReport<'a> {
     /// A JSON pointer into the arguments, or into the repaired value.
@@ -132,41 +132,41 @@ pub struct CoercionReport<'a> {
 /// A refused call.
 #[derive(Debug, Serialize)]
 pub struct RefusalReport<'a> {
-    /// Which call of the answer it is, counted from 1.
+    /// The call's number in the answer, counted from 1.
     pub number: usize,
     /// The upstream's id.
     pub id: Option<&'a str>,
-    /// The tool that it names, as far as that can be read.
+    /// The name of its tool, as far as it can be read.
     pub name: Option<&'a str>,
     /// The dialect that the call was written in.
     pub dialect: &'a str,
-    /// The bytes of the answer's text that it takes, markup included.
+    /// The bytes of the call in the answer's text, markup included.
     pub span: [u32; 2],
     /// The payload as the model wrote it.
     pub block: &'a str,
-    /// Why.
+    /// The reason.
     #[serde(flatten)]
     pub why: WhyReport<'a>,
 }
 
-/// Why there is no call, or no repaired text.
+/// The reason why there is no call, or no repaired text.
 #[derive(Debug, Serialize)]
 pub struct WhyReport<'a> {
     /// The stable name of the reason: [`Reason::code`].
     pub code: &'static str,
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     pub message: String,
     /// The suspect place in the payload.
     pub position: Option<PositionReport>,
-    /// What to do about it, one sentence each.
+    /// The advice, one sentence each.
     pub hints: Vec<String>,
     /// The payload, fixed, if there is a way; `certain` if there is only one.
     pub fix: Option<FixReport>,
-    /// What the readers found.
+    /// The findings of the readers.
     pub diagnostics: Vec<DiagnosticReport>,
     /// The readings of an ambiguous payload, as strict JSON texts.
     pub readings: &'a [String],
-    /// What does not fit the schema.
+    /// The violations of the schema.
     pub violations: Vec<ViolationReport<'a>>,
     /// The declared names that come closest to an unknown one, best first.
     pub nearest: &'a [String],
@@ -190,11 +190,11 @@ pub struct PositionReport {
 pub struct FixReport {
     /// The whole payload, fixed.
     pub text: String,
-    /// Whether it is the only way to read it.
+    /// The fix is the only way to read the payload.
     pub certain: bool,
 }
 
-/// What a reader found.
+/// A finding of a reader.
 #[derive(Debug, Serialize)]
 pub struct DiagnosticReport {
     /// The stable name of the problem.
@@ -203,7 +203,7 @@ pub struct DiagnosticReport {
     pub at: [u32; 2],
 }
 
-/// One way in which arguments do not fit a schema.
+/// One violation of a schema.
 #[derive(Debug, Serialize)]
 pub struct ViolationReport<'a> {
     /// A JSON pointer into the arguments.
@@ -215,7 +215,7 @@ pub struct ViolationReport<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The report on what [`parse`](crate::parse) made of `text` and the `native` calls.
+    /// Makes the report on the outcome of [`parse`](crate::parse) for `text` and the `native` calls.
     pub fn of(outcome: &'a Outcome, text: &'a str, native: &[NativeCall<'a>]) -> Report<'a> {
         // Each native call has a text of its own, and one verdict.
         let mut arguments = native.iter().map(|native| native.arguments);
@@ -225,15 +225,15 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The report on an outcome whose calls come from several answers: `source` gives the text that the repairs of a call are
-    /// edits of. It is asked once for each verdict, in their order.
+    /// Makes the report on an outcome whose calls come from several answers. `source` gives the text that the repairs
+    /// of a call edit; it is called once for each verdict, in their order.
     pub fn of_verdicts(outcome: &'a Outcome, mut source: impl FnMut(&'a Verdict) -> &'a str) -> Report<'a> {
         let mut calls = Vec::new();
         let mut refusals = Vec::new();
         let (mut repairs, mut repair_counts) = (Vec::new(), BTreeMap::new());
         for (at, verdict) in outcome.verdicts.iter().enumerate() {
             let source = match (source(verdict), verdict) {
-                // Nobody kept the text that it stands in.
+                // The text around the call is not kept.
                 (_, Verdict::Accepted(call)) if call.is_apart => "",
                 (source, _) => source,
             };
@@ -258,7 +258,7 @@ impl<'a> Report<'a> {
 }
 
 impl<'a> WhyReport<'a> {
-    /// Why `refusal` was made, with what to do about it.
+    /// Makes the report on the reason of `refusal`, with advice.
     pub fn of(refusal: &'a Refusal) -> WhyReport<'a> {
         let feedback = refusal.feedback();
         let place = |at: Span| {
@@ -289,13 +289,13 @@ impl<'a> WhyReport<'a> {
     }
 }
 
-/// What became of one text that was to be repaired.
+/// The report on one text to repair.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum HealReport<'a> {
-    /// It is strict JSON now.
+    /// The text became strict JSON.
     Healed(HealedReport<'a>),
-    /// There is not exactly one reading.
+    /// The text does not have exactly one reading.
     Refused(UnhealedReport),
 }
 
@@ -304,15 +304,15 @@ pub enum HealReport<'a> {
 pub struct HealedReport<'a> {
     /// The version of this form: [`VERSION`].
     pub version: u32,
-    /// The strict JSON, as text: byte for byte the source where that was right.
+    /// The strict JSON text; the source itself, byte for byte, if that was right.
     pub output_text: &'a str,
     /// The class of the worst repair: `R0`, `R1`, `R2`.
     pub class: &'static str,
-    /// What was repaired, in order.
+    /// The repairs, in order.
     pub repairs: Vec<RepairReport<'a>>,
-    /// Values that were given the type that the schema asks for.
+    /// The values that were converted to the type of the schema.
     pub coercions: Vec<CoercionReport<'a>>,
-    /// It was not held against all of the schema: [`Healed::unchecked`].
+    /// The check did not cover all of the schema: [`Healed::unchecked`].
     pub unchecked: bool,
 }
 
@@ -321,26 +321,26 @@ pub struct HealedReport<'a> {
 pub struct UnhealedReport {
     /// The version of this form: [`VERSION`].
     pub version: u32,
-    /// What is wrong, in one line.
+    /// The fault, in one line.
     pub error: String,
     /// The stable name of the reason: [`Reason::code`].
     pub code: &'static str,
     /// The suspect place.
     pub position: Option<PositionReport>,
-    /// What to do about it, one sentence each.
+    /// The advice, one sentence each.
     pub hints: Vec<String>,
     /// The text, fixed, if there is a way.
     pub fix: Option<FixReport>,
-    /// What the readers found.
+    /// The findings of the readers.
     pub diagnostics: Vec<DiagnosticReport>,
     /// The readings of an ambiguous text, as strict JSON texts.
     pub readings: Vec<String>,
-    /// What does not fit the schema, one sentence each.
+    /// The violations of the schema, one sentence each.
     pub violations: Vec<String>,
 }
 
 impl<'a> HealReport<'a> {
-    /// The report on what [`crate::heal`] made of `source`.
+    /// Makes the report on the `result` of [`crate::heal`] for `source`.
     pub fn of(result: &'a Result<Healed, Reason>, source: &'a str) -> HealReport<'a> {
         match result {
             Ok(healed) => HealReport::Healed(HealedReport {
@@ -423,11 +423,11 @@ fn of_refusal(refusal: &Refusal) -> RefusalReport<'_> {
     }
 }
 
-/// The JSON text as a value. A line break in strict JSON stands only between tokens; as a space it keeps a
-/// report on one line.
+/// Returns the JSON text as a value. A line break in strict JSON stands only between tokens, so a space in its place
+/// keeps a report on one line.
 fn value(json: &str) -> Box<RawValue> {
     let one_line = json.replace(['\n', '\r'], " ");
-    // INVARIANT: arguments are strict JSON, so nothing is ever replaced by this null.
+    // INVARIANT: arguments are strict JSON, so this null replaces nothing.
     RawValue::from_string(one_line).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
@@ -446,7 +446,7 @@ fn problem_code(problem: Problem) -> &'static str {
         Problem::Limit => "limit",
         Problem::NotANumber => "not-a-number",
         Problem::OpenEscape => "open-escape",
-        // `Problem` may grow; what is new is unreadable until it gets a name here.
+        // `Problem` may grow; a new one is unreadable until it gets a name here.
         _ => "unreadable",
     }
 }

@@ -1,4 +1,4 @@
-//! What became of each call that a model tried to make: accepted, or refused with a reason.
+//! The verdict on each call that a model tried to make: accepted, or refused with a reason.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,25 +11,25 @@ use crate::tools::nearest::nearest_tool;
 use crate::tools::{Tool, ToolSet};
 use crate::value::Value;
 
-/// The name of the dialect of calls that an upstream made natively, which stand in no text.
+/// The dialect's name for native calls, which stand in no text.
 pub(crate) const NATIVE: &str = "native";
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// A declared tool, arguments that fit its schema, and only one way to read them.
+    /// The tool is declared, the arguments fit its schema, and there is only one way to read them.
     Accepted(Acceptance),
-    /// Not a call that may run, and why.
+    /// The call may not run, for a reason.
     Refused(Refusal),
 }
 
 impl Verdict {
-    /// Was the call made natively, not found in the text?
+    /// Returns whether the call was made natively, not found in the text.
     pub fn is_native(&self) -> bool {
         self.head().1 == NATIVE
     }
 
-    /// The tool that it names, as far as that can be read, its dialect, and where it stands.
+    /// Returns the name of the tool, as far as it can be read, the dialect, and the place.
     pub(crate) fn head(&self) -> (Option<&str>, &Cow<'static, str>, Span) {
         match self {
             Verdict::Accepted(call) => (Some(&call.name), &call.dialect, call.span),
@@ -45,41 +45,41 @@ pub struct Acceptance {
     pub id: Option<String>,
     /// The tool's declared name.
     pub name: String,
-    /// The arguments: strict JSON text of an object that fits the tool's schema. Byte for byte the model's
-    /// where that was valid.
+    /// The arguments: strict JSON text of an object that fits the tool's schema. Valid arguments stay as the model
+    /// wrote them, byte for byte.
     pub arguments: String,
     /// The name of the dialect that the call was written in.
     pub dialect: Cow<'static, str>,
-    /// Where the call stands in the text, markup included.
+    /// The call's place in the text, markup included.
     pub span: Span,
-    /// What was repaired: edits of the text, or of the native argument text.
+    /// The repairs: edits of the text, or of the native argument text.
     pub repairs: Vec<Repair>,
-    /// The name as the model wrote it, where that was not the declared one; empty where it wrote none, and the request leaves
+    /// The name as the model wrote it, if that was not the declared one; empty if it wrote none, and the request leaves
     /// one tool.
     pub renamed_from: Option<String>,
-    /// Values that were given the type that the schema asks for.
+    /// The values that were converted to the type of the schema.
     pub coercions: Vec<Coercion>,
-    /// How it stands to what the model says beside its calls; `None` where it says nothing, and of a native call. In an
-    /// [event](crate::Event::Call) it is not known yet what comes behind it.
+    /// The call's place beside the model's words; `None` without words, and for a native call. An
+    /// [event](crate::Event::Call) comes before the words behind the call.
     pub beside_prose: Option<BesideProse>,
-    /// The answer ends before the call does, and the tool's schema lets more stand there: `{"city": "Paris"` of a tool
-    /// that also takes `days`. Whether the model forgot the bracket or was cut, the text cannot tell: where a call
-    /// that lacks something costs more than a question, ask before it runs.
+    /// The answer ends before the call does, and the tool's schema lets more follow: `{"city": "Paris"` for a tool that
+    /// also takes `days`. The text cannot tell whether the model forgot the bracket or was cut. If an incomplete call
+    /// costs more than a question, ask before it runs.
     pub open_end: bool,
-    /// To hold its arguments against all of the tool's schema would take more work than a check may do, and nothing that was
-    /// looked at is wrong: see [`Schema::check_whole`](crate::Schema::check_whole). [`Policy::Strict`](crate::Policy::Strict) refuses it.
-    /// What of a schema is never checked is known before: [`ToolSet::unchecked`](crate::ToolSet::unchecked).
+    /// The check of the arguments would take more work than it may do, and found no violation so far: see
+    /// [`Schema::check_whole`](crate::Schema::check_whole). [`Policy::Strict`](crate::Policy::Strict) refuses such a
+    /// call. [`ToolSet::unchecked`](crate::ToolSet::unchecked) lists the parts of a schema that are never checked.
     pub unchecked: bool,
-    /// It stands where a call may as well be shown as made: between words, in another dialect than the one that was asked
-    /// for ([`Context::asked`](crate::Context::asked)). Ask before it runs: the model may be told to make it alone.
+    /// The call may as well be shown as made: it stands between words, in another dialect than the requested one
+    /// ([`Context::asked`](crate::Context::asked)). Ask before it runs: the model can make it again, alone.
     pub unsure: bool,
-    /// It stands in reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)), and so do its
-    /// places: they are bytes of the stretch of reasoning that it stands in.
+    /// The call stands in reasoning that the upstream keeps apart ([`Delta::Reasoning`](crate::Delta::Reasoning)). Its
+    /// places are bytes of that stretch of reasoning.
     pub is_apart: bool,
 }
 
-/// How a call in the text stands to the words beside it, from the surest sign that it is meant to the weakest. What is said
-/// between its words, or in the middle of a sentence, may be shown rather than made: who may run it should ask.
+/// The place of a call in the text beside words, from the surest sign that the call is meant to the weakest. A call
+/// between words, or in a sentence, may be shown rather than made: ask before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BesideProse {
     /// Words stand before it, in earlier lines.
@@ -95,7 +95,7 @@ pub enum BesideProse {
 }
 
 impl BesideProse {
-    /// Its name: `above`, `below`, `line`, `between`, `sentence`.
+    /// Returns its name: `above`, `below`, `line`, `between`, `sentence`.
     pub fn name(self) -> &'static str {
         match self {
             BesideProse::Above => "above",
@@ -108,7 +108,7 @@ impl BesideProse {
 }
 
 impl Acceptance {
-    /// The arguments as a value of a type of one's own; the text itself is the field of this name.
+    /// Returns the arguments as a value of a type of one's own; the field of this name holds the text.
     ///
     /// ```
     /// use callwright::{Context, ToolSet, parse};
@@ -129,12 +129,12 @@ impl Acceptance {
     /// ```
     ///
     /// # Errors
-    /// When they are no `T`: the schema allows what the type does not.
+    /// An error means that they are not a `T`: the schema allows more than the type.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.arguments)
     }
 
-    /// The refusal of the call, which stands at `span` of `text`.
+    /// Makes the refusal of the call, which stands at `span` of `text`.
     pub(crate) fn refused(self, span: Span, text: &str, reason: Reason) -> Refusal {
         Refusal {
             id: self.id,
@@ -147,13 +147,13 @@ impl Acceptance {
         }
     }
 
-    /// The arguments as JSON, members and numbers as they are written.
+    /// Returns the arguments as JSON; the order of members and the digits of numbers stay.
     pub fn to_value(&self) -> Value {
-        // INVARIANT: what is accepted is strict JSON, and no string in it holds half a surrogate pair.
+        // INVARIANT: accepted arguments are strict JSON, and no string in them holds half a surrogate pair.
         self.arguments.parse().unwrap_or_default()
     }
 
-    /// The arguments without whitespace between tokens, otherwise as they stand: `{"a": 1}` → `{"a":1}`.
+    /// Returns the arguments without whitespace between tokens: `{"a": 1}` → `{"a":1}`.
     pub fn compact_arguments(&self) -> String {
         let (mut in_string, mut is_escaped) = (false, false);
         let is_kept = |c: &char| {
@@ -165,7 +165,7 @@ impl Acceptance {
         self.arguments.chars().filter(is_kept).collect()
     }
 
-    /// The worst class of all that was done to the call.
+    /// Returns the worst class of all repairs and coercions of the call.
     pub fn class(&self) -> Class {
         let repairs = class_of(&self.repairs);
         let inferred = self.renamed_from.is_some() || !self.coercions.is_empty();
@@ -178,21 +178,21 @@ impl Acceptance {
 pub struct Refusal {
     /// The id that the upstream gave the call, if any.
     pub id: Option<String>,
-    /// The tool that it names, as far as that can be read.
+    /// The name of its tool, as far as it can be read.
     pub name: Option<String>,
     /// The name of the dialect that the call was written in.
     pub dialect: Cow<'static, str>,
-    /// Which call of the answer it is, counted from 1.
+    /// The call's number in the answer, counted from 1.
     pub number: usize,
-    /// Where the call stands in the text, markup included.
+    /// The call's place in the text, markup included.
     pub span: Span,
     /// The payload as the model wrote it: the JSON block, the argument list.
     pub block: String,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why a call is refused.
+/// The reason for which a call is refused.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Reason {
@@ -203,17 +203,17 @@ pub enum Reason {
         /// All declared names.
         declared: Vec<String>,
     },
-    /// The tool is declared, but the request that was answered offers others alone.
+    /// The tool is declared, but the request offers only others.
     NotOffered {
-        /// The names of those that it offers.
+        /// The names of the offered tools.
         offered: Vec<String>,
     },
     /// The payload cannot be read. The diagnostics' spans are bytes of [`Refusal::block`].
     Unreadable(Vec<Diagnostic>),
     /// The payload ends before the call does; the spans are bytes of [`Refusal::block`].
     Truncated(Vec<Diagnostic>),
-    /// The call was repaired at its end, and more could have stood there: see [`Acceptance::open_end`]. The call as it
-    /// would be if nothing were missing; it is right if the model makes it again. Only where
+    /// The call was repaired at its end, and more could have followed: see [`Acceptance::open_end`]. It holds the call
+    /// as if nothing were missing, which is right if the model makes it again. Only
     /// [`Context::doubt_open_ends`](crate::Context::doubt_open_ends) asks for it.
     OpenEnd(Box<Acceptance>),
     /// The payload can be read in several ways that are equally likely.
@@ -228,7 +228,7 @@ pub enum Reason {
 }
 
 impl Refusal {
-    /// The refusal of a whole text that [`crate::heal`] could not repair, for `reason`: what it says of calls holds for
+    /// Makes the refusal, for `reason`, of a whole text that [`crate::heal`] could not repair: rules for calls hold for
     /// such a text too.
     pub fn of_text(text: &str, reason: Reason) -> Refusal {
         Refusal {
@@ -244,14 +244,14 @@ impl Refusal {
 }
 
 impl Reason {
-    /// Says that none of the declared `tools` is `written`.
+    /// Makes the reason that none of the declared `tools` is `written`.
     pub(crate) fn unknown_tool(written: &str, tools: &ToolSet) -> Reason {
         let declared = || tools.iter().map(Tool::name);
         let nearest = nearest_tool(written, &mut declared()).into_iter().map(str::to_owned).collect();
         Reason::UnknownTool { nearest, declared: declared().map(str::to_owned).collect() }
     }
 
-    /// The stable name for programs.
+    /// Returns the stable name for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Reason::UnknownTool { .. } => "unknown-tool",
@@ -267,7 +267,7 @@ impl Reason {
     }
 }
 
-/// Was a bound met: that of nesting, or that of the ways to read a text?
+/// Returns whether the text met a bound: that of nesting, or that of the ways to read it.
 fn is_too_long(why: &[Diagnostic]) -> bool {
     why.first().is_some_and(|diagnostic| diagnostic.problem == Problem::Limit)
 }
@@ -275,7 +275,7 @@ fn is_too_long(why: &[Diagnostic]) -> bool {
 /// The first bound is [`MAX_DEPTH`](callwright_json::MAX_DEPTH).
 const TOO_LONG: &str = "it is nested deeper than 128 levels, or can be read in more ways than are looked at";
 
-/// One lower-case sentence for people and logs. What to tell a model is [`Refusal::feedback`].
+/// One lower-case sentence for people and logs. [`Refusal::feedback`] makes the text for the model.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -324,25 +324,25 @@ impl fmt::Display for ShapeError {
     }
 }
 
-/// `` `a`, `b` ``
+/// Lists the names in ticks: `` `a`, `b` ``
 fn listed(names: &[String]) -> String {
     let names = names.iter().map(|name| format!("`{}`", name.escape_debug()));
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// How a readable value fails to be a call.
+/// The fault of a readable value that is not a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// It has arguments, but nothing names the tool. These declared ones take them.
+    /// The value has arguments, but no tool's name. These declared tools take such arguments.
     NoName(Vec<String>),
-    /// The arguments are of another type than an object: its JSON Schema name (`string`, `array`, …).
+    /// The arguments are not an object, but a value of this type in JSON Schema (`string`, `array`, …).
     ArgumentsNotObject(&'static str),
     /// An expression stands where a value is needed: `f(a=g(1))`.
     Expression,
-    /// It stands in a block of code, `for c in cities:`, which nobody runs.
+    /// The call stands in a block of code that nobody runs: `for c in cities:`.
     InCode,
-    /// It is the definition of a tool, or has the schema of one in the place of its arguments.
+    /// The value is the definition of a tool, or has its schema in the place of the arguments.
     Definition,
     /// The argument of this name stands beside the others: `{"name": "f", "arguments": {"a": 1}, "b": 2}`.
     BesideArguments(String),
@@ -350,16 +350,16 @@ pub enum ShapeError {
     Twice(String),
 }
 
-/// Everything that one answer of a model came to.
+/// The whole result of one answer of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// What the model said besides its calls, markup taken out.
+    /// The model's words besides its calls, without markup.
     pub text: String,
-    /// What it thought, where that is marked as such.
+    /// The model's thoughts, as far as they are marked.
     pub reasoning: String,
-    /// Its calls, in the order in which it made them.
+    /// The model's calls, in the order in which it made them.
     pub verdicts: Vec<Verdict>,
-    /// What looks like a call in the text and is only shown there. It is a part of [`Outcome::text`].
+    /// The calls that the text only shows. They are a part of [`Outcome::text`].
     pub shown: Vec<ShownCall>,
 }
 
@@ -367,13 +367,13 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShownCall {
-    /// The tool that it names, as far as that can be read.
+    /// The name of its tool, as far as it can be read.
     pub name: Option<String>,
-    /// The name of the dialect that it is written in.
+    /// The name of its dialect.
     pub dialect: Cow<'static, str>,
-    /// Where it stands in the text, markup included.
+    /// Its place in the text, markup included.
     pub span: Span,
-    /// What shows it.
+    /// The sign that it is only shown.
     pub by: ShownBy,
 }
 
@@ -384,43 +384,44 @@ impl ShownCall {
     }
 }
 
-/// What says that a call is only shown: what stands around it or beside it, never what that means.
+/// The sign that a call is only shown: the text around or beside it, never the meaning of that text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ShownBy {
-    /// A fence that holds more than calls, or is none of three backticks.
+    /// A fence holds more than calls, or is not made of three backticks.
     Fence,
-    /// Its indent, that of code.
+    /// The call is indented like code.
     Indent,
-    /// The mark at the beginning of its line: of a quotation, a table, a patch, a log.
+    /// A mark of a quotation, a table, a patch or a log begins its line.
     Prefix,
-    /// An element around it, with words outside.
+    /// An element stands around the call, with words outside.
     Element,
-    /// Quotes, ticks, brackets or emphasis around it, with words outside.
+    /// Quotes, ticks, brackets or emphasis stand around the call, with words outside.
     Pair,
-    /// Words before and behind it on its line.
+    /// Words stand before and behind the call on its line.
     Line,
-    /// Without marks, it is a word of a sentence.
+    /// The call has no marks and is a word of a sentence.
     Sentence,
-    /// Without marks, it stands between words; or beside words, where the model makes its calls natively, and is not right.
+    /// The call has no marks and stands between words. A wrong call counts, too, if it stands beside words and the
+    /// model makes its calls natively.
     Between,
-    /// Without marks, it stands beside a call with marks.
+    /// The call has no marks and stands beside a call with marks.
     OtherForm,
-    /// It says a call again that was made before.
+    /// The model made the same call before.
     Repeat,
-    /// It may be made or shown, and stays in the text: see [`Acceptance::unsure`]. Who can ask the model
-    /// [may](Outcome::confirmation).
+    /// The call may be made or shown, and stays in the text: see [`Acceptance::unsure`]. Callers can
+    /// [ask](Outcome::confirmation) the model.
     Unsure,
 }
 
 impl ShownBy {
-    /// Its name: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`, `between`, `other_form`,
+    /// Returns its name: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`, `between`, `other_form`,
     /// `repeat`, `unsure`.
     pub fn name(self) -> &'static str {
         self.words().0
     }
 
-    /// Its name, and why the call is shown, as the end of a sentence.
+    /// Returns its name, and the sign in words that end a sentence.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             ShownBy::Fence => {
@@ -446,7 +447,7 @@ impl ShownBy {
     }
 }
 
-/// Why the call is shown, as the end of a sentence: `it is indented like code`.
+/// The sign in words that end a sentence: `it is indented like code`.
 impl fmt::Display for ShownBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.words().1)
@@ -454,7 +455,7 @@ impl fmt::Display for ShownBy {
 }
 
 impl Outcome {
-    /// The accepted calls.
+    /// Returns the accepted calls.
     pub fn calls(&self) -> impl Iterator<Item = &Acceptance> {
         self.verdicts.iter().filter_map(|v| match v {
             Verdict::Accepted(call) => Some(call),
@@ -462,7 +463,7 @@ impl Outcome {
         })
     }
 
-    /// The refused calls.
+    /// Returns the refused calls.
     pub fn refusals(&self) -> impl Iterator<Item = &Refusal> {
         self.verdicts.iter().filter_map(|v| match v {
             Verdict::Accepted(_) => None,
