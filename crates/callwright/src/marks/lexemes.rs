@@ -262,6 +262,10 @@ impl Patterns {
         }
         if !is_named {
             all.closer(&form.argument_close, Kind::ArgumentClose(None));
+            // `<parameter=city>Paris</city>`
+            for (n, key) in keys.iter().enumerate().filter(|(_, key)| index.holds(key)) {
+                all.add(Kind::ArgumentClose(Some(n)), Make::Half, prices::EDIT, 0, &["</", key, ">"], false);
+            }
         }
         all.piece(Kind::ArgumentPiece, &form.argument.head);
         if let Some(token) = form.token() {

@@ -258,8 +258,8 @@ fn one_wrong_sign_is_mended_or_refused() {
         let shares = shares(seed, rounds(120), is_of_two);
         println!("seed {seed}, two calls {is_of_two}: {shares:?}");
         // The slip may be in the list around both calls. A misspelled name without marks is text, and so is a closer that
-        // has lost its shape behind a finished call (`{…}⏎``` with two backticks).
-        let (exact, said, lost) = if is_of_two { (73.0, 0.8, 1.7) } else { (76.0, 0.6, 1.6) };
+        // has lost its shape behind a finished call (`{…}⏎``` with two backticks). A sign beside a number may belong to it.
+        let (exact, said, lost) = if is_of_two { (72.8, 0.8, 1.7) } else { (76.0, 0.6, 1.6) };
         assert!(exact - slack(exact, shares.of) <= shares.exact, "{shares:?}");
         for (share, most) in [(shares.said, said), (shares.lost, lost), (shares.wrong, 1.3)] {
             assert!(share <= most + slack(most, shares.of), "{shares:?}");
