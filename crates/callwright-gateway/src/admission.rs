@@ -34,7 +34,7 @@ impl Admitted {
         self.0.as_ref().map_or_else(|| Owner::of(headers), |key| Owner::Key(key.bytes()))
     }
 
-    /// What it sees of a store.
+    /// Returns the part of a store that it sees.
     pub(crate) fn sees(&self, store: &Store) -> Store {
         match &self.0 {
             Some(key) => store.seen_by(callwright_store::Owner::of_key(key.bytes()), self.sees_all()),
@@ -42,7 +42,7 @@ impl Admitted {
         }
     }
 
-    /// Does it see what others do? Where no keys are configured there are no others.
+    /// Returns whether it sees what others do. Where no keys are configured there are no others.
     pub(crate) fn sees_all(&self) -> bool {
         self.0.as_ref().is_none_or(|key| key.sessions() == Sessions::All)
     }
@@ -60,7 +60,7 @@ impl Admission {
         }
     }
 
-    /// May the request with these headers be answered?
+    /// Lets the request with these headers in.
     ///
     /// # Errors
     /// What is missing.
@@ -75,9 +75,9 @@ impl Admission {
         }
     }
 
-    /// Does a page of another site ask for what nobody needs a key for? Of a request without a body a browser sends it
-    /// along unasked, whether the page may read the answer or not: `<img src="http://127.0.0.1:4000/v1/models">`, a
-    /// socket's handshake. With a key it would be asked first.
+    /// Returns whether a page of another site asks for what nobody needs a key for. A request without a body is sent by a browser
+    /// unasked, whether the page may read the answer or not: `<img src="http://127.0.0.1:4000/v1/models">`, a socket's handshake.
+    /// With a key it would ask first.
     pub(crate) fn is_blind(&self, headers: &HeaderMap) -> bool {
         match self {
             Admission::Keys(_) => false,
@@ -85,8 +85,8 @@ impl Admission {
         }
     }
 
-    /// May the request with these headers see what was said? A browser sends a key along by itself once it has it, so
-    /// a page of another site may not even ask.
+    /// Lets the request with these headers see the sessions. A browser sends a key along by itself once it has it, so a page of
+    /// another site may not even ask.
     ///
     /// # Errors
     /// What is missing, or who asks.
@@ -106,7 +106,7 @@ impl Admission {
     }
 }
 
-/// Does a page of another site ask?
+/// Returns whether a page of another site asks.
 fn is_foreign(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let site = text(SEC_FETCH_SITE).is_some_and(|site| !matches!(site, "same-origin" | "none"));
@@ -131,8 +131,8 @@ fn basic(headers: &HeaderMap) -> Option<Vec<u8>> {
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Is the body said to be JSON? A page of another site cannot say so without asking first, and is never told
-/// yes; so a page's request that does not say it is not taken.
+/// Accepts a body that is said to be JSON. A page of another site cannot say so without asking first, and is never told yes; so a
+/// page's request that does not say it is not taken.
 ///
 /// # Errors
 /// Any other type; none at all where a browser asks.
@@ -154,7 +154,7 @@ pub(crate) fn is_json_of_a_page(headers: &HeaderMap) -> Result<(), Problem> {
     if is_of_a_page(headers) { is_json(headers) } else { Ok(()) }
 }
 
-/// Does a browser say that a page asks?
+/// Returns whether a browser says that a page asks.
 fn is_of_a_page(headers: &HeaderMap) -> bool {
     headers.contains_key(ORIGIN) || headers.contains_key(SEC_FETCH_SITE)
 }
@@ -177,7 +177,7 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(key.trim_ascii())
 }
 
-/// Is the host that is asked for `localhost` or an address? HTTP/1.0 may name none.
+/// Returns whether the host of the request is `localhost` or an address. HTTP/1.0 may name none.
 fn is_local(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST) else { return true };
     let Ok(host) = host.to_str() else { return false };

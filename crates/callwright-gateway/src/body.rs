@@ -76,7 +76,7 @@ pub(crate) struct Open(Arc<AtomicUsize>);
 #[derive(Debug)]
 pub(crate) struct Permit {
     open: Open,
-    /// What its body takes of the room for all bodies.
+    /// The share of its body in the room for all bodies.
     pub(crate) share: Share,
 }
 
@@ -98,7 +98,7 @@ impl Drop for Permit {
     }
 }
 
-/// How much room an announced body gets before it has come.
+/// The room that an announced body gets before it has come.
 const MOST_AT_ONCE: usize = 256 << 10;
 
 /// Collects a request's body of at most `limit` bytes, within `time` and as far as there is room for it.

@@ -1,4 +1,4 @@
-//! What can be set about the server itself. Plain data with defaults.
+//! The settings of the server itself. Plain data with defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -13,19 +13,19 @@ use callwright_store::{Secrets, StoreConfig};
 /// Everything that a [`Gateway`](crate::Gateway) needs to know, apart from its relay.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
-    /// Where it listens. Port 0 takes any that is free.
+    /// The address on which it listens. Port 0 takes any that is free.
     pub listen: SocketAddr,
     /// Who may ask. Without any, everyone who reaches the address.
     pub keys: Vec<ClientKey>,
-    /// May it listen on other addresses than loopback without keys?
+    /// It may listen on other addresses than loopback without keys.
     pub allow_open: bool,
     /// The threads, bounds and times of the server.
     pub server: ServerConfig,
-    /// Where traces are sent.
+    /// The collector of traces.
     pub traces: TraceConfig,
-    /// Where requests are kept; nowhere where there is none.
+    /// The store that keeps requests; `None` keeps nothing.
     pub keep: Option<KeepConfig>,
-    /// What must never be seen, in traces or elsewhere. What the environment gives out comes to it.
+    /// The secrets that nobody must see, in traces or elsewhere. The environment's own come to them.
     pub secrets: Secrets,
 }
 
@@ -43,14 +43,14 @@ impl Default for GatewayConfig {
     }
 }
 
-/// Where requests are kept.
+/// The store that keeps requests.
 #[derive(Clone, Debug)]
 pub struct KeepConfig {
     /// The store. What the gateway knows to be secret is masked in it.
     pub store: StoreConfig,
     /// The folder that dumps are written to.
     pub dumps: PathBuf,
-    /// Is a store that cannot be opened a reason not to start? Else nothing is kept then.
+    /// A store that cannot be opened is a reason not to start. Else nothing is kept then.
     pub is_needed: bool,
 }
 
@@ -58,17 +58,17 @@ pub struct KeepConfig {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerConfig {
-    /// How many threads answer requests; 0 stands for one per core.
+    /// The number of threads that answer requests; 0 stands for one per core.
     pub workers: usize,
-    /// How many requests may be open at once. Any more are answered 503.
+    /// The most requests that may be open at once. Any more are answered 503.
     pub open_requests: usize,
     /// The origins whose pages may ask from a browser, `https://app.example`; `*` stands for any. Without one, none may.
     pub cors_origins: Vec<String>,
-    /// How long a connection may take for a request's headers, its idle time before them included.
+    /// The time that a connection may take for a request's headers, its idle time before them included.
     pub header_seconds: f64,
-    /// How long a request's body may take.
+    /// The time that a request's body may take.
     pub body_seconds: f64,
-    /// How long a client may leave its answer unread.
+    /// The time for which a client may leave its answer unread.
     pub stall_seconds: f64,
     /// Once asked to stop: how long `/readyz` says so before no more connections are taken.
     pub notice_seconds: f64,
@@ -91,7 +91,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// A number of seconds as a duration; what is no such number is a day.
+/// A number of seconds as a duration; any other number is a day.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400))
 }

@@ -1,4 +1,4 @@
-//! What a request tells of its conversation: which one it is, what was said before, what is new.
+//! Reads a request's conversation: its session, the turns that were said before, and the new ones.
 //!
 //! A request holds the whole conversation so far. New is what stands behind the model's last turn; before that are
 //! turns that were kept when they happened, if this server saw them.
@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 pub(crate) struct Conversation {
     /// All up to the model's last turn, that turn included; made only where the session is not there yet.
     pub(crate) before: Before,
-    /// Has no model answered in it yet?
+    /// No model has answered in it yet.
     begins: bool,
-    /// What was said since.
+    /// The words that were said since.
     pub(crate) new: Vec<NewNode>,
     /// The user's first message.
     first: String,
@@ -32,7 +32,7 @@ struct Request<'t> {
 }
 
 impl Conversation {
-    /// Of a request's body; of what is none, nothing.
+    /// Reads a request's body; any other text has no conversation.
     pub(crate) fn of(body: &Bytes) -> Conversation {
         let Ok(Request { messages }) = serde_json::from_slice(body) else { return Conversation::default() };
         let mut values = messages.iter().map(|message| value(message));

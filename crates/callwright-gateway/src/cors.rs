@@ -32,7 +32,7 @@ impl Page {
         Some(Page { origin, is_allowed: allows(origins, request.headers()), wants })
     }
 
-    /// May it ask?
+    /// Returns whether it may ask.
     pub(crate) fn is_allowed(&self) -> bool {
         self.is_allowed
     }
@@ -60,7 +60,7 @@ impl Page {
     }
 }
 
-/// Does one of `origins` name the page that sends these headers?
+/// Returns whether one of `origins` names the page that sends these headers.
 pub(crate) fn allows(origins: &[String], headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return false };
     origins.iter().any(|allowed| allowed == "*" || allowed.as_bytes() == origin.as_bytes())

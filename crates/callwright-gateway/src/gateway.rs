@@ -38,7 +38,7 @@ pub struct Gateway {
     stop: Stop,
 }
 
-/// Should the gateway stop when the process is told to, by SIGINT or SIGTERM?
+/// The reaction to the signals that ask the process to stop, SIGINT and SIGTERM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signals {
     /// It drains at the first one, and closes at the second.
@@ -64,13 +64,13 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
     /// The system gives no thread or no runtime.
     Threads(io::Error),
-    /// What is to be kept cannot be.
+    /// The store cannot be opened.
     Store(StoreError),
 }
 
-/// How long the last spans may take.
+/// The time that the last spans may take.
 const LAST_SPANS: Duration = Duration::from_secs(3);
-/// How long what waits may take to be written.
+/// The time that waiting records may take to be written.
 const LAST_RECORDS: Duration = Duration::from_secs(10);
 
 impl Gateway {
@@ -119,7 +119,7 @@ impl Gateway {
         Ok(Gateway { listener, runtime, shared, relay, exporter, stop })
     }
 
-    /// Would [`Gateway::new`] take this configuration? Listens nowhere and asks nobody.
+    /// Checks whether [`Gateway::new`] would take this configuration. Listens nowhere and asks nobody.
     ///
     /// # Errors
     /// A configuration that cannot be used, or an address that is open to strangers.
@@ -134,13 +134,13 @@ impl Gateway {
         Relay::new(relay.clone(), env, Arc::new(Nobody)).map(|_| ()).map_err(StartError::Config)
     }
 
-    /// What answers its requests.
+    /// Returns the answerer of its requests.
     #[cfg(test)]
     pub(crate) fn api(&self) -> Api {
         Api { shared: self.shared.clone(), relay: self.relay.clone() }
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     ///
     /// # Errors
     /// The system does not say.
@@ -148,7 +148,7 @@ impl Gateway {
         self.listener.local_addr()
     }
 
-    /// What ends it.
+    /// Returns the handle that ends it.
     pub fn stop(&self) -> Stop {
         self.stop.clone()
     }

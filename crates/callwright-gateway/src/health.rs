@@ -1,4 +1,4 @@
-//! `/health`: does the upstream answer, and what can be asked of it?
+//! `/health`: whether the upstream answers, and what it offers.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,20 +9,20 @@ use callwright_relay::upstream::Upstream;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-/// How long an answer holds: probes that come often must not become load for the upstream.
+/// The time for which an answer holds: probes that come often must not become load for the upstream.
 const HOLDS: Duration = Duration::from_secs(2);
-/// How long the upstream may take.
+/// The time that the upstream may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest list of models that is read, in bytes.
 const MAX_LIST: usize = 8 << 20;
 
-/// What `/health` says.
+/// The answer of `/health`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Health {
     status: &'static str,
     default_model: Option<String>,
-    /// How many of the available models take tools natively.
+    /// The number of available models that take tools natively.
     native_function_calling_models: usize,
     fallback_function_calling_supported: bool,
     available_models_count: usize,
@@ -47,7 +47,7 @@ impl HealthCheck {
         HealthCheck { default_model, last: Mutex::new(None) }
     }
 
-    /// How it is now, or was a moment ago. Those who ask at once are answered together.
+    /// Returns the health of this moment, or of a moment ago. Those who ask at once are answered together.
     pub(crate) async fn health(&self, relay: &Relay) -> Health {
         let mut last = self.last.lock().await;
         if let Some((at, health)) = &*last
@@ -119,8 +119,8 @@ async fn listed_by(upstream: &Upstream) -> Result<ModelList, String> {
     serde_json::from_slice(&body).map_err(|_| format!("{name} answered with no list of models"))
 }
 
-/// What is configured or was learned counts first, then what the list says, then what is known otherwise. Nobody
-/// is asked for each single model.
+/// Returns whether a model takes tools natively: by the configuration and experience first, then by the list, then by what is
+/// known otherwise. Nobody is asked for each single model.
 fn is_native(relay: &Relay, model: &Model) -> bool {
     let route = relay.upstreams().route(&model.id);
     let Some(candidate) = route.candidates.first() else { return false };

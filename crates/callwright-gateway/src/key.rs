@@ -13,8 +13,8 @@ pub struct ClientKey {
     sessions: Sessions,
 }
 
-/// Which of the kept sessions a client sees, searches, counts and deletes with its key. What it writes goes to its own in
-/// any case.
+/// The kept sessions that a client sees, searches, counts and deletes with its key. Its own turns go to its own sessions in any
+/// case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sessions {
@@ -25,7 +25,7 @@ pub enum Sessions {
     All,
 }
 
-/// A text that is no hash of a key.
+/// A text that is not the hash of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyError;
 

@@ -14,7 +14,7 @@ use tracing_subscriber::{Layer, fmt as lines};
 
 use callwright_store::{Hiding, Secrets};
 
-/// How log lines look, and which are written.
+/// The form of log lines, and the choice of those that are written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogConfig {
@@ -30,7 +30,7 @@ impl Default for LogConfig {
     }
 }
 
-/// How log lines look.
+/// The form of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
@@ -41,7 +41,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// A level that is none.
+/// An unknown level.
 #[derive(Debug)]
 pub struct LogError(String);
 
@@ -57,7 +57,7 @@ impl LogConfig {
     /// Checks the configuration of logs before anything is logged.
     ///
     /// # Errors
-    /// A level that is none.
+    /// An unknown level.
     pub fn check(&self) -> Result<(), LogError> {
         self.targets().map(|_| ())
     }
@@ -66,7 +66,7 @@ impl LogConfig {
     /// call of a process does anything.
     ///
     /// # Errors
-    /// A level that is none.
+    /// An unknown level.
     pub fn start(&self, in_color: bool, secrets: &Secrets) -> Result<(), LogError> {
         let targets = self.targets()?;
         let secrets = secrets.clone();

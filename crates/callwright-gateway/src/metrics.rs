@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! The counters for Prometheus.
 //!
 //! Requests that have ended go in, the text of `/metrics` comes out. The number of series is bounded: clients
 //! name models as they like, so only models that an upstream has answered for get a name of their own, and of
@@ -24,7 +24,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::problem::Problem;
 
-/// How many models get a name of their own; the rest are `other`.
+/// The number of models that get a name of their own; the rest are `other`.
 const MAX_NAMES: usize = 100;
 
 /// All counters of a server.
@@ -243,7 +243,7 @@ impl Metrics {
     }
 }
 
-/// What was wrong with a call that was repaired.
+/// Names the error of a call that was repaired.
 fn healed_error(call: &Acceptance) -> Option<&'static str> {
     // A fence or a tag around a call is no fault of it.
     if Policy::Strict.admits(call) {
@@ -257,7 +257,7 @@ fn healed_error(call: &Acceptance) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with a call that is refused.
+/// Names the error of a call that is refused.
 fn refused_error(reason: &Reason) -> &'static str {
     match reason {
         Reason::UnknownTool { .. } | Reason::NotOffered { .. } | Reason::Shape(ShapeError::NoName(_)) => {

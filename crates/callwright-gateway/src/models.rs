@@ -8,7 +8,7 @@ use callwright_store::rfc3339;
 const PAGE: usize = 20;
 const MOST: usize = 1000;
 
-/// What servers call the size of a model's context.
+/// The names that servers have for the size of a model's context.
 const CONTEXTS: [&str; 3] = ["max_input_tokens", "context_length", "max_model_len"];
 
 /// The answer to `GET /v1/models`, or `GET /v1/models/ID`, for a client of messages; none where `body` lists no models.
@@ -49,7 +49,7 @@ pub(crate) fn created(listed: &Value) -> String {
     rfc3339(listed["created"].as_i64().unwrap_or_default().saturating_mul(1000))
 }
 
-/// How large a listed model's context is, in tokens, where the list says so.
+/// Returns the size of a listed model's context in tokens, where the list says so.
 pub(crate) fn context(listed: &Value) -> Option<u64> {
     CONTEXTS.iter().find_map(|key| listed[*key].as_u64())
 }

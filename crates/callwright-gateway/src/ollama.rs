@@ -1,4 +1,4 @@
-//! What clients of Ollama's API ask besides chats: which models there are, and what each can do. The format: `docs/api.md` of
+//! Answers clients of Ollama's API besides chats: which models there are, and what each can do. The format: `docs/api.md` of
 //! Ollama. Where the upstream is an Ollama, it is asked itself.
 
 use axum::extract::{Request, State};
@@ -21,7 +21,7 @@ use crate::route::{Route, post_only, routed};
 /// The version of Ollama whose API this is. Clients demand one: VS Code 0.6.4, for what models can do.
 const VERSION: &str = "0.14.2";
 
-/// What is asked of models that others have.
+/// Paths that ask models of others.
 const ASKED: [&str; 8] = [
     "/api/chat",
     "/api/tags",
@@ -33,11 +33,11 @@ const ASKED: [&str; 8] = [
     "/api/embeddings",
 ];
 
-/// What is done with models that the server has itself.
+/// Paths that change models of the server's own.
 const OWN: [&str; 6] =
     ["/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete", "/api/blobs/{digest}"];
 
-/// Is this a path of Ollama's API?
+/// Returns whether this is a path of Ollama's API.
 pub(crate) fn is_path(path: &str) -> bool {
     ASKED.contains(&path) || OWN.contains(&path) || path.starts_with("/api/blobs/")
 }
@@ -62,7 +62,7 @@ pub(crate) async fn answer(State(api): State<Api>, request: Request) -> Response
 }
 
 impl Api {
-    /// Answers a request of Ollama's API that is no chat.
+    /// Answers a request of Ollama's API that is not a chat.
     ///
     /// # Errors
     /// A body that cannot be taken, or a model that is not there.
@@ -126,7 +126,7 @@ fn listed(model: &Value) -> Value {
     })
 }
 
-/// What is told of one model. Whatever it can do itself, it has tools here.
+/// Describes one model. Whatever it can do itself, it has tools here.
 fn shown(model: &Value) -> Value {
     let mut info = Map::from_iter([
         ("general.architecture".into(), "unknown".into()),
@@ -146,7 +146,7 @@ fn shown(model: &Value) -> Value {
     })
 }
 
-/// What an Ollama tells of a model, with tools among what it can do.
+/// Adds tools to an Ollama's own description of a model.
 async fn with_tools(reply: Reply) -> Result<Reply, Problem> {
     let (status, headers) = (reply.status, reply.headers.clone());
     let body = whole(reply).await.ok_or_else(|| Problem::unreadable_error(status))?;

@@ -1,4 +1,4 @@
-//! How far the end of the server has come: workers, open answers and `/readyz` go by it.
+//! The phases of the server's end: workers, open answers and `/readyz` go by them.
 
 use tokio::sync::watch;
 

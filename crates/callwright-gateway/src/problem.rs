@@ -1,4 +1,4 @@
-//! What went wrong before a turn began, as clients expect to be told: OpenAI's unless the path is another API's.
+//! Problems before a turn begins, as clients expect to be told: OpenAI's form unless the path is another API's.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "unknown_url", message)
     }
 
-    /// What an Ollama does with the models that it has.
+    /// A request of Ollama's API is about models that the server has itself.
     pub(crate) fn has_no_models() -> Problem {
         let message = "Callwright has no models of its own: pull, create and delete them at their server.";
         Problem::new(StatusCode::NOT_FOUND, "no_models", message)
@@ -169,7 +169,7 @@ impl Problem {
         Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "foreign_origin", message) }
     }
 
-    /// What concerns all clients is told to keys that see all sessions.
+    /// A request concerns all clients, and its key sees its own sessions only.
     pub(crate) fn own_sessions_only() -> Problem {
         let message = "This key sees what was done with it alone: what concerns all clients is for keys with `sessions = \"all\"`.";
         Problem {
@@ -178,7 +178,7 @@ impl Problem {
         }
     }
 
-    /// What was said is shown with a key only, and none is configured.
+    /// Sessions are shown with a key only, and none is configured.
     pub(crate) fn keys_needed() -> Problem {
         let message = "Sessions are shown on loopback, or where keys are configured.";
         Problem { kind: "permission_error", ..Problem::new(StatusCode::FORBIDDEN, "keys_needed", message) }
@@ -218,7 +218,7 @@ impl Problem {
         self.code
     }
 
-    /// What a person is told.
+    /// Returns the sentence for a person.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

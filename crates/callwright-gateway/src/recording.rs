@@ -80,17 +80,17 @@ fn turn_of(record: &TurnRecord) -> NewTurn {
     }
 }
 
-/// Where a call was made.
+/// The place of a call.
 #[derive(Clone, Copy)]
 struct Place {
     /// From 1.
     attempt: usize,
     choice: usize,
-    /// Was nobody asked again after it?
+    /// Nobody was asked again after it.
     is_last: bool,
 }
 
-/// What became of a turn's calls.
+/// The fates of a turn's calls.
 #[derive(Default)]
 struct Tally {
     calls: Vec<Call>,

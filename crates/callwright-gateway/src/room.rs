@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::problem::Problem;
 
-/// How long a body waits for room. As long as it waits nothing more is read of it, and its client sends no more.
+/// The time for which a body waits for room. As long as it waits nothing more is read of it, and its client sends no more.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Room is dealt out in KiB: a semaphore counts, and so many bytes would not fit into 32 bits.
@@ -23,7 +23,7 @@ pub(crate) struct Room {
     units: u32,
 }
 
-/// What one body takes of it, up to where it is dropped.
+/// The share of one body, up to where it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     room: Room,
@@ -37,7 +37,7 @@ impl Room {
         Room { free: Arc::new(Semaphore::new(units as usize)), units }
     }
 
-    /// The share of a body of which nothing has come.
+    /// The share of a body before its first byte.
     pub(crate) fn share(&self) -> Share {
         Share { room: self.clone(), taken: None }
     }

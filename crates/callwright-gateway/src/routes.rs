@@ -125,7 +125,7 @@ async fn metrics(State(api): State<Api>, admitted: Option<Extension<Admitted>>) 
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 
-/// What is none of ours.
+/// Passes all other requests on.
 async fn pass(State(api): State<Api>, request: Request) -> Response {
     if ollama::is_path(below_v1(request.uri().path())) {
         return ollama::answer(State(api), request).await;

@@ -40,7 +40,7 @@ fn surface_of(path: &str, headers: &HeaderMap) -> Surface {
 }
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-callwright-request");
-/// What answers the requests of one connection.
+/// Answers the requests of one connection.
 #[derive(Clone)]
 pub(crate) struct Service {
     api: Api,
@@ -108,8 +108,8 @@ impl Service {
     }
 }
 
-/// What `answer` comes to; `None` where a defect, of ours or of a library, makes it panic. Then one request is lost, and the
-/// others go on: what they share is counted by guards, and a lock that was held is taken over.
+/// Returns the result of `answer`; `None` where a defect, of ours or of a library, makes it panic. Then one request is lost, and
+/// the others go on: what they share is counted by guards, and a lock that was held is taken over.
 async fn unless_it_panics<T>(answer: impl Future<Output = T>) -> Option<T> {
     let mut answer = pin!(answer);
     poll_fn(|context| {

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use callwright_store::Secrets;
 
-/// Where traces are sent.
+/// The collector of traces.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceConfig {
@@ -34,13 +34,13 @@ pub struct TraceConfig {
     pub headers: BTreeMap<String, String>,
 }
 
-/// How many spans wait to be sent.
+/// The most spans that wait to be sent.
 const QUEUE: usize = 4096;
-/// How many are sent at once.
+/// The number of spans that are sent at once.
 const BATCH: usize = 512;
-/// How long the first of a batch waits for others.
+/// The time for which the first of a batch waits for others.
 const GATHER: Duration = Duration::from_secs(1);
-/// How long the collector may take, in seconds.
+/// The time that the collector may take, in seconds.
 const PATIENCE: f64 = 5.0;
 
 /// Takes the spans of requests that have ended.

@@ -97,7 +97,7 @@ pub(crate) async fn accept(listener: &TcpListener, workers: &[Worker]) {
     }
 }
 
-/// What one worker's thread runs.
+/// The work of one worker's thread.
 struct Serve {
     api: Api,
     phase: watch::Receiver<Phase>,

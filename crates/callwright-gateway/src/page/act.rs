@@ -1,4 +1,4 @@
-//! What an agent did, as its journal tells it: what it was about to do, whether it did, what came of it.
+//! The acts of an agent, as its journal tells them: its intents, its effects, and their results.
 
 use callwright::value::Value;
 use callwright_store::{Node, NodeKind};
@@ -8,7 +8,7 @@ use super::layout::duration;
 use super::report::{pretty, pretty_text, text};
 use super::visible::visible;
 
-/// What a node of this subject is about, in one line; none of another one.
+/// Tells a node of this subject in one line; `None` for another one.
 pub(crate) fn told(node: &Node) -> Option<String> {
     let payload = &node.payload;
     match node.kind {
@@ -47,7 +47,7 @@ pub(crate) fn act(node: &Node) -> Option<Markup> {
     }
 }
 
-/// What came of a call, as a class and a word.
+/// Tells the result of a call, as a class and a word.
 fn outcome(payload: &Value) -> (&'static str, &'static str) {
     match payload.get("ok").and_then(Value::as_bool) {
         Some(true) => ("right", "done"),

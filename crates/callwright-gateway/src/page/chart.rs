@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::sessions::{count, grouped};
 
-/// What became of calls, in the order in which bars are stacked: class, word, count.
+/// The fates of calls, in the order in which bars are stacked: class, word, count.
 pub(crate) fn parts(counts: &Counts) -> [(&'static str, &'static str, i64); 4] {
     [
         ("right", "passed", counts.passed),
@@ -38,7 +38,7 @@ pub(crate) fn share(n: i64, most: i64) -> Markup {
     }
 }
 
-/// What the colours stand for.
+/// Explains the colours.
 pub(crate) fn legend() -> Markup {
     html! {
         ul.colours aria-label="Colours" {

@@ -1,4 +1,4 @@
-//! What can be copied: the question as a curl command, the answer as a case of the corpus.
+//! Copies: the question as a curl command, the answer as a case of the corpus.
 
 use std::fmt::Write;
 

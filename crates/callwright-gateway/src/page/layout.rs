@@ -1,4 +1,4 @@
-//! What all pages have in common: head, navigation, and the headers that let nothing foreign in.
+//! The frame of all pages: head, navigation, and the headers that let nothing foreign in.
 
 use axum::response::{IntoResponse, Response};
 use callwright_store::{now, rfc3339};
@@ -65,7 +65,7 @@ pub(crate) fn answer(page: Markup) -> Response {
     (common("text/html; charset=utf-8", "no-store"), page.into_string()).into_response()
 }
 
-/// What pages load; none where there is nothing of this name.
+/// Returns a file that pages load; `None` where there is nothing of this name.
 pub(crate) fn asset(name: &str) -> Option<Response> {
     let (kind, text) = match name {
         "style.css" => ("text/css; charset=utf-8", STYLE),
@@ -95,7 +95,7 @@ pub(crate) fn time(at: i64) -> Markup {
     html! { time datetime=(rfc3339(at)) { (moment(at)) } }
 }
 
-/// How long ago a moment was, and when it was as a tooltip. The script counts on.
+/// Tells the age of a moment, with its time as a tooltip. The script counts on.
 pub(crate) fn ago(at: i64) -> Markup {
     html! { time.ago datetime=(rfc3339(at)) title=(moment(at)) { (since(now().saturating_sub(at))) } }
 }

@@ -4,20 +4,20 @@ use callwright_store::{Column, Filter, Order};
 
 use crate::query::{Query, begins_descending};
 
-/// Which sessions are listed, in which order, and from where on.
+/// The sessions of a list: the filter, the order, and the place from where on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) filter: Filter,
     pub(crate) order: Order,
-    /// Where a page of the list begins; none at the first one.
+    /// The place where a page of the list begins; `None` at the first one.
     pub(crate) after: Option<String>,
 }
 
-/// What can be typed before a name in the field that is searched by, and what it chooses by.
+/// The words that a user types before a name in the search field, each with what it chooses by.
 pub(crate) const QUALIFIERS: [&str; 5] = ["model", "mode", "dialect", "surface", "error"];
 
 impl Listing {
-    /// What an address asks for. Words like `model:qwen` in the text choose as the parameter of that name does.
+    /// Reads an address. Words like `model:qwen` in the text choose as the parameter of that name does.
     pub(crate) fn of(query: &Query) -> Listing {
         let mut filter = query.filter();
         let text = filter.text.take().unwrap_or_default();

@@ -43,7 +43,7 @@ pub(crate) fn request(body: &str) -> Markup {
     }
 }
 
-/// What came back: the text and the calls of one choice as it was kept.
+/// Shows the answer: the text and the calls of one choice as it was kept.
 pub(crate) fn choice(choice: &Value) -> Markup {
     let (raw, thought) = (text(choice, "raw"), text(choice, "reasoning"));
     html! {
@@ -71,7 +71,7 @@ pub(crate) fn calls(message: &Value) -> Markup {
     }
 }
 
-/// What a request sets beside the conversation and the tools.
+/// Returns the settings of a request beside the conversation and the tools.
 fn rest(request: &Value) -> Vec<(&str, &Value)> {
     const SHOWN: [&str; 6] = ["system", "instructions", "messages", "input", "tools", "functions"];
     let members = request.as_object().into_iter().flatten();
@@ -113,7 +113,7 @@ fn said_by(role: &str, said: &Markup) -> Markup {
     }
 }
 
-/// What was said: a text, or blocks of several kinds.
+/// Shows the words of a message: a text, or blocks of several kinds.
 fn content(said: &Value) -> Markup {
     html! {
         @match said {

@@ -58,7 +58,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What the page is drawn with: it is the same for everybody.
+/// The files that the page is drawn with: they are the same for everybody.
 pub(crate) fn assets() -> Route {
     ("/page/{name}", get(asset))
 }
@@ -78,7 +78,7 @@ async fn list(State(api): State<Api>, RawQuery(query): RawQuery, headers: Header
     answered(&api, listed.await)
 }
 
-/// What is listed.
+/// Finds the sessions of a list.
 async fn found(store: &Store, listing: &Listing) -> Result<Page, Problem> {
     let Listing { filter, order, after } = listing;
     Ok(store.sorted(filter.clone(), *order, after.as_deref(), SESSIONS).await?)

@@ -18,7 +18,7 @@ use super::timeline::badge;
 use super::visible::visible;
 use super::what_if::{self, Conditions};
 
-/// What a person can look at in a model's turn.
+/// The views of a model's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tab {
     Raw,
@@ -159,7 +159,7 @@ fn definition_of(schema: Option<String>, is_declared: bool) -> Markup {
     }
 }
 
-/// What the model was told after this turn: errors of the same attempt, and what it was asked about calls that are unsure.
+/// Shows the words to the model after this turn: errors of the same attempt, and questions about calls that are unsure.
 fn feedback(session: &Session, node: &Node) -> Markup {
     let attempt = number(&node.payload, "attempt");
     let is_told = |other: &&Node| {
@@ -174,7 +174,7 @@ fn feedback(session: &Session, node: &Node) -> Markup {
     }
 }
 
-/// Was the model asked whether it means this call?
+/// Returns whether the model was asked whether it means this call.
 fn is_confirmed(call: &Node) -> bool {
     text(&call.payload, "next") == "confirm"
 }

@@ -145,7 +145,7 @@ fn search(listing: &Listing) -> Markup {
     }
 }
 
-/// What is chosen by beside the outcome: its name, its value, and the filter without it.
+/// Returns the choices beside the outcome: name, value, and the filter without it.
 fn chosen(filter: &Filter) -> Vec<(&'static str, String, Filter)> {
     let members = filter.members().into_iter().filter(|(name, _)| *name != "outcome");
     let chosen = members.filter_map(|(name, value)| {
@@ -156,7 +156,7 @@ fn chosen(filter: &Filter) -> Vec<(&'static str, String, Filter)> {
     chosen.collect()
 }
 
-/// How requests ended, each a link to the sessions in which one did so.
+/// Shows the outcomes of requests, each a link to the sessions in which one ended so.
 fn chips(totals: &Totals, listing: &Listing) -> Markup {
     let outcome = listing.filter.outcome.as_deref();
     let with =
@@ -179,7 +179,7 @@ fn chips(totals: &Totals, listing: &Listing) -> Markup {
     }
 }
 
-/// What the sessions come to.
+/// Shows the sums of the sessions.
 fn sums(totals: &Totals) -> Markup {
     let sums = [
         ("Sessions", totals.sessions, "sessions"),

@@ -1,4 +1,4 @@
-//! What became of calls, drawn: over time, by model, dialect, mode and tool; what was wrong, and what repairs cost.
+//! Draws the fates of calls: over time, by model, dialect, mode and tool; the errors, and the price of repairs.
 
 use callwright_store::{Counts, FixRate, Latency, Statistics};
 use maud::{Markup, html};
@@ -88,7 +88,7 @@ pub(crate) fn statistics(counted: &Statistics, time: Option<&str>) -> Markup {
     }
 }
 
-/// What a statistic tells, in a sentence.
+/// Explains a statistic in a sentence.
 fn explained(sentence: &str) -> Markup {
     html! { p.explained { (sentence) } }
 }

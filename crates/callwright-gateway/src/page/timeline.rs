@@ -128,7 +128,7 @@ fn heading(turn: &Turn, slowest: i64) -> Markup {
     }
 }
 
-/// What a node is about, in one line.
+/// Tells a node in one line.
 fn told(node: &Node) -> String {
     let payload = &node.payload;
     let whole = match &node.kind {

@@ -61,7 +61,7 @@ impl Viewer {
         Ok(Viewer { listener, runtime, session: Arc::new(dump.into_session()) })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     ///
     /// # Errors
     /// The system does not say.

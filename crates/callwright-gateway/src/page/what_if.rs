@@ -1,4 +1,4 @@
-//! What if: a text that is kept, read again under another policy, finish reason or dialect. No model is asked.
+//! Reads a text that is kept again under another policy, finish reason or dialect. No model is asked.
 
 use callwright::Policy;
 use callwright::value::Value;
@@ -14,7 +14,7 @@ use super::spans::is_unsure;
 use super::visible::visible;
 use super::words;
 
-/// What is to be otherwise; what is not set is as it was.
+/// The changed conditions; those that are not set are as they were.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
     pub(crate) policy: Option<String>,
