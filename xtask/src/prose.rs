@@ -32,13 +32,14 @@ const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 const HELP: &str = "crates/callwright-cli/src/args/";
 
 /// The crates all of whose documentation is statements.
-const STATED: [&str; 10] = [
+const STATED: [&str; 11] = [
     "crates/callwright-gateway/src/",
     "crates/callwright-json/src/",
     "crates/callwright-macros/src/",
     "crates/callwright-relay/src/",
     "crates/callwright-replay/src/",
     "crates/callwright-schema/src/",
+    "crates/callwright-store/src/",
     "crates/callwright-template/src/",
     "crates/callwright-value/src/",
     "crates/callwright-view/src/",

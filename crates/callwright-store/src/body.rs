@@ -101,7 +101,7 @@ impl Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut<'t> {
     pub(crate) text: &'t str,
-    /// Is it to be kept once for the whole session?
+    /// It is kept once for the whole session.
     pub(crate) is_part: bool,
 }
 
@@ -113,7 +113,7 @@ struct Request<'t> {
     tools: Option<&'t RawValue>,
 }
 
-/// Cuts a request. What is none stays whole.
+/// Cuts a request. Any other text stays whole.
 pub(crate) fn cut(text: &str) -> Vec<Cut<'_>> {
     let whole = || vec![Cut { text, is_part: false }];
     let Ok(request) = serde_json::from_str::<Request<'_>>(text) else { return whole() };

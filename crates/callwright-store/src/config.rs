@@ -1,4 +1,4 @@
-//! What can be set about a store. Plain data with defaults.
+//! The settings of a store. Plain data with defaults.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,15 +11,15 @@ use crate::secrets::Secrets;
 /// Everything that a [`Store`](crate::Store) needs to know.
 #[derive(Clone, Debug)]
 pub struct StoreConfig {
-    /// Where it is.
+    /// Its place.
     pub location: Location,
-    /// How much is kept.
+    /// The bounds of what is kept.
     pub retention: Retention,
-    /// What is masked before anything is written.
+    /// The masks that are laid over everything before it is written.
     pub masking: Masking,
-    /// How many records may wait to be written. Any more are dropped, and counted.
+    /// The most records that may wait to be written. Any more are dropped, and counted.
     pub queue: usize,
-    /// How many bytes they may hold together.
+    /// The most bytes that they may hold together.
     pub queue_bytes: usize,
 }
 
@@ -41,7 +41,7 @@ impl StoreConfig {
     }
 }
 
-/// Where a store is.
+/// The place of a store.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file of SQLite, made where it is not there.
@@ -108,12 +108,12 @@ impl fmt::Debug for Location {
     }
 }
 
-/// How much is kept. What is oldest goes first, a session as a whole.
+/// The bounds of what is kept. The oldest goes first, a session as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// For how many days after its last turn a session is kept; 0 stands for ever.
     pub days: u32,
-    /// How many bytes of texts are kept in all; 0 stands for any number.
+    /// The most bytes of texts that are kept in all; 0 stands for any number.
     pub bytes: u64,
 }
 
@@ -123,7 +123,7 @@ impl Default for Retention {
     }
 }
 
-/// What must not be written.
+/// The secrets that must not be written.
 #[derive(Clone, Debug, Default)]
 pub struct Masking {
     /// Texts that this process knows to be secret.

@@ -13,27 +13,27 @@ use sqlx::{AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Ex
 use crate::config::Location;
 use crate::error::StoreError;
 
-/// Which database it is.
+/// The sort of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Sqlite,
     Postgres,
 }
 
-/// How connections are made.
+/// A database, and the way to make connections to it.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) kind: Kind,
     url: String,
-    /// Where the file stands, if it is one.
+    /// The place of the file, if it is one.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// How long a connection may be waited for.
+/// The most time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// When to look again whether a file is free.
 const RETRY: Duration = Duration::from_millis(20);
-/// How many questions may be answered at a time.
+/// The most questions that may be answered at a time.
 const READERS: u32 = 4;
 
 impl Database {
@@ -59,7 +59,7 @@ impl Database {
         }
     }
 
-    /// Which file stands there now, by device and number; none where there is none, or the place is a server.
+    /// Returns the device and the number of the file that stands there now; `None` where there is none, or the place is a server.
     pub(crate) fn file_id(&self) -> Option<(u64, u64)> {
         let metadata = std::fs::metadata(self.file.as_ref()?).ok()?;
         Some((metadata.dev(), metadata.ino()))
@@ -111,8 +111,8 @@ impl Database {
         Ok(())
     }
 
-    /// Does a commit wait until it is on the disk? One that does not is there after the process was killed, and may be gone
-    /// after the power was. Never between two statements of a transaction.
+    /// Sets whether a commit waits until it is on the disk. One that does not is there after the process was killed, and may be
+    /// gone after the power was. Never between two statements of a transaction.
     pub(crate) async fn set_durable(
         &self,
         connection: &mut AnyConnection,
@@ -234,7 +234,7 @@ fn is_locked(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.message().contains("database is locked"))
 }
 
-/// What stands behind a `?` or `#` would not be part of the path.
+/// Escapes a `?` or `#`, behind which nothing would be part of the path.
 fn encoded(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
 }

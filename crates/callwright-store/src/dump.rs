@@ -28,9 +28,9 @@ pub struct Dump {
     pub session_id: String,
     /// When it was written: `2026-11-22T08:34:56.123Z`.
     pub dumped_at: String,
-    /// How many entries there are.
+    /// The number of entries.
     pub entry_count: usize,
-    /// What a list tells of the session.
+    /// The session's line in a list.
     pub session: Summary,
     /// Its turns, in order.
     pub turns: Vec<Turn>,
@@ -41,10 +41,10 @@ pub struct Dump {
     pub parts: BTreeMap<i64, String>,
 }
 
-/// A text that is no dump.
+/// A text that is not a dump.
 #[derive(Debug)]
 pub enum DumpError {
-    /// It is no JSON, or not of this form.
+    /// It is not JSON, or not of this form.
     Form(serde_json::Error),
     /// It was written by a later version.
     Version(u32),
@@ -74,7 +74,7 @@ impl Dump {
     /// Reads one.
     ///
     /// # Errors
-    /// A text that is no dump, or one of a later version.
+    /// A text that is not a dump, or one of a later version.
     pub fn from_json(text: &str) -> Result<Dump, DumpError> {
         #[derive(Deserialize)]
         struct Version {

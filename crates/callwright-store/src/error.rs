@@ -1,4 +1,4 @@
-//! What goes wrong with a store, each as a sentence.
+//! The errors of a store, each as a sentence.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use crate::clock::rfc3339;
 use crate::config::Location;
 
-/// What went wrong.
+/// An error of a store.
 #[derive(Debug)]
 pub enum StoreError {
     /// It cannot be opened, and why.

@@ -5,16 +5,16 @@ use serde::Deserialize;
 use crate::former;
 use crate::turn::NAME;
 
-/// What is asked for. All of it must fit, in one turn.
+/// The wanted turn of a session. All members must fit one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Filter {
-    /// How the turn ended: `passed`, `repaired`, `retried`, `refused`, `gave-up`, ….
+    /// The end of the turn: `passed`, `repaired`, `retried`, `refused`, `gave-up`, ….
     #[serde(deserialize_with = "former::read_asked")]
     pub outcome: Option<String>,
     /// The model that was asked for.
     pub model: Option<String>,
-    /// How the tools reached it: `native`, `prompt`.
+    /// The way by which the tools reached it: `native`, `prompt`.
     pub mode: Option<String>,
     /// The dialect of its calls.
     pub dialect: Option<String>,

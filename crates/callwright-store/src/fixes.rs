@@ -1,6 +1,6 @@
-//! Do models fix what they are told of? An error begins with the first answer that has a call which is not right,
-//! and of which the model is told; it is fixed by the first answer behind it whose calls are all right. It stays
-//! where the model stops calling, or the user goes on to something else.
+//! Counts how soon models fix what they are told of. An error begins with the first answer that has a call which is not right,
+//! if the model is told of it; it is fixed by the first answer behind it whose calls are all right. It stays where the model
+//! stops calling, or the user goes on to something else.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::ready::Ready;
 use crate::rows::{Target, Value, insert};
 use crate::turn::{Became, Turn};
 
-/// How soon a model fixes what it is told of.
+/// The time in which a model fixes what it is told of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FixRate {
     /// The model that was asked for.

@@ -1,4 +1,4 @@
-//! Where what is asked for is found: turns, or nodes where words are asked for, walked by number from the youngest on.
+//! Finds turns, or nodes where words are asked for, walking by number from the youngest on.
 //!
 //! Each statement looks at a bounded range of numbers, and there by an index at nothing but what fits, in whatever
 //! combination and however rare that is. Ranges grow while little is found.
@@ -16,7 +16,7 @@ use crate::profile;
 use crate::ready::marks_of;
 use crate::words::{Question, SLICE, slice_of};
 
-/// How hits are found.
+/// The way to find hits.
 pub(crate) enum Hits {
     /// Turns by what they have in common with others.
     Turns(Turns),
@@ -42,13 +42,13 @@ pub(crate) struct Hit {
     pub(crate) number: i64,
 }
 
-/// What was found in a range.
+/// The hits of a range.
 pub(crate) struct Found {
     /// Of each session the youngest hit, the youngest first.
     pub(crate) hits: Vec<Hit>,
     /// From here on downwards nothing has been looked at.
     pub(crate) below: i64,
-    /// Is there no more in the range?
+    /// There is no more in the range.
     pub(crate) is_all: bool,
 }
 
@@ -62,7 +62,7 @@ const MOST_SLICES: i64 = 64;
 const FIRST_NODES: i64 = 512;
 const MOST_NODES: i64 = 8192;
 
-/// How much the next range holds.
+/// The size of the next range.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Width {
     range: u32,
@@ -124,7 +124,7 @@ impl Hits {
         Ok(first.zip(last).map(|(first, last)| first..last.saturating_add(1)))
     }
 
-    /// What is found in the next range below a number.
+    /// Finds the hits of the next range below a number.
     pub(crate) async fn below(&self, pool: &AnyPool, below: i64, width: Width) -> Result<Found, sqlx::Error> {
         let (low, query, most) = match self {
             Hits::Turns(turns) => {
@@ -152,7 +152,7 @@ impl Hits {
         Ok(Found { hits, below: if is_all { low } else { oldest }, is_all })
     }
 
-    /// Which of these sessions have a hit from `number` on.
+    /// Returns those of these sessions that have a hit from `number` on.
     pub(crate) async fn since(
         &self,
         pool: &AnyPool,
@@ -279,7 +279,7 @@ mod tests {
     use crate::statistics::counting;
     use crate::store::Store;
 
-    /// How SQLite goes about a statement: a line for each step.
+    /// Returns SQLite's plan for a statement: a line for each step.
     fn plan(connection: &mut AnyConnection, sql: &str, values: &[String], numbers: &[i64]) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

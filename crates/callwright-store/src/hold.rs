@@ -50,8 +50,8 @@ impl Store {
 }
 
 impl Hold {
-    /// Is it still held? Of a file it always is. The connection to a server may have broken, and then somebody else may hold
-    /// the session.
+    /// Checks that it is still held. A file always is. The connection to a server may have broken, and then somebody else may
+    /// hold the session.
     ///
     /// # Errors
     /// It is not, or nobody knows.
@@ -183,7 +183,7 @@ fn process() -> String {
     format!("{}@{host}", std::process::id())
 }
 
-/// Does this open file still stand at `path`?
+/// Returns whether this open file still stands at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let (Ok(open), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };

@@ -1,5 +1,5 @@
-//! What is written for a turn, for nodes, for the end of a session: masked and put into texts first, then as a few
-//! statements of a transaction that others share.
+//! Writes a turn, nodes, and the sums of a session: masked and put into texts first, then as a few statements of a transaction
+//! that others share.
 
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
@@ -50,7 +50,7 @@ pub(crate) async fn write_all(
     Ok((written, bytes))
 }
 
-/// What is written in one transaction.
+/// The rows of one transaction.
 #[derive(Default)]
 struct Batch<'r> {
     sessions: Vec<Open<'r>>,
@@ -69,7 +69,7 @@ struct Open<'r> {
     name: String,
     owner: &'r str,
     fingerprint: Option<&'r str>,
-    /// Is it known not to be there yet?
+    /// It is known not to be there yet.
     is_new: bool,
     added: Vec<&'r Ready>,
     n_turns: i64,
@@ -86,9 +86,9 @@ struct Open<'r> {
 struct Entry<'r> {
     ready: &'r Ready,
     session: usize,
-    /// What went before, where it is the first of its session.
+    /// The nodes before it, where it is the first of its session.
     before: Vec<ReadyNode>,
-    /// How many turns and nodes of its session are added before it.
+    /// The number of turns and nodes of its session that are added before it.
     turn: i64,
     node: i64,
     /// The turn's number in the store, and the key of its profile.
@@ -266,7 +266,7 @@ impl<'r> Batch<'r> {
         insert_words(to, kind, found.into_iter()).await
     }
 
-    /// What became of the calls of a turn, and what follows from that.
+    /// Inserts the calls of a turn, and the sums that follow from them.
     async fn insert_calls(&mut self, to: &mut AnyConnection, n: usize) -> Result<(), sqlx::Error> {
         let Some(Entry { ready, session, id, profile, turn: before, .. }) = self.entries.get(n) else {
             return Ok(());
@@ -335,7 +335,7 @@ impl<'r> Open<'r> {
         }
     }
 
-    /// What is added to it, as a row.
+    /// Returns its additions, as a row.
     fn row(&self) -> Vec<Value> {
         let at = |ready: &&Ready| ready.turn.as_ref().map_or_else(now, |turn| turn.at);
         let turns = || self.added.iter().filter_map(|ready| ready.turn.as_ref());

@@ -21,9 +21,9 @@ use crate::rows::Value;
 
 /// So many bytes of pieces are remembered at most: those of some dozens of long conversations.
 const MOST: usize = 4 << 20;
-/// What an entry takes beside its piece.
+/// The size of an entry beside its piece.
 const ENTRY: usize = 160;
-/// So much of the neighbours of new pieces is looked at with them: what names a secret stands closer to it.
+/// So much of the neighbours of new pieces is searched with them: what names a secret stands closer to it.
 const AROUND: usize = 1024;
 /// The one shape of a secret that has no end to be sure of: it may hold whole pieces.
 const UNBOUNDED: &str = "PRIVATE KEY-----";
@@ -35,7 +35,7 @@ pub(crate) enum Kept {
     Text(String),
     /// Once for its session.
     Part {
-        /// What equal parts have in common.
+        /// The hash of equal parts.
         hash: String,
         text: Value,
     },
@@ -131,7 +131,7 @@ impl Known {
         pieces.into()
     }
 
-    /// Where secrets stand in or around a stretch of a text.
+    /// The places of secrets in or around a stretch of a text.
     fn ranges(&self, text: &str, stretch: Range<usize>) -> Vec<Range<usize>> {
         let around = AROUND.max(self.mask.longest());
         let start = text.floor_char_boundary(stretch.start.saturating_sub(around));
@@ -189,8 +189,7 @@ impl Known {
     }
 }
 
-/// What each piece is known by: a part by its text, what stands in place by its neighbours too, with which it could make a
-/// secret.
+/// The keys of pieces: a part has its text, a piece that stays in place its neighbours too, with which it could make a secret.
 fn keys(cuts: &[Cut<'_>]) -> Vec<Key> {
     let own: Vec<Key> = cuts
         .iter()

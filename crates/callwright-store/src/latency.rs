@@ -1,4 +1,4 @@
-//! How long requests take, by model: the middle, and what all but a twentieth keep to.
+//! The time that requests take, by model: the middle, and the bound of all but a twentieth.
 //!
 //! The last requests of a time are measured, a bounded number: how long it took last is what is asked, and those say it
 //! exactly.
@@ -10,12 +10,12 @@ use sqlx::{AnyPool, AssertSqlSafe, Row};
 
 use crate::owner::Reach;
 
-/// How long the requests of a model took, in microseconds, from their arrival.
+/// The time that the requests of a model took, in microseconds, from their arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Latency {
     /// The model that was asked for.
     pub model: String,
-    /// How many requests were measured.
+    /// The number of requests that were measured.
     pub requests: i64,
     /// Half of them were answered within this time.
     pub p50_us: i64,

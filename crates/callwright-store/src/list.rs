@@ -22,7 +22,7 @@ use crate::store::Store;
 pub struct Page {
     /// The sessions.
     pub sessions: Vec<Summary>,
-    /// Where the list goes on; none at its end.
+    /// The place where the list goes on; none at its end.
     pub next: Option<String>,
 }
 
@@ -126,7 +126,7 @@ async fn fitting(
     Ok(Page { sessions: summaries(pool, &keys, reach).await?, next: Some(format!("n{below}")) })
 }
 
-/// The keys of the youngest sessions that fit, at most `most`; and are those all?
+/// Returns the keys of the youngest sessions that fit, at most `most`, and whether those are all.
 pub(crate) async fn fitting_keys(
     pool: &AnyPool,
     kind: Kind,

@@ -1,11 +1,10 @@
 //! Masks secrets in what is to be written.
 //!
-//! A text goes in, the same text comes out with each byte of a secret replaced by `*`: as long as before, so that
-//! all places that are known in it stay true. What is looked for: the texts that the process knows to be secret, also
-//! as base64 or percent-encoded; the common shapes of keys; what stands behind a name that says so ([`named`]); and the
-//! configured patterns. Keys are also found where a line, or a part of a message, ends within them ([`seams`]). JSON is
-//! looked at once more without its escapes, as often as there are escapes within escapes. All patterns match in linear
-//! time.
+//! A text goes in, the same text comes out with each byte of a secret replaced by `*`: as long as before, so that all places
+//! that are known in it stay true. It searches for the texts that the process knows to be secret, also as base64 or
+//! percent-encoded; the common shapes of keys; the values behind a name that says so ([`named`]); and the configured patterns.
+//! Keys are also found where a line, or a part of a message, ends within them ([`seams`]). JSON is read once more without its
+//! escapes, as often as there are escapes within escapes. All patterns match in linear time.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -18,11 +17,11 @@ use crate::config::Masking;
 use crate::named;
 use crate::seams;
 
-/// How deep escapes are undone: arguments are JSON in a string of a body, which may itself be quoted in a text.
+/// The most levels of escapes that are undone: arguments are JSON in a string of a body, which may itself be quoted in a text.
 const ESCAPES: usize = 4;
 
-/// No secret that is looked for is shorter, but for what the configured patterns find: not a form of a known one, and no key
-/// by its shape or with its name.
+/// The shortest secret, but for those of the configured patterns: no form of a known one is shorter, and no key by its shape or
+/// with its name.
 const SHORTEST: usize = 8;
 
 /// Keys by their shape, and what is sent as `Bearer`: of the latter only the first group is masked.
@@ -50,7 +49,7 @@ pub(crate) struct Mask {
     masking: Masking,
     /// For so many secrets.
     known: usize,
-    /// How long the longest form of one is.
+    /// The length of the longest form of one.
     longest: usize,
     exact: Option<AhoCorasick>,
 }
@@ -122,12 +121,12 @@ impl Mask {
         is_any
     }
 
-    /// Is there a secret in a text?
+    /// Returns whether a secret stands in a text.
     pub(crate) fn finds(&self, text: &str) -> bool {
         !self.ranges(text).is_empty()
     }
 
-    /// Where secrets stand in a text.
+    /// The places of secrets in a text.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut ranges = Vec::new();
         if text.len() < SHORTEST && self.masking.patterns.is_empty() {
@@ -223,7 +222,7 @@ impl View {
         self.text.push_str(source.get(plain).unwrap_or_default());
     }
 
-    /// Where a range of the view stands in the source.
+    /// The place of a range of the view in the source.
     fn source(&self, range: Range<usize>) -> Range<usize> {
         let step = |at: usize| {
             let n = self.steps.partition_point(|step| step.at <= at);

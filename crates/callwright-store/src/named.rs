@@ -74,14 +74,14 @@ const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "neg
 
 /// The shortest value of a name that says it is a secret.
 const SHORTEST: usize = 6;
-/// What looks like a secret has so many letters and digits in a row: words are shorter, and ids are cut by signs.
+/// The letters and digits that a secret has in a row: words are shorter, and ids are cut by signs.
 const RUN: usize = 16;
-/// No longer name is looked at. Its end decides, and those of programs and settings are far shorter.
+/// The longest name that is read. Its end decides, and those of programs and settings are far shorter.
 const NAME: usize = 80;
 /// So many blanks may stand on either side of the sign between a name and its value.
 const BLANKS: usize = 3;
 
-/// How sure a name is.
+/// The certainty of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     /// Its value is a secret.
@@ -90,8 +90,7 @@ enum Name {
     Maybe,
 }
 
-/// What each name that decides has in it, and what an address and a bot's token have: where none of it stands, nothing is
-/// looked at.
+/// The stems of the names that decide, and of an address and a bot's token: a text without any of them is not searched.
 const STEMS: [&str; 10] =
     ["pass", "pwd", "secret", "credential", "authorization", "cookie", "key", "token", ADDRESS, BOT];
 /// In front of the host of an address.
@@ -132,13 +131,13 @@ pub(crate) fn find(text: &str, found: &mut dyn FnMut(Range<usize>)) {
     }
 }
 
-/// Where the secret stands in the value of a member of this name.
+/// The place of the secret in the value of a member of this name.
 pub(crate) fn in_member(name: &str, value: &str) -> Option<Range<usize>> {
     let sure = named(name.get(name.ceil_char_boundary(name.len().saturating_sub(NAME))..)?)?;
     worth(value.as_bytes(), past_scheme(value.as_bytes(), 0)..value.len(), sure)
 }
 
-/// How many bytes of a name stand from `at` on, and in front of it.
+/// The number of bytes of a name that stand from `at` on, and in front of it.
 fn name_len<'b>(bytes: impl Iterator<Item = &'b u8>) -> usize {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     bytes.take(NAME).take_while(is_part).count()
@@ -163,7 +162,7 @@ fn behind_name(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     value_behind(bytes, sign + 1, named(text.get(name)?)?)
 }
 
-/// What a name says of its value.
+/// Judges by a name what its value is.
 fn named(name: &str) -> Option<Name> {
     let (mut before, mut sure) = (Part::default(), None);
     for part in parts(name) {
@@ -191,7 +190,7 @@ fn named(name: &str) -> Option<Name> {
     sure
 }
 
-/// A part of a name in small letters; one that is longer than any that decides is none.
+/// A part of a name in small letters; one that is longer than any that decides does not count.
 #[derive(Clone, Copy, Default)]
 struct Part {
     letters: [u8; 24],
@@ -274,8 +273,8 @@ fn past_scheme(bytes: &[u8], at: usize) -> usize {
     if is_scheme && 0 < blanks { at + word + blanks } else { at }
 }
 
-/// A value without quotes, which begins at `at`. Where it is no secret by its name, what stands behind the next sign is a
-/// value of its own: `token=token=…` is looked at once.
+/// A value without quotes, which begins at `at`. Where it is not a secret by its name, what stands behind the next sign is a
+/// value of its own: `token=token=…` is read once.
 fn run(bytes: &[u8], at: usize, sure: Name) -> Range<usize> {
     let signs: &[u8] = if sure == Name::Maybe { b":=" } else { b"" };
     let ends = |byte: &&u8| {
@@ -295,7 +294,7 @@ fn worth(bytes: &[u8], value: Range<usize>, sure: Name) -> Option<Range<usize>> 
     is_secret.then_some(value)
 }
 
-/// Are there so many letters and digits in a row, with both among them?
+/// Returns whether so many letters and digits stand in a row, with both among them.
 fn looks_secret(value: &[u8]) -> bool {
     value.split(|byte| !byte.is_ascii_alphanumeric()).any(|run| {
         RUN <= run.len() && run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic)

@@ -11,7 +11,7 @@ use crate::former;
 /// The version of the forms of payloads. A member that goes, or changes its meaning, makes a new one.
 pub const NODE_VERSION: i64 = 1;
 
-/// What a node is about.
+/// The subject of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NodeKind {
@@ -23,7 +23,7 @@ pub enum NodeKind {
     Assistant,
     /// One question to a model and its answer.
     ModelTurn,
-    /// What a model thought, where it is marked as such: `{text}`.
+    /// The thoughts of a model, where they are marked as such: `{text}`.
     Reasoning,
     /// A call that was right as it was written.
     ToolCall,
@@ -35,7 +35,7 @@ pub enum NodeKind {
     Refused,
     /// It gave up: the same error over and over.
     GaveUp,
-    /// What a tool answered: `{text}`.
+    /// The answer of a tool: `{text}`.
     ToolResult,
     /// Something with an effect is about to be done.
     Intent,
@@ -43,7 +43,7 @@ pub enum NodeKind {
     Effect,
     /// A note of whoever runs the session.
     Note,
-    /// What a later version knows.
+    /// A kind that a later version knows.
     Other(Box<str>),
 }
 
@@ -102,19 +102,19 @@ impl<'de> Deserialize<'de> for NodeKind {
 /// A node that is to be written.
 #[derive(Clone, Debug)]
 pub struct NewNode {
-    /// What it is about.
+    /// Its subject.
     pub kind: NodeKind,
     /// The tool that it is about.
     pub name: Option<String>,
     /// The id of the tool call that it belongs to. An [`NodeKind::Intent`] and its [`NodeKind::Effect`] have the same.
     pub call: Option<String>,
-    /// What is known of it, in the form of [`NODE_VERSION`].
+    /// Its facts, in the form of [`NODE_VERSION`].
     pub payload: Value,
     /// The body of the request that was sent, where one was.
     pub body: Option<String>,
-    /// What came, as it came, where that is kept. A stream in which a secret is spread over several events is not.
+    /// The answer as it came, where that is kept. A stream in which a secret is spread over several events is not.
     pub answer: Option<Answer>,
-    /// What can be found by searching, beside the tool's name.
+    /// The words by which a search finds it, beside the tool's name.
     pub words: String,
     /// When it happened, in milliseconds since 1970; none stands for the moment of writing.
     pub at: Option<i64>,
@@ -125,12 +125,12 @@ pub struct NewNode {
 pub struct Answer {
     /// The beginning of it, or all.
     pub text: String,
-    /// Whether it is all.
+    /// It is all of the answer.
     pub is_whole: bool,
 }
 
 impl Answer {
-    /// From its first `bytes`, of all that `came`. A character that is cut through at their end is none.
+    /// From its first `bytes`, of all that `came`. A character that is cut through at their end does not count.
     pub fn of(bytes: &[u8], came: usize) -> Answer {
         Answer { text: String::from_utf8_lossy(bytes).into_owned(), is_whole: bytes.len() == came }
     }
@@ -155,7 +155,7 @@ impl NewNode {
     }
 }
 
-/// What can be found of a payload by searching.
+/// Returns the words of a payload by which a search finds it.
 pub(crate) fn said(kind: &NodeKind, payload: &Value) -> String {
     let text = |value: &Value, member: &str| value.get(member).and_then(Value::as_str).map(str::to_owned);
     if *kind != NodeKind::ModelTurn {
@@ -183,7 +183,7 @@ pub struct Node {
     pub number: i64,
     /// The number of the turn that it belongs to.
     pub turn: Option<i64>,
-    /// What it is about.
+    /// Its subject.
     #[serde(rename = "node_type")]
     pub kind: NodeKind,
     /// When it happened, in milliseconds since 1970.
@@ -194,15 +194,15 @@ pub struct Node {
     pub name: Option<String>,
     /// The id of the tool call that it belongs to.
     pub call: Option<String>,
-    /// What is known of it.
+    /// Its facts.
     pub payload: Value,
-    /// May a secret have been masked in the payload? Then it is not what happened, but for its length.
+    /// A secret may have been masked in the payload. Then it is not what happened, but for its length.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
     /// The body of the request that was sent. Its longer parts stand in the session's `parts`.
     #[serde(default)]
     pub body: Option<Body>,
-    /// What came, as it came, where that is kept.
+    /// The answer as it came, where that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }

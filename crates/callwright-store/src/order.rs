@@ -17,7 +17,7 @@ use crate::session::Summary;
 use crate::store::Store;
 use crate::totals::COUNTED;
 
-/// What a list is ordered by. Sessions that are equal in it stand by their age.
+/// The column that a list is ordered by. Sessions that are equal in it stand by their age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Column {
     /// When something was last added.
@@ -25,13 +25,13 @@ pub enum Column {
     Updated,
     /// The model of the last turn.
     Model,
-    /// How the last turn ended.
+    /// The end of the last turn.
     Outcome,
-    /// How many turns there are.
+    /// The number of turns.
     Turns,
-    /// How many edits repaired calls.
+    /// The number of edits that repaired calls.
     Repairs,
-    /// How many calls were refused for good.
+    /// The number of calls that were refused for good.
     Refusals,
     /// The time of the slowest request.
     Slowest,
@@ -42,9 +42,9 @@ pub enum Column {
 /// The order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// What it goes by.
+    /// The column that it goes by.
     pub column: Column,
-    /// Does the greatest, or youngest, come first?
+    /// The greatest, or youngest, comes first.
     pub is_descending: bool,
 }
 
@@ -80,7 +80,7 @@ impl Column {
         Column::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// Is it ordered by letters rather than by size?
+    /// Returns whether it is ordered by letters rather than by size.
     pub fn is_text(self) -> bool {
         matches!(self, Column::Model | Column::Outcome)
     }

@@ -51,7 +51,7 @@ impl Seal {
         owner.map_or_else(String::new, |owner| self.hash(&[b"owner", &owner.0], OWNER))
     }
 
-    /// What the turns of one conversation of one owner have in common.
+    /// Returns the fingerprint that the turns of one conversation of one owner have in common.
     pub(crate) fn fingerprint(&self, owner: &str, of: &str) -> String {
         self.hash(&[b"conversation", owner.as_bytes(), of.as_bytes()], FINGERPRINT)
     }
@@ -77,12 +77,12 @@ pub(crate) fn own_name(name: &str, owner: &str) -> String {
     format!("{name}@{owner}")
 }
 
-/// What a question may see.
+/// The sessions that a question may see.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
     /// Whoever asks, by id; empty for nobody's key.
     asks: String,
-    /// Does it see its own sessions alone?
+    /// It sees its own sessions alone.
     is_own: bool,
 }
 
@@ -114,7 +114,7 @@ impl Reach {
         std::iter::once(called.to_owned()).chain(own).collect()
     }
 
-    /// Does it see what this owner has?
+    /// Returns whether it sees the sessions of this owner.
     pub(crate) fn sees(&self, owner: &str) -> bool {
         self.own().is_none_or(|own| own == owner && !owner.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What bodies of one session have in common, kept once for the session.
+//! The parts that bodies of one session have in common, kept once for the session.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,11 @@
-//! What turns have in common: their *profile*, a combination of a few names. Each combination is kept once, so that a filter
-//! chooses among few of them and walks the turns of each.
+//! The *profile* of turns, a combination of a few names. Each combination is kept once, so that a filter chooses among few of
+//! them and walks the turns of each.
 
 use crate::filter::Filter;
 use crate::turn::Turn;
 use crate::words::Mark;
 
-/// How many names a profile has.
+/// The number of names in a profile.
 pub(crate) const NAMES: usize = 5;
 /// The columns of a profile, in the tables `profiles` and `turns`, in the order of [`names`].
 pub(crate) const COLUMNS: [&str; NAMES] = ["outcome", "model", "mode", "dialect", "surface"];

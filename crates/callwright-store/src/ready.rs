@@ -1,4 +1,4 @@
-//! What is to be written, ready for the database: masked, bounded, in texts.
+//! Turns and nodes, ready for the database: masked, bounded, in texts.
 
 use crate::clock::now;
 use crate::known::{KeptBody, Known};
@@ -126,7 +126,7 @@ impl Ready {
         }
     }
 
-    /// Does what went before it matter where its session is a new one?
+    /// Returns whether the turns before it matter where its session is a new one.
     pub(crate) fn has_before(&self) -> bool {
         !self.before.is_empty()
     }
@@ -167,7 +167,7 @@ impl ReadyNode {
         }
     }
 
-    /// Whether it is about this.
+    /// Returns whether it is about this.
     pub(crate) fn is(&self, kind: &NodeKind) -> bool {
         self.kind == kind.name()
     }
@@ -190,13 +190,13 @@ impl ReadyNode {
         ]
     }
 
-    /// How many bytes its texts take, but for the body.
+    /// The bytes of its texts, but for the body.
     pub(crate) fn len(&self) -> usize {
         self.payload.len() + self.answer.as_ref().map_or(0, Value::len)
     }
 }
 
-/// What a turn was like, for its nodes to be found by.
+/// The marks of a turn, by which a search finds its nodes.
 fn marks(turn: &Turn, faults: &[Fault], owner: &str) -> Vec<String> {
     let faults = faults.iter().map(|fault| fault.kind.as_str());
     marks_of(profile::names(turn).map(Some), faults, Some(owner).filter(|owner| !owner.is_empty()))

@@ -15,7 +15,7 @@ use crate::words::words;
 /// So many nodes at a time: a write that comes in between waits for them.
 const STEP: i64 = 200;
 
-/// Is there anything to be done?
+/// Returns whether there is anything to be done.
 pub(crate) async fn is_open(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
     Ok(sqlx::query("SELECT below FROM unsearched").fetch_optional(connection).await?.is_some())
 }
@@ -68,7 +68,7 @@ pub(crate) async fn step(database: &Database, connection: &mut AnyConnection) ->
     Ok(lowest.is_some())
 }
 
-/// Does this question tell a model of its errors?
+/// Returns whether this question tells a model of its errors.
 fn is_feedback(payload: &str) -> bool {
     let payload: callwright_value::Value = serde_json::from_str(payload).unwrap_or_default();
     payload.get("why").is_some_and(|why| why == "feedback")

@@ -15,14 +15,14 @@ use crate::clock::{now, rfc3339};
 use crate::database::Database;
 use crate::pack::unpacked;
 
-/// How files of SQLite begin.
+/// The begin of SQLite's files.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// SQLite's codes for a damaged file, and for one that is no database.
+/// SQLite's codes for a damaged file, and for one that is not a database.
 const DAMAGED: [u32; 2] = [11, 26];
-/// How far into a file it is looked whether it is one of ours: its first pages hold the definitions of tables.
+/// The bytes of a file that are searched for signs that it is one of ours: its first pages hold the definitions of tables.
 const LOOK: u64 = 256 << 10;
 
-/// Does this error say that the file is damaged?
+/// Returns whether this error says that the file is damaged.
 pub(crate) fn is_damage(error: &sqlx::Error) -> bool {
     if let sqlx::Error::Migrate(migrate) = error
         && let MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) = &**migrate
@@ -38,12 +38,12 @@ pub(crate) fn mark(store: &Path) -> io::Result<()> {
     File::create(with(store, "-damaged")).map(drop)
 }
 
-/// Did it turn out to be damaged?
+/// Returns whether it turned out to be damaged.
 pub(crate) fn is_marked(store: &Path) -> bool {
     with(store, "-damaged").exists()
 }
 
-/// Sets the file aside, with its log. Returns where it stands now; none where it is none of ours, or is gone already.
+/// Sets the file aside, with its log. Returns its new place; `None` where it is not ours, or is gone already.
 pub(crate) fn set_aside(store: &Path) -> io::Result<Option<PathBuf>> {
     if !was_ours(store)? {
         return Ok(None);
@@ -66,7 +66,7 @@ pub(crate) fn set_aside(store: &Path) -> io::Result<Option<PathBuf>> {
     }
 }
 
-/// Sets a log aside that is none. Returns where it stands now.
+/// Sets a file aside that has the name of a log only. Returns its new place.
 pub(crate) fn set_log_aside(store: &Path) -> io::Result<Option<PathBuf>> {
     let log = with(store, "-wal");
     let mut begin = Vec::new();
@@ -92,7 +92,7 @@ fn was_ours(store: &Path) -> io::Result<bool> {
     Ok(begin.starts_with(MAGIC) || holds(b"CREATE TABLE sessions"))
 }
 
-/// What was found of sessions in a damaged file.
+/// The numbers of sessions in a damaged file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Salvaged {
     pub(crate) kept: u64,
@@ -192,7 +192,7 @@ const SEAL: &str = "UPDATE main.seal SET key = (SELECT key FROM damaged.seal) \
 const FIRST: &str = "SELECT key FROM damaged.sessions WHERE key > $1 AND key < $2 ORDER BY key LIMIT 1";
 const LAST: &str = "SELECT key FROM damaged.sessions WHERE key > $1 AND key < $2 ORDER BY key DESC LIMIT 1";
 
-/// What a session has, in the order in which it refers to itself.
+/// The tables of a session, in the order in which they refer to each other.
 const TABLES: [(&str, &str); 7] = [
     ("sessions", "key = $1"),
     ("turns", "session = $1"),
@@ -203,7 +203,7 @@ const TABLES: [(&str, &str); 7] = [
     ("fixes", "session = $1"),
 ];
 
-/// What follows from the rest is made anew, as when an earlier version had written it.
+/// Makes anew what follows from the rest, as when an earlier version had written it.
 const REBUILD: &str = concat!(
     "BEGIN IMMEDIATE;",
     "INSERT INTO profiles (outcome, model, mode, dialect, surface) ",

@@ -11,9 +11,9 @@ use sqlx::{Any, AnyConnection, AssertSqlSafe};
 pub(crate) struct Target {
     pub(crate) table: &'static str,
     pub(crate) columns: &'static str,
-    /// How each value is written, `?` being its number.
+    /// The form of each value, `?` being its number.
     pub(crate) values: &'static [&'static str],
-    /// What comes behind the rows: `RETURNING id`.
+    /// The text behind the rows: `RETURNING id`.
     pub(crate) then: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// How many bytes it takes.
+    /// The number of bytes that it takes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Value::Int(_) | Value::MaybeInt(_) => size_of::<i64>(),
@@ -68,7 +68,7 @@ pub(crate) async fn insert_returning(
     Ok(written)
 }
 
-/// How a statement names the places of its values.
+/// The names that a statement has for the places of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Places {
     /// `$1, $2, …`

@@ -66,7 +66,7 @@ fn letters_behind(bytes: &[u8], at: usize) -> Range<usize> {
     at..at + behind.iter().take(SIDE).take_while(|byte| is_letter(byte)).count()
 }
 
-/// Where the string begins that is the value of the key which ends at `at`.
+/// The begin of the string that is the value of the key which ends at `at`.
 fn value_of(bytes: &[u8], at: usize) -> Option<usize> {
     let past = |at: usize| {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -78,7 +78,7 @@ fn value_of(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(quote) == Some(&b'"')).then_some(quote + 1)
 }
 
-/// Where the string ends that begins at `at`.
+/// The end of the string that begins at `at`.
 fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += memchr2(b'"', b'\\', bytes.get(at..)?)?;

@@ -6,9 +6,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What stands where a secret stood.
+/// The text in the place of a secret.
 const INSTEAD: &[u8] = b"[secret]";
-/// A shorter text is no secret, and may well be a part of other words.
+/// A shorter text is not a secret, and may well be a part of other words.
 const SHORTEST: usize = 8;
 
 /// The secrets that this process knows. Clones share them.
@@ -43,7 +43,7 @@ impl Secrets {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many are known; it only grows.
+    /// The number of known secrets; it only grows.
     pub(crate) fn count(&self) -> usize {
         self.0.read().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -64,9 +64,9 @@ impl fmt::Debug for Secrets {
 /// Writes on without any secret. Each write must hold whole secrets, as a line of a log does.
 #[derive(Debug)]
 pub struct Hiding<W> {
-    /// Where it writes on.
+    /// The writer behind it.
     pub to: W,
-    /// What is left out.
+    /// The secrets that it leaves out.
     pub secrets: Secrets,
 }
 

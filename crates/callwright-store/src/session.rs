@@ -11,7 +11,7 @@ use crate::node::{Node, NodeKind};
 use crate::owner::Reach;
 use crate::turn::Turn;
 
-/// Which session a turn belongs to.
+/// The session that a turn belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRef {
     /// The one of this name, which begins with its first turn.
@@ -21,14 +21,14 @@ pub enum SessionRef {
     Conversation {
         /// All turns of a conversation have it.
         fingerprint: String,
-        /// Has no model answered in it yet?
+        /// No model has answered in it yet.
         begins: bool,
         /// The name of the session, should it be a new one.
         name: String,
     },
 }
 
-/// What a list tells of a session.
+/// The line of a session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Its name.
@@ -41,7 +41,7 @@ pub struct Summary {
     pub created: i64,
     /// When something was last added to it.
     pub updated: i64,
-    /// How its last turn ended.
+    /// The end of its last turn.
     #[serde(deserialize_with = "former::read_outcome")]
     pub outcome: String,
     /// The model of its last turn.
@@ -50,22 +50,22 @@ pub struct Summary {
     pub mode: String,
     /// The dialect of its last turn.
     pub dialect: String,
-    /// How many turns it has.
+    /// The number of its turns.
     pub turns: i64,
-    /// How many nodes it has.
+    /// The number of its nodes.
     pub nodes: i64,
-    /// How many edits repaired its calls.
+    /// The number of edits that repaired its calls.
     pub repairs: i64,
-    /// How many questions told a model of its errors, each of which is a turn that the model needed more.
+    /// The number of questions that told a model of its errors: each is a turn that the model needed more.
     #[serde(default)]
     pub feedback_turns: i64,
-    /// How many of its calls were refused for good.
+    /// The number of its calls that were refused for good.
     pub refusals: i64,
     /// Tokens of all questions and answers.
     pub tokens: i64,
-    /// How many things were wrong with what models wrote.
+    /// The number of faults in what models wrote.
     pub faults: i64,
-    /// How many of them had been wrong in the same way before.
+    /// The number of those that had been made before in the same way.
     pub repeated: i64,
     /// The time of its slowest request, in microseconds.
     #[serde(default)]
@@ -82,7 +82,7 @@ impl Summary {
 /// A whole session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Session {
-    /// What a list tells of it.
+    /// Its line in a list.
     pub summary: Summary,
     /// Its turns, in order.
     pub turns: Vec<Turn>,
@@ -93,7 +93,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// What was about to be done, and is not known to have been done: intents without an effect for the same call.
+    /// Returns the acts that are not known to have been done: intents without an effect for the same call.
     pub fn unfinished(&self) -> Vec<&Node> {
         let is_done = |intent: &&Node| {
             let of_call = |node: &&Node| node.kind == NodeKind::Effect && node.call == intent.call;
@@ -113,7 +113,7 @@ impl Session {
 pub struct Change {
     /// The session's name.
     pub session: String,
-    /// What happened to it.
+    /// The event: `added` or `deleted`.
     pub what: &'static str,
     /// The turn that was added.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub struct Change {
     pub owner: String,
 }
 
-/// What is added and deleted from now on, as far as whoever asks may see it.
+/// The additions and deletions from this moment on, as far as whoever asks may see them.
 #[derive(Debug)]
 pub struct Changes {
     pub(crate) all: broadcast::Receiver<Change>,
@@ -156,7 +156,7 @@ impl Changes {
     }
 }
 
-/// What was written.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The session's name.

@@ -1,5 +1,4 @@
-//! What a stream of events says piece by piece, put together: a secret may be spread over its events, each of which
-//! holds a few letters of it.
+//! Puts the pieces of a stream of events together. A secret may be spread over its events, a few letters in each.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ const DEPTH: usize = 12;
 
 /// The texts of a stream of server-sent events: for each place in the events, all that stands there, in order.
 ///
-/// `data: {"a": "x"}`, `data: {"a": "y"}` → `xy`. What is no stream has none.
+/// `data: {"a": "x"}`, `data: {"a": "y"}` → `xy`. Any other text has none.
 pub(crate) fn texts(stream: &str) -> Vec<String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     let events = stream.lines().filter_map(|line| line.strip_prefix("data:"));

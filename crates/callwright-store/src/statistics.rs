@@ -18,7 +18,7 @@ use crate::store::Store;
 use crate::sums::{DAY, HOUR};
 use crate::turn::Became;
 
-/// The time that is looked at, in milliseconds since 1970.
+/// The time that is counted, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Range {
@@ -28,10 +28,10 @@ pub struct Range {
     pub until: Option<i64>,
 }
 
-/// What became of calls.
+/// The fates of calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// What they have in common: a model, a tool; of a time the milliseconds since 1970 at which it begins.
+    /// Their common trait: a model, a tool; of a time the milliseconds since 1970 at which it begins.
     pub name: String,
     /// Right as they were written.
     pub passed: i64,
@@ -43,12 +43,12 @@ pub struct Counts {
     pub refused: i64,
 }
 
-/// What repairs cost.
+/// The price of repairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spent {
-    /// How many requests there were.
+    /// The number of requests.
     pub turns: i64,
-    /// How many further questions put calls right, or tried to.
+    /// The number of further questions that put calls right, or tried to.
     pub repair_turns: i64,
     /// The tokens of all questions and answers.
     pub tokens: i64,
@@ -56,12 +56,12 @@ pub struct Spent {
     pub repair_tokens: i64,
 }
 
-/// How often models make an error again that they made before in the same session.
+/// The rate at which models make an error again that they made before in the same session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RepeatRate {
     /// The policy that held: what is repaired in silence is not learned from.
     pub policy: String,
-    /// How the tools reached the models.
+    /// The way by which the tools reached the models.
     pub mode: String,
     /// All errors.
     pub errors: i64,
@@ -88,17 +88,17 @@ pub struct Statistics {
     pub over_time: Vec<Counts>,
     /// The steps of time, in milliseconds.
     pub step: i64,
-    /// How turns ended, and how many did so.
+    /// The ends of turns, each with its number.
     pub outcomes: BTreeMap<String, i64>,
-    /// What was wrong most often, and how often.
+    /// The most frequent errors, each with its number.
     pub errors: Vec<(String, i64)>,
-    /// What repairs cost.
+    /// The price of repairs.
     pub spent: Spent,
-    /// How often errors were repeated.
+    /// The rates of repeated errors.
     pub repeated: Vec<RepeatRate>,
-    /// How long the last requests of each model took.
+    /// The time that the last requests of each model took.
     pub latency: Vec<Latency>,
-    /// How soon models fixed what they were told of.
+    /// The time in which models fixed what they were told of.
     pub fixed: Vec<FixRate>,
 }
 
@@ -112,8 +112,8 @@ const STEPS: i64 = 48;
 const KNOWN: [i64; 9] =
     [60_000, 300_000, 900_000, 3_600_000, 10_800_000, 43_200_000, 86_400_000, 604_800_000, 2_592_000_000];
 
-/// What calls are grouped by, each by itself: all at once there are as many groups as ways to combine them, and to read those
-/// takes longer than to count again.
+/// The columns that calls are grouped by, each by itself: all at once there are as many groups as ways to combine them, and to
+/// read those takes longer than to count again.
 const GROUPED: [&str; 4] = ["model", "mode", "dialect", "tool"];
 const TURNS: &str = "outcome, COUNT(*), CAST(SUM(repair_turns) AS BIGINT), \
                      CAST(SUM(prompt_tokens + completion_tokens) AS BIGINT), CAST(SUM(repair_tokens) AS BIGINT)";
@@ -227,7 +227,7 @@ fn parts(since: i64, until: i64, step: i64) -> Vec<Part> {
     parts
 }
 
-/// What has been counted so far.
+/// The counts so far.
 #[derive(Default)]
 struct Adding {
     begin: i64,
@@ -352,7 +352,7 @@ impl Counts {
     }
 }
 
-/// What became of how many calls; none for what a later version knows.
+/// Reads a fate of calls and their number; `None` for one that a later version knows.
 fn became(row: &AnyRow) -> Result<Option<(Became, i64)>, sqlx::Error> {
     let became: String = row.try_get(1)?;
     Ok(Became::named(&became).zip(Some(row.try_get(2)?)))

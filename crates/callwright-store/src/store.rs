@@ -21,13 +21,13 @@ use crate::session::{Change, Changes, Written};
 use crate::turn::{NewTurn, Record};
 use crate::writer::{Job, RECORD, Waiting, Writer};
 
-/// How many acknowledged writes may wait.
+/// The most acknowledged writes that may wait.
 const JOBS: usize = 256;
-/// Where so many bytes wait, nothing more is waited for.
+/// The bytes from which on nothing more is waited for.
 const MUCH: usize = 2 << 20;
-/// How long the end of questions is waited for.
+/// The time that the last questions may take at the end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How many changes are kept for somebody who reads them slowly.
+/// The number of changes that are kept for somebody who reads them slowly.
 const CHANGES: usize = 256;
 
 /// Sessions, turns and nodes. Clones share one store; it is closed when the last one is dropped.
@@ -142,7 +142,7 @@ impl Store {
         Store { inner: Arc::clone(&self.inner), asks: Some((owner, !sees_all)) }
     }
 
-    /// What this may see.
+    /// Returns the sessions that this may see.
     pub(crate) fn reach(&self) -> Reach {
         match &self.asks {
             Some((owner, is_own)) => Reach::of(self.inner.seal.owner(Some(owner)), *is_own),
@@ -150,18 +150,17 @@ impl Store {
         }
     }
 
-    /// Where it is.
+    /// Returns its place.
     pub fn location(&self) -> &Location {
         &self.inner.location
     }
 
-    /// What was found when it was opened and is to be known, each in a sentence: it was damaged, others can read it. The log
-    /// says it as well.
+    /// Returns the notices of its opening, each in a sentence: it was damaged, others can read it. The log says it as well.
     pub fn notices(&self) -> &[String] {
         &self.inner.notices
     }
 
-    /// How much is kept.
+    /// Returns the bounds of what is kept.
     pub fn retention(&self) -> Retention {
         self.inner.retention
     }
@@ -180,7 +179,7 @@ impl Store {
         }
     }
 
-    /// How many records were dropped so far.
+    /// Returns the number of records that were dropped so far.
     pub fn dropped(&self) -> u64 {
         self.inner.waiting.dropped.load(Ordering::Relaxed)
     }
@@ -227,7 +226,7 @@ impl Store {
         self.job(Job::Flush).await
     }
 
-    /// What is added from now on.
+    /// Returns the changes from this moment on.
     pub fn changes(&self) -> Changes {
         Changes { all: self.inner.changes.subscribe(), reach: self.reach() }
     }

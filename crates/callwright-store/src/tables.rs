@@ -24,7 +24,7 @@ pub(crate) const SESSIONS: Target = Target {
            RETURNING id, key, turns, nodes",
 };
 
-/// Has a session made an error before?
+/// Asks whether a session has made an error before.
 pub(crate) const REPEATED: &str =
     "SELECT id FROM faults WHERE session = $1 AND kind = $2 AND tool = $3 AND place = $4 LIMIT 1";
 

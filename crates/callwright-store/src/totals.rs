@@ -1,4 +1,4 @@
-//! What the sessions of a list come to: sums, and how many of them had a turn that ended in which way.
+//! The sums of the sessions of a list, and the number of those with a turn that ended in each way.
 //!
 //! A bounded number is counted, the youngest; the result says whether those are all.
 
@@ -12,10 +12,10 @@ use crate::list::fitting_keys;
 use crate::owner::Reach;
 use crate::store::Store;
 
-/// What sessions come to.
+/// The sums of sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// How many there are.
+    /// The number of sessions.
     pub sessions: i64,
     /// Their turns.
     pub turns: i64,
@@ -25,12 +25,12 @@ pub struct Totals {
     pub refusals: i64,
     /// The tokens of all questions and answers.
     pub tokens: i64,
-    /// Is that all of them, not only the youngest?
+    /// Those are all of them, not only the youngest.
     pub is_all: bool,
-    /// How turns ended, and in how many sessions one did so. Whatever outcome is asked for, all are told: those are the
-    /// others to choose from.
+    /// The ends of turns, each with the number of sessions in which one ended so. Whatever outcome is asked for, all are told:
+    /// those are the others to choose from.
     pub outcomes: Vec<(String, i64)>,
-    /// Are the sessions behind [`Totals::outcomes`] all that there are?
+    /// The sessions behind [`Totals::outcomes`] are all that there are.
     pub outcomes_are_all: bool,
 }
 

@@ -15,7 +15,7 @@ pub(crate) const NAME: usize = 200;
 
 /// Something that becomes a turn when it is written: the work of putting it together is left to the writer.
 pub trait Record: Send {
-    /// How many bytes it holds, about.
+    /// Returns the number of bytes that it holds, about.
     fn size(&self) -> usize;
 
     /// The turn; none where there is nothing to keep.
@@ -31,33 +31,33 @@ pub struct NewTurn {
     pub owner: Option<Owner>,
     /// Who wrote it: `gateway`, `agent`.
     pub origin: &'static str,
-    /// What it is about, for whoever looks for the session: the user's first words.
+    /// Its subject, for whoever searches the session: the user's first words.
     pub title: String,
-    /// What there is to know of it. Its `id`, `session` and `number` are given when it is written.
+    /// Its facts. Its `id`, `session` and `number` are given when it is written.
     pub turn: Turn,
-    /// What happened, in order.
+    /// The events, in order.
     pub nodes: Vec<NewNode>,
-    /// What happened before and is only of use where the session begins with this turn: the conversation so far.
+    /// The events before it, which are only of use where the session begins with this turn: the conversation so far.
     pub before: Before,
     /// The calls that came of it, or were refused for good.
     pub calls: Vec<Call>,
     /// All that was wrong with what the model wrote, repaired or not.
     pub faults: Vec<Fault>,
-    /// Does the model hear of what was refused? Then a later turn of the session may fix it.
+    /// The model hears of what was refused, so that a later turn of the session may fix it.
     pub feeds_back: bool,
 }
 
-/// What went before a turn. It may be long, so it is made only where it is needed.
+/// The nodes before a turn. They may be many, so they are made only where they are needed.
 #[derive(Clone, Default)]
 pub struct Before(Option<Arc<dyn Fn() -> Vec<NewNode> + Send + Sync>>);
 
 impl Before {
-    /// What `make` makes of it.
+    /// Returns the nodes that `make` makes.
     pub fn made_by(make: impl Fn() -> Vec<NewNode> + Send + Sync + 'static) -> Before {
         Before(Some(Arc::new(make)))
     }
 
-    /// Is there surely nothing?
+    /// Returns whether there is surely nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -85,7 +85,7 @@ pub struct Turn {
     pub request: String,
     /// When it ended, in milliseconds since 1970.
     pub at: i64,
-    /// How it ended: `passed`, `repaired`, `retried`, `refused`, ….
+    /// Its end: `passed`, `repaired`, `retried`, `refused`, ….
     #[serde(deserialize_with = "former::read_outcome")]
     pub outcome: String,
     /// The model that was asked for.
@@ -94,17 +94,17 @@ pub struct Turn {
     pub surface: String,
     /// The upstream that answered.
     pub upstream: String,
-    /// How the tools reached it: `native`, `prompt`; empty where there were none.
+    /// The way by which the tools reached it: `native`, `prompt`; empty where there were none.
     pub mode: String,
     /// The dialect of its calls; empty where there were none.
     pub dialect: String,
     /// The policy that held.
     pub policy: String,
-    /// Was the answer a stream?
+    /// The answer was a stream.
     pub streamed: bool,
     /// The HTTP status of the answer.
     pub status: i64,
-    /// How often models were asked.
+    /// The number of questions to models.
     pub attempts: i64,
     /// To the first byte of the answer.
     pub first_byte_us: i64,
@@ -116,17 +116,17 @@ pub struct Turn {
     pub prompt_tokens: i64,
     /// Tokens of all answers.
     pub completion_tokens: i64,
-    /// How many of the questions were there to put calls right.
+    /// The number of questions that were there to put calls right.
     pub repair_turns: i64,
-    /// How many of these told the model of its errors, as its next turn.
+    /// The number of these that told the model of its errors, as its next turn.
     pub feedback_turns: i64,
     /// The tokens of those questions and their answers.
     pub repair_tokens: i64,
-    /// How many edits repaired its calls.
+    /// The number of edits that repaired its calls.
     pub repairs: i64,
 }
 
-/// What became of a call.
+/// The fate of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Became {
@@ -169,7 +169,7 @@ pub struct Call {
     pub tool: String,
     /// The dialect that it was written in.
     pub dialect: String,
-    /// What became of it.
+    /// Its fate.
     pub became: Became,
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn mark(what: Mark, value: &str) -> String {
     format!("={what}{hash}")
 }
 
-/// What is known of a turn; an owner by its id.
+/// The known facts of a turn; an owner by its id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     Outcome,
@@ -85,7 +85,7 @@ fn prefix(slice: i64) -> String {
     format!("{slice:08x}")
 }
 
-/// What is asked for: all of these words; `is_prefix` says that the last one may go on.
+/// The wanted words: all of these; `is_prefix` says that the last one may go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
     words: Vec<String>,

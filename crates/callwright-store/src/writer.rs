@@ -1,9 +1,9 @@
-//! Writes what waits, many at once: one transaction, one wait for the disk.
+//! Writes all that waits, many at once: one transaction, one wait for the disk.
 //!
-//! What is to be acknowledged begins a transaction at once, with all that waits by then. Records alone wait for others: a
-//! moment where little comes, and up to a second, or some megabytes, where much does, as each transaction writes whole pages
-//! of every table. Nobody was told that they are on the disk, so it is not waited for either. A transaction that fails is
-//! taken apart, so that one that cannot be written costs the others nothing.
+//! An acknowledged write begins a transaction at once, with all that waits by then. Records alone wait for others: a moment
+//! where little comes, and up to a second, or some megabytes, where much does, as each transaction writes whole pages of every
+//! table. Nobody was told that they are on the disk, so nobody waits for it either. A transaction that fails is taken apart, so
+//! that one that cannot be written costs the others nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,21 +28,21 @@ use crate::retention;
 use crate::session::{Change, Written};
 use crate::turn::{NewTurn, Record};
 
-/// What a record takes beside its texts, about.
+/// The size of a record beside its texts, about.
 pub(crate) const RECORD: usize = 4 << 10;
-/// How long records wait for others.
+/// The time for which records wait for others.
 const GATHER: Duration = Duration::from_millis(25);
 /// So long after a transaction the next one begins, where nobody waits for it.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The most that goes into one transaction.
 const BATCH: usize = 512;
-/// How often it is looked whether there is too much.
+/// The interval between retention checks.
 const SWEEP: Duration = Duration::from_secs(600);
-/// It is looked as well whenever so large a share of what may be kept was written, so that this is never much more.
+/// A check follows as well whenever so large a share of what may be kept was written, so that this is never much more.
 const SHARE: u64 = 8;
-/// How long the log says nothing more of what is lost.
+/// The time for which the log says nothing more of what is lost.
 const QUIET: Duration = Duration::from_secs(60);
-/// How long after the start for the first time.
+/// The time from the start to the first check.
 const FIRST_SWEEP: Duration = Duration::from_secs(20);
 
 type Done<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -56,7 +56,7 @@ pub(crate) enum Job {
     Flush(Done<()>),
 }
 
-/// What waits to be written, and what was not.
+/// The records that wait to be written, and the number of those that were not.
 pub(crate) struct Waiting {
     pub(crate) bytes: AtomicUsize,
     /// Is told when more waits than is to wait for long.
@@ -81,21 +81,21 @@ pub(crate) struct Writer {
     database: Database,
     /// None after it broke.
     connection: Option<AnyConnection>,
-    /// Which file it writes to, if it is one.
+    /// The file that it writes to, if it is one.
     file_id: Option<(u64, u64)>,
-    /// Does the connection wait for the disk?
+    /// The connection waits for the disk.
     is_durable: bool,
     known: Known,
     changes: broadcast::Sender<Change>,
     waiting: Arc<Waiting>,
-    /// Are there nodes of a former version that are not searched yet?
+    /// Nodes of a former version are not searched yet.
     is_reindexing: bool,
-    /// How many bytes were written since it was looked whether there is too much.
+    /// The bytes that were written since the last retention check.
     unswept: u64,
     losses: Losses,
 }
 
-/// What was lost, and how much of that the log has said.
+/// The losses, and how much of them the log has said.
 #[derive(Default)]
 struct Losses {
     /// So many.
