@@ -81,7 +81,7 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
 /// Returns the length of `mark` at the start of `text`. Both are folded, and a spelling may differ:
 ///
 /// - Blanks may stand beside the signs of the mark, not inside its words: `</parameter >`, `name = "a"`. Its own blanks
-/// may be lost.
+///   may be lost.
 /// - A tag's word may have the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
 pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
     // Nearly all marks are not there, or have the proper spelling.
