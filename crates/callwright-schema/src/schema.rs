@@ -105,7 +105,7 @@ impl Schema {
     /// [`MAX_DEPTH`].
     ///
     /// # Errors
-    /// When `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`] or [`MAX_NODES`].
+    /// When `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`](crate::MAX_NESTING) or [`MAX_NODES`].
     pub fn compile<V: ?Sized>(schema: &V) -> Result<Schema, SchemaError>
     where
         for<'v> Value: From<&'v V>,
