@@ -116,9 +116,7 @@ impl Relay {
         let document = document.map_err(|message| WireError::bad_request(None, "invalid_json", message))?;
         Ok(self.with_model(document))
     }
-}
 
-impl Relay {
     /// Gives a request without a model the default one.
     fn with_model(&self, document: Document) -> Document {
         let Some(default) = &self.config.default_model else { return document };
@@ -129,16 +127,7 @@ impl Relay {
         let text = rewritten(root, &[("model", Change::Set(quote(default)))]);
         Document::of(text).unwrap_or(document)
     }
-}
 
-/// The reason for which an answer cannot be read.
-pub(crate) struct Unread {
-    /// The reason, in a sentence.
-    pub(crate) why: String,
-    pub(crate) is_broken_off: bool,
-}
-
-impl Relay {
     /// Receives the whole answer of `target` with these headers.
     pub(crate) async fn whole_answer(
         &self,
@@ -157,4 +146,11 @@ impl Relay {
         let unread = |why| format!("the upstream's answer cannot be read: {why}");
         read.map_err(|why| Unread { why: unread(why), is_broken_off: false })
     }
+}
+
+/// The reason for which an answer cannot be read.
+pub(crate) struct Unread {
+    /// The reason, in a sentence.
+    pub(crate) why: String,
+    pub(crate) is_broken_off: bool,
 }

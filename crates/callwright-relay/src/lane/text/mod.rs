@@ -7,9 +7,9 @@
 mod content;
 mod form;
 mod found;
-mod reads;
 mod messages;
 mod part;
+mod reads;
 mod responses;
 mod whole;
 
@@ -21,12 +21,12 @@ pub(super) use self::found::Found;
 use self::part::{Part, Role};
 use self::reads::{End, Reads, UNSAID, call_of, end_of};
 pub(super) use self::whole::Whole;
+use super::asking::Lane;
+use super::silence::in_silence;
 use super::wire;
+use super::wire::told::Told;
 use crate::api::Surface;
 use crate::deliver::{Came, Json};
-use crate::lane::asking::Lane;
-use crate::lane::silence::in_silence;
-use crate::lane::wire::told::Told;
 use crate::reply::BodySender;
 use crate::target::Target;
 use crate::tokens::Budget;

@@ -1,4 +1,4 @@
-//! The form in which every wire tells an answer, and writes it.
+//! The form in which all wires read and write answers.
 
 use callwright_json::{Span, Tree, Value, strict};
 
