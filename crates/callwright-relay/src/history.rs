@@ -16,7 +16,7 @@ pub(crate) use self::items::answered;
 pub(crate) use self::settled::{Form, settled};
 use crate::wire::{Change, changed, rewritten, string_of};
 
-/// Makes all arguments of old calls JSON texts of objects, and orders calls and results as [`settled`] does. None if the messages
+/// Makes all arguments of old calls JSON texts of objects, and orders calls and results as [`settled()`] does. None if the messages
 /// need no change.
 pub(crate) fn repaired<'d>(
     messages: impl Iterator<Item = Value<'d>> + Clone,
