@@ -32,7 +32,8 @@ const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 const HELP: &str = "crates/callwright-cli/src/args/";
 
 /// The crates all of whose documentation is statements.
-const STATED: [&str; 11] = [
+const STATED: [&str; 12] = [
+    "crates/callwright-cli/src/",
     "crates/callwright-gateway/src/",
     "crates/callwright-json/src/",
     "crates/callwright-macros/src/",

@@ -1,5 +1,5 @@
-//! What is asked of upstreams to see whether a set-up works, for `doctor`, `caps` and `serve --check`: each answer is a
-//! finding, with what to do about it.
+//! Asks upstreams whether a set-up works, for `doctor`, `caps` and `serve --check`: each answer is a finding, with what to do
+//! about it.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use callwright_relay::survey::{self, Listing, Unlisted};
 use crate::config::{Config, Env};
 use crate::failure::Failure;
 
-/// How something stands.
+/// The state of a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// It works.
@@ -48,7 +48,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Does an upstream answer?
+/// Tells whether an upstream answers.
 pub(crate) fn of_upstream(listing: &Listing) -> Finding {
     let Listing { upstream, location, models } = listing;
     match models {
@@ -70,7 +70,7 @@ pub(crate) fn of_upstream(listing: &Listing) -> Finding {
     }
 }
 
-/// Is `model` among those that an upstream lists?
+/// Tells whether `model` is among those that an upstream lists.
 pub(crate) fn of_model(model: &str, listing: &Listing) -> Finding {
     let upstream = &listing.upstream;
     let Ok(models) = &listing.models else {
@@ -95,7 +95,7 @@ pub(crate) fn of_model(model: &str, listing: &Listing) -> Finding {
 /// So many names are shown that are like the one that is not there.
 const NEAR: usize = 3;
 
-/// Does a call come of a small request to `model`?
+/// Tells whether a call comes of a small request to `model`.
 ///
 /// # Errors
 /// What is configured cannot be used.

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// How long the pieces are. No piece ends inside a character.
+/// The length of the pieces. No piece ends inside a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chunks {
     /// This many bytes, and as many more as the last character needs.

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 
 const EXAMPLES: &str = include_str!("../demo/examples.toml");
 
-/// What to do next, each as it can be typed.
+/// The next steps, each as it can be typed.
 const NEXT: &str = "\
 next steps
   callwright demo --all          # every example
@@ -42,7 +42,7 @@ struct Example {
     brief: bool,
     text: String,
     finish_reason: Option<String>,
-    /// The tools whose calls are looked for in the text.
+    /// The tools whose calls may stand in the text.
     tools: Option<String>,
     /// The text is one JSON value.
     #[serde(default)]
@@ -50,7 +50,7 @@ struct Example {
     schema: Option<String>,
 }
 
-/// Shows the brief examples, or `all`. A refusal is what some of them are for: it is no failure here.
+/// Shows the brief examples, or `all`. Some of them are there for their refusal, which is not a failure here.
 pub(crate) fn run(all: bool, pen: Pen) -> Result<(), Failure> {
     let broken = |why: String| Failure::Definitions(PathBuf::from("the built-in examples"), why);
     let mut demo: Demo = toml::from_str(EXAMPLES).map_err(|error| broken(error.to_string()))?;

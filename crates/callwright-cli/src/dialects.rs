@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::view::json;
 
-/// What is printed of all of them.
+/// The form in which all of them are printed.
 #[derive(Serialize)]
 struct Listed<'a> {
     name: &'a str,

@@ -12,9 +12,9 @@ use crate::failure::Failure;
 /// Servers of models, and the ports that they usually take.
 const LOCAL: [(&str, u16); 4] = [("llama.cpp", 8080), ("Ollama", 11434), ("vLLM", 8000), ("LM Studio", 1234)];
 
-/// How long one of them may take to say so.
+/// The time that one of them may take to say so.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long a configured upstream may take to list its models.
+/// The time that a configured upstream may take to list its models.
 pub(crate) const LISTING: Duration = Duration::from_secs(10);
 
 const OPENROUTER: &str = "https://openrouter.ai/api/v1";
@@ -22,14 +22,14 @@ const OPENROUTER_KEY: &str = "OPENROUTER_API_KEY";
 /// It costs nothing there.
 const OPENROUTER_MODEL: &str = "google/gemma-3-27b-it:free";
 
-/// What was chosen, in one sentence. The built-in server, if it is that, lives as long as this.
+/// The choice, in one sentence. The built-in server, if it is that, lives as long as this.
 pub(crate) struct Chosen {
     pub(crate) sentence: String,
     replay: Option<Replay>,
 }
 
 impl Chosen {
-    /// Whether it is the built-in server, which is no model.
+    /// Returns whether it is the built-in server, which is not a model.
     pub(crate) fn is_built_in(&self) -> bool {
         self.replay.is_some()
     }

@@ -1,5 +1,5 @@
-//! `callwright doctor`: does the set-up work, and if it does, why is a tool not called, why are its arguments wrong, why is
-//! the JSON broken? Each question has checks, with findings, and the advice that helps.
+//! `callwright doctor` tells whether the set-up works, and if it does, why a tool is not called, why its arguments are wrong, why
+//! the JSON is broken. Each question has checks, with findings, and the advice that helps.
 
 use std::io::{self, Write};
 
@@ -48,33 +48,33 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     if is_well { Ok(()) } else { Err(Failure::Refused) }
 }
 
-/// What is looked at.
+/// The set-up that is examined.
 struct Patient {
     tools: Option<ToolSet>,
-    /// Was nobody found but the built-in script?
+    /// Nobody was found but the built-in script.
     has_no_model: bool,
-    /// What each upstream lists.
+    /// The models that each upstream lists.
     listings: Vec<Listing>,
     /// The model, where one is named or there is only one.
     model: Option<String>,
-    /// What it can do at the upstreams that serve it.
+    /// Its abilities at the upstreams that serve it.
     found: Vec<CapabilityAt>,
-    /// What came of a small request, where one was to be sent.
+    /// The finding of a small request, where one was to be sent.
     asked: Option<Finding>,
     fallback: Option<String>,
 }
 
-/// What was looked at for one symptom.
+/// The checks for one symptom.
 struct Check {
     title: &'static str,
     findings: Vec<Finding>,
-    /// What it comes to: nothing is wrong, something is, nothing could be told.
+    /// Its ends: nothing is wrong, something is, nothing could be told.
     ends: [&'static str; 3],
-    /// What helps where something is wrong.
+    /// The advice where something is wrong.
     advice: &'static [&'static str],
 }
 
-/// What a symptom comes to.
+/// The ends of a symptom.
 const ENDS: [&str; 3] = ["nothing wrong was found", "this is why", "not checked"];
 
 impl Patient {
@@ -174,7 +174,7 @@ impl Patient {
         ]
     }
 
-    /// Do the upstreams answer, do they have the model, does a call come?
+    /// Checks that the upstreams answer, have the model, and that a call comes.
     fn set_up(&self) -> Vec<Finding> {
         if self.has_no_model {
             let text = "no upstream is configured, and no server was found on this machine: \
@@ -228,7 +228,7 @@ impl Patient {
         }
     }
 
-    /// How tools reach the model. What is known of an upstream that does not answer is nothing to build on.
+    /// Tells how tools reach the model. Knowledge about an upstream that does not answer is nothing to build on.
     fn support(&self) -> Vec<Finding> {
         if self.has_no_model {
             return vec![Finding::new(Mark::Unknown, "there is no model whose support could be checked")];

@@ -75,7 +75,7 @@ pub(crate) fn heal(
     callwright::heal(text, schema, finish_reason)
 }
 
-/// What is wrong with a text that was to be repaired: it is refused like the payload of a call.
+/// Returns the fault of a text that was to be repaired: it is refused like the payload of a call.
 pub(crate) fn why(text: &str, reason: &Reason) -> Feedback {
     Refusal::of_text(text, reason.clone()).feedback()
 }

@@ -33,7 +33,7 @@ impl Pen {
         Pen { color }
     }
 
-    /// What became of a model's answer; `origin` says where `text` comes from.
+    /// Draws the outcome of a model's answer; `origin` says where `text` comes from.
     pub(crate) fn outcome(self, text: &str, outcome: &Outcome, origin: &str) -> String {
         let mut out = String::new();
         for (number, verdict) in (1..).zip(&outcome.verdicts) {
@@ -59,7 +59,7 @@ impl Pen {
         out
     }
 
-    /// What looks like calls, where no tools are declared.
+    /// Draws the texts that look like calls, where no tools are declared.
     pub(crate) fn candidates(self, found: &[Candidate]) -> String {
         let mut out = String::new();
         let title = match found.len() {
@@ -86,7 +86,7 @@ impl Pen {
         out
     }
 
-    /// What became of a text that was to be repaired.
+    /// Draws the outcome of a text that was to be repaired.
     pub(crate) fn healing(self, text: &str, healed: Result<&Healed, &Reason>, origin: &str) -> String {
         let mut out = String::new();
         match healed {

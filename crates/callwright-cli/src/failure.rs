@@ -31,7 +31,7 @@ pub(crate) enum Failure {
     Lines(usize),
     /// The input is longer than this many bytes.
     TooLong(PathBuf, usize),
-    /// What is configured cannot be used, and why.
+    /// The configuration cannot be used, and why.
     Config(String),
     /// No upstream answers, so there is no model to be asked, and why.
     NoModel(String),
@@ -75,7 +75,7 @@ impl Failure {
         }
     }
 
-    /// Is there nothing more to say?
+    /// Returns whether there is nothing more to say.
     pub(crate) fn is_quiet(&self) -> bool {
         self.code() <= 1 || matches!(self, Failure::Ended(_))
     }

@@ -17,7 +17,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 /// A harmless text that still knows where the bytes of its source stand.
 pub(crate) struct Harmless {
     pub(crate) text: String,
-    /// Where a sign has another length than its character: the offsets just behind both, in order.
+    /// The offsets at which a sign has another length than its character: those just behind both, in order.
     shifts: Vec<(usize, usize)>,
 }
 
@@ -38,7 +38,7 @@ impl Harmless {
         Harmless { text, shifts }
     }
 
-    /// Where `span` of the source stands in the text: inside it, and on character boundaries.
+    /// Returns the place of `span` of the source in the text: inside it, and on character boundaries.
     pub(crate) fn range(&self, span: Span) -> std::ops::Range<usize> {
         let range = span.range();
         let start = self.offset(range.start);

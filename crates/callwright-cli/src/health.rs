@@ -1,4 +1,5 @@
-//! `callwright health`: is a gateway alive? For health checks in a place that has no other program, such as a container.
+//! `callwright health` tells whether a gateway is alive. It is for health checks in a place that has no other program, such as a
+//! container.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 
-/// How long it may take. Whoever checks does so every few seconds.
+/// The time that it may take. Whoever checks does so every few seconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest answer that is read, in bytes. That of `/livez` is shorter.

@@ -49,8 +49,8 @@ pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Does it begin with the mark of UTF-16, or with two ASCII characters in it? What is read here is written in ASCII at
-/// its begin, and holds no NUL.
+/// Returns whether it begins with the mark of UTF-16, or with two ASCII characters in it. All input is written in ASCII at its
+/// begin, and holds no NUL.
 pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
     match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
@@ -108,7 +108,7 @@ pub(crate) fn lines(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::with_capacity(1 << 16, reader)))
 }
 
-/// What [`read_line`] met.
+/// The end that [`read_line`] met.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line, without its end.
@@ -119,7 +119,7 @@ pub(crate) enum Line {
     End,
 }
 
-/// Reads the next line into `line`, of which it never keeps more than `max` bytes.
+/// Reads the next line into `line`, and never keeps more than `max` bytes of it.
 pub(crate) fn read_line(from: &mut dyn BufRead, line: &mut Vec<u8>, max: usize) -> io::Result<Line> {
     line.clear();
     // Two more for the line's end.

@@ -61,7 +61,7 @@ impl Members {
     }
 }
 
-/// Is `key` a slip of `name`: at most a letter in four is another one?
+/// Returns whether `key` is a slip of `name`: at most a letter in four is another one.
 fn is_near(key: &str, name: &str) -> bool {
     // Longer keys are no slips, and cost their length squared.
     key.len() <= 2 * name.len() && 4 * strsim::damerau_levenshtein(key, name) <= name.len()
@@ -183,7 +183,7 @@ fn work(take: &Mutex<Receiver<Job>>, answer: Answering<'_>) {
     }
 }
 
-/// How the reading of one line went, and which line it is, counted from 1.
+/// The reading of one line, and its number, counted from 1.
 struct Read {
     number: usize,
     too_long: Option<usize>,

@@ -21,7 +21,7 @@ use crate::key;
 use crate::serve;
 use crate::setup::{self, Agent, Values};
 
-/// How long an agent may take to end once it is told to.
+/// The time that an agent may take to end once it is told to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the agent to its end, with its exit code.
@@ -233,7 +233,7 @@ async fn end(child: &mut Child, how: End) -> Result<ExitStatus, Failure> {
     Ok(child.wait().await?)
 }
 
-/// What we are told, and tell the agent.
+/// The signals to us, which we pass to the agent.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Interrupt,

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::harmless::harmless;
 use crate::runtime::on_runtime;
 
-/// What is known of families.
+/// The facts about families.
 const FAMILIES: &str = include_str!("../data/families.toml");
 
 #[derive(Deserialize)]

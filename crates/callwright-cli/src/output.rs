@@ -1,5 +1,5 @@
-//! Where a result goes, and where its drawing: what a program wants is on standard output, what a person wants on standard
-//! error, or on standard output as well where that is a terminal.
+//! The way of a result and of its drawing: a program reads standard output, a person standard error, or standard output as well
+//! where that is a terminal.
 
 use std::io::{self, IsTerminal, Write};
 

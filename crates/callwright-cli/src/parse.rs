@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ParseArgs, pen: Pen) -> Result<(), Failure> {
     if outcome.refusals().next().is_none() { Ok(()) } else { Err(Failure::Refused) }
 }
 
-/// What looks like calls, where no tools are declared: nothing is a call then.
+/// Shows the texts that look like calls, where no tools are declared: nothing is a call then.
 fn shown(args: &ParseArgs, text: &str, context: &Context<'_>, pen: Pen) -> Result<(), Failure> {
     let found = callwright::candidates(text, context);
     let drawn = || pen.candidates(&found);
@@ -147,7 +147,7 @@ impl Lines<'_> {
     }
 }
 
-/// Is there anything that a model answered? A misspelt `text` would else be an answer without calls.
+/// Checks that there is anything that a model answered. A misspelt `text` would else be an answer without calls.
 pub(crate) fn is_answer(case: Value<'_>) -> Result<(), String> {
     if case.kind() != Kind::Object {
         return Err(String::from("it must be an object"));
@@ -196,7 +196,7 @@ pub(crate) fn given<'a>(of: Value<'a>, key: &str) -> Option<Value<'a>> {
     of.get(key).filter(|value| value.kind() != Kind::Null)
 }
 
-/// Which tools may be called, as a request says it.
+/// Returns the tools that may be called, as a request says it.
 fn tool_choice(choice: Value<'_>) -> Option<ToolChoice> {
     ToolChoice::from_value(&choice.raw().parse().ok()?)
 }

@@ -84,7 +84,7 @@ async fn upstreams_answer(config: &Config, env: Env<'_>) -> Result<(), Failure> 
     if is_well { Ok(()) } else { Err(Failure::Refused) }
 }
 
-/// Can the store's file be opened, or be made? Nothing is made here, and nothing of an earlier version taken over.
+/// Checks that the store's file can be opened, or made. Nothing is made here, and nothing of an earlier version taken over.
 fn store_opens(keep: &KeepConfig) -> Result<(), Failure> {
     let Location::File(path) = &keep.store.location else { return Ok(()) };
     let failed = |error| Failure::Record(path.clone(), error);

@@ -68,7 +68,7 @@ fn calls<'s>(nodes: impl Iterator<Item = &'s Node>) -> Option<Vec<Value>> {
     is_whole.then(|| made.into_iter().map(&mut call).collect::<Option<Vec<Value>>>()).flatten()
 }
 
-/// Where the node stands among the answers of its turn.
+/// Returns the number of the node among the answers of its turn.
 fn number(node: &Node, member: &str) -> i64 {
     node.payload.get(member).and_then(Value::as_i64).unwrap_or_default()
 }

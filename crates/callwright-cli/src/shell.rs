@@ -1,4 +1,4 @@
-//! What a shell knows of the commands: completions, and manual pages. Both come from the definition of the arguments.
+//! A shell's knowledge of the commands: completions, and manual pages. Both come from the definition of the arguments.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -88,7 +88,7 @@ fn flags(proved: &Proved) -> impl Iterator<Item = (Server, String)> + '_ {
     Server::ALL.into_iter().filter_map(|server| Some((server, server.flags(&proved.name)?)))
 }
 
-/// What was found, for programs.
+/// The findings, for programs.
 #[derive(Serialize)]
 struct View<'f> {
     #[serde(flatten)]
@@ -100,7 +100,7 @@ struct View<'f> {
     calls: CallsView<'f>,
 }
 
-/// Which turns the template takes, for programs.
+/// The turns that the template takes, for programs.
 #[derive(Serialize)]
 struct TurnsView {
     system_role: bool,

@@ -77,11 +77,11 @@ impl<'a> Parsed<'a> {
 struct Refused<'a> {
     #[serde(flatten)]
     report: &'a RefusalReport<'a>,
-    /// What the model should be told, in the channel that it used.
+    /// The words for the model, in the channel that it used.
     feedback: String,
 }
 
-/// What looks like calls.
+/// A text that looks like a call.
 #[derive(Serialize)]
 pub(crate) struct Candidates<'a> {
     candidates: Vec<Listed<'a>>,

@@ -1,4 +1,4 @@
-//! What a call would change in a file, or has changed: a diff in colour.
+//! The change of a file by a call, planned or done: a diff in colour.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::paint::{Paint, Style};
 
-/// How many equal lines stand around a change.
+/// The number of equal lines around a change.
 const CONTEXT: usize = 3;
 /// The most lines of one diff.
 const MAX_LINES: usize = 200;

@@ -34,14 +34,14 @@ pub(crate) struct Agent {
     pub(crate) config: Config,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) commands: Arc<Commands>,
-    /// What tools have changed in files.
+    /// The changes of tools in files.
     pub(crate) changes: Arc<Changes>,
     /// The built-in tools, and those of servers that were [connected](Agent::connect).
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     servers: Servers,
     pub(crate) client: Client,
     pub(crate) rights: Rights,
-    /// Where the run is written down; nowhere where the store is off.
+    /// The journal of the run; `None` where the store is off.
     pub(crate) journal: Option<Journal>,
     person: Option<Person>,
     /// The built-in upstream, where that was chosen.
@@ -171,7 +171,7 @@ impl Agent {
         self.servers.close().await;
     }
 
-    /// Are the tools that the command line allows or denies among those that there are? A run may have fewer.
+    /// Checks that the tools that the command line allows or denies are among those that there are. A run may have fewer.
     ///
     /// # Errors
     /// One that is not: a typing error would let something run, or keep it from running.
@@ -285,7 +285,7 @@ pub(crate) fn new_session(kind: &str) -> Result<String, Failure> {
     Ok(bytes.iter().fold(format!("{kind}-"), |name, byte| format!("{name}{byte:02x}")))
 }
 
-/// Where the session's undo stands, and what its commands write for a while: outside of the workspace.
+/// Returns the folder of the session's undo, and of the files that its commands write for a while: outside of the workspace.
 fn folder(config: &Config, workspace: &Workspace, session: &str) -> PathBuf {
     let env = |name: &str| std::env::var(name).ok();
     let is_outside = |folder: &PathBuf| !folder.starts_with(workspace.root());

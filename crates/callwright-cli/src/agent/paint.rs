@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// How a piece of text looks, as the terminal takes it.
+/// The style of a piece of text, as the terminal takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Bold,
@@ -13,7 +13,7 @@ pub(crate) enum Style {
     Green,
     Yellow,
     Cyan,
-    /// What the user must not miss.
+    /// A thing that the user must not miss.
     Alarm,
 }
 

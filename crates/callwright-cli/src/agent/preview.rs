@@ -1,4 +1,4 @@
-//! What a person reads before a call runs: the change that it would make, and which answers there are.
+//! The view before a call runs: the change that it would make, and the answers that there are.
 
 use std::fmt::Write;
 use std::io;
@@ -13,10 +13,10 @@ use super::paint::Paint;
 /// The answers, as they are offered.
 pub(crate) const ANSWERS: &str = "[y]es, [a]lways this call, [N]o: ";
 
-/// What follows an answer that is none of them.
+/// The reply to any other answer.
 pub(crate) const NO_ANSWER: &str = "Answer y, a or n.";
 
-/// What an answer means. None is one that was not offered: a wrong key refuses nothing.
+/// Reads an answer. Only offered ones count: a wrong key refuses nothing.
 pub(crate) fn said(line: &str) -> Option<Approval> {
     match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Some(Approval::Once),
@@ -27,7 +27,7 @@ pub(crate) fn said(line: &str) -> Option<Approval> {
     }
 }
 
-/// What a call of a built-in tool would make of a file, as a diff. Empty for a tool of which that cannot be told before.
+/// Shows the change that a call of a built-in tool would make, as a diff. Empty for a tool whose change cannot be told before.
 pub(crate) fn preview(workspace: &Workspace, request: &ApprovalRequest, paint: Paint) -> String {
     let changed = || {
         let arguments: Value = serde_json::from_str(request.arguments()).ok()?;
@@ -45,7 +45,7 @@ pub(crate) fn preview(workspace: &Workspace, request: &ApprovalRequest, paint: P
     changed().unwrap_or_default()
 }
 
-/// The beginning of a file of the workspace, as far as a diff of it is drawn; none where it is no text.
+/// The beginning of a file of the workspace, as far as a diff of it is drawn; `None` where it is not a text.
 pub(crate) fn read(workspace: &Workspace, path: &str) -> Option<String> {
     const MAX: u64 = 512 << 10;
     let mut text = String::new();

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DefectsArgs) -> Result<(), Failure> {
     if unusable == 0 { Ok(()) } else { Err(Failure::Lines(unusable)) }
 }
 
-/// What the answers of one model came to.
+/// The results of the answers of one model.
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     /// Its answers.
@@ -107,7 +107,7 @@ fn count(
     Ok(())
 }
 
-/// Are these the calls `[{"name", "arguments"}, …]`, in this order? Arguments count as values.
+/// Returns whether these are the calls `[{"name", "arguments"}, …]`, in this order. Arguments count as values.
 fn is_as_expected(outcome: &Outcome, expected: Value<'_>) -> bool {
     let same = |(call, expected): (&Acceptance, Value<'_>)| {
         let arguments = given(expected, "arguments");

@@ -1,8 +1,8 @@
-//! What repair gains on a model: each question goes to it twice, once past Callwright and once through it.
+//! Measures the gain of repair on a model: each question goes to it twice, once past Callwright and once through it.
 //!
-//! Past it means as a client without Callwright would ask: the same request, native tools, and an answer counts by what its
-//! `tool_calls` are as they came. Through it means what `callwright serve` gives a client. Both answers are judged by one
-//! function: is there a call, of the tool that was asked for, and does each fit its schema, without anything repaired?
+//! Past it means as a client without Callwright would ask: the same request, native tools, and an answer counts by its
+//! `tool_calls` as they came. Through it means the answer that `callwright serve` gives a client. One function judges both
+//! answers: each has a call, of the tool that was asked for, and each call fits its schema, without any repair.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
@@ -29,7 +29,7 @@ use crate::harmless::harmless;
 use crate::runtime::on_runtime;
 use crate::view;
 
-/// What a model takes for a question and its tool, about: what is told before anything is sent.
+/// The tokens of a question and its tool, about: they are told before anything is sent.
 const TOKENS: usize = 250;
 
 pub(crate) fn run(args: &GainArgs) -> Result<(), Failure> {
@@ -127,14 +127,14 @@ async fn outcomes(
     Ok(outcomes.into_iter().flatten().collect())
 }
 
-/// Is the host of `url` this machine?
+/// Returns whether the host of `url` is this machine.
 fn is_on_this_machine(url: &str) -> bool {
     let Ok(url) = url.parse::<http::Uri>() else { return false };
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// What came of the requests that went through the relay, by their ids.
+/// The results of the requests that went through the relay, by their ids.
 #[derive(Default)]
 struct Notes(Mutex<HashMap<String, Noted>>);
 
@@ -212,7 +212,7 @@ impl Asker {
     }
 }
 
-/// The whole of an answer. What breaks off is no answer.
+/// The whole of an answer. A text that breaks off is not an answer.
 async fn whole(reply: Reply) -> (StatusCode, String) {
     match reply.body.collect().await {
         Ok(body) => (reply.status, String::from_utf8_lossy(&body.to_bytes()).into_owned()),
@@ -220,7 +220,7 @@ async fn whole(reply: Reply) -> (StatusCode, String) {
     }
 }
 
-/// Whether this is an answer whose calls are right as they stand.
+/// Checks that this is an answer whose calls are right as they stand.
 ///
 /// # Errors
 /// Why it is not, in a word or two.

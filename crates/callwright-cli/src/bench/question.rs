@@ -28,7 +28,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// What the table calls it: the tool that it is about.
+    /// Returns its name in the table: the tool that it is about.
     pub(crate) fn about(&self) -> &str {
         let only = || if self.tool_set.len() == 1 { self.tool_set.iter().next() } else { None };
         self.tool.as_deref().or_else(|| only().map(callwright::Tool::name)).unwrap_or("(any)")

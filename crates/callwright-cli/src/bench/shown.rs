@@ -1,11 +1,11 @@
-//! What came of all questions: sums, as a table and as JSON.
+//! The results of all questions: sums, as a table and as JSON.
 
 use std::collections::BTreeMap;
 
 use callwright_relay::Usage;
 use serde::Serialize;
 
-/// What came of one question.
+/// The result of one question.
 pub(crate) struct Outcome {
     /// The tool that it is about.
     pub(crate) about: String,
@@ -17,28 +17,28 @@ pub(crate) struct Outcome {
     pub(crate) noted: Noted,
 }
 
-/// What it took to get an answer through Callwright.
+/// The steps to an answer through Callwright.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Noted {
-    /// Was something in its calls repaired?
+    /// Something in its calls was repaired.
     pub(crate) is_repaired: bool,
-    /// Was the model asked again?
+    /// The model was asked again.
     pub(crate) is_retried: bool,
-    /// Did a call keep to its schema, where the server was asked to hold calls to theirs?
+    /// A call kept to its schema, where the server was asked to hold calls to theirs.
     pub(crate) kept_strict: Option<bool>,
-    /// Did a second model answer?
+    /// A second model answered.
     pub(crate) is_escalated: bool,
     /// The tokens of all that was asked and answered.
     pub(crate) tokens: Usage,
 }
 
-/// What repair gains.
+/// The gain of repair.
 #[derive(Debug, Serialize)]
 pub(crate) struct Gain {
     model: String,
     all: Counts,
     by_tool: BTreeMap<String, Counts>,
-    /// What was wrong, and how often.
+    /// The defects, each with its number.
     defects_without: BTreeMap<String, usize>,
     defects_with: BTreeMap<String, usize>,
     tokens_without: Tokens,

@@ -8,7 +8,7 @@ use callwright_agent::shown;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 
-/// How wide the frame is, its corner aside.
+/// The width of the frame, its corner aside.
 const WIDTH: usize = 70;
 /// The longest text of an argument in the first line.
 const LONGEST: usize = 120;

@@ -1,4 +1,4 @@
-//! What can be said to the session instead of to the model.
+//! The commands to the session, which the model does not see.
 
 use callwright::Policy;
 
@@ -75,7 +75,7 @@ pub(crate) fn command(line: &str) -> Option<Command> {
     }
 }
 
-/// What the model is told: a line without the slash that kept it from being a command.
+/// Returns the words for the model: a line without the slash that kept it from being a command.
 pub(crate) fn message(line: &str) -> &str {
     let line = line.trim();
     if line.starts_with("//") { &line[1..] } else { line }

@@ -1,4 +1,4 @@
-//! Where the user's lines come from: a line editor with a history at a terminal, else plain lines.
+//! The user's lines: from a line editor with a history at a terminal, else plain lines.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
 
-/// How many lines the history keeps.
+/// The number of lines that the history keeps.
 const HISTORY: usize = 1000;
 /// The longest line of a plain input.
 const MAX_LINE: u64 = 1 << 20;
@@ -50,12 +50,12 @@ impl Lines {
         Lines(Arc::new(Mutex::new(source)))
     }
 
-    /// Is there a person at a terminal?
+    /// Returns whether there is a person at a terminal.
     pub(crate) fn is_edited(&self) -> bool {
         matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), Source::Editor { .. })
     }
 
-    /// What the user says to the model or the session. A line that ends in `\` goes on in the next one.
+    /// Reads the user's words to the model or the session. A line that ends in `\` goes on in the next one.
     pub(crate) fn message(&self, prompt: &str) -> Line {
         let mut said = String::new();
         loop {

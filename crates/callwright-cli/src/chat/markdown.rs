@@ -1,4 +1,4 @@
-//! What a model says, drawn line by line as it comes: headings, lists, emphasis, code and diffs in colour.
+//! Draws a model's words line by line as they come: headings, lists, emphasis, code and diffs in colour.
 //!
 //! A line is drawn when it is whole. One that may have begun something that its paragraph ends further down, `**so`, is held
 //! back with those behind it until that is settled: what is drawn is never taken back.
@@ -28,7 +28,7 @@ impl Markdown {
         Markdown { paint, line: String::new(), held: Vec::new(), fence: None }
     }
 
-    /// Has no line begun?
+    /// Returns whether no line has begun.
     pub(crate) fn is_empty(&self) -> bool {
         self.line.is_empty() && self.held.is_empty()
     }
@@ -107,7 +107,7 @@ impl Markdown {
         }
     }
 
-    /// May what comes next end something that began in the lines that are held?
+    /// Returns whether the next line may end something that began in the lines that are held.
     fn is_open(&self) -> bool {
         let Some(first) = self.held.first() else { return false };
         let bytes: usize = self.held.iter().map(String::len).sum();
@@ -141,7 +141,7 @@ impl Markdown {
     }
 
     /// Lines of a paragraph. What their marks do is drawn instead of them; what they are not is drawn as it is. None where
-    /// they come to something that is no paragraph.
+    /// they come to something that is not a paragraph.
     fn prose(&self, lines: &[String]) -> Option<String> {
         let text = joined(lines);
         // Four spaces are code to Markdown; to a model that nests a list they are depth.
@@ -209,7 +209,7 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| line.trim_start()).collect::<Vec<_>>().join("\n")
 }
 
-/// Is this line a further one of a paragraph?
+/// Returns whether this line is a further one of a paragraph.
 fn continues(line: &str) -> bool {
     let bare = line.trim_start();
     marks(bare).len() < 3 && matches!(Parser::new(bare).next(), Some(Event::Start(Tag::Paragraph)))
@@ -221,7 +221,7 @@ fn marks(bare: &str) -> &str {
     first.map_or("", |first| &bare[..bare.len() - bare.trim_start_matches(first).len()])
 }
 
-/// How much in a text is emphasis or code.
+/// Measures how much in a text is emphasis or code.
 fn spans(text: &str) -> usize {
     let is_span =
         |event: &Event<'_>| matches!(event, Event::Start(Tag::Strong | Tag::Emphasis) | Event::Code(_));

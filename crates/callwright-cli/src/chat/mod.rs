@@ -62,7 +62,7 @@ struct Chat {
     session: Session,
     /// The options that it was started with, for the command that goes on with it.
     given: String,
-    /// What the user took back since the model was asked last.
+    /// The changes that the user took back since the model was asked last.
     undone: Vec<String>,
 }
 

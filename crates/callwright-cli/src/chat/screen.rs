@@ -1,4 +1,4 @@
-//! What a person sees of a run: the model's words as they come, its calls and what came of them, and questions.
+//! A person's view of a run: the model's words as they come, its calls and their results, and questions.
 //!
 //! All of it was written by a model or a tool: it is made harmless before it is drawn.
 
@@ -29,7 +29,7 @@ use crate::harmless::harmless;
 /// The longest result that is told in a line.
 const LINE: usize = 200;
 
-/// What is shown to a person.
+/// The choice of what a person is shown.
 #[derive(Debug)]
 pub(crate) struct Shows {
     /// Calls and results in full.
@@ -53,7 +53,7 @@ struct State {
     /// Nothing has been drawn on this line yet.
     is_at_start: bool,
     spinner: Option<ProgressBar>,
-    /// What the model wrote since it was asked.
+    /// The words of the model since it was asked.
     raw: String,
     /// Of files that a running call may change: what they were.
     before: BTreeMap<String, Before>,
@@ -92,7 +92,7 @@ impl Screen {
         self.paint
     }
 
-    /// What Ctrl-C at a question of the run cancels.
+    /// Sets what Ctrl-C at a question of the run cancels.
     pub(crate) fn cancels(&self, cancel: Cancel) {
         self.state().cancel = cancel;
     }

@@ -17,7 +17,7 @@ use crate::args::ChatArgs;
 use crate::config::{Config, Env};
 use crate::failure::Failure;
 
-/// What the model is told first.
+/// The first words to the model.
 const SYSTEM: &str = "You are a coding and task agent in the user's terminal. You work in one folder, the workspace, \
     with the tools that you are given. Look before you change something, make the smallest change that does what is \
     asked, and check that it works. Say in one or two sentences what you did. Ask the user where only the user can \
@@ -32,7 +32,7 @@ pub(super) struct Session {
     /// Its name, where it is kept.
     pub(super) id: String,
     pub(super) store: Option<Store>,
-    /// Where dumps go.
+    /// The folder of dumps.
     pub(super) dumps: Option<PathBuf>,
 }
 

@@ -57,7 +57,7 @@ fn origin(config: &Config, key: &str) -> String {
     config.origins.get(key).map_or_else(|| "default".into(), ToString::to_string)
 }
 
-/// Where requests are kept.
+/// Tells the place where requests are kept.
 fn kept(config: &Config, env: Env<'_>) -> String {
     match config.keep(env, &Default::default()) {
         Ok(Some(keep)) => keep.store.location.to_string(),

@@ -47,7 +47,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or(text).matches('\n').count() + 1
 }
 
-/// `listen = 127.0.0.1:4000`: would the text be right, or right further on, if this value were in quotes?
+/// Suggests quotes around a value, `listen = 127.0.0.1:4000`, if the text would be right then, or right further on.
 fn quoted(text: &str, error: &toml::de::Error) -> Option<String> {
     let number = line_of(text, error.span()?.start);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -66,7 +66,7 @@ fn quoted(text: &str, error: &toml::de::Error) -> Option<String> {
     is_better.then(|| format!("; a text stands in quotes: {meant}"))
 }
 
-/// Is it JSON or YAML?
+/// Suggests TOML where the text looks like JSON or YAML.
 fn other_language(path: &Path, text: &str) -> Option<String> {
     let named = path.extension().is_some_and(|extension| {
         ["json", "json5", "yaml", "yml"].iter().any(|other| extension.eq_ignore_ascii_case(other))

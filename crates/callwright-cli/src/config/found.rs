@@ -1,4 +1,4 @@
-//! A configuration file that nobody named: where it is looked for, and what is asked before it is read.
+//! A configuration file that nobody named: its places, and the question to the user before it is read.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn own(env: Env<'_>) -> Option<PathBuf> {
     Some(folder.join("callwright").join(FILE))
 }
 
-/// Does the user accept it, now that it was shown? Where nobody can be asked, no.
+/// Asks the user to accept the file, after it was shown. Without a user, nobody does.
 fn asked(file: &Path, text: &str, trusted: &Trusted) -> Result<bool, Failure> {
     let mut err = io::stderr().lock();
     if !(io::stdin().is_terminal() && err.is_terminal()) {
@@ -76,7 +76,7 @@ fn asked(file: &Path, text: &str, trusted: &Trusted) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// What a file could do, in lines: whom it asks, what of the environment it reads, what it listens on, keeps and starts.
+/// Tells in lines what a file could do: whom it asks, what of the environment it reads, what it listens on, keeps and starts.
 pub(crate) fn summary(text: &str) -> Vec<String> {
     let Ok(table) = toml::from_str::<Table>(text) else {
         return vec![String::from("it is not TOML, so it cannot be used")];

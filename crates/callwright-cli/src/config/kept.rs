@@ -1,4 +1,4 @@
-//! Where requests are kept: as configured, or in the user's own folder for what programs remember.
+//! The place of kept requests: as configured, or in the user's own folder for what programs remember.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 const FILE: &str = "callwright.db";
 
 impl Config {
-    /// Where requests are kept; nowhere where that is switched off, or there is no place.
+    /// Returns the place of kept requests; `None` where that is switched off, or there is no place.
     ///
     /// # Errors
     /// A place or a pattern that cannot be used.
@@ -51,8 +51,8 @@ impl Config {
         }
     }
 
-    /// How models are found out about. What is found out stands beside the sessions, if no other place is named for it, and
-    /// nowhere if no sessions are kept. Of the built-in upstream, which is another one each time, nothing is kept.
+    /// Returns the way to find out about models. The findings stand beside the sessions, if no other place is named for them, and
+    /// nowhere if no sessions are kept. Nothing is kept of the built-in upstream, which is another one each time.
     pub(crate) fn capability(&self, env: Env<'_>) -> CapabilityConfig {
         let own = self.settings.capability.clone();
         let beside = || match self.location(env).ok()?? {
@@ -63,12 +63,12 @@ impl Config {
         CapabilityConfig { dir: own.dir.clone().or_else(beside), ..own }
     }
 
-    /// Is anything to be kept?
+    /// Returns whether anything is to be kept.
     pub(crate) fn wants_store(&self) -> bool {
         !self.settings.store.is_off()
     }
 
-    /// Where what is remembered of models stands, or else what programs remember of this user.
+    /// Returns the folder for findings about models, or else the one for what programs remember of this user.
     pub(crate) fn state_folder(&self, env: Env<'_>) -> Option<PathBuf> {
         self.settings.capability.dir.clone().or_else(|| own_folder(env))
     }

@@ -1,7 +1,7 @@
 //! The configuration: flags, environment, file and defaults, the former before the latter.
 //!
-//! What is wrong is said in one sentence that names the key, and the line where it stands in a file. Keys of
-//! upstreams are never part of it, only the names of the variables that hold them.
+//! An error is one sentence that names the key, and the line where it stands in a file. Keys of upstreams are never part of it,
+//! only the names of the variables that hold them.
 
 mod origin;
 mod message;
@@ -104,7 +104,7 @@ impl Config {
     /// The gateway's part and the relay's part of it.
     ///
     /// # Errors
-    /// An address or a hash that is none.
+    /// An address or a hash that is not valid.
     pub(crate) fn parts(
         &self,
         env: Env<'_>,

@@ -1,4 +1,4 @@
-//! Where a setting comes from, and how that is said.
+//! The origin of a setting, and how that is said.
 
 use std::fmt;
 use std::path::Path;

@@ -34,7 +34,7 @@ const WORDS: [(&str, &[&str]); 2] = [
     ("calls_in_reasoning", &["ignore", "unclosed", "accept"]),
 ];
 
-/// What a key takes.
+/// The values that a key takes.
 #[derive(Clone, Copy)]
 enum Shape {
     Text,
@@ -53,7 +53,7 @@ enum Shape {
 /// The shapes by path: `ladder.reasks`, `upstreams[].name`, `mcp.*.command`.
 type Shapes = BTreeMap<String, Shape>;
 
-/// What the sample says of a key or a section.
+/// The sample's words about a key or a section.
 struct Entry {
     path: String,
     about: String,
@@ -62,7 +62,7 @@ struct Entry {
     default: Default,
 }
 
-/// What holds where a key is not written.
+/// The value that holds where a key is not written.
 enum Default {
     /// This value, as it is written.
     Value(String),
@@ -198,8 +198,8 @@ fn entries() -> Vec<Entry> {
     entries
 }
 
-/// What holds without the key: the sample's value, or one of the words that it takes, if the sample means the same with that
-/// as without the line.
+/// Returns the value that holds without the key: the sample's value, or one of the words that it takes, if the sample means the
+/// same with that as without the line.
 fn without(path: &str, value: &str, shape: Option<&Shape>) -> Default {
     let read = |value: Option<&str>| {
         let mut table = all_on();
@@ -307,7 +307,7 @@ fn page(shapes: &Shapes, entries: &[Entry]) -> String {
 
 const HEAD: &str = "| key | takes | default | |\n|---|---|---|---|\n";
 
-/// What a key takes, in words.
+/// Tells in words what a key takes.
 fn takes(path: &str, shapes: &Shapes) -> String {
     match shapes.get(path).copied().unwrap_or(Shape::Any) {
         Shape::Text => "text".into(),

@@ -1,4 +1,4 @@
-//! What can be set: the form of the file, and the single values that flags and the environment set too.
+//! The settings: the form of the file, and the single values that flags and the environment set too.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 pub(crate) struct Settings {
     pub(crate) listen: String,
     pub(crate) allow_open: bool,
-    /// Where no upstream is configured: is a server on this machine looked for?
+    /// Without a configured upstream, a server on this machine is searched.
     pub(crate) find_local: bool,
     pub(crate) default_model: Option<String>,
     #[serde(deserialize_with = "policy")]
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) keys: Vec<KeyConfig>,
     /// The user's own dialects.
     pub(crate) dialect: Vec<Dialect>,
-    /// What tokenizers say of answers, as more dialects.
+    /// The descriptions of answers by tokenizers, as more dialects.
     pub(crate) response_template: Vec<ResponseFile>,
     pub(crate) tools: ToolsConfig,
     pub(crate) ladder: LadderConfig,
@@ -99,7 +99,7 @@ pub(crate) struct KeyConfig {
 pub(crate) struct ResponseFile {
     /// A `tokenizer_config.json`, or what stands in it; from the folder of the configuration file.
     pub(crate) file: PathBuf,
-    /// What the dialect is to be called.
+    /// The name of the dialect.
     pub(crate) name: String,
     /// The models that write it.
     #[serde(default)]

@@ -38,7 +38,7 @@ impl Default for StoreSettings {
     }
 }
 
-/// Where the built-in upstream comes from.
+/// The origin of the built-in upstream.
 pub(crate) const BUILT_IN: Origin = Origin::Found("built in");
 
 /// The user's own folder for what programs remember: `~/.local/state/callwright`. No configuration chooses it.

@@ -1,4 +1,4 @@
-//! Which configuration files that nobody named may be read: those that the user has accepted, as they were then.
+//! The configuration files that may be read though nobody named them: those that the user has accepted, as they were then.
 //!
 //! A `callwright.toml` in the current folder may be anybody's: it comes with a repository that was cloned, or was written
 //! by a program. It says where keys are sent, what is listened on and what is started, so it is not read until it was
@@ -19,7 +19,7 @@ const LIST: &str = "trusted";
 
 /// The files that the user has accepted.
 pub(crate) struct Trusted {
-    /// Where the list is; nowhere where the user has no folder.
+    /// The place of the list; `None` where the user has no folder.
     at: Option<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Trusted {
         Trusted { at: super::own_folder(env).map(|folder| folder.join(LIST)) }
     }
 
-    /// Was this file accepted with this content?
+    /// Returns whether this file was accepted with this content.
     pub(crate) fn has(&self, file: &Path, text: &str) -> bool {
         let line = entry(file, text);
         self.lines().contains(&line)

@@ -55,7 +55,7 @@ pub(crate) fn configured(
 /// Names that stand where a key should not be.
 ///
 /// # Errors
-/// A `key_env` that is no name of a variable: it may be the key itself, so it is not shown.
+/// A `key_env` that is not the name of a variable: it may be the key itself, so it is not shown.
 pub(crate) fn check(upstreams: &[UpstreamConfig]) -> Result<(), Failure> {
     let is_name = |text: &str| {
         let is_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
@@ -89,7 +89,7 @@ pub(crate) fn listed(
 /// The address of `HOST:PORT`.
 ///
 /// # Errors
-/// A text that is none, or a name that nobody knows.
+/// A text without an address, or a name that nobody knows.
 pub(crate) fn address(listen: &str) -> Result<SocketAddr, Failure> {
     let none = || Failure::Config(format!("listen: {listen:?} is not HOST:PORT, such as 127.0.0.1:4000"));
     listen.to_socket_addrs().map_err(|_| none())?.next().ok_or_else(none)

@@ -16,7 +16,7 @@ use http::HeaderMap;
 use super::{Demo, Example, definitions};
 use crate::harmless::harmless;
 
-/// How much of a text is shown.
+/// The length of a text that is shown.
 const SHOWN: usize = 160;
 const ANSWER: usize = 1 << 20;
 
@@ -106,7 +106,7 @@ impl Drop for Wire {
     }
 }
 
-/// What the user asks, by which the scripted model knows its answer.
+/// Returns the user's question, by which the scripted model knows its answer.
 fn question(number: usize) -> String {
     format!("Example {number}, please.")
 }

@@ -51,7 +51,7 @@ pub(super) fn excerpts(text: &str, origin: &str, mut marks: Vec<Mark>) -> Vec<Ex
     windows.into_iter().map(|(window, excerpt)| excerpt.cut(&text.text, window)).collect()
 }
 
-/// What to show of `text` around `at`.
+/// Returns the part of `text` around `at` that is shown.
 fn window(text: &str, at: &std::ops::Range<usize>) -> std::ops::Range<usize> {
     let line_start = text.get(..at.start).and_then(|before| before.rfind('\n')).map_or(0, |n| n + 1);
     let line_end = text.get(at.end..).and_then(|after| after.find('\n')).map_or(text.len(), |n| at.end + n);

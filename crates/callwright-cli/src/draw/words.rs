@@ -1,4 +1,4 @@
-//! What a person reads about each repair and class.
+//! Words for a person about each repair and class.
 
 use std::fmt::Display;
 
@@ -15,10 +15,10 @@ pub(crate) fn class(class: Class) -> &'static str {
     }
 }
 
-/// What is said of a call that may be quoted rather than made.
+/// The sentence about a call that may be quoted rather than made.
 pub(crate) const UNSURE: &str = "it is unsure: it may be quoted rather than made, so ask before it runs";
 
-/// What is said of a call of which nobody knows that it fits.
+/// The sentence about a call if nobody knows that it fits.
 pub(crate) const UNCHECKED: &str =
     "it is not held against all of its schema: that takes more work than a check may do";
 

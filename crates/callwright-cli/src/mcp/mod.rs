@@ -14,7 +14,7 @@ use crate::config::{Config, Env};
 use crate::failure::Failure;
 use crate::runtime::on_runtime;
 
-/// How much of a description stands in a list.
+/// The length of a description in a list.
 const SHOWN: usize = 80;
 
 pub(crate) fn run(args: &McpArgs) -> Result<(), Failure> {
@@ -71,7 +71,7 @@ fn list(config: &Config, env: Env<'_>) -> Result<(), Failure> {
     if looked.notices.iter().all(is_fine) { Ok(()) } else { Err(Failure::Refused) }
 }
 
-/// What the configured servers have.
+/// The tools of the configured servers.
 #[derive(Default)]
 pub(crate) struct Look {
     pub(crate) tools: Vec<Looked>,
@@ -120,7 +120,7 @@ pub(crate) fn look(config: &Config, env: Env<'_>) -> Result<Look, Failure> {
     Ok(look)
 }
 
-/// What the servers of `config` find around them.
+/// Returns the surroundings of the servers of `config`.
 ///
 /// # Errors
 /// There is no folder in which their definitions could be pinned.

@@ -1,4 +1,4 @@
-//! What a run looks like: for a person, turn by turn; for a program, a line of JSON for each event.
+//! The view of a run: for a person, turn by turn; for a program, a line of JSON for each event.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,9 @@ use callwright_agent::run::{End, Event, Watch};
 use crate::agent::refusal_title;
 use crate::harmless::harmless;
 
-/// How much of a result is shown.
+/// The length of a result that is shown.
 const RESULT: usize = 200;
-/// How much of a call is shown.
+/// The length of a call that is shown.
 const CALL: usize = 160;
 
 /// One line of JSON for each event, to standard output.
@@ -56,7 +56,7 @@ struct State<W> {
     said: bool,
     /// Its calls stand in that.
     has_calls: bool,
-    /// What it said so far, without its calls.
+    /// Its words so far, without its calls.
     text: String,
     /// The call that waits to be confirmed, because it was repaired.
     repaired: Option<String>,

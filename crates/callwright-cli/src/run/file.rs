@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::input;
 
-/// What a run is asked to do.
+/// The task of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum What<'a> {
-    /// What a run file says.
+    /// The task of a run file.
     File(&'a Path),
     /// The task itself.
     Task(&'a str),
@@ -31,7 +31,7 @@ impl What<'_> {
     /// Tells a file's name from a task: a name has the ending of a run file, or is one word with the separator of a path.
     ///
     /// # Errors
-    /// A name of what is not there, or is no run file: a typing error would be sent to the model as a task.
+    /// A name of a file that is not there, or is not a run file: a typing error would be sent to the model as a task.
     pub(crate) fn of(word: &str) -> Result<What<'_>, Failure> {
         let path = Path::new(word);
         let is_one_word = !word.contains(char::is_whitespace);
@@ -58,11 +58,11 @@ impl What<'_> {
     }
 }
 
-/// What is in it.
+/// The content of a run file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RunFile {
-    /// What the model is told first.
+    /// The first words to the model.
     system: Option<String>,
     /// A file with what the model is told first, beneath the folder of this one.
     system_file: Option<PathBuf>,
@@ -78,7 +78,7 @@ pub(crate) struct RunFile {
     context_tokens: Option<usize>,
     stop_tools: BTreeSet<String>,
     budget: Budget,
-    /// What a million tokens cost.
+    /// The price of a million tokens.
     price: Option<Price>,
     /// Further members of each request: `temperature`.
     pub(crate) request: Map,
@@ -163,7 +163,7 @@ impl RunFile {
         }
     }
 
-    /// What holds for the run.
+    /// Returns the settings of the run.
     pub(crate) fn settings(&self, policy: Policy, notes: bool) -> Settings {
         let default = Stop::default();
         Settings {
@@ -180,7 +180,7 @@ impl RunFile {
         }
     }
 
-    /// What a million tokens of questions and answers cost.
+    /// Returns the price of a million tokens of questions and answers.
     pub(crate) fn prices(&self) -> Option<(f64, f64)> {
         self.price.map(|price| (price.prompt, price.completion))
     }
@@ -188,7 +188,7 @@ impl RunFile {
     /// The tools of the run.
     ///
     /// # Errors
-    /// One that is named is none.
+    /// There is no tool of a given name.
     pub(crate) fn toolbox(
         &self,
         built_in: &[Arc<dyn Tool>],

@@ -106,7 +106,7 @@ async fn work(args: &RunArgs, config: Config, store: Option<Store>, in_color: bo
     }
 }
 
-/// What holds for the run: the file's settings, over which the command's go.
+/// Returns the settings of the run: the file's, over which the command's go.
 fn settings(args: &RunArgs, agent: &Agent, file: &RunFile) -> Settings {
     let configured = &agent.config.settings;
     let mut settings = file.settings(configured.policy, configured.notes);
@@ -230,7 +230,7 @@ fn heed_signals(cancel: Cancel) {
     }));
 }
 
-/// What a script reads of the end.
+/// Returns the exit code for a script.
 fn code(outcome: &Result<Outcome, RunError>) -> u8 {
     match outcome {
         Ok(Outcome::Ended(ended)) => match ended.end {

@@ -1,4 +1,4 @@
-//! What `setup` remembers of each run, so that it can be undone: what stood in each file, and what it wrote.
+//! The memory of `setup` for each run, so that it can be undone: the former text of each file, and the text that it wrote.
 //!
 //! It stands in the user's state folder, `setup/AGENT/NUMBER`, readable for the user alone: files of agents may hold
 //! keys. A run that changes what the last one wrote, and nobody else touched, takes its place.
@@ -28,7 +28,7 @@ pub(crate) struct Run {
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Written {
     pub(crate) path: PathBuf,
-    /// What stood there; nothing where there was no file.
+    /// The former text; `None` where there was no file.
     pub(crate) before: Option<String>,
     pub(crate) after: String,
     /// The folders that were made for it, the outermost first.
@@ -69,7 +69,7 @@ impl Runs {
         Ok(Some((number, run)))
     }
 
-    /// Where the files of a run are kept as they were.
+    /// Returns the folder in which the files of a run are kept as they were.
     pub(crate) fn folder(&self, number: u32) -> PathBuf {
         self.folder.join(number.to_string())
     }
@@ -159,7 +159,7 @@ pub(crate) struct Change {
     pub(crate) after: String,
 }
 
-/// What stands in a file; nothing where there is none. Every byte counts.
+/// Reads a file; `None` where there is none. Every byte counts.
 ///
 /// # Errors
 /// It cannot be read, or is not text.

@@ -29,7 +29,7 @@ use crate::runtime::on_runtime;
 use kept::{Change, Run, Runs};
 use table::tilde;
 
-/// How long a running gateway may take to list its models.
+/// The time that a running gateway may take to list its models.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Sets an agent up, takes that back, or lists the agents.
@@ -99,7 +99,7 @@ fn set_up(agent: &Agent, args: &SetupArgs, env: Env<'_>, paint: Paint) -> Result
     say(agent, &values)
 }
 
-/// What is left to do, on standard error.
+/// Tells the steps that are left, on standard error.
 fn say(agent: &Agent, values: &Values) -> Result<(), Failure> {
     let mut err = io::stderr().lock();
     for note in &agent.notes {
@@ -223,7 +223,7 @@ fn values(args: &SetupArgs, runs: &Runs, env: Env<'_>) -> Result<Values, Failure
     Ok(Values { url, model, key: key.transpose()?, ..Values::default() })
 }
 
-/// Where a gateway that listens there is reached.
+/// Returns the address at which a gateway that listens there is reached.
 fn address(listen: &str) -> String {
     let (host, port) = listen.rsplit_once(':').unwrap_or((listen, "4000"));
     let host = if matches!(host, "0.0.0.0" | "[::]") { "127.0.0.1" } else { host };
@@ -251,7 +251,7 @@ pub(crate) async fn model(config: &mut Config, url: &str, env: Env<'_>) -> Resul
     discover::model(config, env).await
 }
 
-/// Whether the user at the terminal says yes. Where nobody is, no.
+/// Asks the user at the terminal to agree. Without a user, nobody does.
 fn agreed(question: &str) -> Result<bool, Failure> {
     let mut err = io::stderr().lock();
     if !(io::stdin().is_terminal() && err.is_terminal()) {

@@ -30,7 +30,7 @@ struct Table {
 pub(crate) struct Agent {
     /// The word for it on the command line.
     pub(crate) name: String,
-    /// What it is called.
+    /// Its title.
     pub(crate) title: String,
     /// Its binary.
     pub(crate) program: String,
@@ -40,9 +40,9 @@ pub(crate) struct Agent {
     /// The version that was run, or where the facts come from.
     #[cfg_attr(not(test), expect(dead_code, reason = "the pages are made of it"))]
     checked: String,
-    /// How it is started once it is set up.
+    /// The command that starts it once it is set up.
     pub(crate) start: String,
-    /// What is left to the user.
+    /// The steps that are left to the user.
     #[serde(default)]
     pub(crate) notes: Vec<String>,
     #[serde(default)]
@@ -63,7 +63,7 @@ pub(crate) struct AgentFile {
     macos: Option<String>,
     project: Option<String>,
     pub(crate) format: Format,
-    /// Whether it is the agent's own place for keys.
+    /// It is the agent's own place for keys.
     #[serde(default)]
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the table to it"))]
     pub(crate) has_keys: bool,
@@ -74,7 +74,7 @@ pub(crate) struct AgentFile {
     keyed: Value,
 }
 
-/// How an agent is started so that no file of the user's changes.
+/// The start of an agent so that no file of the user's changes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Launch {
@@ -88,7 +88,7 @@ pub(crate) struct Launch {
     pub(crate) folder_variable: Option<String>,
 }
 
-/// What the placeholders stand for.
+/// The values of the placeholders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
     /// The gateway's address, without a path.
@@ -100,7 +100,7 @@ pub(crate) struct Values {
     pub(crate) more: BTreeMap<&'static str, String>,
 }
 
-/// What an agent sends where the gateway wants no key: many refuse to start without any.
+/// The key that an agent sends where the gateway wants none: many refuse to start without any.
 const NO_KEY: &str = "none";
 
 /// All agents, in the order of the table.
@@ -149,7 +149,7 @@ impl AgentFile {
         values.filled(&set)
     }
 
-    /// Whether the key itself would go into it.
+    /// Returns whether the key itself would go into it.
     pub(crate) fn takes_key(&self) -> bool {
         format!("{}{}", self.set, self.keyed).contains("{key}")
     }

@@ -17,7 +17,7 @@ pub(super) fn merge(text: &str, set: &Value, lists: &Lists) -> Result<String, St
     Ok(if text.trim().is_empty() && !merged.ends_with('\n') { merged + "\n" } else { merged })
 }
 
-/// What the agents' own readers take: comments and commas at the end.
+/// The liberties of the agents' own readers: comments and commas at the end.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,

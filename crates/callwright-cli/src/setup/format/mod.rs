@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use callwright::value::{Map, Value};
 use serde::Deserialize;
 
-/// How a file is written.
+/// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -28,7 +28,7 @@ pub(crate) enum Format {
 /// are replaced whole.
 pub(crate) type Lists = BTreeMap<String, String>;
 
-/// What some editors put at the begin of a file.
+/// The mark that some editors put at the begin of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Format {
@@ -66,7 +66,7 @@ fn holds_no(at: &str, kind: &str) -> String {
     if at.is_empty() { format!("it holds no {kind}") } else { format!("`{at}` holds no {kind}") }
 }
 
-/// What an element is known by, where the list has such a member.
+/// Returns the name of an element, where the list has such a member.
 fn name_of<'v>(element: &'v Value, member: &str) -> Option<&'v str> {
     element.get(member).and_then(Value::as_str)
 }

@@ -139,7 +139,7 @@ fn plain(of: &Value) -> toml_edit::Value {
     }
 }
 
-/// Whether two values are equal, however they are written.
+/// Returns whether two values are equal, however they are written.
 fn is_same(old: &toml_edit::Value, new: &toml_edit::Value) -> bool {
     use toml_edit::Value as V;
     match (old, new) {

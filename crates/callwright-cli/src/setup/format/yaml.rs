@@ -37,12 +37,12 @@ enum Step<'s> {
 
 struct Text {
     text: String,
-    /// How its lines end.
+    /// The end of its lines.
     end: &'static str,
 }
 
 impl Text {
-    /// Puts one value where the steps lead, the last of which is a member.
+    /// Puts one value where the steps lead; the last step is a member.
     fn put(&mut self, steps: &[Step<'_>], value: &Value, at: &str, lists: &Lists) -> Result<(), String> {
         let Some((Step::Key(key), above)) = steps.split_last() else { return Ok(()) };
         let root = self.root()?;
@@ -263,7 +263,7 @@ impl Node {
     }
 }
 
-/// Where each character begins: the parser counts those.
+/// The begin of each character: the parser counts those.
 struct Bytes<'t> {
     text: &'t str,
     starts: Vec<usize>,
@@ -397,7 +397,7 @@ fn rows(value: &Value, column: usize) -> Vec<String> {
     }
 }
 
-/// Whether a value takes lines of its own.
+/// Returns whether a value takes lines of its own.
 fn is_block(value: &Value) -> bool {
     match value {
         Value::Object(members) => !members.is_empty(),
