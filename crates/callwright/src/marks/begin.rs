@@ -1,4 +1,4 @@
-//! Which dialects' marks may begin a text, broken or not, by its first letters.
+//! Finds the dialects whose marks may begin a text, whole or broken, by its first letters.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use crate::dialect::{Dialects, Record, is_sign};
 use crate::tools::ToolSet;
 
 impl Dialects {
-    /// May `text` begin with such marks, by its first letters: a sign, a letter too many before one, what follows the sign of a
-    /// mark, or a word that is one?
+    /// Returns whether such marks may begin `text`, by its first letters: a sign, an extra letter before a sign,
+    /// letters that follow the sign of a mark, or a word that is a mark.
     pub(crate) fn may_break_at(&self, text: &str) -> bool {
         let Some(first) = text.chars().next() else { return false };
         if is_sign(first) {
             return true;
         }
         let is_word = first.is_alphanumeric();
-        // In front of a word, these begin what has a reader of its own.
+        // In front of a word, these signs begin a form that has a reader of its own.
         let is_odd = is_word || first.is_ascii_punctuation() && !matches!(first, '(' | '{' | '`' | '#');
         let begun = Begun::of(text);
         let rest = |from: usize| begun.letters.get(from..).unwrap_or(&[]);
@@ -24,9 +24,9 @@ impl Dialects {
             || self.signless_heads().iter().any(|head| begun.is_near(head))
     }
 
-    /// The dialects of which the marks in front of a call may begin `text`, broken or not; each once.
+    /// Returns each dialect once whose marks in front of a call may begin `text`, whole or broken.
     pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
-        // A mark that is whole is not another one that is broken.
+        // A whole mark is not another mark that is broken.
         let letters = beginning(text, self.longest_head().max(HEAD_LETTERS));
         let whole = self.heads().iter().filter(|(head, _)| is_whole_at(head, &letters));
         let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
@@ -52,10 +52,10 @@ impl Dialects {
     }
 }
 
-/// What a text begins with, which is compared with many marks.
+/// The beginning of a text, for comparison with many marks.
 struct Begun {
     first: Option<char>,
-    /// The first letters, as they are compared with those of marks.
+    /// The first letters, folded.
     letters: Vec<char>,
 }
 
@@ -64,11 +64,11 @@ impl Begun {
         Begun { first: text.chars().next(), letters: beginning(text, HEAD_LETTERS) }
     }
 
-    /// Is `head` what the text may begin with, though letters are wrong? A sign that begins no such mark, `> <tool_call>`, is none
-    /// of its letters.
+    /// Returns whether the text may begin with `head`, even with wrong letters. A sign in front of such a mark, `>
+    /// <tool_call>`, is not one of its letters.
     fn is_near(&self, head: &[char]) -> bool {
         let Some(first) = self.first else { return false };
-        // Nearly all words are told apart by one letter.
+        // One letter tells nearly all words apart.
         let begins = |at: usize| {
             self.letters.get(at).is_none_or(|letter| head.iter().take(2).any(|own| own == letter))
         };

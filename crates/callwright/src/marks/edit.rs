@@ -1,20 +1,20 @@
-//! How far two texts are from each other: letters added, left out, changed, or exchanged with their neighbour.
+//! The distance between two texts: letters added, left out, changed, or exchanged with their neighbour.
 
-/// The most edits that are counted.
+/// Most edits that are counted.
 pub(super) const MOST: usize = 2;
-/// The diagonals that so many edits reach.
+/// Number of diagonals that so many edits reach.
 const BAND: usize = 2 * MOST + 1;
 const FAR: u8 = u8::MAX / 2;
 
-/// For each end in `text`, how many edits make its beginning up to there of `mark`, where that is at most `most`, which is
-/// at most [`MOST`].
+/// Returns each end in `text` up to which at most `most` edits make its beginning of `mark`, with their number. `most`
+/// is at most [`MOST`].
 pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usize, usize)> {
     Distance::of(mark, text, most).map_or_else(Vec::new, |distance| distance.ends(text, most))
 }
 
-/// Does `text` begin with `mark` but for at most so many edits?
+/// Returns whether `text` begins with `mark` but for at most `most` edits.
 pub(super) fn is_within(mark: &[char], text: &[char], most: usize) -> bool {
-    // Of so few edits one of the first letters is left: most marks are told apart by them.
+    // So few edits leave one of the first letters, which tells most marks apart.
     let near = |text: &[char]| {
         mark.iter().take(most + 1).any(|own| text.iter().take(2 * most + 1).any(|c| c == own))
     };
@@ -24,20 +24,21 @@ pub(super) fn is_within(mark: &[char], text: &[char], most: usize) -> bool {
 
 /// The distances between one mark, or its beginning, and the beginnings of a text.
 ///
-/// The distance is that of optimal string alignment. Only the diagonals that it can reach are looked at, so that the cost
-/// is the length of the mark, and less where it is soon too far.
+/// The distance is that of optimal string alignment. Only the reachable diagonals are computed, so the cost is at most
+/// the length of the mark.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distance {
-    /// The costs of the last letter but one, and of the last letter. In the cell `d` of row `r`, the column is `r + d - MOST`.
+    /// The costs of the last letter but one, and of the last letter. In the cell `d` of row `r`, the column is `r + d -
+    /// MOST`.
     before: [u8; BAND],
     last: [u8; BAND],
-    /// The letters of the mark so far, and the last of them.
+    /// The number of letters of the mark so far, and the last of them.
     row: usize,
     letter: char,
 }
 
 impl Distance {
-    /// Of `mark`; `None` where each beginning of `text` is further than `most` edits from it.
+    /// Measures `mark`; `None` if each beginning of `text` is further than `most` edits from it.
     pub(super) fn of(mark: &[char], text: &[char], most: usize) -> Option<Distance> {
         let mut last = [FAR; BAND];
         for (cell, cost) in (0..).zip(&mut last).skip(MOST) {
@@ -48,7 +49,7 @@ impl Distance {
         Distance { before: [FAR; BAND], last, row: 0, letter: '\0' }.and(mark, text, most)
     }
 
-    /// Of the mark that goes on with `rest`, to the same `text`.
+    /// Extends the mark by `rest`, against the same `text`.
     pub(super) fn and(mut self, rest: &[char], text: &[char], most: usize) -> Option<Distance> {
         let limit = u8::try_from(most).unwrap_or(FAR);
         for &letter in rest {
@@ -78,13 +79,13 @@ impl Distance {
         Some(self)
     }
 
-    /// Is there an end in `text` up to which there are at most `most` edits?
+    /// Returns whether `text` has an end with at most `most` edits up to it.
     fn is_within(&self, text: &[char], most: usize) -> bool {
         let limit = u8::try_from(most).unwrap_or(FAR);
         (0..BAND).any(|cell| self.last[cell] <= limit && column(self.row, cell, text).is_some())
     }
 
-    /// For each end in `text`, the edits up to there, where these are at most `most`.
+    /// Returns each end in `text` with at most `most` edits up to it, and their number.
     pub(super) fn ends(&self, text: &[char], most: usize) -> Vec<(usize, usize)> {
         let limit = u8::try_from(most).unwrap_or(FAR);
         let ends = (0..BAND).filter(|cell| self.last[*cell] <= limit);

@@ -1,4 +1,5 @@
-//! Whether a value of a call may end elsewhere than where the exact reader ends it. Only then its marks are read by their cost.
+//! Decides whether a value of a call may end elsewhere than the exact reader ends it. Only then its marks are read by
+//! their cost.
 
 use memchr::memmem;
 
@@ -8,8 +9,8 @@ use crate::grammar::fold::{fold, folded};
 use crate::grammar::{Form, NAME, marks};
 use crate::tools::Tool;
 
-/// Returns whether `value`, an argument in a call of `tool` whose marks are whole, holds a mark of `form`, whole or with one letter
-/// wrong, or begins with the end of its opener: `<parameter=a>>x`.
+/// Returns whether `value`, an argument in a call of `tool` with whole marks, holds a mark of `form`, whole or with one
+/// wrong letter. A value that begins with the end of its opener counts, too: `<parameter=a>>x`.
 pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
     if !value.contains(['<', '>', '＜', '＞', '&']) {
         return false;
@@ -37,13 +38,13 @@ fn begins(value: &str, mark: &[char]) -> bool {
     !mark.is_empty() && value.chars().take(mark.len()).eq(mark.iter().copied())
 }
 
-/// Returns whether `mark` stands in `text`, or something that differs from it by one letter. Both are folded.
+/// Returns whether `text` holds `mark`, or letters that differ from it by one. Both are folded.
 fn holds(text: &str, mark: &[char]) -> bool {
     let most = most_edits(mark.len()).min(1);
     parts(mark, most).any(|(before, part)| {
         let part: String = part.iter().collect();
         memmem::find_iter(text.as_bytes(), &part).any(|at| {
-            // The letters in front of this part, one more or one fewer.
+            // The search begins the letters in front of this part, one more or one fewer.
             let (before_part, rest) = (text.get(..at).unwrap_or(""), text.get(at..).unwrap_or(""));
             let mut letters: Vec<char> = before_part.chars().rev().take(before + most).collect();
             letters.reverse();

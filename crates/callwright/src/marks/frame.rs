@@ -1,26 +1,26 @@
-//! The marks in front of a payload that has a reader of its own, with their slips.
+//! The marks in front of a payload with a reader of its own, whole or with slips.
 
 use super::edit::{MOST, ends_within};
 use super::lexemes::most_edits;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
 
-/// Marks that stand before a payload, whole or broken.
+/// Marks in front of a payload, whole or broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Front {
-    /// How many letters are wrong.
+    /// The number of wrong letters.
     pub(crate) edits: usize,
-    /// The place behind them, in letters.
+    /// The place behind the marks, in letters.
     pub(crate) end: usize,
-    /// As they should be.
+    /// The proper spelling of the marks.
     pub(crate) whole: String,
-    /// The number of the tool that they name.
+    /// The number of the tool that the marks name.
     pub(crate) tool: Option<usize>,
 }
 
 impl Frame {
-    /// The marks in front of a payload of one of the tools of these `names` with which `text` begins, if nothing but blanks
-    /// is between them and the payload.
+    /// Returns the marks at the start of `text` in front of a payload of a tool of these `names`. Only blanks may stand
+    /// between them and the payload.
     pub(super) fn fronts(&self, text: &Folded, names: &[&str]) -> Vec<Front> {
         let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
         let begins_payload = |at: usize| {
@@ -48,26 +48,26 @@ impl Frame {
         fronts
     }
 
-    /// May `text`, all of which is there so far, still begin with such marks?
+    /// Returns whether more text could make `text` such marks.
     pub(super) fn may_grow(&self, text: &Folded, names: &[&str]) -> bool {
         let text: Vec<char> = text.folded.iter().copied().filter(|c| !c.is_whitespace()).collect();
         self.openers(names).any(|whole| {
             let whole: Vec<char> = folded(&whole).into_iter().filter(|c| !c.is_whitespace()).collect();
-            // All of it is the beginning of them, or all of them.
+            // The text so far is the beginning of the marks, or all of them.
             !ends_within(&text, &whole, MOST).is_empty()
                 || ends_within(&whole, &text, MOST).iter().any(|(end, _)| *end == text.len())
         })
     }
 }
 
-/// For each end in `text`, how many edits make what stands from `from` up to there of `whole`, whatever blanks stand between
-/// its marks.
+/// Returns each end in `text` up to which a few edits make the text behind `from` of `whole`, with their number. Blanks
+/// may stand between its marks.
 pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
     let most = most_edits(whole.chars().count());
     let mut ends = vec![(from, 0)];
     for mark in marks(whole) {
         let mark = folded(mark);
-        // By their places, each with the fewest edits.
+        // Ends by their places, each with the fewest edits.
         let mut next: Vec<(usize, usize)> = Vec::new();
         for (at, spent) in ends {
             let at = if at == from { from } else { text.behind_blanks(at) };

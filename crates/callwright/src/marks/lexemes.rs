@@ -1,7 +1,8 @@
 //! The marks of one dialect in a text: whole, torn, or in pieces.
 //!
-//! Every opener is looked for with each declared name in it, so that a torn name, a lost end and a misspelt word are one thing:
-//! a distance between two texts. A mark with `k` edits in it has one of `k + 1` parts of it whole, by which it is found.
+//! The search takes every opener with each declared name in it, so that a torn name, a lost end and a misspelt word are
+//! one thing: a distance between two texts. A mark with `k` edits has one of its `k + 1` parts whole, by which the
+//! search finds it.
 
 use callwright_json::Fuel;
 use memchr::memmem;
@@ -12,7 +13,7 @@ use crate::grammar::fold::{Folded, folded, is_foreign};
 use crate::grammar::{Form, NAME, Pieces, marks, split_first};
 use crate::tools::Tool;
 
-/// A mark at a place. Places are counted in letters.
+/// A mark at a place. Places count in letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lexeme {
     pub(super) from: usize,
@@ -20,13 +21,13 @@ pub(super) struct Lexeme {
     pub(super) kind: Kind,
     pub(super) make: Make,
     pub(super) price: u32,
-    /// Which of the ends that an opener may have.
+    /// The number of the opener's end among the possible ones.
     pub(super) tail: usize,
-    /// How long its mark is when it is whole.
+    /// The length of the whole mark.
     pub(super) len: usize,
 }
 
-/// What a mark does. Tools and keys are known by their numbers.
+/// The effect of a mark. Numbers stand for tools and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     SectionOpen,
@@ -38,7 +39,7 @@ pub(super) enum Kind {
     /// The first piece of an opener, alone.
     CallPiece,
     ArgumentPiece,
-    /// The token that all marks begin with, alone.
+    /// The token at the start of all marks, alone.
     Token,
 }
 
@@ -49,11 +50,11 @@ pub(super) enum Make {
     Half,
 }
 
-/// The shortest mark that is known with one edit in it, and with two.
+/// The shortest mark that is known with one edit in it, and the shortest with two.
 pub(super) const ONE_EDIT: usize = 5;
 const TWO_EDITS: usize = 10;
 
-/// With how many edits in it a mark of so many letters is known.
+/// Returns the number of edits with which a mark of so many letters is known.
 pub(super) fn most_edits(len: usize) -> usize {
     match len {
         TWO_EDITS.. => 2,
@@ -62,7 +63,7 @@ pub(super) fn most_edits(len: usize) -> usize {
     }
 }
 
-/// So many letters of a closer's word are a sign of it.
+/// Number of letters of a closer's word that are a sign of it.
 const SHORTEST_WORD: usize = 4;
 
 #[derive(Debug)]
@@ -71,16 +72,16 @@ struct Pattern {
     make: Make,
     price: u32,
     tail: usize,
-    /// What stands between blanks, or directly together.
+    /// The marks, without the blanks between them.
     segments: Vec<Vec<char>>,
-    /// So many letters, and blanks between them, are the same in all patterns of one kind: what stands before the name.
+    /// The number of letters, and of gaps between them, in front of the name, which all patterns of one kind share.
     head: (usize, usize),
-    /// No word goes on behind it.
+    /// A word may not go on behind the mark.
     ends_word: bool,
 }
 
 impl Kind {
-    /// The tool that it opens a call of.
+    /// Returns the tool whose call the mark opens.
     fn tool(self) -> Option<usize> {
         match self {
             Kind::Call(tool) => Some(tool),
@@ -88,18 +89,18 @@ impl Kind {
         }
     }
 
-    /// Whether it is an opener that names what it opens.
+    /// Returns whether the mark is an opener with a name.
     pub(super) fn is_named_opener(self) -> bool {
         matches!(self, Kind::Call(_) | Kind::Argument(_))
     }
 
-    /// Whether it is the beginning of a mark, alone.
+    /// Returns whether the mark is the beginning of one, alone.
     pub(super) fn is_piece(self) -> bool {
         matches!(self, Kind::CallPiece | Kind::ArgumentPiece | Kind::Token)
     }
 }
 
-/// The marks of `form` in `text` that open and close calls and their section, in no order.
+/// Returns the marks of `form` in `text` that open and close calls and their section, in any order.
 pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel) -> Vec<Lexeme> {
     let index = Index::of(text, fuel);
     calls_in(&index, form, tools)
@@ -119,7 +120,8 @@ fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
     marks
 }
 
-/// All marks of `form` in `text`, by their places, and the keys that their numbers stand for: those that some called tool declares.
+/// Returns all marks of `form` in `text`, by their places, and the keys behind their numbers. Only keys that some
+/// called tool declares are searched for.
 pub(super) fn find<'t>(
     text: &Folded,
     form: &Form,
@@ -150,21 +152,21 @@ pub(super) fn find<'t>(
     (marks, keys)
 }
 
-/// Marks by their places, to be asked for those that overlap one.
+/// Marks by their places, to find those that overlap one.
 struct Near {
     marks: Vec<Lexeme>,
     longest: usize,
 }
 
 impl Near {
-    /// Of `marks`, which stand in the order of their places.
+    /// Takes `marks` in the order of their places.
     fn of<'l>(marks: impl Iterator<Item = &'l Lexeme>) -> Near {
         let marks: Vec<Lexeme> = marks.copied().collect();
         let longest = marks.iter().map(|mark| mark.to - mark.from).max().unwrap_or(0);
         Near { marks, longest }
     }
 
-    /// Those that may overlap `mark`, or touch it.
+    /// Returns the marks that may overlap `mark`, or touch it.
     fn at(&self, mark: &Lexeme) -> impl Iterator<Item = &Lexeme> {
         let first = self.marks.partition_point(|other| other.from + self.longest < mark.from);
         let to = mark.to;
@@ -172,8 +174,8 @@ impl Near {
     }
 }
 
-/// Of torn marks that overlap, those of one kind standing together, those that are nearest to it. Openers of calls are of one
-/// kind whatever they name.
+/// Returns the nearest of the torn marks of one kind that overlap. Marks of one kind stand together; openers of calls
+/// are of one kind, whatever they name.
 fn nearest(torn: &[Lexeme]) -> impl Iterator<Item = Lexeme> {
     let keeps = |mark: &&Lexeme, all: &Near| {
         !all.at(mark).any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
@@ -190,8 +192,8 @@ fn nearest(torn: &[Lexeme]) -> impl Iterator<Item = Lexeme> {
     })
 }
 
-/// May `torn` be read where `whole` stands? No reading takes letters out of a value to complete a mark that is whole without
-/// them.
+/// Returns whether `torn` may be read at the place of `whole`. No reading takes letters out of a value to complete a
+/// mark that is whole without them.
 fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     if torn.to <= whole.from || whole.to <= torn.from {
         return true;
@@ -204,7 +206,7 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     }
 }
 
-/// What is looked for.
+/// The patterns of a search.
 #[derive(Debug, Default)]
 struct Patterns(Vec<Pattern>);
 
@@ -218,7 +220,7 @@ impl Patterns {
         self.add(kind, Make::Whole, 0, 0, &[mark], false);
     }
 
-    /// What opens and closes calls and their section; the names of `tools` stand in the text.
+    /// Adds the openers and closers of calls and their section; the names of `tools` stand in the text.
     fn of_calls(form: &Form, tools: &[(usize, &str)]) -> Patterns {
         let mut all = Patterns::default();
         if let Some((open, close)) = &form.section {
@@ -230,7 +232,8 @@ impl Patterns {
         }
         if !form.call_close.contains(NAME) {
             all.closer(&form.call_close, Kind::CallClose(None));
-            // `</invoke></parameter><|tool_call_end|>`: the first of several changed places with that before it.
+            // `</invoke></parameter><|tool_call_end|>`: the first of several closers changed places with the closer
+            // before it.
             if let Some((first, rest)) = split_first(&form.call_close) {
                 let parts = [first, "\n", &form.argument_close, "\n", rest];
                 all.add(Kind::CallClose(None), Make::Half, prices::EDIT, 0, &parts, false);
@@ -240,14 +243,14 @@ impl Patterns {
         all
     }
 
-    /// What opens calls of `tools`, whose names do not stand in the text as they are written.
+    /// Adds the openers of calls of `tools` whose names do not stand in the text in their own spelling.
     fn openers(&mut self, form: &Form, tools: &[(usize, &str)]) {
         for &(n, tool) in tools {
             self.opener(&form.call, tool, Kind::Call(n), false);
         }
     }
 
-    /// What closes calls of `tools` by their names, and opens and closes the arguments `keys` of them.
+    /// Adds the named closers of calls of `tools`, and the openers and closers of their arguments `keys`.
     fn of_arguments(form: &Form, tools: &[(usize, &Tool)], keys: &[&str], index: &Index<'_>) -> Patterns {
         let mut all = Patterns::default();
         let is_named = form.closes_by_key();
@@ -280,7 +283,7 @@ impl Patterns {
         }
     }
 
-    /// An opener: as it should be, and, where its name stands in the text, with a piece missing or doubled.
+    /// Adds an opener in its proper spelling and, if its name stands in the text, with a piece missing or doubled.
     fn opener(&mut self, pieces: &Pieces, name: &str, kind: Kind, is_there: bool) {
         let head = pieces.head.as_str();
         for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
@@ -333,12 +336,12 @@ fn segments(parts: &[&str]) -> Vec<Vec<char>> {
     marks(&parts.concat()).map(folded).collect()
 }
 
-/// Where in `mark` the number stands that counts the calls, and may be any: `index="1"`.
+/// Returns the place in `mark` of the number that counts the calls, `index="1"`: it may be any number.
 fn number_in(mark: &[char]) -> Option<usize> {
     mark.windows(3).position(|letters| letters == ['"', '1', '"']).map(|quote| quote + 1)
 }
 
-/// How far `text` goes that begins with `mark`, in letters; a `number` in that may be any.
+/// Returns the length of `mark` at the start of `text`, in letters; the digits at `number` may be others.
 fn len_of(mark: &[char], number: Option<usize>, text: &[char]) -> Option<usize> {
     let Some(number) = number else { return text.starts_with(mark).then_some(mark.len()) };
     let (before, behind) = (&mark[..number], &mark[number + 1..]);
@@ -348,19 +351,19 @@ fn len_of(mark: &[char], number: Option<usize>, text: &[char]) -> Option<usize> 
     (0 < digits && rest[digits..].starts_with(behind)).then_some(len)
 }
 
-/// The distances between what many marks begin with and the text, by their places. With a hundred tools whose calls begin
-/// alike, each place is compared once with that.
+/// The distances between a shared beginning of marks and the text, by their places. With a hundred tools whose calls
+/// begin alike, the beginning is compared once at each place.
 #[derive(Debug, Default)]
 struct Heads {
     head: Vec<char>,
     known: Vec<(usize, Distance)>,
 }
 
-/// Heads of fewer letters stand for themselves nearly anywhere.
+/// Fewest letters of a shared beginning. Shorter ones resemble nearly any text.
 const SHARED: usize = ONE_EDIT;
 
 impl Heads {
-    /// The places where `head` may begin, and how far it is from the text there.
+    /// Returns the places at which `head` may begin, with its distance from the text there.
     fn of(&mut self, index: &Index<'_>, head: &[char]) -> &[(usize, Distance)] {
         if self.head != head {
             self.head = head.to_vec();
@@ -377,14 +380,14 @@ impl Heads {
     }
 }
 
-/// The parts of `mark`, each with the letters in front of it, one of which is whole where `most` edits were made. Two letters
-/// that changed places may stand in two parts.
+/// Cuts `mark` into parts, each with the number of letters in front of it. With `most` edits, one part stays whole. Two
+/// letters that changed places may stand in two parts.
 pub(super) fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
     let size = mark.len().div_ceil(2 * most + 1).max(1);
     mark.chunks(size).enumerate().map(move |(n, part)| (n * size, part))
 }
 
-/// The number of the list of places of letters beyond ASCII.
+/// The number of the list of places for letters beyond ASCII.
 const OTHERS: usize = 128;
 
 fn code(letter: char) -> usize {
@@ -394,14 +397,14 @@ fn code(letter: char) -> usize {
 /// A text with the places of each letter.
 struct Index<'t> {
     text: &'t Folded,
-    /// Of ASCII letters, by their codes; behind them, of all others.
+    /// The places of ASCII letters, by their codes; the last list has those of all others.
     places: Vec<Vec<usize>>,
-    /// All letters as one text, in which names are looked for.
+    /// All letters as one text, for the search of names.
     letters: String,
     fuel: &'t Fuel,
 }
 
-/// What it takes to compare a mark with one place of a text, in units of fuel, and with its slips.
+/// Fuel for comparing a mark with one place of a text, and for comparing it with slips.
 const PLACE_FUEL: usize = 1;
 const TORN_FUEL: usize = 12;
 
@@ -417,7 +420,7 @@ impl<'t> Index<'t> {
         Index { text, places, letters: text.folded.iter().collect(), fuel }
     }
 
-    /// Where `part` stands, and where it ends there.
+    /// Returns the places of `part`, each with its end.
     fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = (usize, usize)> + 'i {
         let places =
             part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
@@ -426,7 +429,7 @@ impl<'t> Index<'t> {
         places.iter().filter_map(move |&at| Some((at, at + len_of(part, number, &self.text.folded[at..])?)))
     }
 
-    /// Where `mark` may begin if it stands in the text with at most so many edits.
+    /// Returns the places at which `mark` may begin with at most `most` edits.
     fn starts(&self, mark: &[char], most: usize) -> Vec<usize> {
         let mut starts: Vec<usize> = Vec::new();
         for (before, part) in parts(mark, most) {
@@ -439,18 +442,18 @@ impl<'t> Index<'t> {
         starts
     }
 
-    /// Whether `name` stands anywhere, in any case.
+    /// Returns whether `name` stands anywhere, in any case.
     fn holds(&self, name: &str) -> bool {
         let name: String = folded(name).into_iter().collect();
         memmem::find(self.letters.as_bytes(), name.as_bytes()).is_some()
     }
 
-    /// Whether a mark may stand anywhere that begins with `head` but for two edits.
+    /// Returns whether the text may hold a mark that begins with `head` but for two edits.
     fn may_hold(&self, head: &[char]) -> bool {
         head.len() < SHARED || parts(head, MOST).any(|(_, part)| self.find(part).next().is_some())
     }
 
-    /// The same text without the letters of `marks` that are whole.
+    /// Returns the index without the letters of whole `marks`.
     fn outside(&self, marks: &[Lexeme]) -> Index<'t> {
         let whole = marks.iter().filter(|mark| mark.make == Make::Whole && !mark.kind.is_piece());
         let mut is_taken = vec![false; self.text.len()];
@@ -466,12 +469,12 @@ impl<'t> Index<'t> {
         Index { text: self.text, places, letters: String::new(), fuel: self.fuel }
     }
 
-    /// Where `patterns` stand as they are written.
+    /// Returns the marks of `patterns` in their exact spelling.
     fn exact(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
         patterns.iter().flat_map(|pattern| self.exact_of(pattern)).collect()
     }
 
-    /// Where whole ones of `patterns` stand with an edit in them, or two.
+    /// Returns the marks of whole `patterns` with one or two edits.
     fn torn(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
         let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
         let mut heads = Heads::default();
@@ -497,13 +500,13 @@ impl<'t> Index<'t> {
         self.find(first).filter_map(lexeme).collect()
     }
 
-    /// The places where the mark of `pattern` stands with an edit in it, or two.
+    /// Returns the marks of `pattern` with one or two edits.
     fn torn_of(&self, pattern: &Pattern, heads: &mut Heads) -> Vec<Lexeme> {
         let len: usize = pattern.segments.iter().map(Vec::len).sum();
         if most_edits(len) == 0 {
             return Vec::new();
         }
-        // Blanks between two marks of one opener: none, or a line break.
+        // Two marks of one opener have nothing or a line break between them.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();
         for glue in glues {
@@ -539,7 +542,7 @@ impl<'t> Index<'t> {
         found
     }
 
-    /// The places where `mark` may begin with at most so many edits, but for those where it is whole.
+    /// Returns the places at which `mark` may begin with at most `most` edits, without those at which it is whole.
     fn starts_of(&self, mark: &Mark<'_>, most: usize, heads: &mut Heads) -> Vec<usize> {
         let mut starts = match mark.head {
             SHARED.. => heads.of(self, &mark.letters[..mark.head]).iter().map(|(from, _)| *from).collect(),
@@ -571,13 +574,13 @@ impl<'t> Index<'t> {
     }
 }
 
-/// A mark that is looked for with edits in it.
+/// A mark to search with edits.
 struct Mark<'p> {
     pattern: &'p Pattern,
     letters: Vec<char>,
-    /// The length of what it shares with the marks of other names.
+    /// The length of the beginning that it shares with the marks of other names.
     head: usize,
-    /// What follows the signs that all marks of its dialect begin with, where that is too short for an edit of its own:
+    /// The tag behind the signs that all marks of its dialect begin with, if it is too short for an edit of its own:
     /// `]<]minimax[>[<to>`.
     short_tag: Option<Vec<char>>,
     most: usize,
@@ -587,7 +590,7 @@ struct Mark<'p> {
 }
 
 impl<'p> Mark<'p> {
-    /// The mark of `pattern` with `glue` between its segments, with at most so many edits.
+    /// Makes the mark of `pattern` with `glue` between its segments, for at most `most` edits.
     fn of(pattern: &'p Pattern, glue: &[char], most: usize) -> Mark<'p> {
         let letters: Vec<char> = pattern.segments.join(glue);
         let (head, gaps) = pattern.head;
@@ -604,9 +607,10 @@ impl<'p> Mark<'p> {
         }
     }
 
-    /// Returns whether `own`, which is near to it, may be a spelling of it.
+    /// Returns whether `own`, which is near to the mark, may be a spelling of it.
     fn is_spelt_by(&self, own: &[char]) -> bool {
-        // `main.cparameter>`: without its first signs it is one, whatever else it may be with two letters changed.
+        // `main.cparameter>`: a closer without its first signs stays one, though two changed letters could make it
+        // something else.
         let is_beheaded = self.is_closer && self.letters.ends_with(own);
         self.short_tag.as_ref().is_none_or(|tag| own.ends_with(tag))
             && !own.iter().any(|letter| is_foreign(*letter, &self.letters))

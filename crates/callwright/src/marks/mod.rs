@@ -1,7 +1,7 @@
 //! Calls whose marks are broken: a letter wrong, a mark missing, or doubled.
 //!
-//! What is whole is read elsewhere, exactly. Here the marks of one dialect are looked for with their slips, and the cheapest way
-//! through them counts if no other one is nearly as cheap. Otherwise the call is refused, and its readings are shown.
+//! The exact readers read whole marks. This module finds the marks of one dialect with their slips. The cheapest way
+//! through them counts if no other one is nearly as cheap; otherwise the call is refused, and its readings are shown.
 
 mod begin;
 pub(crate) mod edit;
@@ -25,23 +25,23 @@ use crate::grammar::{self, Form, Frame};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 
-/// What comes of broken marks.
+/// The result of reading broken marks.
 #[derive(Debug)]
 pub(crate) enum Decision<'t> {
-    /// These calls, with what they cost in halves of a point.
+    /// The text holds these calls.
     Calls {
         calls: Vec<(&'t Tool, String)>,
         /// The place behind the last mark.
         end: usize,
-        /// The marks that are repaired.
+        /// The repaired marks.
         repaired: Vec<(usize, usize)>,
     },
-    /// More than one reading: the tool of the last call, and its arguments in each of them.
+    /// The text has more than one reading: the tool of the last call, and its arguments in each reading.
     Ambiguous { name: Option<String>, readings: Vec<String> },
-    /// None.
+    /// The text has no reading.
     Nothing {
-        /// Where a call opens as the dialect writes it, so that its marks are those that are known: the place behind the last
-        /// one in front of the next call, in bytes.
+        /// The place in bytes behind the last known mark in front of the next call, if the first call opens in its
+        /// dialect's own spelling.
         extent: Option<usize>,
     },
 }
@@ -75,23 +75,24 @@ pub(crate) fn read<'t>(
     Decision::Ambiguous { name, readings: arguments.collect() }
 }
 
-/// How nearly marks in front of a call are what stands in a text: the nearest is the least.
+/// The nearness of marks in front of a call to a text: the nearest is the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nearness {
-    /// What is wrong with them costs so much.
+    /// The cost of their slips.
     cost: u32,
-    /// So many letters of marks say it.
+    /// The number of letters in the marks.
     letters: Reverse<usize>,
 }
 
 impl Nearness {
-    /// Is nothing wrong with them?
+    /// Returns whether the marks have no slip.
     pub(crate) fn is_whole(self) -> bool {
         self.cost == 0
     }
 }
 
-/// How nearly `text` begins with the marks of `record` in front of a call of a declared tool. At its `end`, no more will come.
+/// Returns the nearness of the marks of `record` in front of a call of a declared tool to the beginning of `text`. At
+/// the `end`, no more text will come.
 pub(crate) fn begins(
     text: &str,
     record: &Record,
@@ -106,9 +107,9 @@ pub(crate) fn begins(
     })
 }
 
-/// What it takes to compare one closer with what stands behind a call, in units of fuel.
+/// Fuel for comparing one closer with the text behind a call.
 const TORN_FUEL: usize = 64;
-/// What it takes to look for the marks in front of one tool's payload, in units of fuel.
+/// Fuel for finding the marks in front of one tool's payload.
 pub(crate) const FRAME_FUEL: usize = 256;
 
 fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
@@ -137,7 +138,7 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &
     }
 }
 
-/// In front of a payload of another form, such as JSON.
+/// Measures the marks in front of a payload of another form, such as JSON.
 fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
     fuel.spend(FRAME_FUEL * (1 + tool_set.len()));
     let (names, longest, text) = front_of(text, frame.longest(), tool_set);
@@ -152,14 +153,14 @@ fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel:
     }
 }
 
-/// The marks in front of a payload with which `text` begins, each behind the byte where they end in it; those with the fewest
-/// wrong letters, as they should be with each tool's name.
+/// Returns the marks in front of a payload at the start of `text`, each behind its end in bytes. It keeps those with
+/// the fewest wrong letters, in their proper spelling with each tool's name.
 pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
     let (names, _, text) = front_of(text, frame.longest(), tool_set);
     frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
 }
 
-/// The names of the tools, the most letters that marks of so many have with one of them, and as many of `text`.
+/// Returns the names of the tools, the most letters of an opener with one of them, and that much of `text`.
 fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
     let longest = letters + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
@@ -167,8 +168,8 @@ fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t s
     (names, longest, Folded::of(text, 0))
 }
 
-/// The place in bytes behind the mark at the start of `all` that closes a call of `name` in the marks of `record`, if letters of
-/// it are wrong. What is as near to the beginning of another call is none: `<tool_call>`.
+/// Returns the place in bytes behind the closer of a call of `name` at the start of `all`, if letters of it are wrong.
+/// A text that is as near to the opener of another call is not a closer: `<tool_call>`.
 pub(crate) fn torn_closer(
     all: &str,
     record: &Record,
@@ -192,13 +193,13 @@ pub(crate) fn torn_closer(
     for mark in &closers {
         let ends = frame::spelt_ends(mark, &text, from).into_iter();
         let ends = ends.filter(|(end, edits)| *edits == 0 || !is_word_at(*end));
-        // Of as near ones the longest: `</tool_calll>` is no `</tool_calll` with a sign behind it.
+        // Among equally near ends, the longest counts: `</tool_calll>` is not `</tool_calll` with a sign behind it.
         nearest = ends.chain(nearest).min_by_key(|(end, edits)| (*edits, Reverse(*end)));
     }
     let rest = text.folded.get(from..).unwrap_or(&[]);
     let may_grow = |mark: &String| !edit::ends_within(rest, &grammar::folded(mark), edit::MOST).is_empty();
     match nearest {
-        // The letter behind the longest tells whether that ends there.
+        // The letter behind the longest closer tells whether it ends there.
         _ if !is_last && rest.len() <= longest && closers.iter().any(may_grow) => Err(Incomplete),
         Some((end, edits)) if 0 < edits => {
             let call = begins(all.trim_start(), record, tool_set, is_last, fuel)?;
@@ -209,8 +210,8 @@ pub(crate) fn torn_closer(
     }
 }
 
-/// Is `head`, or its beginning, what a text may begin with that has these letters at its [`beginning`], though some are wrong? Of few letters none may be, or every word
-/// would be one.
+/// Returns whether a text with these letters at its [`beginning`] may begin with `head`, even with wrong letters. A
+/// short head allows no wrong letter, as it would fit every word.
 pub(crate) fn may_begin(head: &[char], text: &[char]) -> bool {
     let head = &head[..head.len().min(HEAD)];
     let most = match head.len() {
@@ -219,29 +220,29 @@ pub(crate) fn may_begin(head: &[char], text: &[char]) -> bool {
         _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
     };
     let text = text.get(..HEAD_LETTERS).unwrap_or(text);
-    // With letters too many in it, all of a longer text may be its beginning.
+    // With extra letters in it, all of a longer text may be the beginning of the head.
     edit::is_within(head, text, most) || text.len() < HEAD + most && edit::is_within(text, head, most)
 }
 
-/// Does a text with these letters at its [`beginning`] begin with `head` as it should be, and is that long enough to be told
-/// from others?
+/// Returns whether a text with these letters at its [`beginning`] begins with `head` in its proper spelling, and `head`
+/// is long enough to tell it from others.
 pub(crate) fn is_whole_at(head: &[char], text: &[char]) -> bool {
     lexemes::ONE_EDIT <= head.len() && text.starts_with(head)
 }
 
-/// The first letters of `text`, at most so many, as they are compared with those of marks.
+/// Returns the first `most` letters of `text`, folded.
 pub(crate) fn beginning(text: &str, most: usize) -> Vec<char> {
     let mut letters = Vec::with_capacity(most);
     letters.extend(fold::folded_letters(text).take(most));
     letters
 }
 
-/// So many letters of a mark are compared before more is looked at.
+/// Number of letters of a mark that are compared first.
 const HEAD: usize = 8;
-/// And so many of a text.
+/// Number of letters of a text that are compared first.
 pub(crate) const HEAD_LETTERS: usize = HEAD + edit::MOST;
 
-/// Does a whole mark of `form` stand in `text` that opens or closes an argument?
+/// Returns whether `text` holds a whole mark of `form` that opens or closes an argument.
 pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> bool {
     let is_argument = |kind: Kind| matches!(kind, Kind::Argument(_) | Kind::ArgumentClose(_));
     let tools: Vec<&Tool> = tool_set.iter().collect();

@@ -1,7 +1,7 @@
 //! The readings of calls in one dialect, cheapest first.
 //!
-//! A reading is a way through the marks: what each one does, what is passed over, and where each value ends. The ways are
-//! gone by their costs, as Dijkstra's, so that the first one that arrives is the cheapest.
+//! A reading is a way through the marks: the effect of each one, the passed-over ones, and the end of each value. The
+//! search goes the ways by their costs, as Dijkstra's does, so that the first one that arrives is the cheapest.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -20,34 +20,34 @@ use crate::payload::value;
 use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
 
-/// The most steps that are taken for one text, and for each mark in it: of more marks than calls have, the ways between them
-/// would cost their square.
+/// Most steps for one text, and for each mark in it. With more marks than calls have, the ways between them would cost
+/// their square.
 const STEPS: usize = 4096;
 const STEPS_PER_MARK: usize = 64;
 
-/// What a step takes, for itself and for each call and argument that it carries along, in units of fuel.
+/// Fuel for a step itself, and for each call and argument that it carries along.
 const STEP_FUEL: usize = 64;
-/// What it takes to read a byte of a value.
+/// Fuel for reading a byte of a value.
 const VALUE_FUEL: usize = 4;
-/// What it takes to ask whether a value ends at a mark.
+/// Fuel for deciding whether a value ends at a mark.
 const MARK_FUEL: usize = 24;
 
-/// An end of an opener that is so long stands for itself by no chance.
+/// An opener's end of so many letters does not stand in a value by chance.
 const LONG_TAIL: usize = 2;
 
-/// Calls that were read, and what that costs.
+/// Calls that were read, and their cost.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     pub(super) cost: u32,
-    /// The tool's number, and its arguments as JSON.
+    /// Each tool's number, with its arguments as JSON.
     pub(super) calls: Vec<(usize, Rc<str>)>,
-    /// Where the last mark ends, in letters.
+    /// The end of the last mark, in letters.
     pub(super) end: usize,
-    /// The marks that are not as they should be.
+    /// The marks that need a repair.
     pub(super) repaired: Vec<(usize, usize)>,
 }
 
-/// What readings are made of.
+/// The material of the readings.
 pub(super) struct Parser<'a, 't> {
     pub(super) text: Folded,
     /// The text as it was written; `text` is folded.
@@ -57,12 +57,12 @@ pub(super) struct Parser<'a, 't> {
     pub(super) keys: Vec<&'t str>,
     marks: Vec<Lexeme>,
     trim: Trim,
-    /// Its section was opened before the text.
+    /// The section was opened before the text.
     pub(super) is_in_section: bool,
-    /// Where the last whole opener of a call begins, and the last whole closer of an argument.
+    /// The places of the last whole opener of a call, and of the last whole closer of an argument.
     last_call: Option<usize>,
     last_closer: Option<usize>,
-    /// What may be spent.
+    /// The fuel that is left.
     fuel: &'a Fuel,
 }
 
@@ -79,7 +79,7 @@ struct Node {
 }
 
 impl Node {
-    /// Has its call a value for `key`?
+    /// Returns whether its call has a value for `key`.
     fn has(&self, key: usize) -> bool {
         self.arguments.iter().any(|(known, _)| *known == key)
     }
@@ -87,14 +87,14 @@ impl Node {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum State {
-    /// Before the first mark.
+    /// The way is before the first mark.
     #[default]
     Start,
-    /// Between calls.
+    /// The way is between calls.
     Calls,
-    /// In a call, between arguments.
+    /// The way is in a call, between arguments.
     Arguments,
-    /// In the value of a key.
+    /// The way is in the value of a key.
     Value(Value),
     Done,
 }
@@ -102,12 +102,12 @@ enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Value {
     key: usize,
-    /// The mark that opened it.
+    /// The number of the mark that opened the value.
     opener: usize,
 }
 
 impl<'a, 't> Parser<'a, 't> {
-    /// For the marks of `form` in `raw`, which stands at `from` of the answer.
+    /// Makes a parser for the marks of `form` in `raw`, which stands at `from` of the answer.
     pub(super) fn new(
         (raw, from): (&'a str, usize),
         form: &'a Form,
@@ -126,8 +126,8 @@ impl<'a, 't> Parser<'a, 't> {
         Parser { text, raw, form, tools, keys, marks, trim, is_in_section, last_call, last_closer, fuel }
     }
 
-    /// The cheapest readings from the beginning of the text on: all that cost less than a margin more than the first one.
-    /// `None` where there are too many ways.
+    /// Returns the readings from the beginning of the text, cheapest first: all that cost less than a margin more than
+    /// the first one. `None` if there are too many ways.
     fn readings(&self) -> Option<Vec<Reading>> {
         let mut found: Vec<Reading> = Vec::new();
         let mut open = BinaryHeap::new();
@@ -164,7 +164,7 @@ impl<'a, 't> Parser<'a, 't> {
         Some(found)
     }
 
-    /// The readings that cost hardly more than the cheapest one.
+    /// Returns the readings that cost hardly more than the cheapest one.
     pub(super) fn cheapest(&self) -> Vec<Reading> {
         let mut readings = self.readings().unwrap_or_default();
         let limit = readings.first().map_or(0, |best| best.cost + prices::MARGIN);
@@ -172,7 +172,7 @@ impl<'a, 't> Parser<'a, 't> {
         readings
     }
 
-    /// The place behind the last whole mark of the first call, in bytes; `None` where none opens a call.
+    /// Returns the place behind the last whole mark of the first call, in bytes; `None` if no whole mark opens a call.
     pub(super) fn extent(&self) -> Option<usize> {
         let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
         let opener = whole.find(|mark| matches!(mark.kind, Kind::Call(_)))?;
@@ -183,7 +183,7 @@ impl<'a, 't> Parser<'a, 't> {
     fn finish(&self, node: &Node, found: &mut Vec<Reading>) {
         let cost = node.cost + self.left_behind(node.at);
         if let Some(known) = found.iter_mut().find(|other| other.calls == node.calls) {
-            // `</tool_calll>` is no `</tool_calll` with a sign behind it.
+            // `</tool_calll>` is not `</tool_calll` with a sign behind it.
             if cost == known.cost && known.end < node.at {
                 (known.end, known.repaired) = (node.at, node.repaired.clone());
             }
@@ -194,8 +194,8 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// What it costs that whole marks behind `at` belong to no call that was read. Those of another call, behind something
-    /// else, belong to that.
+    /// Returns the cost of whole marks behind `at` that belong to no call. The marks of another call, behind other
+    /// text, belong to that call.
     fn left_behind(&self, at: usize) -> u32 {
         let behind = self.marks.iter().skip(self.marks.partition_point(|mark| mark.from < at));
         let next = self.text.behind_blanks(at);
@@ -230,7 +230,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// A letter or two that belong to no mark: behind one, or in front of one that no value ends at.
+    /// Passes over one or two letters outside all marks: behind a mark, or in front of one that ends no value.
     fn noise(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         let is_behind = 0 < at && node.at == at;
         for len in 1..=MOST {
@@ -238,11 +238,11 @@ impl<'a, 't> Parser<'a, 't> {
             let marks = || self.marks_at(at + len).filter(|(_, mark)| mark.make == Make::Whole);
             let closes = |mark: &Lexeme| matches!(mark.kind, Kind::ArgumentClose(_));
             let is_before = marks().any(|(_, mark)| !closes(mark));
-            // `</a>7</a>`: they are the value of an argument.
+            // `</a>7</a>`: these letters are the value of an argument.
             let is_value =
                 marks().any(|(_, mark)| closes(mark)) && letters.iter().any(|c| c.is_alphanumeric());
             let is_solid = letters.len() == len && letters.iter().all(|c| !c.is_whitespace());
-            // What stands in front of all marks, and has its other half behind them, shows them: a tick.
+            // A sign in front of all marks, with its other half behind them, shows them as a quotation: a tick.
             let is_pair = node.state == State::Start && letters.iter().any(|c| matches!(c, '`' | '"' | '*'));
             if is_solid && !is_pair && (is_behind && !is_value || is_before) {
                 let mut over = node.clone();
@@ -258,7 +258,8 @@ impl<'a, 't> Parser<'a, 't> {
         mark.make == Make::Whole && !mark.kind.is_named_opener() || mark.kind.is_piece()
     }
 
-    /// Is the last mark of an opener of several missing: `<arg_key>a</arg_key>⏎x`? The break is that before it.
+    /// Returns whether the last mark of an opener of several is missing: `<arg_key>a</arg_key>⏎x`. The break belongs to
+    /// that mark.
     fn lacks_end(&self, opener: &Lexeme) -> bool {
         let tail = self.form.argument.tails.get(opener.tail).map_or("", String::as_str);
         let Some(last) = marks(tail).skip(1).last() else { return false };
@@ -266,7 +267,7 @@ impl<'a, 't> Parser<'a, 't> {
         opener.make == Make::Half && !before.ends_with(&folded(last))
     }
 
-    /// `node` behind `mark`, which costs its own price and this.
+    /// Returns `node` behind `mark`, at the mark's own price and this one.
     fn over(&self, node: &Node, mark: &Lexeme, price: u32) -> Node {
         let mut next = node.clone();
         next.at = mark.to;
@@ -335,7 +336,7 @@ impl<'a, 't> Parser<'a, 't> {
         self.without_opener(node, at, next);
     }
 
-    /// The argument whose opener is not there, if it can be of one key alone.
+    /// Reads an argument whose opener is missing, if only one key is possible.
     fn without_opener(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         // `]<]minimax[>[<pax]<]minimax[>[</path>`
         if node.at == at && self.text.folded.get(..at).unwrap_or(&[]).ends_with(&['<']) {
@@ -368,7 +369,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// `node` behind its call, if that is right.
+    /// Returns `node` behind its call, if the call is right.
     fn called(&self, mut node: Node) -> Option<Node> {
         let members = std::mem::take(&mut node.arguments);
         let members = members.iter().map(|(key, json)| (self.keys[*key], json));
@@ -392,7 +393,8 @@ impl<'a, 't> Parser<'a, 't> {
         let first = self.marks.partition_point(|mark| mark.from < from);
         let mut before: VecDeque<&Lexeme> = VecDeque::new();
         for (n, mark) in self.marks.iter().enumerate().skip(first) {
-            // What overlaps the mark is another reading of it; of marks that overlap, the first one counts that is whole.
+            // A mark that overlaps this one is another reading of it; among overlapping marks, the first whole one
+            // counts.
             while let Some(held_mark) = before.front().filter(|held_mark| held_mark.to <= mark.from) {
                 held.take(self, node, own, held_mark);
                 before.pop_front();
@@ -410,7 +412,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Ends the value at the mark of this number, if it can end there; what it holds costs `held`.
+    /// Ends the value at the mark of this number, if it can end there. The marks in the value cost `held`.
     fn end_value(&self, node: &Node, own: Value, n: usize, held: u32, next: &mut Vec<Node>) {
         let (opener, mark) = (&self.marks[own.opener], &self.marks[n]);
         if matches!(mark.kind, Kind::ArgumentClose(key) if key.is_none_or(|key| key == own.key)) {
@@ -424,9 +426,9 @@ impl<'a, 't> Parser<'a, 't> {
             Kind::CallClose(tool) => tool.is_none_or(|tool| tool == node.tool),
             _ => false,
         };
-        // The value might hold the next call as well, and end where that seems to.
+        // Otherwise the value might hold the next call as well, and end at that call's end.
         let ends_call = !matches!(mark.kind, Kind::Argument(_));
-        // Right behind it, they changed places.
+        // A closer right behind this mark changed places with it.
         let is_before_closer = |closer| mark.to <= closer && closer != self.text.behind_blanks(mark.to);
         let is_before_call = self.last_call.is_some_and(|call| mark.from <= call)
             || ends_call && self.last_closer.is_some_and(is_before_closer);
@@ -438,7 +440,7 @@ impl<'a, 't> Parser<'a, 't> {
             open.repaired.push((mark.from, mark.from));
             let to = self.before_break(node.at, mark.from);
             let text = self.letters(node.at, to).unwrap_or("").trim();
-            // Without a closer, elements may be those of the call.
+            // Without a closer, elements may belong to the call.
             if 0 < held && strict(text).is_err() {
                 open.cost += held;
             }
@@ -448,8 +450,8 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Gives `over` the value of `own` that ends at `to`; `false` if it can be none. What a text holds costs `held`; what is read
-    /// as JSON, or by its elements, holds nothing else.
+    /// Gives `over` the value of `own` that ends at `to`; `false` if it cannot have this value. The marks in a text
+    /// cost `held`; a value that is JSON or elements holds no other marks.
     fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
         let Some(text) = self.letters(node.at, to) else { return false };
         let tail = self.marks[own.opener].tail;
@@ -466,9 +468,9 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Is `text`, the value `json`, read as JSON or by its elements, so that it holds nothing else?
+    /// Returns whether `text`, the value `json`, is read as JSON or by its elements, so that it holds no other marks.
     fn is_read(&self, text: &str, json: &str) -> bool {
-        // Of a head with a letter wrong, one of its halves is whole.
+        // A head with one wrong letter has one of its halves whole.
         let (head, half) = (&*self.form.argument.head, self.form.argument.head.len() / 2);
         let halves =
             || [head.get(..half), head.get(half..)].into_iter().flatten().filter(|half| 3 < half.len());
@@ -476,14 +478,14 @@ impl<'a, 't> Parser<'a, 't> {
         json.starts_with(['{', '[']) && (is_elements() || strict(text.trim()).is_ok())
     }
 
-    /// May the value of `own` be an object or a list?
+    /// Returns whether the value of `own` may be an object or a list.
     fn takes_brackets(&self, node: &Node, own: Value) -> bool {
         let guide = self.tools[node.tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[own.key]);
         place.is_some_and(|place| guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
     }
 
-    /// The JSON of `text`, which stands at `at`, as the value of a key, if it has a type that may stand there.
+    /// Returns the JSON of `text`, which stands at `at`, as the value of a key, if the key takes its type.
     fn json(&self, tool: usize, key: usize, tail: usize, text: &str, at: usize) -> Option<String> {
         let guide = self.tools[tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[key])?;
@@ -505,7 +507,7 @@ impl<'a, 't> Parser<'a, 't> {
             .then_some(json)
     }
 
-    /// Does a line begin at `at`, or end there?
+    /// Returns whether a line begins or ends at `at`.
     fn begins_line(&self, at: usize) -> bool {
         let is_break = |at: usize| self.text.letters.get(at) == Some(&'\n');
         is_break(at) || at.checked_sub(1).is_some_and(is_break)
@@ -525,12 +527,12 @@ impl<'a, 't> Parser<'a, 't> {
         self.tools[tool].declares(self.keys[key])
     }
 
-    /// Has the call of `node`, which is in a value, no value for `key` yet?
+    /// Returns whether the call of `node`, which is in a value, lacks a value for `key`.
     fn is_free(&self, node: &Node, own: Value, key: usize) -> bool {
         key != own.key && self.declares(node.tool, key) && !node.has(key)
     }
 
-    /// What it costs that the edges of a value are explained better by a neighbouring mark.
+    /// Returns the cost of edges of a value that a neighbouring mark explains better.
     fn edges(&self, opener: &Lexeme, from: usize, closer: &Lexeme) -> u32 {
         let mut price = self.edges_of_opener(opener, from);
         if self.begins_line(from) && !self.begins_line(closer.from) && !self.lacks_end(opener) {
@@ -538,8 +540,8 @@ impl<'a, 't> Parser<'a, 't> {
         }
         let value = &self.text.folded[from..closer.from.max(from)];
         let first = self.text.folded.get(closer.from);
-        // `x<` and a closer without its first letter.
-        // Or nothing and one that lacks letters: `>/a>`
+        // The value is `x<`, in front of a closer without its first letter, or it is empty, in front of a closer that
+        // lacks letters: `>/a>`
         let is_short = closer.to - closer.from < closer.len;
         let may_have_first = value.last().map_or(is_short, |last| *last == '<');
         if closer.make == Make::Torn && may_have_first && first != Some(&'<') {
@@ -558,7 +560,7 @@ impl<'a, 't> Parser<'a, 't> {
             price += prices::NEVER;
         }
         if opener.make != Make::Whole {
-            // One or two odd letters before the line break behind an opener.
+            // One or two odd letters stand before the line break behind an opener.
             let odd = value.iter().take(3).position(|c| *c == '\n').unwrap_or(0);
             if 0 < odd && value[..odd].iter().all(|c| !c.is_whitespace()) {
                 price += prices::EDGE;
@@ -567,7 +569,8 @@ impl<'a, 't> Parser<'a, 't> {
         price
     }
 
-    /// Does the value of a broken opener begin with what may be left of that: `&lt;arg_value&gt;x`, `<arg_valx`, `string="trux`?
+    /// Returns whether the value of a broken opener begins with a remnant of that opener: `&lt;arg_value&gt;x`,
+    /// `<arg_valx`, `string="trux`.
     fn begins_in_remnant(&self, from: usize) -> bool {
         const LEAST: usize = 4;
         let value = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
@@ -576,8 +579,9 @@ impl<'a, 't> Parser<'a, 't> {
         value.starts_with(&['&', 'l', 't', ';']) || tails.into_iter().any(holds)
     }
 
-    /// Does the value of an opener without its end hold the last sign of that in front of all other marks:
-    /// `<parameter=a type="string">x`?
+    /// Returns whether the value of an opener without its end holds the last sign of that end, in front of all other
+    /// marks:
+    /// `<parameter=a type="string">x`.
     fn ends_later(&self, opener: &Lexeme, from: usize) -> bool {
         let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
         let (before, value) = self.text.folded.split_at(from);
@@ -586,8 +590,8 @@ impl<'a, 't> Parser<'a, 't> {
         opener.make != Make::Whole && !before.ends_with(&tail) && front.any(|letter| Some(letter) == last)
     }
 
-    /// Does another way to read a broken opener, no dearer, take in signs that this one leaves to the value?
-    /// `name="path>"` and a value, with the two last signs exchanged.
+    /// Returns whether another way to read a broken opener, at most as dear, takes in signs that this way leaves to the
+    /// value: `name="path>"` and a value, with the two last signs exchanged.
     fn has_longer(&self, opener: &Lexeme) -> bool {
         let is_sign = |letter: &char| {
             !letter.is_alphanumeric() && self.form.argument.tails.iter().any(|tail| tail.contains(*letter))
@@ -605,11 +609,12 @@ impl<'a, 't> Parser<'a, 't> {
             })
     }
 
-    /// What it costs that a value begins with what its opener ends with: `<parameter=a>>`. Before a blank, `> quoted`, nothing.
+    /// Returns the cost of a value that begins with the end of its opener: `<parameter=a>>`. Before a blank, `>
+    /// quoted`, it costs nothing.
     fn tail_again(&self, opener: &Lexeme, from: usize) -> u32 {
         let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
         let rest = self.text.folded.get(from..).unwrap_or(&[]);
-        // A part of its end: `<arg_key>a</arg_key>` and a value.
+        // A part of the opener's end stands here: `<arg_key>a</arg_key>` and a value.
         let marks = self.form.argument.tails.iter().flat_map(|tail| marks(tail)).map(folded);
         let solid = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
         let starts_with_part = |mark: Vec<char>| mark.len() < tail.len() && solid.starts_with(&mark);
@@ -627,7 +632,8 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Where a value ends behind which no closer stands before `to`: the line break before that is the next mark's.
+    /// Returns the end of a value without a closer before `to`: the line break before the next mark belongs to that
+    /// mark.
     fn before_break(&self, from: usize, to: usize) -> usize {
         let is_break = |at: usize| from <= at && self.text.letters.get(at) == Some(&'\n');
         match to.checked_sub(1) {
@@ -636,7 +642,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Does the value up to `to` end with what is left of a closer?
+    /// Returns whether the value up to `to` ends with a remnant of a closer.
     fn ends_in_remnant(&self, from: usize, to: usize, key: usize) -> bool {
         let close = self.form.argument_close.replace(NAME, self.keys[key]);
         let close = folded(&close);
@@ -647,25 +653,25 @@ impl<'a, 't> Parser<'a, 't> {
         let value = &self.text.folded[from..to];
         let is_part =
             |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
-        // The head of the next opener, which is read without it.
+        // The head of the next opener counts, too, if that is read without it.
         let head = folded(&self.form.argument.head);
         (3..close.len()).any(is_part) || value.ends_with(&head) || ends_in_tag(value)
     }
 }
 
-/// What a value holds of the marks of its dialect.
+/// The marks of its dialect that a value holds.
 #[derive(Debug, Default)]
 struct Held {
     price: u32,
     n: u32,
     to: usize,
-    /// What began in it and has not ended, with what that costs until it does.
+    /// The levels that began in the value and have not ended, each with its cost until it ends.
     open: Vec<(Level, u32)>,
-    /// The last mark, a whole closer of nothing in it.
+    /// The level of the last mark, if that is a whole closer of nothing in the value.
     closer: Option<Level>,
 }
 
-/// What a mark opens or closes.
+/// The level that a mark opens or closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Section,
@@ -674,7 +680,7 @@ enum Level {
 }
 
 impl Kind {
-    /// What it opens or closes, and whether it opens it.
+    /// Returns the level that the mark opens or closes, and whether it opens it.
     fn level(self, is_named: bool) -> (Level, bool) {
         match self {
             Kind::Argument(key) => (Level::Argument(is_named.then_some(key)), true),
@@ -689,14 +695,14 @@ impl Kind {
 }
 
 impl Held {
-    /// What it costs if all that began in the value ends in it.
+    /// Returns the cost if all that began in the value ends in it.
     fn least(&self) -> u32 {
         self.price - self.open.iter().map(|(_, price)| price).sum::<u32>()
     }
 
     fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, own: Value, mark: &Lexeme) {
         if mark.make == Make::Half && !mark.kind.is_piece() {
-            // `<arg_key>a</arg_key>`, more than its first piece, is none by chance.
+            // `<arg_key>a</arg_key>`, more than its first piece, does not stand there by chance.
             let is_free = matches!(mark.kind, Kind::Argument(key) if parser.is_free(node, own, key));
             if is_free && self.to < mark.to {
                 self.price += mark.price;
@@ -712,14 +718,14 @@ impl Held {
         let is_closer = is_argument && !opens;
         let call = self.open.iter_mut().rev().find(|(open, _)| *open == Level::Call);
         let is_in_call = call.is_some();
-        // A call that nothing ends, with arguments, is none that a text speaks of.
+        // A text does not speak of a call that has arguments and no end.
         if let Some((_, price)) = call.filter(|(_, price)| *price < prices::NEVER && is_argument && opens) {
             *price += prices::NEVER;
             self.price += prices::NEVER;
         }
         let is_whole = mark.make != Make::Torn;
         self.to = mark.to;
-        // What began in the value ends in it.
+        // The level began in the value and ends in it.
         if let Some((_, price)) = self.open.pop_if(|(open, _)| is_whole && !opens && *open == level) {
             self.price -= price;
             self.closer = None;
@@ -733,7 +739,7 @@ impl Held {
             (false, _) => 0,
         };
         let mut until_closed = if is_first { 0 } else { prices::HELD_NEXT };
-        // A closer and then another mark is no text, nor is an opener whose key is free.
+        // A closer and then another mark is not text, nor is an opener whose key is free.
         if self.closer.is_some_and(|closer| !opens || matches!(closer, Level::Argument(_))) {
             until_closed += prices::NEVER;
         }
@@ -746,7 +752,7 @@ impl Held {
             self.open.push((level, until_closed));
         }
         self.closer = (is_whole && !opens).then_some(level);
-        // Where it would stand, it may be what it looks like, and the text behind it another argument without its opener.
+        // At its proper place, the closer may be real, and the text behind it another argument without its opener.
         if is_whole && is_closer {
             let is_placed = match parser.text.folded.get(mark.to..).unwrap_or(&[]) {
                 [] | ['\n' | '&', ..] | ['<', '|', ..] => true,
@@ -760,7 +766,8 @@ impl Held {
     }
 }
 
-/// Does `value` end in a tag, or in what is left of one, that nothing in it opens: `x</invoke>`, `x&lt;/a&gt;`, `xparameter>`?
+/// Returns whether `value` ends in a tag, or in a remnant of one, that nothing in it opens: `x</invoke>`,
+/// `x&lt;/a&gt;`, `xparameter>`.
 fn ends_in_tag(value: &[char]) -> bool {
     let closer = match value {
         [.., '>'] => 1,
