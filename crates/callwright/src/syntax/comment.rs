@@ -1,14 +1,14 @@
-//! Comments, which models write between the pieces of a call: `// x⏎`, `# x⏎`, `/* x */`, `<!-- x -->`.
+//! Comments that models write between the pieces of a call: `// x⏎`, `# x⏎`, `/* x */`, `<!-- x -->`.
 
 use crate::syntax::{Incomplete, Seen};
 
-/// The longest comment that is stepped over, in bytes.
+/// Longest comment that is skipped, in bytes.
 const MAX_COMMENT: usize = 512;
 
-/// How comments begin and end. The line break behind one is none of it.
+/// The beginning and the end of each sort of comment. The line break behind a comment stays outside.
 const SORTS: [(&[u8], &[u8]); 4] = [(b"//", b"\n"), (b"#", b"\n"), (b"/*", b"*/"), (b"<!--", b"-->")];
 
-/// Does `bytes` begin with a comment? One whose end has not come yet may grow.
+/// Returns the length of the comment at the start of `bytes`. A comment without its end may grow.
 pub(crate) fn comment(bytes: &[u8]) -> Seen<usize> {
     let Some((open, close)) = SORTS.iter().find(|(open, _)| bytes.starts_with(open)) else {
         let is_begun = !bytes.is_empty() && SORTS.iter().any(|(open, _)| open.starts_with(bytes));

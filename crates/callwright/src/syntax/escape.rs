@@ -5,13 +5,13 @@ use super::{Incomplete, Seen};
 /// An escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Escape {
-    /// So many bytes.
+    /// The length in bytes.
     pub(crate) len: usize,
-    /// What it stands for; nothing for half a surrogate pair.
+    /// The letter that it stands for; `None` for half a surrogate pair.
     pub(crate) letter: Option<char>,
 }
 
-/// The escape that `bytes` begin with, whose first is a backslash.
+/// Returns the escape at the start of `bytes`, whose first byte is a backslash.
 pub(crate) fn escape(bytes: &[u8]) -> Seen<Escape> {
     let letter = match *bytes.get(1).ok_or(Incomplete)? {
         b'n' => '\n',
@@ -37,7 +37,7 @@ fn unicode(bytes: &[u8]) -> Seen<Escape> {
     Ok(Some(Escape { len: 6, letter: char::from_u32(unit) }))
 }
 
-/// `\u00e9`
+/// Returns the unit of an escape like `\u00e9`.
 fn unit(bytes: &[u8]) -> Seen<u32> {
     let mut unit = 0;
     for (i, &byte) in bytes.iter().take(6).enumerate() {

@@ -1,9 +1,9 @@
-//! How a marker is found in a text: whatever the case of its letters, with the bars and blanks of any tokenizer, and
-//! without trying every marker at every place.
+//! Finds markers in a text: in any case of their letters, with the bars and blanks of any tokenizer, and without trying
+//! every marker at every place.
 
 use super::{Incomplete, Seen};
 
-/// The length of `marker` with which `bytes` begin, in any case, with `｜` for `|` and `▁` for `_`.
+/// Returns the length of `marker` at the start of `bytes`, in any case, with `｜` for `|` and `▁` for `_`.
 pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
     let mut at = 0;
     for want in marker.bytes() {
@@ -21,12 +21,12 @@ pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
     Ok(Some(at))
 }
 
-/// The length of the first of `markers` with which `bytes` begin, as [`fit`] compares them.
+/// Returns the length of the first of `markers` at the start of `bytes`, compared as in [`fit`].
 pub(crate) fn fit_any<'m>(bytes: &[u8], markers: impl Iterator<Item = &'m str>) -> Seen<usize> {
     first_of(markers.map(|marker| fit(bytes, marker)))
 }
 
-/// The first that is there of what was `seen`, else what may yet come.
+/// Returns the first of the `seen` that is there; it is incomplete if none is, and one may yet come.
 pub(crate) fn first_of<T>(seen: impl Iterator<Item = Seen<T>>) -> Seen<T> {
     let mut rest = Ok(None);
     for seen in seen {
@@ -39,7 +39,7 @@ pub(crate) fn first_of<T>(seen: impl Iterator<Item = Seen<T>>) -> Seen<T> {
     rest
 }
 
-/// The other spelling of a byte of a marker.
+/// Returns the other spelling of a byte of a marker.
 pub(crate) fn wide(byte: u8) -> &'static [u8] {
     match byte {
         b'|' => "｜".as_bytes(),
@@ -48,24 +48,24 @@ pub(crate) fn wide(byte: u8) -> &'static [u8] {
     }
 }
 
-/// The places in `bytes` at which `marker` may begin, by its first byte.
+/// Returns the places in `bytes` at which `marker` may begin, by its first byte.
 pub(crate) fn beginnings(bytes: &[u8], marker: &str) -> impl Iterator<Item = usize> {
     let first = marker.bytes().next().unwrap_or(0);
     let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
     memchr::memchr3_iter(lower, upper, wide(first).first().copied().unwrap_or(first), bytes)
 }
 
-/// Where one of `markers` stands first in `text`, written as [`fit`] takes it.
+/// Returns the first place of any of `markers` in `text`, compared as in [`fit`].
 pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str>) -> Option<usize> {
     let bytes = text.as_bytes();
     markers.filter(|marker| !marker.is_empty()).fold(None, |nearest, marker| {
-        // Those behind another are of no interest.
+        // Only a place in front of the nearest one counts.
         let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
         beginnings(begins, marker).find(|at| matches!(fit(&bytes[*at..], marker), Ok(Some(_)))).or(nearest)
     })
 }
 
-/// The length of the bar that `bytes` begin with: `|` or `｜`.
+/// Returns the length of the bar at the start of `bytes`: `|` or `｜`.
 pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [b'|', ..] => Some(1),
@@ -74,30 +74,30 @@ pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// What a block holds that is no call.
+/// The kind of text in a block without calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// What the model thinks.
+    /// The model's thoughts.
     Thought,
-    /// What it says to its user.
+    /// The model's words to its user.
     Speech,
 }
 
-/// Markers, found by going along the text once: a tree of their bytes, without case, with `|` for `｜` and `_` for `▁`.
+/// A tree of the bytes of markers, which goes along the text once: without case, with `|` for `｜` and `_` for `▁`.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
-    /// The root comes first.
+    /// All nodes, the root first.
     nodes: Vec<Branch<T>>,
 }
 
 #[derive(Debug)]
 struct Branch<T> {
-    /// The byte that leads here.
+    /// The byte that leads to this node.
     byte: u8,
-    /// The first of those that may follow, and the next of those that may stand here; 0 where there is none.
+    /// The first node that may follow, and the next one that may stand here; 0 for none.
     first: usize,
     sibling: usize,
-    /// What the marker that ends here means.
+    /// The meaning of the marker that ends here.
     meaning: Option<T>,
 }
 
@@ -119,23 +119,24 @@ impl<T: Copy> Table<T> {
                     }
                 };
             }
-            // Of dialects that share a marker, the first one has it.
+            // If dialects share a marker, it belongs to the first one.
             table.nodes[node].meaning.get_or_insert(meaning);
         }
         table
     }
 
-    /// The longest marker at the beginning of `bytes`: its length and its meaning.
+    /// Returns the longest marker at the beginning of `bytes`: its length and its meaning.
     pub(crate) fn longest(&self, bytes: &[u8]) -> Option<(usize, T)> {
         self.along(bytes).0
     }
 
-    /// Could `bytes`, all that is there so far, still grow into a marker, or into a longer one than it is?
+    /// Returns whether more text could make `bytes` a marker, or a longer one.
     pub(crate) fn may_grow(&self, bytes: &[u8]) -> bool {
         self.along(bytes).1
     }
 
-    /// Goes along `bytes` as far as a marker does: the longest one that ends on the way, and whether one goes on behind all.
+    /// Goes along `bytes` as far as a marker does. Returns the longest one that ends on the way, and whether one goes
+    /// on behind all.
     fn along(&self, bytes: &[u8]) -> (Option<(usize, T)>, bool) {
         let (mut node, mut at, mut found) = (0, 0, None);
         while let Some((byte, len)) = plain(&bytes[at..]) {
@@ -155,7 +156,7 @@ impl<T: Copy> Table<T> {
     }
 }
 
-/// The first byte of `bytes` as markers are compared, and how many bytes it is written with.
+/// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling.
 fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
     Some(match bytes {
         [0xEF, 0xBD, 0x9C, ..] => (b'|', 3),

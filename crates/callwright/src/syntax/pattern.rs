@@ -1,7 +1,7 @@
 //! Markers with place holders: `[[call {name}]]`, `<k>{key}</k> <v>`.
 //!
-//! A pattern is compared with a text at one place, from left to right, once: a place holder takes what stands before
-//! the fixed text behind it, on one line.
+//! A pattern is compared with a text at one place, from left to right, once. A place holder takes the text up to the
+//! fixed text behind it, on one line.
 
 use callwright_json::Span;
 
@@ -10,19 +10,19 @@ use crate::dialect::check::{DialectProblem, MAX_TEXT};
 use crate::grammar::template::pieces;
 use crate::syntax::{Incomplete, MAX_NAME, Seen, is_name_byte};
 
-/// The most white space that a blank stands for.
+/// Most white space that a blank stands for.
 const MAX_SPACE: usize = 64;
 
-/// What a place holder stands for.
+/// The meaning of a place holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// The tool's name.
     Name,
     /// The call's id.
     Id,
-    /// An argument's name.
+    /// An argument's key.
     Key,
-    /// What the markup says of an argument's type.
+    /// The markup's word for an argument's type.
     Type,
 }
 
@@ -39,17 +39,17 @@ pub(crate) struct Pattern {
     parts: Vec<Part>,
 }
 
-/// A marker that was found.
+/// A marker in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The place behind it.
+    /// The place behind the marker.
     pub(crate) end: usize,
-    /// The tool's name, where it stands in the marker.
+    /// The tool's name, if the marker holds it.
     pub(crate) name: Option<Span>,
 }
 
 impl Pattern {
-    /// The pattern of `marker`, in which only `slots` may stand.
+    /// Compiles `marker`, which may hold only these `slots`.
     pub(crate) fn new(marker: &str, slots: &[Slot]) -> Result<Pattern, DialectProblem> {
         if MAX_TEXT < marker.len() {
             return Err(DialectProblem::TooLarge);
@@ -65,7 +65,7 @@ impl Pattern {
                     parts.push(Part::Fixed(fixed.into()));
                 }
             }
-            // Behind the last text stands none.
+            // No slot stands behind the last text.
             if word.is_empty() {
                 break;
             }
@@ -86,7 +86,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// What it begins with, up to the first place holder or blank.
+    /// Returns the beginning, up to the first place holder or blank.
     pub(crate) fn prefix(&self) -> &str {
         match self.parts.first() {
             Some(Part::Fixed(fixed)) => fixed,
@@ -94,17 +94,17 @@ impl Pattern {
         }
     }
 
-    /// Has it no place holders?
+    /// Returns whether the marker has no place holders.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.parts.iter().any(|part| matches!(part, Part::Slot(_)))
     }
 
-    /// Does `slot` stand in it?
+    /// Returns whether the marker has this `slot`.
     pub(crate) fn has(&self, slot: Slot) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Slot(own) if *own == slot))
     }
 
-    /// Compares it with what stands at `from`.
+    /// Compares the marker with the text at `from`.
     pub(crate) fn at(&self, text: &str, from: usize) -> Seen<Found> {
         let bytes = text.as_bytes();
         let mut found = Found { end: from, ..Found::default() };
@@ -138,7 +138,7 @@ impl Pattern {
     }
 }
 
-/// Where a place holder that begins at `from` ends: before the text `behind`, or else with the word.
+/// Returns the end of a place holder that begins at `from`: before the text `behind`, or else with the word.
 fn slot_end(bytes: &[u8], from: usize, behind: Option<&str>) -> Seen<usize> {
     for at in from..=from + MAX_NAME {
         let rest = bytes.get(at..).unwrap_or(&[]);
@@ -165,7 +165,7 @@ impl Slot {
         }
     }
 
-    /// What it stands for in `from..end`, if that can be.
+    /// Returns the value of the slot in `from..end`, if the slot can hold it.
     fn value(self, text: &str, from: usize, end: usize) -> Option<Span> {
         let whole = text.get(from..end)?;
         let value = whole.trim();

@@ -1,7 +1,7 @@
-//! Tags, whatever a dialect makes them of: `<parameter=a>`, `<invoke name="f">`, `</｜DSML｜parameter>`,
+//! Tags in the form of any dialect: `<parameter=a>`, `<invoke name="f">`, `</｜DSML｜parameter>`,
 //! `<|open|>argument key="a" type="string"<|sep|>`, `]<]minimax[>[</invoke>`, `<|call|>`.
 //!
-//! In goes a place in a text, out comes one [`Tag`] with what it is for. Nothing here knows what may stand between
+//! A place in a text goes in, one [`Tag`] with its role comes out. This module does not know what may stand between
 //! tags.
 
 use callwright_json::Span;
@@ -10,18 +10,18 @@ use memchr::memrchr;
 use super::marks::{bar, fit};
 use crate::syntax::{Incomplete, Seen, ends_with_any_case};
 
-/// The longest tag, in bytes.
+/// Longest tag, in bytes.
 pub(crate) const MAX_TAG: usize = 384;
-/// The longest word of a special token.
+/// Longest word of a special token.
 const MAX_TOKEN: usize = 48;
-/// The longest word of a tag that no dialect knows.
+/// Longest word of a tag that no dialect knows.
 const MAX_WORD: usize = 96;
-/// What stands before each tag of MiniMax M3.
+/// Stands before each tag of MiniMax M3.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
-/// What ends a tag of Kimi K3.
+/// Ends a tag of Kimi K3.
 const SEP: &str = "<|sep|>";
 
-/// The words of tags, and what they are for.
+/// The words of tags, each with its role.
 const WORDS: &[(&str, Role)] = &[
     ("function", Role::Call),
     ("invoke", Role::Call),
@@ -36,38 +36,38 @@ const WORDS: &[(&str, Role)] = &[
     ("calls", Role::Group),
     ("tools", Role::Group),
 ];
-/// How the words of groups end, whatever stands before: `longcat_tool_call`.
+/// The endings of the words of groups, with any text before: `longcat_tool_call`.
 const GROUPS: &[&str] = &["tool_call", "tool_calls", "function_call", "function_calls"];
 
 /// One tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// Its bytes.
+    /// The bytes of the tag.
     pub(crate) at: Span,
-    /// Does it close something?
+    /// The tag closes something.
     pub(crate) closing: bool,
-    /// Does it close what it opens: `<parameter name="a"/>`?
+    /// The tag closes what it opens: `<parameter name="a"/>`.
     pub(crate) empty: bool,
-    /// What it is for.
+    /// The role of the tag.
     pub(crate) role: Role,
-    /// Its word, without what a dialect puts before or behind all its words.
+    /// The word, without the dialect's own addition before or behind all its words.
     pub(crate) word: Span,
-    /// The name in it: `f` of `<invoke name="f">`, `a` of `<parameter=a>`.
+    /// The name in the tag: `f` of `<invoke name="f">`, `a` of `<parameter=a>`.
     pub(crate) key: Option<Span>,
-    /// Has it the mark that MiniMax M3 puts before each tag?
+    /// The tag has the mark that MiniMax M3 puts before each one.
     pub(crate) marked: bool,
-    /// Does it stand between tokens: `<|open|>call tool="f"<|sep|>`?
+    /// The tag stands between tokens: `<|open|>call tool="f"<|sep|>`.
     pub(crate) by_tokens: bool,
 }
 
 impl Tag {
-    /// A tag with nothing in it but its word.
+    /// Makes a tag with nothing in it but its word.
     pub(crate) fn new(at: Span, closing: bool, role: Role, word: Span) -> Tag {
         Tag { at, closing, empty: false, role, word, key: None, marked: false, by_tokens: false }
     }
 }
 
-/// What a tag is for.
+/// The role of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// One call: `<function=f>`, `<invoke name="f">`.
@@ -78,9 +78,9 @@ pub(crate) enum Role {
     Key,
     /// The value of an argument alone: `<arg_value>`.
     Value,
-    /// It stands behind a name: `<tool_sep>`.
+    /// The separator behind a name: `<tool_sep>`.
     Separator,
-    /// What calls stand in: `<tool_call>`, `<function_calls>`.
+    /// A group of calls: `<tool_call>`, `<function_calls>`.
     Group,
     /// A special token: `<|call|>`.
     Token,
@@ -88,14 +88,14 @@ pub(crate) enum Role {
     Other,
 }
 
-/// What an attribute says that is written for XML: `a&amp;b` → `a&b`.
+/// Returns the text of an attribute in XML: `a&amp;b` → `a&b`.
 pub(crate) fn unescaped(attribute: &str) -> String {
     const ENTITIES: [(&str, &str); 5] =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
     ENTITIES.iter().fold(attribute.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
 }
 
-/// The tag that begins at `from`.
+/// Returns the tag that begins at `from`.
 pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
     let bytes = text.as_bytes();
     let (marked, start) = match bytes.get(from) {
@@ -155,7 +155,7 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
     up_to(text, end, tag)
 }
 
-/// `tag`, whose end is this. The text may end inside it; one that is too long is none.
+/// Returns `tag` with its `end`. The text may end inside the tag; one that is too long does not count.
 fn up_to(text: &str, end: Seen<usize>, tag: Tag) -> Seen<Tag> {
     let from = tag.at.start as usize;
     let Ok(end) = end else { return grows(text.as_bytes(), from) };
@@ -163,15 +163,15 @@ fn up_to(text: &str, end: Seen<usize>, tag: Tag) -> Seen<Tag> {
     Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
 }
 
-/// Is `<key>` the tag of an element named `key`, and nothing else to any dialect?
+/// Returns whether `<key>` is the tag of an element named `key`, and nothing else to any dialect.
 pub(crate) fn is_plain_element(key: &str) -> bool {
     let text = format!("<{key}>");
     let Ok(Some(tag)) = tag_at(&text, 0) else { return false };
     tag.role == Role::Other && tag.word.of(&text) == key
 }
 
-/// The tag at `from` that opens an element named by one of `keys`, whatever that is made of: `<dc:title>`, `<a b>`, with the mark of
-/// MiniMax M3 if `marked`.
+/// Returns the tag at `from` that opens an element with one of `keys` as its name, of any letters: `<dc:title>`, `<a
+/// b>`. If `marked`, the mark of MiniMax M3 stands before it.
 pub(crate) fn element_at(text: &str, from: usize, marked: bool, keys: &[String]) -> Seen<Tag> {
     let rest = if keys.is_empty() { None } else { text.get(from..) };
     let unmarked = rest.and_then(|rest| rest.strip_prefix(if marked { MINIMAX } else { "" }));
@@ -189,8 +189,8 @@ pub(crate) fn element_at(text: &str, from: usize, marked: bool, keys: &[String])
     if grows { Err(Incomplete) } else { Ok(None) }
 }
 
-/// Does a tag begin at `from` that opens no call, whatever it goes on with: `<a href=`, `<div class=`? Seen as soon as its
-/// word is there, and only where nothing was opened before it. Of one with bars or a mark before its word more is waited for.
+/// Returns whether a tag begins at `from` that cannot open a call, whatever follows: `<a href=`, `<div class=`. Its
+/// word must be there, and nothing may be open before it. A tag with bars or a mark before its word needs more text.
 pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
     let bytes = text.as_bytes();
     if bytes.get(from) != Some(&b'<') {
@@ -212,23 +212,23 @@ pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
     }
 }
 
-/// Is nothing but its end left of a tag, or not even that?
+/// Returns whether nothing is left of a tag, or only its end.
 fn is_over(rest: &[u8]) -> bool {
     let blanks = rest.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
     matches!(rest.get(blanks..), None | Some([] | [b'>', ..] | [b'/'] | [b'/', b'>', ..]))
 }
 
-/// Does the word of a tag, `use_tool`, say that it is about a call?
+/// Returns whether the word of a tag, `use_tool`, speaks of a call.
 pub(crate) fn names_call(word: &str) -> bool {
     ["tool", "function", "invoke", "call"].iter().any(|part| holds(word, part))
 }
 
-/// Does `text`, which is short, hold `part`, whatever the case of its letters?
+/// Returns whether `text`, which is short, holds `part`, in any case of its letters.
 fn holds(text: &str, part: &str) -> bool {
     text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
-/// The tag that `text` ends with, if it ends with one.
+/// Returns the tag at the end of `text`, if there is one.
 pub(crate) fn last_tag(text: &str) -> Option<Tag> {
     let near = text.len().saturating_sub(MAX_TAG);
     let at = near + memrchr(b'<', text.as_bytes().get(near..)?)?;
@@ -248,10 +248,10 @@ fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Seen
     Ok(Some(Tag::new(Span::new(from, end), closing, role, Span::new(inner, word))))
 }
 
-/// What calls stand in, or beside, where tags stand between tokens: a call ends where one of them does, or begins.
+/// The elements around or beside calls, in a dialect of tags between tokens: a call ends before one of them.
 const CHANNELS: [&str; 3] = ["message", "response", "think"];
 
-/// `<|open|>argument key="a" type="string"<|sep|>`, from behind the first token.
+/// Reads a tag from behind its first token: `<|open|>argument key="a" type="string"<|sep|>`.
 fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag> {
     let bytes = text.as_bytes();
     // `<|close|> argument <|sep|>`
@@ -276,7 +276,7 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
     up_to(text, end, tag)
 }
 
-/// Reads up to `last` and says where it ends, if a tag goes on like this.
+/// Reads the attributes up to `last` and returns the place behind it, if a tag goes on like this.
 fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
     let bytes = text.as_bytes();
     let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
@@ -325,7 +325,7 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
             _ => {
                 let is_sign = |byte: u8| matches!(byte, b'<' | b'"') || byte == last;
                 let end = find(value, &|byte| is_sign(byte) || byte.is_ascii_whitespace())?;
-                // `key=="a"` is none.
+                // `key=="a"` is not an attribute.
                 if bytes[end] == b'"' {
                     return Ok(None);
                 }
@@ -342,7 +342,7 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
     Ok(None)
 }
 
-/// The length of what stands before the first attribute: 1 of `a type="string"`.
+/// Returns the length of the text before the first attribute: 1 of `a type="string"`.
 fn before_attribute(key: &[u8]) -> Option<usize> {
     let quote = key.windows(2).position(|pair| matches!(pair, b"=\"" | b"='"))?;
     let name = key[..quote].iter().rev().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
@@ -350,7 +350,7 @@ fn before_attribute(key: &[u8]) -> Option<usize> {
     (name != 0 && blanks != 0 && blanks + name < quote).then_some(quote - name - blanks)
 }
 
-/// Is the value of one of the attributes of `tag` left, whose names `is_wanted` knows?
+/// Returns whether `tag` has an attribute, besides its name, whose name `is_wanted`.
 pub(crate) fn has_attribute(text: &str, tag: &Tag, is_wanted: impl Fn(&str) -> bool) -> bool {
     let inside = text.get(tag.word.end as usize..tag.at.end as usize).unwrap_or("");
     let names = inside.match_indices('=').map(|(at, _)| inside[..at].trim_end());
@@ -359,7 +359,8 @@ pub(crate) fn has_attribute(text: &str, tag: &Tag, is_wanted: impl Fn(&str) -> b
     words.any(|word| !matches!(word, "" | "name" | "key" | "tool") && is_wanted(word))
 }
 
-/// `functionname="f"`, `functionĠname="f"`: a tokenizer's blank was lost, or is still one. → `function`
+/// Returns the word in front of `name`, if the blank between them was lost or is a tokenizer's: `functionname="f"`,
+/// `functionĠname="f"` → `function`
 fn before_name(text: &str, word: Span) -> Span {
     let whole = word.of(text);
     let before = whole.strip_suffix("name").map(|before| before.trim_end_matches('Ġ'));
@@ -369,7 +370,7 @@ fn before_name(text: &str, word: Span) -> Span {
     }
 }
 
-/// `"a"` → `a`
+/// Returns the place without its quotes: `"a"` → `a`
 fn unquoted(text: &str, from: usize, end: usize) -> Span {
     const QUOTES: [char; 6] = ['"', '\'', '“', '”', '‘', '’'];
     let piece = text.get(from..end).unwrap_or("");
@@ -378,7 +379,7 @@ fn unquoted(text: &str, from: usize, end: usize) -> Span {
     Span::new(start, start + inner.trim_end().trim_end_matches(QUOTES).len())
 }
 
-/// The text ends inside what began at `from`; a tag that is too long is none.
+/// Returns whether the tag that began at `from` may go on behind the text; one that is too long does not count.
 fn grows(bytes: &[u8], from: usize) -> Seen<Tag> {
     if bytes.len() - from < MAX_TAG { Err(Incomplete) } else { Ok(None) }
 }
@@ -394,7 +395,7 @@ fn is_word_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'|') || 0x80 <= *byte
 }
 
-/// The length of a word, which may have a bar in it (`ifm|arg_key`), but not at its ends.
+/// Returns the length of a word, which may have a bar in it (`ifm|arg_key`), but not at its ends.
 fn name_len(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or(&[]);
     let len = rest.iter().take(MAX_TAG).take_while(|byte| is_word_byte(byte)).count();
@@ -405,7 +406,8 @@ fn name_len(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// `atem:parameter` → `parameter`, `ifm|arg_key` → `arg_key`, `tool_call:x7` → `tool_call`
+/// Returns the part of a word that has a role: `atem:parameter` → `parameter`, `ifm|arg_key` → `arg_key`,
+/// `tool_call:x7` → `tool_call`
 fn significant(text: &str, from: usize, end: usize) -> Span {
     let whole = text.get(from..end).unwrap_or("");
     let Some(split) = whole.rfind([':', '|']) else { return Span::new(from, end) };
