@@ -1,6 +1,6 @@
 //! Objects and lists as nested elements: `<name>Ann</name><tags><item>x</item></tags>`.
 //!
-//! What is an object, a list or text only the schema says; where it says nothing, elements of one name are a list.
+//! Only the schema tells objects, lists and texts apart; without it, elements of one name are a list.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use super::value::{self, json_of as value_of, place_of};
 use crate::syntax::tag::tag_at;
 use crate::syntax::{Trim, Typing};
 
-/// The most levels.
+/// Most levels of elements.
 const MAX_LEVELS: usize = 64;
 
 /// An element that is not closed yet.
 struct Frame {
     word: String,
     place: Option<Place>,
-    /// Where its content begins.
+    /// The place where its content begins.
     from: usize,
     /// The place behind its last element, or where its content begins.
     behind: usize,
@@ -25,7 +25,7 @@ struct Frame {
     children: Vec<(String, String)>,
 }
 
-/// The JSON of the elements that `text` is made of, for a value at `place`; `None` where it is made of anything else.
+/// Returns the JSON of the elements in `text`, for a value at `place`; `None` if it holds anything else.
 pub(crate) fn json_of(
     text: &str,
     guide: &dyn Guide,
@@ -53,14 +53,14 @@ pub(crate) fn json_of(
             let json = top.json(text.get(top.from..start)?, guide, fuel)?;
             close(&mut open, json, end)?;
         } else if !tag.closing && !top.is_text(guide) && tag.key.is_none() {
-            // Text between elements belongs to nothing, and would be left out.
+            // Text between elements belongs to no element, and would be lost.
             if open.len() == MAX_LEVELS || !is_blank(text, top.behind, start) {
                 return None;
             }
             let place = top.place_of(word, guide);
             open.push(Frame { word: word.to_owned(), place, from: end, behind: end, children: Vec::new() });
         } else if is_own || tag.closing && !top.is_text(guide) {
-            // `<item>p<item>q</item>`: which of both is it that ends there?
+            // `<item>p<item>q</item>`: either of both could end there.
             return None;
         }
         at = end;
@@ -72,7 +72,7 @@ pub(crate) fn json_of(
     if is_blank(text, root.behind, text.len()) { root.json(text, guide, fuel) } else { None }
 }
 
-/// Closes the innermost element, which is `json`; what closes it ends at `end`.
+/// Closes the innermost element, which is `json`; its closer ends at `end`.
 fn close(open: &mut Vec<Frame>, json: String, end: usize) -> Option<()> {
     let frame = open.pop()?;
     let outer = open.last_mut()?;
@@ -86,12 +86,12 @@ fn is_blank(text: &str, from: usize, to: usize) -> bool {
 }
 
 impl Frame {
-    /// Only text may stand here, whatever it looks like.
+    /// Returns whether only text may stand here, whatever it looks like.
     fn is_text(&self, guide: &dyn Guide) -> bool {
         self.place.is_some_and(|place| !guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
     }
 
-    /// Whether it is a list.
+    /// Returns whether the element is a list.
     fn is_list(&self, guide: &dyn Guide) -> bool {
         let kinds = self.place.map_or(Kinds::ANY, |place| guide.kinds(place));
         let same = self.children.windows(2).all(|pair| pair[0].0 == pair[1].0);
@@ -103,7 +103,7 @@ impl Frame {
         }
     }
 
-    /// Where an element of this name stands in it.
+    /// Returns the place of an element of this name in it.
     fn place_of(&self, word: &str, guide: &dyn Guide) -> Option<Place> {
         let place = self.place?;
         let kinds = guide.kinds(place);

@@ -1,5 +1,5 @@
-//! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text.
-//! The other grammars are below.
+//! Payloads: the doors to the tolerant reader for a value and for an argument list inside a longer text. The modules
+//! below read the other grammars.
 
 pub(crate) mod elements;
 pub(crate) mod plain;
@@ -12,15 +12,15 @@ use callwright_json::{
     is_arguments, read_prefix, strict_end,
 };
 
-/// May the end of a payload be looked for however far it is, where that was done for `passed` bytes in a text of `len`?
-/// Payloads that nothing closes are open up to the end of the text, and would cost the square of its length.
+/// Returns whether the search for a payload's end may go on, after `passed` bytes in a text of `len`. Unclosed payloads
+/// are open up to the end of the text, and would cost the square of its length.
 pub(crate) fn may_pass(passed: usize, len: usize) -> bool {
     const PASSES_PER_BYTE: usize = 8;
     const FREE_PASSES: usize = 1 << 22;
     passed <= PASSES_PER_BYTE * len + FREE_PASSES
 }
 
-/// A payload that was read: its readings, and the place behind it.
+/// A payload with its readings, and the place behind it.
 pub(crate) struct Payload<'t> {
     pub(crate) parse: Parse<'t>,
     pub(crate) end: usize,
@@ -63,10 +63,10 @@ fn read<'t>(
     guide: &dyn Guide,
     options: Options<'_>,
 ) -> Payload<'t> {
-    // What stands before the payload is none of the reader's business, nor of its costs.
+    // The text before the payload does not concern the reader, nor its costs.
     let (base, text, from) = (from, text.get(from..).unwrap_or(""), 0);
-    // What is right in the language that it is written in (JSON or Python) is read as it stands: a schema that
-    // it violates must not bend it into something that fits.
+    // A payload that is right in its own language (JSON or Python) is read as it stands: a schema that it violates must
+    // not bend it into something that fits.
     let plain = read_prefix(text, from, start, &AnyValue, &options);
     let is_python = || start != Start::Value && is_arguments(text, from);
     // `0x10` may be a text.
@@ -85,24 +85,24 @@ fn read<'t>(
     Payload { end: end.unwrap_or(base + text.len()), parse }
 }
 
-/// Is what begins at `from` of `text` JSON as far as that goes?
+/// Returns whether the text behind `from` is JSON so far.
 pub(crate) fn is_json_up_to(text: &str, from: usize) -> bool {
-    /// A literal or an escape that ends there may have begun so far before.
+    /// A literal or an escape at the end of the text began at most so many bytes before.
     const TOKEN: usize = 6;
     strict_end(text, from).is_err_and(|at| text.len() <= at + TOKEN)
 }
 
-/// Returns whether several values stand in the text; none of them is words around another one.
+/// Returns whether several values stand in the text, and none of them is words around another one.
 pub(crate) fn holds_several(parse: &Parse<'_>) -> bool {
     parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SeveralValues)
 }
 
-/// Nothing that anybody says.
+/// Returns whether nobody says anything in `text`: it holds only signs.
 pub(crate) fn are_signs(text: &str) -> bool {
     !text.contains(char::is_alphanumeric)
 }
 
-/// Moves all places in `parse` by `base`, where the text that it was read from begins.
+/// Moves all places in `parse` by `base`, the place of its text.
 fn shift(parse: &mut Parse<'_>, base: usize) {
     for reading in &mut parse.readings {
         reading.span = moved(reading.span, base);
@@ -115,7 +115,7 @@ fn moved(at: Span, base: usize) -> Span {
     Span::new(base + at.start as usize, base + at.end as usize)
 }
 
-/// The only reading of `parse`, if that is an object.
+/// Returns the only reading of `parse`, if that is an object.
 pub(crate) fn settled_object<'p, 't>(parse: &'p Parse<'t>) -> Option<&'p Reading<'t>> {
     parse.settled().filter(|reading| reading.value().kind() == Kind::Object)
 }

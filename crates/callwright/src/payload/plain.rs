@@ -1,32 +1,32 @@
 //! An argument that is one text, as agents' prompts ask for it: `Action Input: Paris⏎Observation:`.
 //!
-//! The text ends where the next label of such a log stands, or with the answer. A code block, backticks or quotes around
-//! all of it are not part of it. Where it looks like arguments with names, or where nothing says whether its second line
-//! still belongs to it, there are two readings.
+//! The text ends before the next label of such a log, or with the answer. A code block, backticks or quotes around all
+//! of it are not part of it. There are two readings if the text looks like arguments with names, or if nothing tells
+//! whether its second line belongs to it.
 
 use crate::syntax::Incomplete;
 use crate::syntax::marks;
 
-/// What stands at the beginning of the line behind the text.
+/// Labels at the beginning of the line behind the text.
 const NEXT: &[&str] =
     &["observation:", "thought:", "action:", "final answer:", "question:", "pause\n", "✿result✿", "✿return✿"];
 
-/// A text whose end is looked for.
+/// A text in search of its end.
 #[derive(Debug)]
 pub(crate) struct Plain {
-    /// The line break that is looked behind; before the next one there is no label.
+    /// The last line break that was found; no label stands before the next one.
     line_end: Option<usize>,
-    /// Up to here nothing is to be found: no line break, or behind one only blanks.
+    /// The place up to which the search is done: no line break, or only blanks behind one.
     looked: usize,
 }
 
 impl Plain {
-    /// A plain payload that begins at `at`.
+    /// Makes a plain payload that begins at `at`.
     pub(crate) fn new(at: usize) -> Plain {
         Plain { line_end: None, looked: at }
     }
 
-    /// The end of the line before the next label; `None` where there is none yet.
+    /// Returns the end of the line before the next label; `None` if there is none yet.
     pub(crate) fn advance(&mut self, text: &str) -> Option<usize> {
         loop {
             let rest = text.get(self.looked..).unwrap_or("");
@@ -51,8 +51,8 @@ impl Plain {
     }
 }
 
-/// What the text `written` says, or all that it may say. With `is_bounded` something behind it says that all of it belongs
-/// together. `keys` are those of the tool, whose name is `tool`.
+/// Returns the argument in `written`, or all that it may be. If the text `is_bounded`, a mark behind it shows that all
+/// of it belongs together. `keys` belong to the tool of the name `tool`.
 pub(crate) fn said<'t>(
     written: &'t str,
     is_bounded: bool,
@@ -74,7 +74,7 @@ pub(crate) fn said<'t>(
     if is_call || keys.any(|key| names(text, key)) { Err(vec![text]) } else { Ok(text) }
 }
 
-/// The content of the only code block in `text`, which is nothing else.
+/// Returns the content of the only code block in `text`, which holds nothing else.
 fn fenced(text: &str) -> Option<&str> {
     let (label, inside) = text.strip_prefix("```")?.split_once('\n')?;
     let inside = inside.strip_suffix("```")?;
@@ -83,14 +83,14 @@ fn fenced(text: &str) -> Option<&str> {
     (is_label && is_one).then(|| inside.strip_suffix('\n').unwrap_or(inside))
 }
 
-/// `"Paris"`, `'Paris'`, `` `Paris` ``
+/// Returns the text in its quotes: `"Paris"`, `'Paris'`, `` `Paris` ``
 fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
     let inside = text.strip_prefix(quote)?.strip_suffix(quote)?;
     (!inside.is_empty() && !inside.contains([quote, '\\', '\n'])).then_some(inside)
 }
 
-/// Does `text` give an argument by its name: `key=`, `"key":`, `<key>`, also behind others?
+/// Returns whether `text` gives an argument by its name, also behind others: `key=`, `"key":`, `<key>`.
 fn names(text: &str, key: &str) -> bool {
     let lower = (text.to_ascii_lowercase(), key.to_ascii_lowercase());
     lower.0.match_indices(&lower.1).any(|(at, _)| {

@@ -1,7 +1,7 @@
 //! Objects with bare keys whose strings have marks of their own: `{city:<|"|>Paris<|"|>,days:3}`.
 //!
-//! A [`Braces`] finds the end of one as it arrives; [`json_like`] spells it as what the tolerant reader takes.
-//! The marks of calls end one whose braces nobody closed: `{city:<|"|>Paris<|"|><tool_call|>`.
+//! A [`Braces`] finds the end of an object as it arrives; [`json_like`] spells it for the tolerant reader. The marks of
+//! calls end an object with unclosed braces: `{city:<|"|>Paris<|"|><tool_call|>`.
 
 use std::iter;
 use std::sync::Arc;
@@ -12,38 +12,39 @@ use super::tagged::{End, Ending};
 use crate::syntax::marks::{self, fit, fit_any};
 use crate::syntax::{Incomplete, Seen, Text, ends_with_any_case};
 
-/// Finds the last brace.
+/// Finds the last brace of an object.
 #[derive(Debug)]
 pub(crate) struct Braces {
-    /// What strings stand between.
+    /// The mark at both ends of a string.
     mark: Arc<str>,
-    /// What closes the call.
+    /// The closers of the call.
     close: Vec<Text>,
-    /// What the next one begins with.
+    /// The opener of the next call.
     open: Arc<str>,
     from: usize,
     at: usize,
     levels: usize,
     inside: Inside,
-    /// Where what stands outside of strings goes on: behind the last mark.
+    /// The beginning of the current text outside of strings: the place behind the last mark.
     piece: usize,
-    /// A mark of a call stands in one of its strings.
+    /// One of its strings holds a mark of a call.
     holds_marks: bool,
-    /// So does one outside of them: where its strings end is not known, and here it was closed, if it was.
+    /// A mark of a call stands outside of its strings, too, so their ends are unknown. The inner place is the end of
+    /// the call, if it was closed.
     torn: Option<Option<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     Nothing,
-    /// Between two marks.
+    /// The reader is between two marks.
     Marks,
-    /// In a string of JSON.
+    /// The reader is in a string of JSON.
     Quotes,
 }
 
 impl Braces {
-    /// For the object whose brace stands at `from`, with strings between two of `mark`, of a call that begins with `open`
+    /// Starts at the object whose brace stands at `from`. Two of `mark` enclose a string; the call begins with `open`
     /// and ends with one of `close`.
     pub(crate) fn new(from: usize, mark: Arc<str>, open: &str, close: Vec<Text>) -> Braces {
         let (open, at, piece, inside) = (open.into(), from, from, Inside::Nothing);
@@ -51,8 +52,8 @@ impl Braces {
         Braces { mark, close, open, from, at, levels, inside, piece, holds_marks, torn }
     }
 
-    /// Goes on from where the last call stopped: where the object ends, behind its last brace or at a mark of a call, or where
-    /// another call begins that cuts it, if that is there by now.
+    /// Goes on from the last stop. Returns the end of the object as soon as it is there: behind its last brace, at a
+    /// mark of a call, or where another call cuts it.
     pub(crate) fn advance(&mut self, text: &str) -> Option<End> {
         let bytes = text.as_bytes();
         loop {
@@ -60,7 +61,7 @@ impl Braces {
                 return end.map(|at| End { at, ending: Ending::Cut });
             }
             let rest = bytes.get(self.at..).unwrap_or(&[]);
-            // Of a string only what may end it is looked at.
+            // Only the end of a string matters within it.
             self.at += match self.inside {
                 Inside::Nothing => 0,
                 Inside::Marks => marks::beginnings(rest, &self.mark).next().unwrap_or(rest.len()),
@@ -85,7 +86,7 @@ impl Braces {
                     Ok(Some(len)) => {
                         let piece = text.get(self.piece..self.at)?;
                         let lacks_first = is_behind(piece, self.piece != self.from) && !may_open(piece);
-                        // Behind a string with a call's mark in it no mark is sure.
+                        // Behind a string with a call's mark in it, no mark is sure.
                         let opens = self.inside == Inside::Nothing && (self.holds_marks || !lacks_first);
                         self.inside = if opens { Inside::Marks } else { Inside::Nothing };
                         self.at += len;
@@ -116,13 +117,13 @@ impl Braces {
         }
     }
 
-    /// Does a mark of a call stand at the beginning of `bytes`?
+    /// Returns the length of a call's mark at the beginning of `bytes`.
     fn fits(&self, bytes: &[u8]) -> Seen<usize> {
         let open = Some(&*self.open).filter(|open| !open.is_empty());
         fit_any(bytes, open.into_iter().chain(self.close.iter().map(|mark| &**mark)))
     }
 
-    /// Where the call, which has no end in `text`, was closed all the same: behind a mark that closes it, with another call
+    /// Returns the end of a call that has no end in `text`: the place behind a mark that closes it, with another call
     /// right behind that.
     pub(crate) fn broken_at(&self, text: &str) -> Option<usize> {
         let rest = text.get(self.from..).filter(|_| !self.open.is_empty())?;
@@ -131,25 +132,26 @@ impl Braces {
         places.find(|at| is_open(at) && self.is_closed(text.get(self.from..*at).unwrap_or("").trim_end()))
     }
 
-    /// Does `text` end with a mark that closes a call?
+    /// Returns whether `text` ends with a mark that closes a call.
     fn is_closed(&self, text: &str) -> bool {
         self.close.iter().any(|mark| ends_with_any_case(text.as_bytes(), mark))
     }
 }
 
-/// An object as the tolerant reader takes it.
+/// An object in the spelling of the tolerant reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelt {
     pub(crate) json: String,
     /// The first mark of one of its strings is missing.
     pub(crate) lacks_mark: bool,
-    /// Quotes of its own stand in it, besides those that the marks became.
+    /// The object has quotes of its own, besides those in place of the marks.
     pub(crate) has_quotes: bool,
 }
 
-/// `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`; `None` where a mark stands at no edge of a value, and so is one that a
-/// text holds. Between two members the comma may be missing, `{a:<|"|>x<|"|>b:3}`, where `is_key` knows the second one; so
-/// may the first mark of a text that has quotes of its own, `{a:'x'<|"|>}`.
+/// Spells an object for the tolerant reader: `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`. `None` if a mark does not
+/// stand at the edge of a value, so that it belongs to a text. The comma between two members may be missing,
+/// `{a:<|"|>x<|"|>b:3}`, if `is_key` knows the second one. The first mark of a text with quotes of its own may be
+/// missing, too: `{a:'x'<|"|>}`.
 pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
     if strict(text).is_ok() {
         return Some(Spelt { json: text.to_owned(), lacks_mark: false, has_quotes: true });
@@ -168,9 +170,9 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
             let string = pieces.next();
             json.extend(string.map(callwright_json::quote));
         } else {
-            // Behind the last mark no string begins.
+            // No string begins behind the last mark.
             pieces.peek()?;
-            // `'x'<|"|>`: quotes of its own are the edges of a text without its first mark.
+            // `'x'<|"|>`: the text's own quotes are its edges without its first mark.
             let (before, text) = piece.split_at(piece.find('\'')?);
             if !may_open(before)
                 || !is_quoted(text)
@@ -187,25 +189,25 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     Some(Spelt { json, lacks_mark, has_quotes })
 }
 
-/// May `piece` go on with the object, where with `is_behind_string` a string stands before it?
+/// Returns whether `piece` may go on with the object. If it `is_behind_string`, a string stands before it.
 fn is_behind(piece: &str, is_behind_string: bool) -> bool {
     let first = piece.trim_start().chars().next();
     !is_behind_string || matches!(first, None | Some(',' | '}' | ']' | ':' | ')'))
 }
 
-/// May a mark behind `piece`, in which no string stands, be the first one of its string?
+/// Returns whether a mark behind `piece`, which holds no string, may be the first one of its string.
 fn may_open(piece: &str) -> bool {
     let last = piece.trim_end().chars().next_back();
     matches!(last, None | Some(',' | '{' | '[' | ':' | '}' | ']' | '(' | ')' | '='))
 }
 
-/// `'x'`
+/// Returns whether `text` stands in single quotes: `'x'`.
 fn is_quoted(text: &str) -> bool {
     let inner = text.trim_end().strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     inner.is_some_and(|inner| !inner.contains('\''))
 }
 
-/// What stands between the marks, whatever their bars and the case of their letters: `<｜"｜>`, `<ESCAPE>`.
+/// Returns the pieces between the marks, with any bars and any case of letters: `<｜"｜>`, `<ESCAPE>`.
 fn pieces<'t>(text: &'t str, mark: &str) -> impl Iterator<Item = &'t str> {
     let mut rest = Some(text);
     iter::from_fn(move || {
@@ -217,8 +219,8 @@ fn pieces<'t>(text: &'t str, mark: &str) -> impl Iterator<Item = &'t str> {
     })
 }
 
-/// Adds a piece of an object without strings to `json`; keys with blanks in them get quotes. With `is_behind_string`, a
-/// string stands before it.
+/// Adds a piece of an object without strings to `json`; keys with blanks in them get quotes. If it `is_behind_string`,
+/// a string stands before it.
 fn push_with_quoted_keys(json: &mut String, piece: &str, is_behind_string: bool) {
     let mut rest = piece;
     let mut before = if is_behind_string { '"' } else { ':' };
@@ -226,7 +228,7 @@ fn push_with_quoted_keys(json: &mut String, piece: &str, is_behind_string: bool)
         let (head, behind) = rest.split_at(at + 1);
         json.push_str(head);
         let value = head[..at].trim_end().chars().next_back().unwrap_or(before);
-        // Behind a text without marks it may go on: `{a: b, c d: e}`
+        // Behind a text without marks, the comma may be the text's: `{a: b, c d: e}`
         let is_member = head.ends_with('{') || matches!(value, '"' | '}' | ']') || value.is_ascii_digit();
         let len = behind.find([':', ',', '{', '}', '[', ']', '"']).unwrap_or(behind.len());
         let (key, behind) = behind.split_at(len);

@@ -1,8 +1,8 @@
 //! Arguments in tags, one raw text each: `<parameter=a>x</parameter>`, `<arg_key>a</arg_key><arg_value>x</arg_value>`,
 //! `<a>x</a>`.
 //!
-//! [`Tags`] goes over the text of one call as it arrives, by the marks of its dialect and no others, and says where the call
-//! ends and which piece of it is which argument. [`crate::marks`] reads the same marks where they are not as they should be.
+//! [`Tags`] goes over the text of one call as it arrives, by the marks of its dialect and no others. It finds the end
+//! of the call and the place of each argument. [`crate::marks`] reads the same marks with slips.
 
 use std::sync::Arc;
 
@@ -18,28 +18,28 @@ use crate::syntax::tag::unescaped;
 use crate::syntax::{Incomplete, Seen, Typing, at_end};
 use crate::tools::Tool;
 
-/// The longest key, in bytes.
+/// Longest key, in bytes.
 const MAX_KEY: usize = 256;
-/// The most arguments of one call.
+/// Most arguments of one call.
 const MAX_PARAMS: usize = 1024;
-/// The most closing marks in one value that is JSON.
+/// Most closing marks in one value that is JSON.
 const MAX_INNER: usize = 8;
 
-/// Goes over one call.
+/// Reads the arguments of one call.
 #[derive(Debug)]
 pub(crate) struct Tags {
     record: Arc<Record>,
-    /// What closes the tag in which the call was named: `</function>`.
+    /// The closer of the tag in which the call was named: `</function>`.
     own_close: String,
-    /// What stands in front of the word of that tag: `ns:`, `｜DSML｜`.
+    /// The text in front of the word of that tag: `ns:`, `｜DSML｜`.
     namespace: String,
     at: usize,
     value: Option<Value>,
-    /// The mark of an argument stands where no argument could be read.
+    /// The mark of an argument stands at a place without a readable argument.
     is_torn: bool,
-    /// How far the end of a call was looked for that cannot be read.
+    /// The place up to which the end of an unreadable call was searched.
     looked: usize,
-    /// What was read so far.
+    /// The arguments so far.
     pub(crate) params: Vec<Param>,
     /// A value holds an opener of its own kind, so that it may end elsewhere.
     pub(crate) is_doubtful: bool,
@@ -55,35 +55,35 @@ pub(crate) struct Param {
     pub(crate) value: Span,
 }
 
-/// How a call ended.
+/// The way in which a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// With a closing mark, or where the next call begins.
+    /// A closing mark ends the call, or the next call begins.
     Closed,
-    /// The text is over behind a whole argument.
+    /// The text ends behind a whole argument.
     Bare,
-    /// The text is over inside an argument, or before any.
+    /// The text ends inside an argument, or before any.
     Cut,
-    /// Something stands there that belongs to no call.
+    /// Something that belongs to no call stands there.
     Broken,
 }
 
-/// Where a call ends.
+/// The end of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// The place behind it.
+    /// The place behind the call.
     pub(crate) at: usize,
-    /// How it ends.
+    /// The way in which it ends.
     pub(crate) ending: Ending,
 }
 
-/// The text as far as it goes, and what is called in it.
+/// The text so far, and the tool that is called in it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'t> {
     pub(crate) text: &'t str,
-    /// The name of the tool, as it is written.
+    /// The name of the tool as the model wrote it.
     pub(crate) name: &'t str,
-    /// Nothing, where it is not known.
+    /// The tool, if it is known.
     pub(crate) tool: Option<&'t Tool>,
     /// No more text will come.
     pub(crate) end: bool,
@@ -95,28 +95,29 @@ struct Value {
     key: Span,
     typing: Typing,
     from: usize,
-    /// An opener of an argument stands in it.
+    /// An opener of an argument stands in the value.
     is_nested: bool,
-    /// The first place where it may end, and the place behind its closing mark, if it is JSON that goes on there.
+    /// The first place at which the value may end, with the place behind its closer, if it is JSON that goes on there.
     first_end: Option<(usize, usize)>,
-    /// How many such places were passed.
+    /// The number of such places so far.
     n_inner: usize,
-    /// A closing mark stands in it behind which the call does not go on.
+    /// The value holds a closer behind which the call does not go on.
     holds_closer: bool,
-    /// Where the tokens of its dialect open another call in it.
+    /// The place in the value at which tokens of its dialect open another call.
     next_call: Option<usize>,
 }
 
-/// What stands between arguments.
+/// The text between two arguments.
 enum Next {
-    /// The opener of an argument.
+    /// An argument opens here.
     Value(Value),
-    /// The end of the call, up to here.
+    /// The call ends here, up to this place.
     Over(usize),
 }
 
 impl Tags {
-    /// For the call whose first argument begins at `from`, in the marks of `record`, behind `head`, what stands in front of its name.
+    /// Starts at the call whose first argument begins at `from`, in the marks of `record`, behind `head`, the text in
+    /// front of its name.
     pub(crate) fn new(from: usize, record: Arc<Record>, head: &str) -> Tags {
         let tag = head.rsplit_once('<').map_or("", |(_, tag)| tag);
         let word = tag.split(|c: char| c.is_whitespace() || matches!(c, '=' | '>')).next().unwrap_or("");
@@ -138,18 +139,18 @@ impl Tags {
         }
     }
 
-    /// Returns whether an argument opens where it begins.
+    /// Returns whether an argument opens at its beginning.
     pub(crate) fn begins(&self, view: View<'_>) -> Result<bool, Incomplete> {
         let Some(form) = self.record.form() else { return Ok(false) };
         Ok(matches!(at_end(self.next(view, form, self.at), view.end)?, Some(Next::Value(_))))
     }
 
-    /// Was an argument opened, or its mark written?
+    /// Returns whether an argument was opened, or its mark written.
     pub(crate) fn has_arguments(&self) -> bool {
         !self.params.is_empty() || self.value.is_some() || self.is_torn
     }
 
-    /// Goes on from where the last call stopped.
+    /// Goes on from the last stop.
     pub(crate) fn advance(&mut self, view: View<'_>) -> Result<End, Incomplete> {
         let record = Arc::clone(&self.record);
         let Some(form) = record.form() else {
@@ -167,11 +168,11 @@ impl Tags {
         }
     }
 
-    /// Reads what stands between arguments: the opener of the next one, or the end of the call.
+    /// Reads the text between arguments: the opener of the next one, or the end of the call.
     fn between(&mut self, view: View<'_>, form: &Form) -> Seen<End> {
         let View { text, end, .. } = view;
         let mut at = behind_blanks(text, self.at);
-        // `<tool_sep>`, which stands behind the name.
+        // `<tool_sep>` stands behind the name.
         if self.params.is_empty()
             && let Some(mark) = &form.exact.behind_name
             && let Some(behind) = at_end(self.behind(mark, text, at, ""), end)?
@@ -204,7 +205,8 @@ impl Tags {
         }
     }
 
-    /// What stands at `at`, where an argument may be opened or the call may end. `%%next%%` ends it, and is no `%%{key}%%`.
+    /// Returns the opener of an argument or the end of the call at `at`. `%%next%%` ends the call, and is not a
+    /// `%%{key}%%`.
     fn next(&self, view: View<'_>, form: &Form, at: usize) -> Seen<Next> {
         match self.closer(view, form, at) {
             Ok(Some(behind)) => Ok(Some(Next::Over(behind))),
@@ -215,7 +217,7 @@ impl Tags {
         }
     }
 
-    /// The argument that is opened at `at`.
+    /// Returns the argument that opens at `at`.
     fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
         let Some(from) = self.behind(&form.exact.head, text, at, "")? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
@@ -229,7 +231,7 @@ impl Tags {
             }
             for (tail, typing) in &form.exact.tails {
                 let Some(behind) = self.behind(tail, text, from + len, "")? else {
-                    // `</arg_key>` ends the key, whatever stands behind it, and `<arg_value>` whatever stands in front.
+                    // `</arg_key>` ends the key with anything behind it, and `<arg_value>` with anything in front.
                     match tail.part_at(text, from + len)? {
                         Some(_) => return Ok(None),
                         None => continue,
@@ -249,10 +251,11 @@ impl Tags {
         if rest.len() <= MAX_KEY { Err(Incomplete) } else { Ok(None) }
     }
 
-    /// The end of the call, where what ends it stands at `at`: the place behind its closing mark, or where another call opens.
+    /// Returns the end of a call whose closer stands at `at`: the place behind the closer, or the place of the next
+    /// opener.
     fn closer(&self, View { text, name, .. }: View<'_>, form: &Form, at: usize) -> Seen<usize> {
         let Exact { over, openers, .. } = &form.exact;
-        // Of several marks that close a call, one between the first and that of the section closes nothing.
+        // With several closers, only the first and that of the section close the call.
         let (first, last) = (over.first(), over.last().filter(|_| form.section.is_some()));
         let rest = text.get(at..).unwrap_or("");
         let own = Some(&*self.own_close).filter(|mark| !mark.is_empty());
@@ -263,7 +266,8 @@ impl Tags {
         first_of(closers.chain(own).chain(opened))
     }
 
-    /// Where a call is over that cannot be read at `at`: behind its closing mark, or where the next one opens.
+    /// Returns the end of a call that cannot be read at `at`: the place behind its closer, or the place of the next
+    /// opener.
     fn over(&mut self, view: View<'_>, form: &Form, at: usize) -> Result<usize, Incomplete> {
         let firsts = [
             form.exact.over.first().map_or('<', Sequence::first),
@@ -281,8 +285,8 @@ impl Tags {
         if view.end { Ok(at) } else { Err(Incomplete) }
     }
 
-    /// Returns whether words follow on the line of the marks that close a call, the first of which ends at `behind`. That leaves
-    /// open whether all was a value's: `</parameter></function> is how it ends.</parameter></function>`.
+    /// Returns whether words follow on the line of the marks that close a call, the first of which ends at `behind`.
+    /// Then all of the line may belong to a value: `</parameter></function> is how it ends.</parameter></function>`.
     fn has_words_behind(
         &self,
         View { text, name, end, .. }: View<'_>,
@@ -310,12 +314,12 @@ impl Tags {
         self.value = Some(value);
         found?;
         let ending = if value.holds_closer { Ending::Broken } else { Ending::Cut };
-        // No text spells tokens by chance: behind a value that nothing closes the next call begins.
+        // A text does not spell tokens by chance: the next call begins behind a value that nothing closes.
         Ok(Some(End { at: value.next_call.unwrap_or(view.text.len()), ending }))
     }
 
-    /// Looks for the first closing mark of `value` behind which the call goes on: its place, and that behind it. `self.at` is how
-    /// far that was done.
+    /// Finds the first closer of `value` behind which the call goes on: its place, and the place behind it. `self.at`
+    /// is the progress of the search.
     fn end_of(&mut self, view: View<'_>, form: &Form, value: &mut Value) -> Seen<(usize, usize)> {
         let View { text, end, .. } = view;
         let Exact { close, head, openers, is_of_tokens, .. } = &form.exact;
@@ -361,12 +365,12 @@ impl Tags {
         if end { Ok(None) } else { Err(Incomplete) }
     }
 
-    /// The place behind `marks` at `at`, with `name` where they name something.
+    /// Returns the place behind `marks` at `at`, with `name` in their slot.
     fn behind(&self, marks: &Sequence, text: &str, at: usize, name: &str) -> Seen<usize> {
         marks.at(text, at, name, &self.namespace)
     }
 
-    /// Returns whether the call goes on, or ends, behind the mark that closes a value and ends at `behind`.
+    /// Returns whether the call goes on, or ends, behind the closer of a value that ends at `behind`.
     fn goes_on_behind(&self, view: View<'_>, form: &Form, behind: usize) -> Result<bool, Incomplete> {
         let next = behind_blanks(view.text, behind);
         match if next == view.text.len() { Err(Incomplete) } else { self.next(view, form, next) } {
@@ -376,14 +380,15 @@ impl Tags {
         }
     }
 
-    /// Returns whether arguments open with tokens of a vocabulary, which no text spells by chance: `<|open|>argument key="`.
+    /// Returns whether arguments open with tokens of a vocabulary, which a text does not spell by chance:
+    /// `<|open|>argument key="`.
     pub(crate) fn is_of_tokens(&self) -> bool {
         self.record.form().is_some_and(|form| form.exact.is_of_tokens)
     }
 }
 
 impl View<'_> {
-    /// Returns whether `value` is JSON, if it looks like that.
+    /// Returns whether `value` is JSON, if it looks like JSON.
     fn may_be_json(&self, value: &Value) -> bool {
         match value.typing {
             Typing::Text => false,
@@ -400,7 +405,7 @@ impl View<'_> {
     }
 }
 
-/// May `key` be that of an argument of `tool`?
+/// Returns whether `key` may belong to an argument of `tool`.
 fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
     let is_word = || !key.is_empty() && key.chars().all(is_letter);
@@ -408,7 +413,7 @@ fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
         Some(tool) if tool.declares(key) => true,
         // `k&amp;q`
         Some(tool) if key.contains('&') => tool.declares(&unescaped(key)),
-        // `<` alone begins an argument only of a key that the tool takes.
+        // `<` alone begins an argument only in front of a key that the tool takes.
         tool if form.is_of_elements() => tool.is_some_and(|tool| tool.takes(key)) && is_word(),
         // `count31337` lacks a mark.
         Some(tool) => is_word() && !tool.parameters().any(|own| key.starts_with(own)),
@@ -416,7 +421,7 @@ fn is_key(key: &str, tool: Option<&Tool>, form: &Form) -> bool {
     }
 }
 
-/// Returns whether the object or list that begins behind the blanks at `from` is not over at `at`, and is JSON so far:
+/// Returns whether the object or list behind the blanks at `from` is not over at `at`, and is JSON so far:
 /// `{"html": "</parameter></function>"}</parameter>`.
 fn goes_on_as_json(text: &str, from: usize, at: usize) -> bool {
     let piece = text.get(..at).unwrap_or("");
@@ -424,12 +429,12 @@ fn goes_on_as_json(text: &str, from: usize, at: usize) -> bool {
     piece.get(from..).is_some_and(|value| value.starts_with(['{', '['])) && is_json_up_to(piece, from)
 }
 
-/// The place behind the letter at `at`.
+/// Returns the place behind the letter at `at`.
 fn behind_letter(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(1, char::len_utf8)
 }
 
-/// The next place from `from` on where a mark may begin, by the first letters of two.
+/// Returns the next place from `from` on at which a mark may begin, by the first letters of two marks.
 fn next_of(text: &str, from: usize, firsts: [char; 2]) -> Option<usize> {
     let rest = text.get(from..)?;
     let found = match firsts {

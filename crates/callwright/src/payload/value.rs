@@ -1,4 +1,4 @@
-//! From the raw text of an argument to its JSON: by the schema, or by what the markup says.
+//! Turns the raw text of an argument into its JSON, by the schema or by the type in the markup.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::syntax::tag::MINIMAX;
 use crate::syntax::{Trim, Typing};
 use crate::tools::Expected;
 
-/// What opens a section of text as it is.
+/// The opener of a section of literal text.
 const CDATA: &str = "<![CDATA[";
 
-/// Where the value of `key` stands in an object at `place`; `None` where the schema says nothing about it.
+/// Returns the place of the value of `key` in an object at `place`; `None` if the schema forbids the key.
 pub(crate) fn place_of(guide: &dyn Guide, place: Place, key: &str) -> Option<Place> {
     match guide.member(place, key) {
         Member::Declared(_, place) | Member::Open(place) => Some(place),
@@ -23,7 +23,8 @@ pub(crate) fn place_of(guide: &dyn Guide, place: Place, key: &str) -> Option<Pla
     }
 }
 
-/// The raw `text` of an argument without the markup's white space; `indent` is what stands before its tag, see [`indent_at`].
+/// Returns the raw `text` of an argument without the markup's white space. `indent` is the text before its tag, see
+/// [`indent_at`].
 pub(crate) fn content<'t>(text: &'t str, trim: Trim, indent: Option<&str>) -> Cow<'t, str> {
     if let Some(body) = indent.and_then(|indent| without_layout(text, indent)) {
         return Cow::Owned(body);
@@ -37,14 +38,14 @@ pub(crate) fn content<'t>(text: &'t str, trim: Trim, indent: Option<&str>) -> Co
     })
 }
 
-/// Does `text` begin on a line of its own?
+/// Returns whether `text` begins on a line of its own.
 fn is_own_line(text: &str) -> bool {
     without_first_break(text).len() < text.len()
 }
 
-/// The strict JSON text of the raw `text` of an argument at `place`, without the markup's white space.
+/// Returns the strict JSON text of the raw `text` of an argument at `place`, without the markup's white space.
 ///
-/// A value that is not of a type that may stand there becomes a string: whether it can be meant is the check's to say.
+/// A value of a type that may not stand there becomes a string; the check then decides about it.
 pub(crate) fn json_of(
     text: &str,
     typing: Typing,
@@ -68,13 +69,13 @@ pub(crate) fn json_of(
         may_hold.then(|| elements::json_of(plain, guide, place, fuel)).flatten()
     };
     if !kinds.meets(Kinds::STRING) {
-        // Where a text may stand, it is one.
+        // An empty text is a text, if that may stand there.
         if kinds.meets(Kinds::NULL) && ["none", "nil"].contains(&plain) {
             return "null".to_owned();
         }
         return nested().or_else(|| json(plain, guide, place, fuel)).unwrap_or_else(|| quote(plain));
     }
-    // Tags with a mark of their own are no text.
+    // Tags with a mark of their own are not text.
     if plain.starts_with(MINIMAX)
         && let Some(nested) = nested()
     {
@@ -83,7 +84,7 @@ pub(crate) fn json_of(
     let is_named =
         |text: &str| place.is_some_and(|place| guide.longest(place).is_some() && guide.admits(place, text));
     let is_other = |value: Value<'_>| value.kind() != Kind::String && kinds.meets(kinds_of(value));
-    // `"null"` where null may stand, too: the quotes say that it is the text.
+    // The value is `"null"` where null may stand, too: the quotes show that it is the text.
     let is_quoted_other = |value: Value<'_>| {
         let text = value.as_str();
         text.is_some_and(|text| strict(&text).is_ok_and(|tree| is_other(tree.root(&text))))
@@ -91,14 +92,14 @@ pub(crate) fn json_of(
     match strict(plain) {
         _ if is_named(raw) => quote(raw),
         Ok(tree) if is_other(tree.root(plain)) || is_quoted_other(tree.root(plain)) => plain.to_owned(),
-        // An enum knows no line breaks around its words.
+        // The words of an enum have no line breaks around them.
         _ if is_named(plain) => quote(plain),
         Err(_) if kinds == Kinds::ANY => of_python(plain, fuel).unwrap_or_else(|| quote(raw)),
         _ => quote(raw),
     }
 }
 
-/// The JSON of an element with nothing in it where no text may stand: an object without members, or a list without elements.
+/// Returns the JSON of an empty element that may not be text: an object without members, or a list without elements.
 pub(super) fn empty_of(kinds: Kinds) -> Option<&'static str> {
     match (kinds.meets(Kinds::OBJECT), kinds.meets(Kinds::ARRAY)) {
         _ if kinds.meets(Kinds::STRING) => None,
@@ -108,7 +109,7 @@ pub(super) fn empty_of(kinds: Kinds) -> Option<&'static str> {
     }
 }
 
-/// The JSON of an object with these members, whose values are JSON.
+/// Returns the JSON of an object with these members, whose values are JSON.
 pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<str>)>) -> String {
     let mut object = String::from("{");
     for (key, json) in members {
@@ -121,13 +122,13 @@ pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<s
     object
 }
 
-/// The JSON of a list of these elements, which are JSON.
+/// Returns the JSON of a list of these elements, which are JSON.
 pub(crate) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
     let elements: Vec<String> = elements.map(|json| json.as_ref().to_owned()).collect();
     format!("[{}]", elements.join(", "))
 }
 
-/// The JSON of what Python writes where anything may stand: `True`, `None`, `{'a': 1}`.
+/// Returns the JSON of a Python value of any type: `True`, `None`, `{'a': 1}`.
 fn of_python(text: &str, fuel: Option<&Fuel>) -> Option<String> {
     match text {
         "True" => return Some("true".to_owned()),
@@ -145,22 +146,22 @@ fn of_python(text: &str, fuel: Option<&Fuel>) -> Option<String> {
     reading.repairs.iter().all(is_spelling).then(|| reading.value().raw().to_owned())
 }
 
-/// How far the beginning of a line is looked for, in bytes.
+/// Most bytes in the search of a line's beginning.
 const MAX_LINE: usize = 4096;
 
-/// What stands before the tag of the argument whose key begins at `key`, on its line, if that is an indent: arguments that
-/// are laid out like a document have values that are.
+/// Returns the text before the tag of an argument, if it is an indent. The key begins at `key`. Arguments that are laid
+/// out like a document have values that are.
 pub(crate) fn indent_at(text: &str, key: usize) -> Option<&str> {
     let near = key.saturating_sub(MAX_LINE);
     let line_start = memchr::memrchr(b'\n', text.as_bytes().get(near..key)?).map(|len| near + len + 1);
-    // The line of another argument that is long is no layout.
+    // The line of another argument that is long is not layout.
     let line = text.get(line_start.or((near == 0).then_some(0))?..key)?;
     let indent = line.get(..line.find(['<', ']'])?)?;
     (!indent.is_empty() && indent.bytes().all(|byte| matches!(byte, b' ' | b'\t'))).then_some(indent)
 }
 
-/// The value of an argument whose tags stand on lines of their own, both behind `indent`: without the indent that all its
-/// lines have beyond that. `None` where it is not laid out like that.
+/// Returns the value of an argument whose tags stand on lines of their own, both behind `indent`. It drops the indent
+/// that all its lines have beyond that. `None` if the layout is another one.
 fn without_layout(text: &str, indent: &str) -> Option<String> {
     let body = without_first_break(text);
     let body = body.strip_suffix(indent).filter(|_| is_own_line(text))?;
@@ -182,7 +183,7 @@ fn without_layout(text: &str, indent: &str) -> Option<String> {
     Some(if lines.iter().all(|line| line.trim().is_empty()) { String::new() } else { lines.join("\n") })
 }
 
-/// The JSON-like `text` as JSON, where it has one reading.
+/// Returns the JSON-like `text` as JSON, if it has one reading.
 pub(super) fn json(
     text: &str,
     guide: &dyn Guide,
@@ -194,11 +195,11 @@ pub(super) fn json(
     }
     let at = Expected::At(guide, place.unwrap_or_else(|| guide.root()));
     let parse = read_with(text, &at, &Options { fuel, ..Options::default() });
-    // What stands around the value is a part of the argument, too.
+    // The text around the value is a part of the argument, too.
     parse.settled().filter(|reading| reading.is_whole(text)).map(|reading| reading.value().raw().to_owned())
 }
 
-/// The type that `value` has.
+/// Returns the type of `value`.
 pub(crate) fn kinds_of(value: Value<'_>) -> Kinds {
     match value.kind() {
         Kind::Null => Kinds::NULL,
@@ -211,7 +212,7 @@ pub(crate) fn kinds_of(value: Value<'_>) -> Kinds {
     }
 }
 
-/// One line break at each end is the markup's.
+/// Drops one line break at each end, which belongs to the markup.
 fn without_breaks(text: &str) -> &str {
     let text = without_first_break(text);
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
@@ -221,7 +222,7 @@ fn without_first_break(text: &str) -> &str {
     text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text)
 }
 
-/// `<![CDATA[x]]>` → `x`
+/// Returns the text of a literal section: `<![CDATA[x]]>` → `x`
 fn without_cdata(text: &str) -> &str {
     let inside = text.trim().strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>"));
     inside.filter(|inside| !inside.contains("]]>")).unwrap_or(text)
