@@ -1,34 +1,34 @@
-//! What the caller wants of the tools: the request's `tool_choice`, read once.
+//! The caller's choice of tools: the request's `tool_choice`, read once.
 
 use crate::value::Value;
 
 use crate::tools::{Tool, ToolSet};
 
-/// Which tools the model may call, and whether it must.
+/// The tools that the model may call, and whether it must.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// It may call any of them, or answer in words.
+    /// The model may call any tool, or answer in words.
     #[default]
     Auto,
-    /// It must call one of them.
+    /// The model must call one of the tools.
     Required,
-    /// It must call this one.
+    /// The model must call this tool.
     Named(String),
-    /// It may call none.
+    /// The model may call no tool.
     None,
-    /// It may call some of them only.
+    /// The model may call only some of the tools.
     Allowed {
-        /// Their names.
+        /// The names of the allowed tools.
         names: Vec<String>,
-        /// Must it call one of these?
+        /// The model must call one of them.
         required: bool,
     },
 }
 
 impl ToolChoice {
-    /// Reads the value of a request's `tool_choice`:
-    /// `"auto"`, `"required"` (also `"any"`), `"none"`, `{"type": "function", "function": {"name": …}}` or
+    /// Reads the value of a request's `tool_choice`: `"auto"`, `"required"` (also `"any"`), `"none"`,
+    /// `{"type": "function", "function": {"name": …}}` or
     /// `{"type": "allowed_tools", "allowed_tools": {"mode": …, "tools": […]}}`, the latter two also flat. `null` is
     /// [`ToolChoice::Auto`]; anything else is `None`.
     pub fn from_value(value: &Value) -> Option<ToolChoice> {
@@ -43,7 +43,7 @@ impl ToolChoice {
             Value::Object(choice) => match choice.get("type").and_then(Value::as_str) {
                 Some("allowed_tools") => {
                     let allowed = choice.get("allowed_tools").unwrap_or(value);
-                    // What a server runs has a type in the place of a name.
+                    // A tool that a server runs has a type in the place of a name.
                     let is_ours = |tool: &&Value| {
                         tool.get("type").and_then(Value::as_str).is_none_or(|word| word == "function")
                     };
@@ -68,7 +68,7 @@ impl ToolChoice {
         }
     }
 
-    /// Must the model call a tool?
+    /// Returns whether the model must call a tool.
     pub fn is_required(&self) -> bool {
         match self {
             ToolChoice::Required | ToolChoice::Named(_) => true,
@@ -77,7 +77,7 @@ impl ToolChoice {
         }
     }
 
-    /// The one tool that the model must call: it must call one, and may call no other.
+    /// Returns the one tool that the model must call, if it may call no other.
     ///
     /// ```
     /// use callwright::{ToolChoice, ToolSet};
@@ -93,7 +93,7 @@ impl ToolChoice {
         allowed.next().filter(|_| allowed.next().is_none())
     }
 
-    /// May the model call the tool of this name?
+    /// Returns whether the model may call the tool of this name.
     pub fn allows(&self, name: &str) -> bool {
         match self {
             ToolChoice::Auto | ToolChoice::Required => true,
@@ -103,7 +103,7 @@ impl ToolChoice {
         }
     }
 
-    /// The tools of `tool_set` that the model may call, in the order of their declaration.
+    /// Returns the tools of `tool_set` that the model may call, in the order of their declaration.
     pub fn tools<'t>(&self, tool_set: &'t ToolSet) -> Vec<&'t Tool> {
         tool_set.iter().filter(|tool| self.allows(tool.name())).collect()
     }

@@ -1,4 +1,4 @@
-//! The shapes that a call in a text may have, as a schema: what the reader of a JSON call is guided by.
+//! The shapes of a call in a text, as a schema that guides the reader of a JSON call.
 
 use callwright_json::{Guide, Kinds, Member, Place};
 use callwright_schema::{Schema, SchemaGuide};
@@ -10,26 +10,26 @@ use crate::value::{Map, Value};
 use super::{Tool, ToolSet};
 use crate::shape::keys;
 
-/// The guide for a call of one of `tools`.
+/// Compiles the guide for a call of one of `tools`.
 ///
 /// Its root admits an object `{"name": …, "arguments": …}` under any of the keys that models use, `{"f": {…}}`, the
 /// flat `{"name": "f", …}`, the wire's `{"type": "function", "function": {…}}`, `{"tool_calls": […]}` and
-/// `{"function_call": {…}}`, arguments alone, a list of any of these, and a string. A call may have any name, where it is
-/// not known which is the `only` tool.
+/// `{"function_call": {…}}`, arguments alone, a list of any of these, and a string. A call may have any name, unless
+/// one tool is known to be the `only` one.
 pub(crate) fn guide(tools: &[&Tool], only: Option<&Tool>) -> SchemaGuide {
     let envelope = envelope(tools, only);
     let schemas: Vec<&Schema> = tools.iter().map(|tool| tool.schema()).collect();
     SchemaGuide::compile(&envelope, &schemas)
 }
 
-/// What a payload is expected to be, as a guide that is compiled when a reader first asks something: what is right as it is
-/// written asks nothing, and to compile the guide of all calls takes longer than to read one.
+/// The expected form of a payload, as a guide that is compiled on first use. A right payload never uses it, and
+/// compiling the guide of all calls takes longer than reading one.
 pub(crate) enum Expected<'t> {
     /// A call of any of the tools.
     AnyCall(&'t ToolSet),
-    /// A call of this one.
+    /// A call of this tool.
     Call(&'t Tool),
-    /// The arguments of this one.
+    /// The arguments of this tool.
     Arguments(&'t Tool),
     /// The value at this place of another guide.
     At(&'t dyn Guide, Place),

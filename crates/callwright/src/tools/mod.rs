@@ -1,5 +1,5 @@
-//! Tool definitions: a list of tools goes in, their compiled schemas come out; with them which of the tools a request
-//! allows, and which one a name means.
+//! Tool definitions: a list of tools goes in, their compiled schemas come out. The submodules read a request's choice
+//! of tools, and find the tool that a name means.
 
 mod choice;
 mod envelope;
@@ -24,25 +24,25 @@ pub(crate) use self::envelope::Expected;
 use self::names::NameIndex;
 use crate::syntax::tag;
 
-/// The most tools in one set.
+/// Most tools in one set.
 pub const MAX_TOOLS: usize = 1024;
-/// The longest list of definitions, in bytes.
+/// Longest list of definitions, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// The tools that a request declares: borrowed, or shared so that whoever reads an answer to it may go anywhere.
+/// The tools that a request declares: borrowed, or shared so that a reader of its answer may go anywhere.
 ///
 /// Made from a reference, an [`Arc`], or the [`ToolSet`] itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Declared<'a> {
-    /// Somebody else's.
+    /// The caller keeps the tools.
     Borrowed(&'a ToolSet),
-    /// Everybody's.
+    /// The tools are shared.
     Shared(Arc<ToolSet>),
 }
 
 impl Declared<'_> {
-    /// The tools.
+    /// Returns the tools.
     pub fn tools(&self) -> &ToolSet {
         match self {
             Declared::Borrowed(tools) => tools,
@@ -91,14 +91,14 @@ impl From<ToolSet> for Declared<'_> {
 pub struct ToolSet {
     tools: IndexMap<String, Tool>,
     hosted: Vec<Value>,
-    /// Tools whose name an earlier one has.
+    /// Tools with the name of an earlier one.
     doubled: Vec<(String, Unchecked)>,
     call_guide: OnceLock<SchemaGuide>,
     names: OnceLock<NameIndex>,
 }
 
 impl ToolSet {
-    /// No tools at all: nothing that a model writes is a call.
+    /// Makes a set without tools: no text of a model is a call.
     pub fn empty() -> ToolSet {
         ToolSet::default()
     }
@@ -106,7 +106,7 @@ impl ToolSet {
     /// Compiles the definitions in `text`, JSON: see [`ToolSet::from_value`].
     ///
     /// # Errors
-    /// When `text` is not JSON or longer than [`MAX_BYTES`], and those of [`ToolSet::from_value`].
+    /// An error means that `text` is not JSON or longer than [`MAX_BYTES`], or comes from [`ToolSet::from_value`].
     pub fn from_json(text: &str) -> Result<ToolSet, ToolSetError> {
         if MAX_BYTES < text.len() {
             return Err(ToolSetError::TooLong);
@@ -119,7 +119,7 @@ impl ToolSet {
         ToolSet::of_definitions(&value)
     }
 
-    /// Compiles definitions in any of the forms that they go over the wire in, one or a list, of one form or several:
+    /// Compiles one definition or a list, in any of the forms of the wire, also mixed:
     ///
     /// | of | one tool |
     /// |---|---|
@@ -130,14 +130,16 @@ impl ToolSet {
     /// | Gemini | `{"functionDeclarations": [{"name", "description", "parameters"}]}`, types in any case |
     ///
     /// A list may stand in `{"tools": […]}`, as in a request and in MCP's result of `tools/list`, and that in
-    /// `{"result": …}`. A tool without schema takes no arguments. [`Schema::compile`] says which schemas are understood.
-    /// What a server runs itself, `{"type": "web_search"}`, is left out, and [told](ToolSet::hosted).
+    /// `{"result": …}`. A tool without schema takes no arguments. [`Schema::compile`] lists the schemas that it
+    /// understands. Tools that a server runs itself, `{"type": "web_search"}`, stand apart in
+    /// [`hosted`](ToolSet::hosted).
     ///
     /// Takes a [`Value`] of ours or one of `serde_json`.
     ///
     /// # Errors
-    /// When `definitions` have none of these forms, are more than [`MAX_TOOLS`] tools or [`MAX_BYTES`] bytes, or when one
-    /// is no tool; the error says which one. What [cannot be checked](ToolSet::unchecked) is none.
+    /// An error means that `definitions` have none of these forms, are more than [`MAX_TOOLS`] tools or [`MAX_BYTES`]
+    /// bytes, or that one is not a tool; it says which one. A part that [cannot be checked](ToolSet::unchecked) is not
+    /// an error.
     pub fn from_value<V: ?Sized>(definitions: &V) -> Result<ToolSet, ToolSetError>
     where
         for<'v> Value: From<&'v V>,
@@ -169,55 +171,55 @@ impl ToolSet {
         Ok(tool_set)
     }
 
-    /// The tool that is called exactly `name`.
+    /// Returns the tool with exactly this name.
     #[inline]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
     }
 
-    /// The tool of this number in the order of declaration.
+    /// Returns the tool of this number in the order of declaration.
     pub(crate) fn at(&self, number: usize) -> Option<&Tool> {
         self.tools.get_index(number).map(|(_, tool)| tool)
     }
 
-    /// What is known of the names; found out at the first use.
+    /// Returns the index of the names, made on first use.
     pub(crate) fn names(&self) -> &NameIndex {
         self.names.get_or_init(|| NameIndex::of(self))
     }
 
-    /// The tools, in the order of their declaration.
+    /// Returns the tools, in the order of their declaration.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Tool> {
         self.tools.values()
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// The definitions of tools that a server runs itself, as they were given: `{"type": "web_search"}`,
+    /// Returns the definitions of tools that a server runs itself, as they were given: `{"type": "web_search"}`,
     /// `{"googleSearch": {}}`, `{"type": "bash_20250124", "name": "bash"}`. Their calls are not ours to read.
     pub fn hosted(&self) -> &[Value] {
         &self.hosted
     }
 
-    /// What of the definitions calls are not held against, each with its tool: parts of schemas that cannot be compiled or
-    /// resolved, and tools whose name an earlier one has, which holds.
+    /// Returns the parts of definitions that calls are not checked against, each with its tool. These are parts of
+    /// schemas that cannot be compiled or resolved, and tools with the name of an earlier one, which holds.
     pub fn unchecked(&self) -> impl Iterator<Item = (&str, &Unchecked)> {
         let parts =
             self.iter().flat_map(|tool| tool.schema.unchecked().iter().map(|part| (tool.name(), part)));
         parts.chain(self.doubled.iter().map(|(name, unchecked)| (name.as_str(), unchecked)))
     }
 
-    /// Are there no tools?
+    /// Returns whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// What a reader asks while it reads a call of any of these tools as one JSON value: the object with name and
-    /// arguments under all the keys that models use, `{"f": {…}}`, flat, wrapped, in a list or in a string.
+    /// Returns the guide for reading a call of any of these tools as one JSON value: the object with name and arguments
+    /// under all the keys that models use, `{"f": {…}}`, flat, wrapped, in a list or in a string.
     ///
-    /// Compiled at the first use.
+    /// It is compiled on first use.
     pub fn call_guide(&self) -> &SchemaGuide {
         self.call_guide.get_or_init(|| envelope::guide(&self.iter().collect::<Vec<_>>(), None))
     }
@@ -235,32 +237,32 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The declared parameters whose names are no ordinary words of a tag: `a b`, `dc:title`, `invoke`.
+    /// Returns the declared parameters whose names are not ordinary words of a tag: `a b`, `dc:title`, `invoke`.
     pub(crate) fn odd_keys(&self) -> &[String] {
         &self.odd_keys
     }
 
-    /// The declared parameters.
+    /// Returns the declared parameters.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &str> {
         let guide = self.schema.guide();
         guide.names(guide.root())
     }
 
-    /// Is there a parameter of this name?
+    /// Returns whether the tool declares a parameter of this name.
     pub(crate) fn declares(&self, parameter: &str) -> bool {
         let guide = self.schema.guide();
         matches!(guide.member(guide.root(), parameter), Member::Declared(..))
     }
 
-    /// Is there a parameter of this name, or does the schema name none, and takes any?
+    /// Returns whether the tool declares a parameter of this name, or names none and takes any.
     pub(crate) fn takes(&self, parameter: &str) -> bool {
         let guide = self.schema.guide();
         let is_open = || matches!(guide.member(guide.root(), parameter), Member::Open(_));
         self.declares(parameter) || self.parameters().next().is_none() && is_open()
     }
 
-    /// Is `word`, of the tag of an element, its whole name: `f`, `functions.f`, `getWeather` for `get_weather`? Of
-    /// `<server:f>`, the word is `f`.
+    /// Returns whether `word`, of the tag of an element, is the tool's whole name: `f`, `functions.f`, `getWeather` for
+    /// `get_weather`. In `<server:f>`, the word is `f`.
     pub(crate) fn is_named_by_tag(&self, word: &str) -> bool {
         let word = fold(word.strip_prefix("functions.").unwrap_or(word));
         let tail = self.name.rsplit(':').next().unwrap_or("");
@@ -300,33 +302,33 @@ impl Tool {
         Ok(Tool { name, description, schema, definition, odd_keys, call_guide })
     }
 
-    /// The declared name.
+    /// Returns the declared name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The description; empty where there is none.
+    /// Returns the description; empty without one.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The schema of its arguments.
+    /// Returns the schema of the arguments.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The definition as it was given.
+    /// Returns the definition as it was given.
     pub fn definition(&self) -> &Value {
         &self.definition
     }
 
-    /// Like [`ToolSet::call_guide`], where it is known that this is the tool.
+    /// Returns the guide of [`ToolSet::call_guide`] for a call of this tool alone.
     pub fn call_guide(&self) -> &SchemaGuide {
         self.call_guide.get_or_init(|| envelope::guide(&[self], Some(self)))
     }
 }
 
-/// Why definitions cannot be compiled.
+/// The reason for which definitions cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolSetError {
@@ -336,27 +338,27 @@ pub enum ToolSetError {
         line: usize,
         /// The column, counted from 1.
         column: usize,
-        /// What is wrong there.
+        /// The fault at that place.
         why: String,
     },
-    /// These are definitions in none of the forms that [`ToolSet::from_value`] knows.
+    /// The definitions have none of the forms that [`ToolSet::from_value`] knows.
     NoTools,
-    /// There are more than [`MAX_TOOLS`] tools: how many.
+    /// There are more than [`MAX_TOOLS`] tools: this many.
     TooMany(usize),
     /// The definitions are longer than [`MAX_BYTES`].
     TooLong,
-    /// One tool is wrong.
+    /// One tool's definition is wrong.
     Tool {
-        /// Which one, counted from 1.
+        /// The number of the tool, counted from 1.
         number: usize,
-        /// Its name, if it has one.
+        /// The name of the tool, if it has one.
         name: Option<String>,
-        /// What is wrong with it.
+        /// The fault of the definition.
         problem: ToolProblem,
     },
 }
 
-/// What is wrong with one tool's definition.
+/// The fault of one tool's definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolProblem {
@@ -419,13 +421,13 @@ impl fmt::Display for ToolProblem {
     }
 }
 
-/// The tool of this number in the list is left out.
+/// Reports that the tool of this number in the list is left out.
 pub(crate) fn doubled(number: usize) -> Unchecked {
     let reason = format!("tool {number} has the name of another one, which holds");
     Unchecked { pointer: String::new(), reason }
 }
 
-/// The schema of the arguments as a definition gives it, under any of its keys.
+/// Returns the schema of the arguments in a definition, under any of its keys.
 pub(crate) fn parameters(definition: &Value) -> Option<&Value> {
     let function = definition.get("function").unwrap_or(definition);
     SCHEMA.iter().find_map(|key| function.get(key))
@@ -437,10 +439,10 @@ pub(crate) const SCHEMA: [&str; 5] =
 /// The keys of Gemini's lists of tools.
 const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
-/// The definitions in `value`, whatever stands around them.
+/// Returns the definitions in `value`, with any wrapper around them.
 ///
 /// # Errors
-/// When it holds none, or too many.
+/// An error means that it holds none, or too many.
 pub(crate) fn listed(value: &Value) -> Result<Vec<&Value>, ToolSetError> {
     let is_tool =
         || ["name", "type", "function"].iter().chain(&DECLARATIONS).any(|key| value.get(key).is_some());
@@ -455,13 +457,13 @@ pub(crate) fn listed(value: &Value) -> Result<Vec<&Value>, ToolSetError> {
     if MAX_TOOLS < list.len() { Err(ToolSetError::TooMany(list.len())) } else { Ok(list) }
 }
 
-/// Gemini declares several functions in what is one tool.
+/// Returns the tools in one definition: Gemini declares several functions in one tool.
 fn declared(tool: &Value) -> Vec<&Value> {
     let declarations = DECLARATIONS.iter().find_map(|key| tool.get(key)?.as_array());
     declarations.map_or_else(|| vec![tool], |declarations| declarations.iter().collect())
 }
 
-/// Does a server run the tool itself? Then its type is its name, or its only member is, and nobody says what it takes.
+/// Returns whether a server runs the tool itself. Its type is its name, or its only member is, and it has no schema.
 fn is_hosted(definition: &Value) -> bool {
     let Value::Object(members) = definition else { return false };
     if members.contains_key("function") || SCHEMA.iter().any(|key| members.contains_key(key)) {
@@ -474,13 +476,13 @@ fn is_hosted(definition: &Value) -> bool {
     }
 }
 
-/// The name in a definition that may otherwise be wrong, cut to a length that an error can show.
+/// Returns the name in a definition that may otherwise be wrong, cut to a length that an error can show.
 pub(crate) fn name_of(definition: &Value) -> Option<String> {
     let function = definition.get("function").unwrap_or(definition);
     function.get("name").and_then(Value::as_str).map(|name| name.chars().take(80).collect())
 }
 
-/// `expected value at line 1 column 1` → `expected value`.
+/// Drops the place from an error's message: `expected value at line 1 column 1` → `expected value`.
 fn without_place(message: &str) -> &str {
     message.rfind(" at line ").and_then(|at| message.get(..at)).unwrap_or(message)
 }

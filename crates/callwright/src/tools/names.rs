@@ -1,5 +1,5 @@
-//! From the name that a model wrote to the tool that it means: exactly, or by a variant that only one tool
-//! has. Anything further away is feedback, never a call.
+//! Finds the tool that a model's name means: exactly, or by a variant that only one tool has. A name further away leads
+//! to feedback, never to a call.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,39 +10,39 @@ use crate::syntax::tag;
 pub(crate) use crate::syntax::{MAX_NAME, is_name_byte};
 use crate::tools::{Declared, Tool, ToolSet};
 
-/// How much may stand before a name in prose, and how much longer a name may be with it: `functions.`, `default_api.`.
+/// Most bytes before a name in prose, and most that a name may gain with them: `functions.`, `default_api.`.
 const MAX_NAMESPACE: usize = 32;
 
-/// The longest word with letters beyond ASCII that may hold a name, where none is declared that begins like it.
+/// Longest word with letters beyond ASCII that may hold a name, if no declared name begins like it.
 const MAX_FOREIGN: usize = 32;
 
-/// What models put in front of a name, wherever it stands. Anything else there is another module: `re.search(` does not mean
-/// the tool `search`.
+/// The namespaces that models put in front of a name anywhere. Any other one is another module: `re.search(` does not
+/// mean the tool `search`.
 const NAMESPACES: &[&str] = &["functions", "function", "default_api", "tools", "tool", "api", "client"];
 
-/// Looks names up in one tool set.
+/// Finds names in one tool set.
 #[derive(Clone)]
 pub(crate) struct Names<'a>(Declared<'a>);
 
-/// What is known of the names of a tool set. Tools are known by their numbers in it.
+/// The index of a tool set's names. Numbers stand for tools.
 #[derive(Debug)]
 pub(crate) struct NameIndex {
-    /// How the names end, so that nearly every word of a text is known to be none without being looked up: whatever may
-    /// stand in front of a name, and however it is spelt, its last three bytes are there, the last one first; of a shorter
-    /// name, its last byte alone. In their order.
+    /// The endings of the names, in order, which exclude nearly every word of a text without a lookup. In any spelling,
+    /// and behind any prefix, a name keeps its last three bytes. They stand here, the last one first; of a shorter
+    /// name, only its last byte.
     ends: Vec<[Option<u8>; 3]>,
     /// Declared names of more than one word, `server/tool`, each with the length of its first word.
     joined: Vec<(usize, usize)>,
-    /// The longest word that may be a name in prose.
+    /// Longest word that may be a name in prose.
     longest: usize,
-    /// Declared names without case and separators; `None` where two tools share one.
+    /// Declared names without case and separators; `None` if two tools share one.
     folded: HashMap<String, Option<usize>>,
-    /// What follows the last dot of declared names, `math.hypot` → `hypot`; `None` where two tools share one.
+    /// The text behind the last dot of declared names, `math.hypot` → `hypot`; `None` if two tools share one.
     tails: HashMap<String, Option<usize>>,
 }
 
 impl NameIndex {
-    /// For these tools, in their order.
+    /// Indexes these tools, in their order.
     pub(crate) fn of(tools: &ToolSet) -> NameIndex {
         // Each letter of a name may have a separator behind it, or a backslash before it.
         let longest = 2 * tools.iter().map(|tool| tool.name().len()).max().unwrap_or(0) + MAX_NAMESPACE;
@@ -62,10 +62,10 @@ impl NameIndex {
         NameIndex { ends: sorted, joined, longest: longest.min(MAX_NAME), folded, tails }
     }
 
-    /// May `written` resolve? A part of a name, behind its last dot, ends as the name does.
+    /// Returns whether `written` may resolve. The part of a name behind its last dot ends as the name does.
     fn may_have(&self, written: &str) -> bool {
         let ends @ [last, ..] = folded_ends(written);
-        // `cd<|channel|>commentary`; a name of separators alone is only found as it is written.
+        // `cd<|channel|>commentary`; a name of separators alone must have its exact spelling.
         written.contains('<')
             || last.is_none()
             || [ends, [last, None, None]].iter().any(|ends| self.ends.binary_search(ends).is_ok())
@@ -73,7 +73,7 @@ impl NameIndex {
 }
 
 impl<'a> Names<'a> {
-    /// For `tools`.
+    /// Makes the names of `tools`.
     pub(crate) fn new(tools: impl Into<Declared<'a>>) -> Names<'a> {
         Names(tools.into())
     }
@@ -82,8 +82,8 @@ impl<'a> Names<'a> {
         self.tools().names()
     }
 
-    /// Where the name from `from` on ends, of which the word up to `end` is or may be the first of several: `server` of a
-    /// declared `server/tool`. At the end of a `text` that may go on like that, that is its end.
+    /// Returns the end of the name from `from` on, whose first word may end at `end`: `server` of a declared
+    /// `server/tool`. If the `text` ends and may go on like that, its end is the name's.
     pub(crate) fn joined_end(&self, text: &str, from: usize, end: usize, is_whole: bool) -> usize {
         let ends = self.index().joined.iter().filter_map(|(tool, first)| {
             let name = self.tools().at(*tool)?.name();
@@ -99,19 +99,19 @@ impl<'a> Names<'a> {
         ends.max().unwrap_or(end)
     }
 
-    /// The tools.
+    /// Returns the tools.
     pub(crate) fn tools(&self) -> &ToolSet {
         self.0.tools()
     }
 
-    /// The tool that `written` names; `None` where no tool does, or more than one.
+    /// Returns the tool that `written` names; `None` if no tool fits, or more than one.
     pub(crate) fn resolve(&self, written: &str) -> Option<&Tool> {
         let is_namespace = |word: &str| NAMESPACES.iter().any(|known| known.eq_ignore_ascii_case(word));
         let written = written.trim_ascii();
         if written.is_empty() || MAX_NAME < written.len() {
             return None;
         }
-        // An attribute that is escaped: `tool="a&amp;b"`.
+        // The name stands in an escaped attribute: `tool="a&amp;b"`.
         if written.contains('&')
             && let Some(tool) = self.tools().get(&tag::unescaped(written))
         {
@@ -148,22 +148,23 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// The tool that `written` names, where it stands as a name, `"name": "@fetch"`: with signs at its ends that no name has, too.
+    /// Returns the tool that `written` names at the place of a name, also with foreign signs at its ends: `"name":
+    /// "@fetch"`.
     pub(crate) fn named(&self, written: &str) -> Option<&Tool> {
         self.resolve(written).or_else(|| self.resolve(without_signs(written.trim_ascii())))
     }
 
-    /// Could `word`, all that is there so far of a word in prose, be or become one that holds a name? Once the answer is
-    /// no, it stays no.
+    /// Returns whether `word`, the beginning of a word in prose, may be or become one that holds a name. Once the
+    /// answer is false, it stays false.
     pub(crate) fn may_hold(&self, word: &str) -> bool {
-        // Most scripts write sentences without blanks, which are no names however they go on.
+        // Most scripts write sentences without blanks, which never become names.
         let is_foreign = || MAX_FOREIGN < word.len() && !word.is_ascii();
         let begins_name = || self.tools().iter().any(|tool| tool.name().starts_with(word));
         word.len() <= self.index().longest && (!is_foreign() || begins_name())
     }
 
-    /// The tool `written` of a server that the model named apart: declared under a name that both are joined in,
-    /// `server__tool`, `mcp__server__tool`, `server.tool`, or under its own.
+    /// Returns the tool `written` of a server that the model named apart. It is declared under its own name, or under
+    /// one that joins both: `server__tool`, `mcp__server__tool`, `server.tool`.
     pub(crate) fn resolve_of(&self, server: &str, written: &str) -> Option<&Tool> {
         let is_name = |name: &str| name.len() <= MAX_NAME / 4 && name.is_ascii();
         if !is_name(server) || !is_name(written) {
@@ -174,32 +175,33 @@ impl<'a> Names<'a> {
         joined.or_else(|| self.resolve(written))
     }
 
-    /// The one tool whose name differs from `written` only by case, separators or a lost module.
+    /// Returns the one tool whose name differs from `written` only by case, separators or a lost module.
     fn variant(&self, written: &str) -> Option<&Tool> {
         let key = fold(written);
         if key.is_empty() {
             return None;
         }
         let names = self.index();
-        // A tail shorter than this is too common a word: `math.add` is not meant by every `add(`.
+        // A shorter tail is too common a word: not every `add(` means `math.add`.
         let tail = || names.tails.get(&key).filter(|_| 4 <= key.len());
         self.tools().at((*names.folded.get(&key).or_else(tail)?)?)
     }
 }
 
-/// The name that `text` begins with, `""` where none does.
+/// Returns the name that `text` begins with, or `""`.
 pub(crate) fn leading_name(text: &str) -> &str {
     let len = text.bytes().take(MAX_NAME).take_while(|byte| is_name_byte(*byte)).count();
     text.get(..len).unwrap_or("")
 }
 
-/// `../f`, `/f`, `f/..`: the way to something, and no spelling of a name.
+/// Returns whether `written` is a path, and so not a spelling of a name: `../f`, `/f`, `f/..`.
 fn is_path(written: &str) -> bool {
     let leads_nowhere = |step: &str| step.bytes().all(|byte| byte == b'.');
     written.contains("..") || written.contains('/') && written.split('/').any(leads_nowhere)
 }
 
-/// A name without what no name has at its ends: `` `fetch` `` → `fetch`, `@fetch`, `fetch()`, and the number of a call, `fetch:0`.
+/// Returns a name without foreign signs at its ends, `` `fetch` `` → `fetch`, `@fetch`, `fetch()`, and without the
+/// number of a call, `fetch:0`.
 fn without_signs(written: &str) -> &str {
     let is_sign = |c: char| c.is_ascii_punctuation() && !is_name_byte(c as u8) && !"/:\\<>&".contains(c);
     let bare = written.trim_matches(is_sign);
@@ -208,9 +210,9 @@ fn without_signs(written: &str) -> &str {
     number.map_or(bare, |(name, _)| name)
 }
 
-/// `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.
+/// Returns a name without tokens and backslashes: `cd<|channel|>commentary` → `cd`; `get\_weather` → `get_weather`.
 fn without_token(written: &str) -> Cow<'_, str> {
-    // Most names have none, and to look for two bytes costs more than for one.
+    // Most names have neither, and a search for two bytes costs more than for one.
     let head = match written.contains('<') {
         true => written.split_once("<|").map_or(written, |(head, _)| head).trim(),
         false => written.trim(),
@@ -228,7 +230,7 @@ fn index(tools: &ToolSet, part: impl Fn(&str) -> Option<&str>) -> HashMap<String
     map
 }
 
-/// The last three bytes of [`fold`], the last one first.
+/// Returns the last three bytes of [`fold`], the last one first.
 fn folded_ends(name: &str) -> [Option<u8>; 3] {
     let folded = name.bytes().rev().filter(|byte| !is_separator(*byte));
     let mut ends = folded.map(|byte| byte.to_ascii_lowercase());

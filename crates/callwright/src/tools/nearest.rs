@@ -1,15 +1,15 @@
-//! The declared tool that an unknown name is a slip of: for the hint in a refusal.
+//! Finds the declared tool that an unknown name is a slip of, for the hint in a refusal.
 
 use callwright_schema::names::{MAX_COMPARED, edits, is_separator};
 
-/// The shortest word in which a slip is told from another word: `stop` and `top`, `rest` and `reset` are one letter apart.
+/// Shortest word with a slip. In shorter ones a letter makes another word: `stop` and `top`, `rest` and `reset`.
 const MIN_SLIPPED: usize = 5;
 
-/// The tool among `declared` that the name `written` is a slip of: the same words in the same order, one of them spelt
-/// otherwise at most. What stands before a namespace's mark is not compared. `None` where there are two.
+/// Returns the tool among `declared` that the name `written` is a slip of: the same words in the same order, at most
+/// one of them with another spelling. Namespaces are not compared. `None` if two tools fit.
 ///
-/// A tool is what its words say that it does. `delete_file` has most of its letters in common with `write_file`, all words of
-/// `undo_delete_file`, and almost all of `list_deleted_file`; it is no help for any of them.
+/// The words of a tool's name tell what it does. `delete_file` shares most of its letters with `write_file`, all words
+/// of `undo_delete_file`, and almost all of `list_deleted_file`, but helps for none of them.
 pub(crate) fn nearest_tool<'a>(
     written: &str,
     declared: &mut dyn Iterator<Item = &'a str>,
@@ -19,7 +19,8 @@ pub(crate) fn nearest_tool<'a>(
     near.next().filter(|_| near.next().is_none())
 }
 
-/// The words of a name in lower case: `getWeather`, `get-weather` and `HTTPGet` have two. `[]` for a name that is not compared.
+/// Returns the words of a name in lower case: `getWeather`, `get-weather` and `HTTPGet` have two. A name that is too
+/// long has none.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     if MAX_COMPARED < name.len() {
@@ -42,13 +43,13 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The name behind its namespaces: `mcp__fs__read_file`, `fs.read_file`.
+/// Returns the name behind its namespaces: `mcp__fs__read_file`, `fs.read_file`.
 fn without_namespace(name: &str) -> &str {
     let last = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
     last.rsplit("__").next().unwrap_or(last)
 }
 
-/// Are these the same words, with one slip at most?
+/// Returns whether these are the same words, with at most one slip.
 fn is_slip_of(written: &[String], name: &[String]) -> bool {
     let mut others = written.iter().zip(name).filter(|(a, b)| a != b);
     let slip = others.next();
@@ -58,8 +59,8 @@ fn is_slip_of(written: &[String], name: &[String]) -> bool {
         && slip.is_none_or(|(a, b)| is_slip(a, b))
 }
 
-/// Has one of these words a letter that the other one lacks, behind the first: `wether`? Another letter makes another word
-/// too easily: `clone`, `close`.
+/// Returns whether one of these words lacks a letter of the other one, behind the first: `wether`. A changed letter
+/// makes another word too easily: `clone`, `close`.
 fn is_slip(a: &str, b: &str) -> bool {
     let is_long = MIN_SLIPPED <= a.len().min(b.len());
     is_long && a.chars().next() == b.chars().next() && a.len().abs_diff(b.len()) == 1 && edits(a, b) == 1
@@ -78,7 +79,7 @@ mod tests {
         assert!(words("__").is_empty() && words(&"x".repeat(65)).is_empty());
     }
 
-    /// Of two common names, the one that breaks something is never the hint for the one that does not.
+    /// A destructive tool is never the hint for one that keeps its data, among common names.
     #[test]
     fn no_hint_leads_from_a_tool_that_keeps_to_one_that_destroys() {
         let keeping = "read_file write_file edit_file create_file writeFile readFile Write Read Edit list_dir list_files grep \
@@ -95,7 +96,7 @@ mod tests {
                           delete_email cancel_order cache_clear store_delete reset_api delete_row drop_table truncate_table \
                           purge_data db_drop overwrite_file";
         for written in keeping.split_whitespace() {
-            // Each alone: two that are near are no hint either.
+            // Each tool stands alone: two near ones are not a hint either.
             for destroys in destroying.split_whitespace() {
                 let near = nearest_tool(written, &mut [destroys].into_iter());
                 assert_eq!(near, None, "{written}");
@@ -116,7 +117,7 @@ mod tests {
             ("get_weather_data", None),
             ("searchWeb", None),
             ("get_time_and_weather", None),
-            // The word that is another one is what the tool does.
+            // The changed word is what the tool does.
             ("write_file", None),
             ("clone_repo", None),
             ("get_user", None),
