@@ -1,5 +1,5 @@
-//! Reads back an answer that was held to JSON, by a schema or a grammar: prose out of `{"no_tool_helps": "…"}`,
-//! calls as ever.
+//! Reads back an answer that was held to JSON, by a schema or a grammar: prose out of `{"no_tool_helps": "…"}`, calls
+//! as from a scanner.
 
 use crate::context::Context;
 use crate::scan::{Delta, Event, Scanner};
@@ -9,22 +9,21 @@ use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Declared, ToolSet};
 use crate::verdict::Outcome;
 
-/// The keys that prose stands under: the one that models are held to, and the one that others choose.
+/// The keys of prose: the one that models are held to, and the one that others choose.
 const KEYS: [&str; 2] = ["\"no_tool_helps\"", "\"answer\""];
-/// The most whitespace between two tokens around the answer.
+/// Most whitespace between two tokens around the answer.
 const MAX_SPACE: usize = 64;
 
 /// Reads one answer as it arrives, like [`Scanner`], for a request with a [`Constraint`](super::Constraint) in the dialect
 /// [JSON](crate::prompt::PromptDialect::json). Other dialects' answers come out as from a scanner.
 ///
-/// What stands in `{"no_tool_helps": "…"}`, or `{"answer": "…"}`, is prose as it is decoded, piece by piece; no call
-/// is looked for in it. Anything else, `{"tool_calls": […]}` or the free words of a server that did not constrain,
-/// goes through the scanner unchanged; so do calls behind the answer in the same object, whose spans count from a
-/// brace that stands for it.
+/// The text in `{"no_tool_helps": "…"}`, or `{"answer": "…"}`, is prose, decoded piece by piece; it holds no calls.
+/// Anything else, `{"tool_calls": […]}` or the free words of a server that did not constrain, goes through the scanner
+/// unchanged. So do calls behind the answer in the same object; their spans count from a brace that replaces it.
 pub struct Answer<'a> {
     scanner: Scanner<'a>,
     state: State,
-    /// What cannot be told apart yet.
+    /// The text that cannot be told apart yet.
     held: String,
     /// The decoded answer.
     said: String,
@@ -32,16 +31,16 @@ pub struct Answer<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Before the answer's string.
+    /// The reader is before the answer's string.
     Before,
-    /// In it.
+    /// The reader is in the answer's string.
     Inside,
     /// Everything goes through the scanner.
     Through,
 }
 
 impl<'a> Answer<'a> {
-    /// For answers to a request that declares `tools`.
+    /// Makes a reader for answers to a request that declares `tools`.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Answer<'a> {
         let state = if context.starts_in_reasoning { State::Through } else { State::Before };
         let mut scanner = Scanner::new(tools, context);
@@ -60,12 +59,12 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Takes the upstream's `finish_reason`, where that was not known from the start.
+    /// Takes the upstream's `finish_reason`, if that was not known from the start.
     pub fn finish_reason(&mut self, finish_reason: &str) {
         self.scanner.finish_reason(finish_reason);
     }
 
-    /// Says that no more will come. What became certain only with the end comes beside the outcome.
+    /// Ends the answer. The events hold the parts that became certain only with the end.
     pub fn finish(mut self) -> (Vec<Event>, Outcome) {
         let mut events = Vec::new();
         if self.state == State::Before {
@@ -136,7 +135,7 @@ pub fn parse(tools: &ToolSet, text: &str, context: &Context<'_>) -> Outcome {
     answer.finish().1
 }
 
-/// The length of these tokens with which `text` begins, whitespace before and between them.
+/// Returns the length of these tokens at the beginning of `text`, with whitespace before and between them.
 fn expect(text: &str, tokens: &[&str]) -> Seen<usize> {
     let mut rest = text;
     for token in tokens {
@@ -153,7 +152,8 @@ fn expect(text: &str, tokens: &[&str]) -> Seen<usize> {
     Ok(Some(text.len() - rest.len()))
 }
 
-/// Decodes a JSON string's inside as far as it is certain: the text, how much was read, and whether a quote follows.
+/// Decodes the inside of a JSON string as far as it is certain: the text, its length in bytes, and whether a quote
+/// follows.
 fn decode(inside: &str) -> (String, usize, bool) {
     let mut text = String::new();
     let mut at = 0;
@@ -165,7 +165,7 @@ fn decode(inside: &str) -> (String, usize, bool) {
         }
         let (letter, len) = match escape(&inside.as_bytes()[at..]) {
             Ok(Some(Escape { len, letter })) => (letter.unwrap_or(char::REPLACEMENT_CHARACTER), len),
-            // What is no escape is a backslash.
+            // A backslash without an escape is itself.
             Ok(None) => ('\\', 1),
             Err(Incomplete) => return (text, at, false),
         };

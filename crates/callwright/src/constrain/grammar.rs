@@ -7,8 +7,8 @@
 //! ```
 //! The last one is for small models: one that may begin with prose hardly ever calls.
 //!
-//! A call is spelt as its dialect spells it: the names are exact, the arguments follow the tool's schema with members
-//! in the order of their declaration. `pattern`, `format` and bounds of numbers are left to the check behind it.
+//! A call has its dialect's spelling: the names are exact, the arguments follow the tool's schema with members in the
+//! order of their declaration. The later check covers `pattern`, `format` and bounds of numbers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -25,29 +25,30 @@ use crate::grammar::template::pieces;
 use crate::prompt::{PromptDialect, is_plain_name, spaced};
 use crate::tools::{ToolChoice, ToolSet};
 
-/// The longest grammar, in bytes: servers compile it anew for each request.
+/// Longest grammar, in bytes: servers compile it anew for each request.
 const MAX_BYTES: usize = 1 << 18;
-/// How deep schemas are followed; what is deeper may be anything.
+/// Most levels of a schema in the grammar; deeper values may be anything.
 const MAX_DEPTH: usize = 32;
 
-/// The fewest characters that may open a call: prose can do without them.
+/// Fewest characters that may open a call: prose can do without them.
 const MIN_OPENER: usize = 4;
 
-/// How a dialect spells calls whose arguments are JSON.
+/// The spelling of a dialect's calls whose arguments are JSON.
 pub(super) struct Spelling<'s> {
-    /// What only calls begin with.
+    /// The text that only calls begin with.
     open: String,
-    /// What stands between that and the name in the first call.
+    /// The text between `open` and the name in the first call.
     begin: String,
-    /// What stands between two calls, up to the name in the second.
+    /// The text between two calls, up to the name in the second.
     between: String,
-    /// What stands behind the last one.
+    /// The text behind the last call.
     close: &'s str,
     /// One call from its name on, with slots.
     call: &'s str,
 }
 
-/// `None` for a dialect whose arguments are not JSON, or whose calls begin with nothing that prose can do without.
+/// Returns the spelling of a dialect. `None` if its arguments are not JSON, or prose needs the text that its calls
+/// begin with.
 pub(super) fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
     let calls = &dialect.speech().calls;
     if calls.arguments != Arguments::Json {
@@ -70,13 +71,12 @@ pub(super) fn spelling(dialect: &PromptDialect) -> Option<Spelling<'_>> {
     })
 }
 
-/// The grammar that an answer in `dialect` to a request for `choice` must follow; `None` where there is no tool to
-/// call, where the dialect's arguments are not JSON, or where the grammar would be longer than 256 KiB.
+/// Returns the grammar that an answer in `dialect` to a request for `choice` must follow. `None` if there is no tool to
+/// call, if the dialect's arguments are not JSON, or if the grammar would be longer than 256 KiB.
 ///
-/// Where no call is demanded, any text may come before the calls, and there need not be any; in
-/// [`PromptDialect::json`] the whole answer is JSON as under a [`schema`](super::schema()), and read back by
-/// [`Answer`](super::Answer). Strings are as long as
-/// the model likes: a bound would make half a text look whole.
+/// If no call is demanded, any text may come before the calls, and there need not be any. In [`PromptDialect::json`]
+/// the whole answer is JSON as under a [`schema`](super::schema()), and [`Answer`](super::Answer) reads it back.
+/// Strings may have any length: a bound would make half a text look whole.
 pub fn grammar(
     dialect: &PromptDialect,
     tool_set: &ToolSet,
@@ -113,7 +113,7 @@ pub fn grammar(
     grammar.text(&root)
 }
 
-/// One call as an expression; `None` for a name that cannot stand in the dialect's markup.
+/// Returns one call as an expression; `None` for a name that cannot stand in the dialect's markup.
 fn call(template: &str, name: &str, arguments: &str) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for (text, slot) in pieces(template) {
@@ -132,7 +132,7 @@ fn call(template: &str, name: &str, arguments: &str) -> Option<String> {
 }
 
 struct Grammar<'s> {
-    /// What references point into.
+    /// The targets of references.
     definitions: &'s Map,
     rules: Vec<(String, String)>,
     /// The rules of references.
@@ -147,7 +147,7 @@ impl Grammar<'_> {
         }
         let mut text = format!("root ::= {root}\n");
         for (name, body) in self.rules.iter().map(|(n, b)| (n.as_str(), b.as_str())).chain(COMMON) {
-            // A string takes what it is given.
+            // Writing into a string cannot fail.
             let _ = writeln!(text, "{name} ::= {body}");
         }
         Some(text)
@@ -158,20 +158,20 @@ impl Grammar<'_> {
         self.rules.push((name.to_owned(), body));
     }
 
-    /// A rule of its own for `body`, and its name.
+    /// Adds a rule for `body`, and returns its name.
     fn named(&mut self, body: String) -> String {
         let name = format!("r{}", self.rules.len());
         self.rule(&name, body);
         name
     }
 
-    /// Text up to `open`, and calls behind it. Each rule knows how much of `open` has been seen; whatever breaks it off
-    /// goes on with the longest beginning of `open` that the text then ends with: `[[[call`.
+    /// Adds the rules for text up to `open`, with calls behind it. Each rule knows the part of `open` so far. A letter
+    /// that breaks it off goes on with the longest beginning of `open` that the text then ends with: `[[[call`.
     fn prose(&mut self, open: &str) -> String {
         let opener: Vec<char> = open.chars().collect();
         let others = BTreeSet::from_iter(opener.iter().copied());
         for (seen, &next) in opener.iter().enumerate() {
-            // How much of it has been seen once `c` came as well.
+            // Returns the part of the opener that is there behind `c`, as its length.
             let behind = |c: char| {
                 let is_end = |n: &usize| opener[*n] == c && opener[..*n] == opener[seen - n..seen];
                 (0..=seen).rev().find(is_end).map_or(0, |n| n + 1)
@@ -190,13 +190,13 @@ impl Grammar<'_> {
         "prose0".to_owned()
     }
 
-    /// What fits `schema`, as an expression that binds tightly.
+    /// Returns the values that fit `schema`, as an expression that binds tightly.
     fn expression(&mut self, schema: &Value, depth: usize) -> String {
         let schema = schema.as_object().filter(|_| depth <= MAX_DEPTH && self.bytes <= MAX_BYTES);
         schema.and_then(|schema| self.told(schema, depth)).unwrap_or_else(|| ANY.to_owned())
     }
 
-    /// What fits `schema`, where it says anything.
+    /// Returns the values that fit `schema`, if it says anything.
     fn told(&mut self, schema: &Map, depth: usize) -> Option<String> {
         if let Some(Value::String(reference)) = schema.get("$ref") {
             return self.reference(reference, depth);
@@ -245,14 +245,14 @@ impl Grammar<'_> {
         let (key, pointer) = path.split_at(path.find('/').unwrap_or(path.len()));
         let target = self.definitions.get(key)?.pointer(pointer)?;
         let name = format!("d{}", self.referred.len());
-        // Known before it is made: it may refer to itself.
+        // The name is known before the rule is made, which may refer to itself.
         self.referred.insert(reference.to_owned(), name.clone());
         let body = self.expression(target, depth + 1);
         self.rule(&name, body);
         Some(name)
     }
 
-    /// What fits the schema of all others that `keyword` gives; `None` where there must be none.
+    /// Returns the values that fit the schema of all others under `keyword`; `None` if it forbids others.
     fn others(&mut self, schema: &Map, keyword: &str, depth: usize) -> Option<String> {
         match schema.get(keyword) {
             Some(Value::Bool(false)) => None,
@@ -261,7 +261,7 @@ impl Grammar<'_> {
         }
     }
 
-    /// Members in the order of their declaration, those that are not required left out or not.
+    /// Adds the rule of an object: members in the order of their declaration, the optional ones present or not.
     fn object(&mut self, schema: &Map, depth: usize) -> String {
         let required: Vec<&str> = required(schema).collect();
         let mut members: Vec<(String, bool)> = Vec::new();
@@ -303,7 +303,7 @@ impl Grammar<'_> {
         let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems"));
         let behind_first = least.saturating_sub(1);
         if !first.is_empty() {
-            // How many of a tuple's elements must be there is left to the check.
+            // The check covers the number of a tuple's elements.
             let others = others.map_or(String::new(), |other| format!("(\", \" {other})*"));
             let tuple = first.iter().rev().fold(others, |rest, element| match rest.as_str() {
                 "" => element.clone(),
@@ -327,7 +327,7 @@ impl Grammar<'_> {
 /// The rule that any value fits.
 const ANY: &str = "value";
 
-/// The rules that all grammars share. Numbers have as many digits as anyone means.
+/// The rules that all grammars share. The bounds of numbers' digits exceed any real number.
 const COMMON: [(&str, &str); 9] = [
     ("value", "object | array | string | number | boolean | \"null\""),
     ("object", "\"{\" (string \": \" value (\", \" string \": \" value)*)? \"}\""),
@@ -359,7 +359,7 @@ fn choice_of(mut ways: Vec<String>) -> String {
     }
 }
 
-/// Exactly this text.
+/// Returns the expression of exactly this text.
 fn literal(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -378,7 +378,7 @@ fn literal(text: &str) -> String {
     out
 }
 
-/// A character as it stands in a class.
+/// Returns a character as it stands in a class.
 fn in_class(c: char) -> String {
     match c {
         '[' | ']' | '\\' | '"' => format!("\\{c}"),

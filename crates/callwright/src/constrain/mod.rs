@@ -1,8 +1,8 @@
-//! Holding a model to right calls while it writes: tools become a JSON schema or a grammar for the server's decoding.
+//! Holds a model to right calls while it writes: tools become a JSON schema or a grammar for the server's decoding.
 //!
-//! In go the tools and what the request wants of them; out comes a text for the server. What a grammar cannot say
-//! is left wider, never narrower, so what comes back is read and checked like any other answer. Pure: nothing is
-//! sent, and whether a server knows schemas or grammars is for the caller to learn.
+//! The tools and the request's choice go in; a text for the server comes out. A rule that a grammar cannot express is
+//! left wider, never narrower, so the answer is read and checked like any other. This module sends nothing; the caller
+//! must learn whether a server knows schemas or grammars.
 
 mod schema;
 mod grammar;
@@ -18,23 +18,23 @@ pub use answer::{Answer, parse};
 pub use grammar::grammar;
 pub use schema::schema;
 
-/// The key of prose where the whole answer is JSON: `{"no_tool_helps": "…"}`. A small model that may write
+/// The key of prose in an answer that is all JSON: `{"no_tool_helps": "…"}`. A small model that may write
 /// `{"answer": "…"}` answers far too often.
 pub(crate) const PROSE_KEY: &str = "no_tool_helps";
 
-/// What a server can hold an answer to.
+/// The form to which a server can hold an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Constraint {
     /// A JSON schema: `response_format: {"type": "json_schema", …}`. The whole answer is JSON then.
     Schema,
-    /// A grammar in the GBNF of llama.cpp: its `grammar` field. Prose may come before calls, but in
+    /// A grammar in the GBNF of llama.cpp: its `grammar` field. Prose may come before calls, except in
     /// [`PromptDialect::json`].
     Grammar,
 }
 
 impl Constraint {
-    /// Can it hold a model to calls in `dialect`?
+    /// Returns whether the constraint can hold a model to calls in `dialect`.
     pub fn is_for(self, dialect: &PromptDialect) -> bool {
         match (self, dialect) {
             (Constraint::Schema, dialect) => dialect.is_json(),
@@ -43,8 +43,8 @@ impl Constraint {
     }
 }
 
-/// The member of a request that holds its answer to calls in `dialect`: `response_format` or `grammar`, and its value.
-/// `None` where there is no tool to call, or the constraint is not for this dialect.
+/// Returns the member of a request that holds its answer to calls in `dialect`: `response_format` or `grammar`, and its
+/// value. `None` if there is no tool to call, or the constraint does not suit this dialect.
 pub fn field(
     constraint: Constraint,
     dialect: &PromptDialect,

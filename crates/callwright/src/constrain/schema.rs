@@ -13,17 +13,17 @@ use crate::value::{Map, Value};
 use super::PROSE_KEY;
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
-/// The most calls in one answer.
+/// Most calls in one answer.
 pub(super) const MAX_CALLS: usize = 16;
 
-/// The longest repetition that servers compile.
+/// Longest repetition that servers compile.
 const MAX_REPEATS: u64 = 512;
 
-/// The schema that an answer to a request for `choice` must fit; `None` where it leaves no tool to call.
+/// Returns the schema that an answer to a request for `choice` must fit; `None` if it leaves no tool to call.
 ///
-/// Each tool's arguments are held to its own schema, closed where it declares members and does not ask for others.
-/// A tool whose schema cannot stand inside another (it refers to itself by names, or comes in another draft's words)
-/// takes any object. With `parallel`, an answer may hold up to 16 calls.
+/// Each tool's arguments must fit its own schema, which is closed if it declares members and does not ask for others. A
+/// tool takes any object if its schema cannot stand inside another: it refers to itself by names, or belongs to another
+/// draft. If `parallel`, an answer may hold up to 16 calls.
 pub fn schema(tool_set: &ToolSet, choice: &ToolChoice, parallel: bool) -> Option<Value> {
     let tools = choice.tools(tool_set);
     if tools.is_empty() {
@@ -31,7 +31,7 @@ pub fn schema(tool_set: &ToolSet, choice: &ToolChoice, parallel: bool) -> Option
     }
     let (parts, definitions) = call_parts(&tools);
     let calls = parts.into_iter().map(|(name, arguments)| {
-        // A list of one is understood by more servers than `const`.
+        // More servers understand a list of one than `const`.
         object(json!({"name": {"type": "string", "enum": [name]}, "arguments": arguments}))
     });
     let calls: Vec<Value> = calls.collect();
@@ -52,21 +52,21 @@ pub fn schema(tool_set: &ToolSet, choice: &ToolChoice, parallel: bool) -> Option
     Some(schema)
 }
 
-/// An object with these members.
+/// Returns the schema of an object with these members.
 fn object(members: Value) -> Value {
     let required: Vec<String> = members.as_object().into_iter().flat_map(Map::keys).cloned().collect();
     json!({"type": "object", "properties": members, "required": required, "additionalProperties": false})
 }
 
-/// Each tool's name and the schema of its arguments, and the definitions that these refer to as `#/$defs/…`.
+/// Returns each tool's name with the schema of its arguments, and the definitions that these refer to as `#/$defs/…`.
 pub(super) fn call_parts<'t>(tools: &[&'t Tool]) -> (Vec<(&'t str, Value)>, Map) {
     let mut definitions = Map::new();
     let parts = tools.iter().map(|tool| (tool.name(), arguments(tool, &mut definitions))).collect();
     (parts, definitions)
 }
 
-/// The schema of the tool's arguments as it can stand inside another. One that refers to its own parts goes into
-/// `definitions`, and its references with it.
+/// Returns the schema of the tool's arguments as it can stand inside another. A schema that refers to its own parts
+/// goes into `definitions`, with its references.
 fn arguments(tool: &Tool, definitions: &mut Map) -> Value {
     let own = tool.schema().value();
     if !own.is_object() || !is_portable(own) {
@@ -107,9 +107,9 @@ fn arguments(tool: &Tool, definitions: &mut Map) -> Value {
     reference
 }
 
-/// Takes out what only describes, and what servers refuse or cannot hold a model to.
+/// Takes out keywords that only describe, and those that servers refuse or cannot enforce.
 fn widen(schema: &mut Map) {
-    // Whose names are matched cannot be closed once the patterns are gone.
+    // An object with patterns for names cannot be closed without these patterns.
     if schema.contains_key("patternProperties") {
         schema.insert("additionalProperties".to_owned(), json!(true));
     }
@@ -141,7 +141,7 @@ fn widen(schema: &mut Map) {
     });
 }
 
-/// Whether it is a pattern for the whole string, without look-around and classes that only some engines have.
+/// Returns whether the pattern covers the whole string, without look-around and classes that only some engines have.
 fn is_plain_pattern(pattern: &str) -> bool {
     let Some(inside) = pattern.strip_prefix('^').and_then(|p| p.strip_suffix('$')) else { return false };
     let known = |c: char| matches!(c, 'd' | 'w' | 's') || c.is_ascii_punctuation();
@@ -152,7 +152,7 @@ fn is_plain_pattern(pattern: &str) -> bool {
             _ if escaped && !known(c) => return false,
             '(' if !escaped => depth += 1,
             ')' if !escaped => depth = depth.saturating_sub(1),
-            // `^a|b$` is about the beginning or the end, not about the whole.
+            // `^a|b$` concerns the beginning or the end, not the whole.
             '|' if !escaped && depth == 0 => return false,
             _ => {}
         }
@@ -161,7 +161,7 @@ fn is_plain_pattern(pattern: &str) -> bool {
     !escaped && !inside.contains("(?")
 }
 
-/// Does some object take its members from several schemas at once? None of them may then be closed.
+/// Returns whether some object takes its members from several schemas at once. None of them may then be closed.
 fn combines(root: &Value) -> bool {
     schemas(root).any(|schema| {
         let has = |keyword: &str| schema.get(keyword).is_some();
@@ -169,7 +169,7 @@ fn combines(root: &Value) -> bool {
     })
 }
 
-/// Does every reference in it name a place in it by pointer?
+/// Returns whether every reference in the schema names a place in it by pointer.
 fn is_portable(root: &Value) -> bool {
     let is_by_name = |schema: &Value| {
         schema.get("$ref").is_some_and(|r| r.as_str().and_then(local_pointer).is_none())
@@ -178,7 +178,7 @@ fn is_portable(root: &Value) -> bool {
     !has_inner_id(root) && Draft::D6 <= Draft::of(root) && !schemas(root).any(is_by_name)
 }
 
-/// Do all references, which begin with `base`, still name something in `root`?
+/// Returns whether all references, which begin with `base`, still name something in `root`.
 fn resolves(root: &Value, base: &str) -> bool {
     schemas(root).all(|schema| {
         let pointer = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix(base));
