@@ -1,4 +1,4 @@
-//! A call's arguments in each of the grammars that dialects have for them.
+//! Writes a call's arguments in each of the grammars that dialects have for them.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use super::marks::{in_json, neutralise, quoted};
 use crate::grammar::Arguments;
 use crate::grammar::template::fill;
 
-/// The most levels of nested elements.
+/// Most levels of nested elements.
 const MAX_LEVELS: usize = 32;
 
-/// `arguments`, the strict JSON text of an object, in `grammar`; `None` where it cannot hold them.
+/// Writes `arguments`, the strict JSON text of an object, in `grammar`; `None` if it cannot hold them.
 pub(super) fn written(grammar: &Arguments, arguments: &str) -> Option<String> {
     match grammar {
         Arguments::Json => Some(in_json(arguments)),
@@ -20,7 +20,7 @@ pub(super) fn written(grammar: &Arguments, arguments: &str) -> Option<String> {
     }
 }
 
-/// Only the form of arguments: keys, each with dots for its value.
+/// Writes only the form of arguments: keys, each with dots for its value.
 pub(super) fn shown(grammar: &Arguments, form: &[(String, &'static str)]) -> String {
     let each = |between: &str, write: &dyn Fn(&str, &str) -> String| {
         form.iter().map(|(key, dots)| write(key, dots)).collect::<Vec<_>>().join(between)
@@ -51,8 +51,8 @@ fn of_members(grammar: &Arguments, members: &Map) -> Option<String> {
     }
 }
 
-/// The arguments in tags or elements, with a line break more at each end of a text that has one at an end: readers take one
-/// away there. `None` where that is no other way to write them.
+/// Writes arguments in tags or elements, with one more line break at each end of a text that has one at an end: readers
+/// drop one there. `None` if that changes nothing.
 pub(super) fn with_breaks(grammar: &Arguments, arguments: &str) -> Option<String> {
     let (Arguments::Tags(_) | Arguments::Elements(_)) = grammar else { return None };
     let mut members: Map = serde_json::from_str(arguments).ok()?;
@@ -71,7 +71,7 @@ fn all(members: &Map, write: impl Fn(&str, &Value) -> Option<String>) -> Option<
     members.iter().map(|(key, value)| write(key, value)).collect()
 }
 
-/// One argument by its template.
+/// Writes one argument by its template.
 fn tagged(template: &str, key: &str, raw: &str, value: &Value) -> String {
     let kind = match value {
         Value::Null => "null",
@@ -93,7 +93,7 @@ fn tagged(template: &str, key: &str, raw: &str, value: &Value) -> String {
     })
 }
 
-/// A value as raw text: a string as it is, if no mark stands in it; anything else as JSON.
+/// Returns a value as raw text: a string without marks as it is, and anything but a string as JSON.
 fn raw(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) if matches!(neutralise(text), Cow::Borrowed(_)) => Some(Cow::Borrowed(text)),
@@ -102,7 +102,7 @@ fn raw(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// `<a>x</a>`, with objects and lists as nested elements.
+/// Writes an element, `<a>x</a>`, with objects and lists as nested elements.
 fn element(mark: &str, key: &str, value: &Value, level: usize) -> Option<String> {
     let is_tag = is_plain(key) && key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if !is_tag || MAX_LEVELS <= level {
@@ -119,7 +119,7 @@ fn element(mark: &str, key: &str, value: &Value, level: usize) -> Option<String>
     Some(format!("{mark}<{key}>{content}{mark}</{key}>"))
 }
 
-/// `a=1, b="x"`, or `**{"a-b": 1}` where a key is no name of Python.
+/// Writes keyword arguments, `a=1, b="x"`, or `**{"a-b": 1}` if a key is not a name of Python.
 fn keywords(members: &Map, quote: char) -> String {
     if !members.keys().all(|key| is_identifier(key)) {
         return format!("**{}", python(&Value::Object(members.clone()), quote));
@@ -128,7 +128,7 @@ fn keywords(members: &Map, quote: char) -> String {
     members.iter().map(keyword).collect::<Vec<_>>().join(", ")
 }
 
-/// `{a:<|"|>x<|"|>,b:1}`; a string in which a mark stands is one of JSON.
+/// Writes a relaxed object, `{a:<|"|>x<|"|>,b:1}`; a string with a mark in it is one of JSON.
 fn relaxed(members: &Map, mark: &str) -> String {
     let key = |key: &str| if is_identifier(key) { key.to_owned() } else { quoted(key) };
     let string = |text: &str| match neutralise(text) {
@@ -138,7 +138,7 @@ fn relaxed(members: &Map, mark: &str) -> String {
     Style { comma: ",", colon: ":", words: WORDS, key: &key, string: &string }.object(members)
 }
 
-/// May `key` stand in a tag as it is?
+/// Returns whether `key` may stand in a tag as it is.
 fn is_plain(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }

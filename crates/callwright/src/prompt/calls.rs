@@ -1,9 +1,9 @@
-//! The calls of an answer as text, such that reading them gives the same calls.
+//! Writes the calls of an answer as text, such that reading them gives the same calls.
 //!
-//! Where a dialect's own form cannot hold a call, because a raw argument has a mark in it or a name has a bracket, the
-//! arguments stand as JSON in the dialect's frame, and where even the frame cannot hold the name, the call is
-//! `<tool_call>{"name": …}</tool_call>`. All of these are read in any dialect. Which one it takes is not guessed: each
-//! form is read back before it is let out.
+//! A dialect's own form may not hold a call: a raw argument has a mark in it, or a name has a bracket. Then the
+//! arguments stand as JSON in the dialect's frame, and if the frame cannot hold the name, the call is
+//! `<tool_call>{"name": …}</tool_call>`. Any dialect reads all of these. The choice is not a guess: each form is read
+//! back before it goes out.
 
 use std::borrow::Cow;
 
@@ -20,8 +20,8 @@ use crate::grammar::{Arguments, Calls};
 use crate::tools::ToolSet;
 use crate::verdict::Acceptance;
 
-/// The calls of one answer, each a name and its arguments: see [`call`](super::call). Those of a tool that is not in
-/// `tool_set` have the dialect's own form, if that can be written at all.
+/// Writes the calls of one answer, each a name and its arguments: see [`call`](super::call). A call of a tool that is
+/// not in `tool_set` has the dialect's own form, if that can be written at all.
 pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, String)]) -> String {
     let written = |(index, call)| written_call(dialect, tool_set, index, call);
     let texts: Vec<String> = calls.iter().enumerate().map(written).collect();
@@ -35,7 +35,7 @@ pub fn calls(dialect: &PromptDialect, tool_set: &ToolSet, calls: &[(String, Stri
     if gives(dialect, tool_set, &plain, calls) { plain } else { text }
 }
 
-/// A call of which only the form is shown.
+/// Writes only the form of a call.
 pub(super) fn shown(dialect: &PromptDialect, name: &str, form: &[(String, &'static str)]) -> String {
     let calls = &dialect.speech().calls;
     let call = in_frame(calls, name, &arguments::shown(&calls.arguments, form), 0);
@@ -43,7 +43,7 @@ pub(super) fn shown(dialect: &PromptDialect, name: &str, form: &[(String, &'stat
 }
 
 impl Dialect {
-    /// A call of the tool `f` with the argument `a`, whose value is `x`, as this dialect writes it.
+    /// Returns a call of the tool `f` with the argument `a`, whose value is `x`, as this dialect writes it.
     ///
     /// ```
     /// let dialects = callwright::Dialects::default();
@@ -64,7 +64,7 @@ fn framed(form: &Calls, texts: &[String]) -> String {
     format!("{}{}{}", form.open, texts.join(&form.between), form.close)
 }
 
-/// The first way to write the call that is read as it.
+/// Returns the first form of the call that reads as the same call.
 fn written_call(
     dialect: &PromptDialect,
     tool_set: &ToolSet,
@@ -84,12 +84,12 @@ fn written_call(
     ways.iter().find(is_read).or(ways.first()).cloned().unwrap_or_default()
 }
 
-/// `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
+/// Writes a call as JSON: `<tool_call>⏎{"name": "f", "arguments": {…}}⏎</tool_call>`
 fn plain_call(name: &str, arguments: &str) -> String {
     format!("<tool_call>\n{{\"name\": {}, \"arguments\": {arguments}}}\n</tool_call>", quoted(name))
 }
 
-/// The call as its dialect writes it; `None` where its name cannot stand there.
+/// Writes the call in its dialect's frame; `None` if the frame cannot hold its name.
 fn in_frame(form: &Calls, name: &str, arguments: &str, index: usize) -> Option<String> {
     let filled = || {
         fill(&form.call, |slot| match slot {
@@ -100,7 +100,7 @@ fn in_frame(form: &Calls, name: &str, arguments: &str, index: usize) -> Option<S
     (!form.call.contains("{name}") || is_plain_name(name)).then(filled)
 }
 
-/// What stands for the slots that say which call is meant.
+/// Returns the text for a slot that names the call.
 pub(super) fn naming(slot: &str, name: &str, index: usize) -> Option<Cow<'static, str>> {
     Some(Cow::Owned(match slot {
         "name" => neutralise(&one_line(name)).into_owned(),
@@ -111,7 +111,7 @@ pub(super) fn naming(slot: &str, name: &str, index: usize) -> Option<Cow<'static
     }))
 }
 
-/// Does reading `text` give these calls and nothing else?
+/// Returns whether reading `text` gives these calls and nothing else.
 fn gives(dialect: &PromptDialect, tool_set: &ToolSet, text: &str, calls: &[(String, String)]) -> bool {
     let context = Context { dialects: dialect.dialects().clone(), ..Context::default() };
     let outcome = parse(tool_set, text, &[], &context);
@@ -128,7 +128,7 @@ fn is_equal(one: &str, other: &str) -> bool {
     canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
 
-/// May the name stand in markup as it is?
+/// Returns whether the name may stand in markup as it is.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'))
 }

@@ -1,4 +1,4 @@
-//! Which dialect is spoken: one of a set, with the speech that it has.
+//! The dialect of a prompt: one of a set, with its speech.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::dialect::speech::PromptFormat;
 use crate::dialect::{Dialect, Dialects};
 use crate::syntax::Text;
 
-/// What is taught to a model of no known family; `docs/dialects.md` says why.
+/// The dialect for a model of no known family; `docs/dialects.md` gives the reasons.
 const UNKNOWN: &str = "json_bare";
 
 /// A dialect that a prompt can teach. Cheap to clone.
@@ -33,25 +33,25 @@ pub struct PromptDialect {
 }
 
 impl PromptDialect {
-    /// The one of `dialects` that has this name or alias.
+    /// Returns the one of `dialects` with this name or alias.
     pub fn named(dialects: &Dialects, name: &str) -> Option<PromptDialect> {
         Some(PromptDialect::of(dialects, dialects.get(name)?))
     }
 
-    /// The one that the model of this name is best taught: its family's, else the one that small models do best with.
+    /// Returns the best dialect for this model: its family's, or the one that small models do best with.
     pub fn for_model(dialects: &Dialects, model: &str) -> PromptDialect {
         let dialect = dialects.for_model(model);
         dialect.map_or_else(PromptDialect::json, |dialect| PromptDialect::of(dialects, dialect))
     }
 
-    /// All of `dialects`.
+    /// Returns all of `dialects`.
     pub fn all(dialects: &Dialects) -> impl Iterator<Item = PromptDialect> {
         let own_marks = Arc::new(OwnMarks::of(dialects));
         dialects.iter().map(move |dialect| PromptDialect::with(dialects, dialect, Arc::clone(&own_marks)))
     }
 
-    /// The whole answer as JSON, `{"tool_calls": [{"name": …, "arguments": {…}}]}`: what a server can hold a model to, and
-    /// what a model is taught of whom nothing is known.
+    /// Returns the dialect whose whole answer is JSON, `{"tool_calls": [{"name": …, "arguments": {…}}]}`. A server can
+    /// hold a model to it, and an unknown model is taught it.
     pub fn json() -> PromptDialect {
         static JSON: LazyLock<PromptDialect> = LazyLock::new(|| {
             let dialects = Dialects::default();
@@ -70,38 +70,38 @@ impl PromptDialect {
         PromptDialect { name: dialect.name.clone(), speech, dialects: dialects.clone(), own_marks }
     }
 
-    /// The name: `hermes`, `harmony`, `json_bare`.
+    /// Returns the name: `hermes`, `harmony`, `json_bare`.
     pub fn name(&self) -> &Text {
         &self.name
     }
 
-    /// How it is spoken.
+    /// Returns the texts that teach and write it.
     pub fn speech(&self) -> &PromptFormat {
         &self.speech
     }
 
-    /// `text` without marks, as [`neutralise`](super::neutralise) has it, nor those of the dialects that are the caller's
-    /// own.
+    /// Returns `text` without marks: those of [`neutralise`](super::neutralise), and those of the caller's own
+    /// dialects.
     pub fn neutralise<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.own_marks.part(marks::neutralise(text))
     }
 
-    /// The text that [`neutralise`](PromptDialect::neutralise) was given.
+    /// Returns the text that [`neutralise`](PromptDialect::neutralise) was given.
     pub fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
         marks::restored(self.own_marks.join(Cow::Borrowed(text)))
     }
 
-    /// The marks of the caller's own dialects.
+    /// Returns the marks of the caller's own dialects.
     pub(super) fn own_marks(&self) -> &OwnMarks {
         &self.own_marks
     }
 
-    /// The dialects in which what is said is read back.
+    /// Returns the dialects that read the written text back.
     pub fn dialects(&self) -> &Dialects {
         &self.dialects
     }
 
-    /// Is the whole answer JSON, as [`PromptDialect::json`] has it?
+    /// Returns whether the whole answer is JSON, as in [`PromptDialect::json`].
     pub fn is_json(&self) -> bool {
         self.speech.calls.open.starts_with("{\"tool_calls\"")
     }
@@ -115,12 +115,12 @@ impl PartialEq for PromptDialect {
 
 impl Eq for PromptDialect {}
 
-/// The dialect for the model of this name; the one that small models do best with for a family that is not known.
+/// Returns the dialect for this model; for an unknown family, the one that small models do best with.
 pub fn dialect_for(model: &str) -> PromptDialect {
     PromptDialect::for_model(&Dialects::default(), model)
 }
 
-/// A dialect that is built in, by its name or alias.
+/// Finds a built-in dialect by its name or alias.
 impl FromStr for PromptDialect {
     type Err = UnknownDialect;
 

@@ -1,4 +1,4 @@
-//! The call that a prompt shows. It has no value that a model could say back as an argument, only dots:
+//! The call that a prompt shows. It has no value that a model could repeat as an argument, only dots:
 //! `{"city": ..., "days": ...}`.
 
 use callwright_schema::Violation;
@@ -7,30 +7,31 @@ use super::definition::members;
 use crate::tools::Tool;
 use crate::value::{Map, Value};
 
-/// What stands for a value.
+/// Stands for a value.
 const DOTS: &str = "...";
 
-/// The calls that a prompt shows: one, if there is a tool. [`Examples::echoed`] knows an argument that was copied from it.
+/// The calls that a prompt shows: one, if there is a tool. [`Examples::echoed`] recognises an argument that was copied
+/// from it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Examples(Option<Example>);
 
 /// A call for show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// The tool.
+    /// The tool's name.
     pub name: String,
     /// The keys of its arguments, each with dots for its value: `("tags", "[...]")`.
     pub(super) form: Vec<(String, &'static str)>,
 }
 
 impl Examples {
-    /// The calls.
+    /// Returns the calls.
     pub fn iter(&self) -> impl Iterator<Item = &Example> {
         self.0.iter()
     }
 
-    /// Returns a violation to refuse a call with whose `arguments`, strict JSON text, hold the dots of the example, unless
-    /// they stand between quotes in `messages`, what the client sent of the conversation: `name it "..."`.
+    /// Returns the violation of a call that copies the example: its `arguments`, strict JSON text, hold the dots. Dots
+    /// between quotes in the client's `messages` allow them: `name it "..."`.
     pub fn echoed(&self, arguments: &str, messages: &[Value]) -> Option<Violation> {
         self.0.as_ref()?;
         let arguments: Map = serde_json::from_str(arguments).ok()?;
@@ -43,19 +44,19 @@ impl Examples {
     }
 }
 
-/// A call that shows all arguments of one of `tools`: the first one that takes any, else the first.
+/// Returns a call that shows all arguments of one of `tools`: the first one with arguments, or else the first.
 pub(super) fn examples(tools: &[&Tool]) -> Examples {
     let all = tools.iter().map(|tool| form(tool, |_| true));
     Examples(all.clone().find(|example| !example.form.is_empty()).or_else(|| all.clone().next()))
 }
 
-/// A call that shows the required arguments of the first of `tools`. A small model that is held to a form fills in every
-/// argument that it is shown.
+/// Returns a call that shows the required arguments of the first of `tools`. A small model that is held to a form fills
+/// in every argument that it sees.
 pub(super) fn required(tools: &[&Tool]) -> Examples {
     Examples(tools.first().map(|tool| form(tool, |is_required| is_required)))
 }
 
-/// The call of `tool` with those members that are `shown`, which is asked of each whether it is required.
+/// Returns the call of `tool` with the members that are `shown`, a function of whether each is required.
 fn form(tool: &Tool, shown: impl Fn(bool) -> bool) -> Example {
     let dots = |member: &Value| match member.get("type").and_then(Value::as_str) {
         Some("array") => "[...]",

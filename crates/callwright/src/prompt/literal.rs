@@ -1,4 +1,4 @@
-//! Values as literals of JSON, Python and the like.
+//! Writes values as literals of JSON, Python and the like.
 
 use crate::value::{Map, Value};
 
@@ -6,13 +6,13 @@ use callwright_json::quote;
 
 use super::marks::in_python;
 
-/// How a language writes values that are built like those of JSON.
+/// The way in which a language writes values that are built like those of JSON.
 pub(super) struct Style<'s> {
-    /// What stands between two members or elements.
+    /// The text between two members or elements.
     pub(super) comma: &'static str,
-    /// What stands behind a key.
+    /// The text behind a key.
     pub(super) colon: &'static str,
-    /// Its words for `null`, `true` and `false`.
+    /// The words for `null`, `true` and `false`.
     pub(super) words: [&'static str; 3],
     pub(super) key: &'s dyn Fn(&str) -> String,
     pub(super) string: &'s dyn Fn(&str) -> String,
@@ -22,7 +22,7 @@ pub(super) struct Style<'s> {
 pub(super) const WORDS: [&str; 3] = ["null", "true", "false"];
 
 impl Style<'_> {
-    /// Values are at most as deep as their readers admit: 128 levels.
+    /// Writes a value. It is at most as deep as its readers admit: 128 levels.
     pub(super) fn value(&self, value: &Value) -> String {
         let [null, yes, no] = self.words;
         match value {
@@ -46,27 +46,27 @@ impl Style<'_> {
     }
 }
 
-/// JSON with a space after each comma and colon, as people write it.
+/// Writes JSON with a space after each comma and colon, as people write it.
 pub(crate) fn spaced(value: &Value) -> String {
     Style { comma: ", ", colon: ": ", words: WORDS, key: &quote, string: &quote }.value(value)
 }
 
-/// `value` as Python writes it, with `mark` around strings. No mark stands in it, nor a backtick that could end a fence.
+/// Writes `value` in Python, with `mark` around strings. It holds no mark, nor a backtick that could end a fence.
 pub(super) fn python(value: &Value, mark: char) -> String {
     let string = |text: &str| string(text, mark);
     let words = ["None", "True", "False"];
     Style { comma: ", ", colon: ": ", words, key: &string, string: &string }.value(value)
 }
 
-/// What JSON escapes in a string, Python reads the same way.
+/// Writes a string with the escapes of JSON, which Python reads the same way.
 fn string(text: &str, mark: char) -> String {
     let json = quote(text).replace('`', "\\u0060");
-    // Each quote of JSON has a backslash of its own, and so has each mark then.
+    // Each quote of JSON has a backslash of its own; each mark then gets one.
     let inner = json.get(1..json.len().saturating_sub(1)).unwrap_or("").replace("\\\"", "\"");
     in_python(&format!("{mark}{}{mark}", inner.replace(mark, &format!("\\{mark}"))))
 }
 
-/// May Python have a parameter of this name?
+/// Returns whether Python may have a parameter of this name.
 pub(super) fn is_identifier(name: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",

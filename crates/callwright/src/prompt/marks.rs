@@ -1,7 +1,7 @@
-//! The marks by which models and their templates are steered, taken apart where other people's text holds them.
+//! Parts the marks by which models and their templates are steered, in other people's text.
 //!
-//! In goes text that nobody vouches for (a tool's result, a description); out comes text in which no mark stands
-//! whole: a backslash parts each of them. Nothing is lost, [`restore`] gives the text back to the byte.
+//! Text that nobody vouches for (a tool's result, a description) goes in; text in which no mark stands whole comes out:
+//! a backslash parts each of them. Nothing is lost, [`restore`] gives the text back to the byte.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use callwright_json::quote;
 
 use crate::syntax::marks::fit;
 
-/// What begins a mark behind `<` or `</`, in lower case: tags and special tokens of all dialects and templates.
+/// The beginnings of marks behind `<` or `</`, in lower case: tags and special tokens of all dialects and templates.
 const TAGS: &[&str] = &[
     "|",
     "tool",
@@ -62,7 +62,7 @@ const TAGS: &[&str] = &[
     "api_call",
     "execute_tool",
 ];
-/// What begins a mark behind `[` or `[/`, in lower case.
+/// The beginnings of marks behind `[` or `[/`, in lower case.
 const BRACKETS: &[&str] = &[
     "inst]",
     "tool_",
@@ -77,7 +77,7 @@ const BRACKETS: &[&str] = &[
     "sys]",
     "e~[",
 ];
-/// What begins a mark that is led by no bracket, and where backslashes part it.
+/// The beginnings of marks without a bracket in front, each with the place of its backslash.
 const BARE: &[(&str, usize)] = &[
     // `functools[{…}]`
     ("functools[", 9),
@@ -100,7 +100,7 @@ const BARE: &[(&str, usize)] = &[
     // `-> tool/function_call⏎[{…}]`
     ("-> tool/function_call", 2),
 ];
-/// The words that begin a turn in templates of plain text: at the start of a line, with a colon behind them.
+/// The words that begin a turn in templates of plain text, at the start of a line, with a colon behind them.
 const SPEAKERS: &[&str] = &[
     "user",
     "human",
@@ -114,16 +114,17 @@ const SPEAKERS: &[&str] = &[
     "ai",
     "bot",
 ];
-/// The headings that do so behind `### `.
+/// The headings that begin a turn behind `### `.
 const HEADINGS: &[&str] =
     &["instruction", "question", "user", "human", "input", "response", "assistant", "system"];
 
-/// `text` without marks: `<|im_end|>` → `<\|im_end|>`, `[INST]` → `[\INST]`, `User:` → `User\:` at the start of a line.
+/// Returns `text` without marks: `<|im_end|>` → `<\|im_end|>`, `[INST]` → `[\INST]`, `User:` → `User\:` at the start of
+/// a line.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
     rewrite(Cow::Borrowed(text), mark, Backslash::Put)
 }
 
-/// The text that [`neutralise`] was given.
+/// Returns the text that [`neutralise`] was given.
 pub fn restore(text: &str) -> Cow<'_, str> {
     restored(Cow::Borrowed(text))
 }
@@ -132,29 +133,29 @@ pub(super) fn restored(text: Cow<'_, str>) -> Cow<'_, str> {
     rewrite(text, mark, Backslash::Taken)
 }
 
-/// Text without line breaks and control characters.
+/// Returns text without line breaks and control characters.
 pub(super) fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The name as far as it can stand in a tag or a label.
+/// Returns the name as far as it can stand in a tag or a label.
 pub(super) fn tag_name(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).collect()
 }
 
-/// JSON without marks: `<` and the bracket of a mark are escaped. It says the same.
+/// Returns the same JSON without marks: `<` and the bracket of a mark are escaped.
 pub(super) fn in_json(json: &str) -> String {
     in_python(&json.replace('<', "\\u003c"))
 }
 
-/// `text` as a string of JSON in which no mark stands.
+/// Returns `text` as a string of JSON in which no mark stands.
 pub(super) fn quoted(text: &str) -> String {
     in_json(&quote(text))
 }
 
-/// The literal of a Python string without marks: a character of each is escaped, its bracket, or the first one behind the
-/// place where it is parted. It says the same.
+/// Returns the same literal of a Python string without marks. One character of each is escaped: its bracket, or the
+/// first one behind the place that parts it.
 pub(super) fn in_python(literal: &str) -> String {
     escaped(literal, |at, byte| {
         let head = mark(literal, at, false)?;
@@ -162,7 +163,7 @@ pub(super) fn in_python(literal: &str) -> String {
     })
 }
 
-/// `literal` with an escape for the character at each place that `place` names: it is asked for each byte.
+/// Returns `literal` with an escape for the character at each place that `place` returns, once for each byte.
 pub(super) fn escaped(literal: &str, mut place: impl FnMut(usize, u8) -> Option<usize>) -> String {
     let mut out = String::with_capacity(literal.len());
     let mut from = 0;
@@ -179,16 +180,17 @@ pub(super) fn escaped(literal: &str, mut place: impl FnMut(usize, u8) -> Option<
     out
 }
 
-/// What becomes of the backslash behind the head of a mark.
+/// The change to the backslash behind the head of a mark.
 #[derive(Clone, Copy)]
 pub(super) enum Backslash {
-    /// It is put there, and parts the mark.
+    /// A backslash goes in, and parts the mark.
     Put,
-    /// What was put there is taken away.
+    /// The backslash that went in is taken away.
     Taken,
 }
 
-/// Goes from mark to mark: `mark` finds the end of the head of one at a place, and is told whether a line begins there.
+/// Rewrites the text from mark to mark. `mark` gets the text, a place and whether a line begins there, and returns the
+/// end of a mark's head.
 pub(super) fn rewrite<'t>(
     text: Cow<'t, str>,
     mark: impl Fn(&str, usize, bool) -> Option<usize>,
@@ -219,7 +221,7 @@ pub(super) fn rewrite<'t>(
     Cow::Owned(out)
 }
 
-/// The end of the head of the mark at `at`: where backslashes part it from its rest, or may.
+/// Returns the end of the head of the mark at `at`: the place at which backslashes part it from its rest, or may.
 fn mark(text: &str, at: usize, line_start: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let first = *bytes.get(at)?;
@@ -243,13 +245,13 @@ fn mark(text: &str, at: usize, line_start: bool) -> Option<usize> {
     }
 }
 
-/// What stands at `at`, or behind the backslashes there.
+/// Returns the bytes at `at`, or behind the backslashes there.
 fn unparted(bytes: &[u8], at: usize) -> &[u8] {
     let rest = bytes.get(at..).unwrap_or(&[]);
     rest.get(rest.iter().take_while(|&&byte| byte == b'\\').count()..).unwrap_or(&[])
 }
 
-/// A mark is read whatever the case of its letters and the width of its bars.
+/// Returns whether `rest` begins with one of `starts`, in any case of the letters and width of the bars.
 fn begins(rest: &[u8], starts: &[&str]) -> bool {
     starts.iter().any(|start| matches!(fit(rest, start), Ok(Some(_))))
 }
@@ -261,12 +263,12 @@ fn bare(bytes: &[u8], at: usize) -> Option<usize> {
         (begins(rest, &[start]) && begins(unparted(bytes, at + head), &[end])).then_some(at + head)
     };
     let head = BARE.iter().find_map(parted)?;
-    // Behind the arrows stands a name, or there is no call.
+    // A name stands behind the arrows, or there is no call.
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
     (!rest.starts_with(b">") || unparted(bytes, head).get(1).is_some_and(is_name)).then_some(head)
 }
 
-/// The end of the word that begins a turn, or that announces calls: ``Action: ```json``.
+/// Returns the end of the word that begins a turn, or that announces calls: ``Action: ```json``.
 fn turn(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let word = rest.iter().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();

@@ -1,7 +1,7 @@
-//! A conversation for a server that knows no tools: calls and results become text, the prompt comes in front.
+//! Renders a conversation for a server that knows no tools: calls and results become text, the prompt comes in front.
 //!
-//! In go the messages of a chat completion request; out come messages of the roles system, user and assistant.
-//! What is not about tools is passed on as it is: fields that are not known, parts that are not text.
+//! The messages of a chat completion request go in; messages of the roles system, user and assistant come out. All that
+//! does not concern tools stays as it is: unknown fields, parts that are not text.
 
 use std::collections::HashMap;
 
@@ -19,18 +19,18 @@ use crate::tools::ToolSet;
 pub struct Rendered {
     /// The messages.
     pub messages: Vec<Value>,
-    /// The calls that the prompt shows: an answer that only says one back is no call.
+    /// The calls that the prompt shows: an answer that only repeats one is not a call.
     pub examples: Examples,
 }
 
 /// Renders the `messages` of a request that offers `tool_set`.
 ///
-/// - The prompt follows the first system message's own text, or is the first message. Where the server's template
-///   has no system role, all of that stands in front of the first user turn.
+/// - The prompt follows the first system message's own text, or is the first message. If the server's template has no
+///   system role, all of that stands in front of the first user turn.
 /// - `tool_calls` (and the older `function_call`) of an assistant's message follow its text, in `dialect`.
-/// - Results that follow one another become one turn in the form of `dialect`; the user says it, unless
+/// - Results that follow one another become one turn in the form of `dialect`, in the user's role unless
 ///   [`Speaking::result_role`]. Their text is neutralised: see [`PromptDialect::neutralise`].
-/// - Whatever else a message holds stays; a message that is no object stays too.
+/// - All else in a message stays; a message that is not an object stays too.
 pub fn render_messages(
     dialect: &PromptDialect,
     tool_set: &ToolSet,
@@ -80,12 +80,12 @@ struct Turns<'a> {
     speaking: &'a Speaking,
     form: &'a Results,
     done: Vec<Value>,
-    /// What system messages said, waiting for a user turn to stand in front of.
+    /// The texts of system messages, which wait for a user turn to stand in front of.
     preface: Vec<Value>,
 }
 
 impl Turns<'_> {
-    /// A system message, the rest of which is `message`.
+    /// Adds a system message with the other fields of `message`.
     fn system(&mut self, content: Value, mut message: Map) {
         let is_first = self.done.is_empty() && self.preface.is_empty();
         if !self.speaking.system_role || self.speaking.alternate && !is_first {
@@ -97,7 +97,7 @@ impl Turns<'_> {
         self.done.push(Value::Object(message));
     }
 
-    /// The results of tools, as one turn, in the order of the calls.
+    /// Adds the results of tools, as one turn, in the order of the calls.
     fn results(&mut self, told: Vec<ToolResult>) {
         if told.is_empty() {
             return;
@@ -145,7 +145,7 @@ impl Turns<'_> {
     }
 
     fn finish(mut self) -> Vec<Value> {
-        // No user turn came: what the system said is then one.
+        // Without a user turn, the system's texts become one.
         if !self.preface.is_empty() {
             self.push(message("user", json!("")));
         }
@@ -153,31 +153,31 @@ impl Turns<'_> {
     }
 }
 
-/// A message that `role` says.
+/// Makes a message of `role`.
 fn message(role: &str, content: Value) -> Map {
     [("role".to_owned(), json!(role)), ("content".to_owned(), content)].into_iter().collect()
 }
 
-/// What a message says.
+/// Returns the content of a message.
 fn content(message: &Map) -> Value {
     message.get("content").cloned().unwrap_or_default()
 }
 
 /// A call that an assistant's message made.
 struct Made<'m> {
-    /// The how manieth of the conversation it is.
+    /// The call's number in the conversation, from 0.
     number: usize,
-    /// The how manieth of its answer.
+    /// The call's number in its answer, from 0.
     index: usize,
     name: &'m str,
 }
 
 /// A tool's result, as a part of a turn.
 struct ToolResult {
-    /// That of its call; none for a result of no call.
+    /// The number of its call; `None` for a result of no call.
     number: Option<usize>,
     text: String,
-    /// What of it is not text.
+    /// The parts that are not text.
     others: Vec<Value>,
 }
 
@@ -185,7 +185,7 @@ fn is_system(message: &Value) -> bool {
     matches!(message.get("role").and_then(Value::as_str), Some("system" | "developer"))
 }
 
-/// The assistant's message with its calls as text; they are remembered in `made` by their ids.
+/// Returns the assistant's message with its calls as text, and keeps them in `made` by their ids.
 fn assistant<'m>(
     dialect: &PromptDialect,
     tool_set: &ToolSet,
@@ -214,7 +214,7 @@ fn assistant<'m>(
     rendered
 }
 
-/// The arguments are JSON text; some servers' clients hand on an object.
+/// Returns a call's name and arguments. The arguments are JSON text, but some servers' clients hand on an object.
 fn name_and_arguments(function: &Value) -> (String, String) {
     let name = function.get("name").and_then(Value::as_str).unwrap_or("");
     let arguments = match function.get("arguments") {
@@ -225,7 +225,7 @@ fn name_and_arguments(function: &Value) -> (String, String) {
     (name.to_owned(), arguments)
 }
 
-/// A result: its text in the dialect, and what is not text as it is.
+/// Returns a result: its text in the dialect, and its other parts as they are.
 fn result(dialect: &PromptDialect, message: &Map, made: &HashMap<&str, Made<'_>>) -> ToolResult {
     let call = message.get("tool_call_id").and_then(Value::as_str).and_then(|id| made.get(id));
     let named = || message.get("name").and_then(Value::as_str).unwrap_or("the tool");
@@ -249,7 +249,7 @@ fn text_of(part: &Value) -> Option<&str> {
     part.get("type").is_some_and(|kind| kind == "text").then(|| part.get("text")?.as_str())?
 }
 
-/// One content of two.
+/// Joins two contents.
 fn joined(before: Value, after: Value) -> Value {
     joined_by(before, after, "\n\n")
 }

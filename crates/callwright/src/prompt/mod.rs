@@ -1,10 +1,10 @@
-//! Speaking to models whose server knows no tools: the tools, the calls and the results as text.
+//! Speaks to models whose server knows no tools: the tools, the calls and the results as text.
 //!
-//! In go tool definitions and a conversation; out come the texts of one dialect and the conversation without
-//! anything that such a server would not know. Descriptions, names and results are other people's text: whatever
-//! stands in them, they cannot end the block that they stand in, begin a turn, or hold a mark of any dialect.
+//! Tool definitions and a conversation go in. The texts of one dialect come out, and the conversation without anything
+//! that such a server would not know. Descriptions, names and results are other people's text: they cannot end the
+//! block around them, begin a turn, or hold a mark of any dialect.
 //!
-//! How a dialect is spoken is data, a [`PromptFormat`]; what reading makes of it is what was said.
+//! The speech of a dialect is data, a [`PromptFormat`]; reading the written text gives the same calls.
 
 mod marks;
 mod own_marks;
@@ -34,21 +34,21 @@ use crate::constrain::{Constraint, PROSE_KEY};
 use crate::grammar::template::fill;
 use crate::tools::{Tool, ToolChoice, ToolSet};
 
-/// How to speak to a model: what the request wants, and what the server's template can take.
+/// The way to speak to a model: the demands of the request, and the limits of the server's template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speaking {
-    /// Which tools may or must be called.
+    /// The tools that may or must be called.
     pub choice: ToolChoice,
-    /// May one answer hold several calls?
+    /// One answer may hold several calls.
     pub parallel: bool,
-    /// What the server will hold the answer to, if anything: the prompt says so.
+    /// The constraint under which the server will put the answer, if any: the prompt says so.
     pub constraint: Option<Constraint>,
-    /// Does the template know system turns? If not, what they say stands in front of the first user turn.
+    /// The template knows system turns. If not, their text stands in front of the first user turn.
     pub system_role: bool,
-    /// Must user and assistant turns alternate? Neighbours of the same role then become one.
+    /// User and assistant turns must alternate: neighbours of the same role become one.
     pub alternate: bool,
-    /// Does the template know the role in which the dialect's models were trained to get results? If not, the user says
-    /// them: a template that knows no tools drops other roles, or fails on them.
+    /// The template knows the role in which the dialect's models got results in training. If not, the user says them: a
+    /// template that knows no tools drops other roles, or fails on them.
     pub result_role: bool,
 }
 
@@ -68,13 +68,13 @@ impl Default for Speaking {
 /// The text that teaches tools, and the calls that it shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prompt {
-    /// The text; empty where no tool may be called.
+    /// The text; empty if no tool may be called.
     pub text: String,
-    /// Its examples, by which an echo of one is known.
+    /// Its examples, by which an echo of one is recognised.
     pub examples: Examples,
 }
 
-/// The prompt that teaches in `dialect` those of `tool_set` that may be called.
+/// Returns the prompt that teaches in `dialect` the tools of `tool_set` that may be called.
 pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) -> Prompt {
     let tools = speaking.choice.tools(tool_set);
     if tools.is_empty() {
@@ -100,7 +100,7 @@ pub fn prompt(dialect: &PromptDialect, tool_set: &ToolSet, speaking: &Speaking) 
     Prompt { text: text + &demand(dialect, speaking, &tools), examples }
 }
 
-/// The form of a call: the one that the dialect's template shows, else one of the caller's tools.
+/// Returns the form of a call: that of the dialect's template, or else a call of one of the caller's tools.
 fn shown(dialect: &PromptDialect, examples: &Examples) -> String {
     match examples.iter().next() {
         Some(_) if !dialect.speech().example.is_empty() => dialect.speech().example.to_string(),
@@ -109,19 +109,19 @@ fn shown(dialect: &PromptDialect, examples: &Examples) -> String {
     }
 }
 
-/// What to answer where no tool helps.
+/// Returns the advice for an answer without a tool.
 fn otherwise(speaking: &Speaking) -> String {
     match (speaking.choice.is_required(), speaking.constraint) {
         (true, _) => String::new(),
         (false, Some(_)) => {
-            // A value shown here is one that small models say back.
+            // Small models repeat a value that is shown here.
             format!("Only if no tool can help, answer in words under the key \"{PROSE_KEY}\".\n\n")
         }
         (false, None) => "Only if no tool can help, answer in plain text.\n\n".to_owned(),
     }
 }
 
-/// What the request asks for beyond offering the tools.
+/// Returns the demands of the request beyond offering the tools.
 fn demand(dialect: &PromptDialect, speaking: &Speaking, tools: &[&Tool]) -> String {
     let mut demand = match (speaking.choice.is_required(), tools) {
         (false, _) => String::new(),
@@ -139,12 +139,12 @@ fn demand(dialect: &PromptDialect, speaking: &Speaking, tools: &[&Tool]) -> Stri
     demand
 }
 
-/// The system prompt that teaches `tool_set` in `dialect`, with all choices open; empty where there are no tools.
+/// Returns the system prompt that teaches `tool_set` in `dialect`, with all choices open; empty without tools.
 pub fn render(dialect: &PromptDialect, tool_set: &ToolSet) -> String {
     prompt(dialect, tool_set, &Speaking::default()).text
 }
 
-/// The prompt as one text for models without system turns: the user's first words follow it.
+/// Returns the prompt as one text for models without system turns: the user's first words follow it.
 pub fn render_with_user(dialect: &PromptDialect, tool_set: &ToolSet, user: &str) -> String {
     match render(dialect, tool_set) {
         prompt if prompt.is_empty() => format!("User: {user}"),
@@ -152,15 +152,15 @@ pub fn render_with_user(dialect: &PromptDialect, tool_set: &ToolSet, user: &str)
     }
 }
 
-/// A call as a model of this dialect should have written it, for the history that goes back to it.
+/// Writes a call as a model of this dialect should have written it, for the history that goes back to it.
 ///
 /// `arguments` is the strict JSON text of an object, as in [`Acceptance`](crate::Acceptance). A call of a tool in
-/// `tool_set` is read back as the same call, whatever its arguments hold.
+/// `tool_set` reads back as the same call, with any arguments.
 pub fn call(dialect: &PromptDialect, tool_set: &ToolSet, name: &str, arguments: &str) -> String {
     calls(dialect, tool_set, &[(name.to_owned(), arguments.to_owned())])
 }
 
-/// The result of a call of `name` as the text that goes back to the model. Its marks are parted: see
+/// Writes the result of a call of `name` as the text that goes back to the model. Its marks are parted: see
 /// [`PromptDialect::neutralise`].
 pub fn tool_result(dialect: &PromptDialect, name: &str, result: &str) -> String {
     let form = &dialect.speech().results;

@@ -1,7 +1,7 @@
-//! The marks of a caller's own dialects, parted in other people's text like those that are built in.
+//! Parts the marks of a caller's own dialects in other people's text, like the built-in ones.
 //!
-//! A mark is known by what it begins with, up to its first place holder or blank. Backslashes inside do not hide it, so
-//! that what was parted can be joined again, to the byte, whatever the text held before.
+//! The beginning of a mark, up to its first place holder or blank, identifies it. Backslashes inside do not hide it, so
+//! that a parted mark can be joined again, to the byte, in any text.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,12 +10,12 @@ use super::marks::{Backslash, escaped, neutralise, rewrite};
 use crate::dialect::Dialects;
 use crate::syntax::marks::fit;
 
-/// What the marks of the caller's own dialects begin with: the first character, and the rest.
+/// The beginnings of the marks of the caller's own dialects: the first character, and the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OwnMarks(Vec<(Box<str>, Box<str>)>);
 
 impl OwnMarks {
-    /// Those of all own dialects of the set, and what stands around their results.
+    /// Collects the marks of all own dialects of the set, and those around their results.
     pub(super) fn of(dialects: &Dialects) -> OwnMarks {
         let is_own = |head: &String| matches!(neutralise(head), Cow::Borrowed(_));
         let own = dialects.records().iter().filter_map(|record| Some(record.markup.as_ref()?.heads(record)));
@@ -27,17 +27,17 @@ impl OwnMarks {
         OwnMarks(heads.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    /// `text` with a backslash behind the first character of each mark.
+    /// Returns `text` with a backslash behind the first character of each mark.
     pub(super) fn part<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         self.rewrite(text, Backslash::Put)
     }
 
-    /// The text that [`part`](OwnMarks::part) was given.
+    /// Returns the text that [`part`](OwnMarks::part) was given.
     pub(super) fn join<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         self.rewrite(text, Backslash::Taken)
     }
 
-    /// JSON in whose strings the first character of each mark is escaped. It says the same.
+    /// Returns the same JSON, with the first character of each mark in its strings escaped.
     pub(super) fn in_json(&self, json: String) -> String {
         if self.0.is_empty() {
             return json;
@@ -46,7 +46,7 @@ impl OwnMarks {
         escaped(&json, |at, byte| {
             let is_plain = in_string && !is_behind && !matches!(byte, b'"' | b'\\');
             in_string ^= byte == b'"' && !is_behind;
-            // Behind a backslash stands a part of an escape.
+            // A part of an escape stands behind a backslash.
             is_behind = byte == b'\\' && !is_behind;
             (is_plain && self.head_at(&json, at).is_some()).then_some(at)
         })
@@ -56,7 +56,7 @@ impl OwnMarks {
         if self.0.is_empty() { text } else { rewrite(text, |text, at, _| self.head_at(text, at), backslash) }
     }
 
-    /// The end of the first character of the mark at `at`, if one stands there.
+    /// Returns the end of the first character of the mark at `at`, if one stands there.
     fn head_at(&self, text: &str, at: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         self.0.iter().find_map(|(first, rest)| {

@@ -1,4 +1,4 @@
-//! Results of calls as text. They are other people's words: whatever stands in them, they cannot leave their place.
+//! Writes results of calls as text. They are other people's words, which cannot leave their place.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use super::calls::naming;
 use super::marks::quoted;
 use crate::grammar::template::fill;
 
-/// One result by the form of its dialect, of the call of `name` that was the `index`th of its answer.
+/// Writes one result in the form of its dialect, for the call of `name` with this `index` in its answer.
 pub(super) fn result(dialect: &PromptDialect, name: &str, index: usize, content: &str) -> String {
     let parted = dialect.neutralise(content);
     fill(&dialect.speech().results.result, |slot| match slot {
@@ -18,7 +18,7 @@ pub(super) fn result(dialect: &PromptDialect, name: &str, index: usize, content:
     })
 }
 
-/// What names the tool in front of its result.
+/// Writes the text that names the tool in front of its result.
 pub(super) fn label(dialect: &PromptDialect, name: &str, index: usize) -> String {
     fill(&dialect.speech().results.label, |slot| named(dialect, slot, name, index))
 }
@@ -32,7 +32,7 @@ fn named(dialect: &PromptDialect, slot: &str, name: &str, index: usize) -> Optio
     })
 }
 
-/// A fence is ended by none that is shorter.
+/// Returns a fence that the content cannot end: a shorter fence does not end it.
 fn fence(content: &str) -> String {
     let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.saturating_add(1).max(3))

@@ -1,4 +1,4 @@
-//! A tool as a declaration with strings between marks of their own, as Gemma's templates list it:
+//! Writes a tool as a declaration with strings between marks of their own, as Gemma's templates list it:
 //!
 //! ```text
 //! declaration:get_weather{description:<|"|>Get the weather<|"|>,parameters:{properties:{city:{description:<|"|>Where
@@ -22,7 +22,7 @@ pub(super) fn told(tool: &Tool, mark: &str) -> String {
     )
 }
 
-/// The keywords that models know, then `type` in capitals.
+/// Writes the keywords that models know, then `type` in capitals.
 fn schema_told(root: &Value, schema: &Value, mark: &str, depth: usize) -> String {
     let schema = resolve(root, schema);
     let mut parts: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! How one tool is told to a model, in each of the forms that dialects know.
+//! Writes one tool's definition for a model, in each of the forms that dialects know.
 
 mod declaration;
 mod python;
@@ -19,10 +19,10 @@ use super::own_marks::OwnMarks;
 use crate::grammar::template::fill;
 use crate::tools::Tool;
 
-/// How deep schemas are followed.
+/// Most levels of a schema that are written.
 const MAX_DEPTH: usize = 6;
 
-/// The tools as `listing` has them, without the marks of the caller's own dialects.
+/// Writes the tools in the form of `listing`, without the marks of the caller's own dialects.
 pub(super) fn listed(listing: &Listing, tools: &[&Tool], own_marks: &OwnMarks) -> String {
     let each: Vec<String> = tools
         .iter()
@@ -64,38 +64,38 @@ fn wrapped(tool: &Tool) -> Value {
     json!({"type": "function", "function": function(tool)})
 }
 
-/// The schema that `schema` refers to, through at most a few references.
+/// Returns the schema that `schema` refers to, through at most a few references.
 fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let target = |schema: &&'s Value| referred(root, schema);
     std::iter::successors(Some(schema), target).take(MAX_DEPTH + 1).last().unwrap_or(schema)
 }
 
-/// The schema that `schema` refers to.
+/// Returns the schema that `schema` refers to.
 pub(super) fn referred<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
     root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 
-/// The members of an object's schema: name, schema, and whether it is required.
+/// Returns the members of an object's schema: name, schema, and whether it is required.
 pub(super) fn members(schema: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
     let is_required = |name: &str| schema.as_object().is_some_and(|own| required(own).any(|n| n == name));
     let members = schema.get("properties").and_then(Value::as_object);
     members.into_iter().flatten().map(move |(name, member)| (name.as_str(), member, is_required(name)))
 }
 
-/// How a form tells the types of values.
+/// The rules by which a form writes the types of values.
 struct Types {
-    /// How deep they are followed.
+    /// Most levels of a type.
     depth: usize,
-    /// What stands for all that is deeper.
+    /// The type of all deeper values.
     any: &'static str,
-    /// Tells the values that a schema lists.
+    /// Writes the values that a schema lists.
     values: fn(&[Value]) -> String,
-    /// Tells a schema, at its depth, that lists neither values nor other schemas.
+    /// Writes a schema, at its depth, that lists neither values nor other schemas.
     plain: fn(&Value, &Value, usize) -> String,
 }
 
 impl Types {
-    /// The type of what fits `schema`, which stands so deep in `root`.
+    /// Returns the type of the values that fit `schema`, which stands at this depth in `root`.
     fn of(&self, root: &Value, schema: &Value, depth: usize) -> String {
         let schema = resolve(root, schema);
         if self.depth < depth {
@@ -116,12 +116,12 @@ impl Types {
     }
 }
 
-/// `"a" | "b"`
+/// Writes alternatives: `"a" | "b"`
 fn alternatives(values: &[Value]) -> String {
     values.iter().map(|value| in_json(&value.to_string())).collect::<Vec<_>>().join(" | ")
 }
 
-/// The type that a schema names, or several, each as `one` says it.
+/// Returns the type that a schema names, or several, each in the words of `one`.
 fn of_type(schema: &Value, one: impl Fn(&str) -> String) -> String {
     match schema.get("type") {
         Some(Value::String(word)) => one(word),
@@ -137,12 +137,12 @@ fn description_of(schema: &Value) -> &str {
     schema.get("description").and_then(Value::as_str).unwrap_or("")
 }
 
-/// Other people's words on one line, without marks.
+/// Returns other people's words on one line, without marks.
 fn clean(text: &str) -> String {
     neutralise(&one_line(text)).into_owned()
 }
 
-/// A name as it stands in code: itself, or a JSON string where it is no word.
+/// Returns a name as it stands in code: itself, or a JSON string if it is not a word.
 fn name_in_code(name: &str) -> String {
     if !name.is_empty() && tag_name(name) == name { name.to_owned() } else { quoted(name) }
 }

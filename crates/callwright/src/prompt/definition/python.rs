@@ -1,4 +1,4 @@
-//! A tool as a function of Python: its signature, and a docstring that describes it and its parameters.
+//! Writes a tool as a function of Python: its signature, and a docstring that describes it and its parameters.
 
 use crate::value::Value;
 
@@ -7,17 +7,17 @@ use super::super::marks::{neutralise, one_line};
 use super::{Types, description_of, members, of_type, resolve};
 use crate::tools::Tool;
 
-/// `list[str]`, `Literal["a", "b"]`
+/// The types of Python: `list[str]`, `Literal["a", "b"]`
 const TYPES: Types = Types { depth: 4, any: "Any", values: literals, plain };
 
-/// `def name(…):` with the description and the parameters' descriptions as its docstring.
+/// Writes `def name(…):` with the description and the parameters' descriptions as its docstring.
 pub(super) fn told(tool: &Tool) -> String {
     let root = tool.schema().value();
     let schema = resolve(root, root);
     let members: Vec<_> = members(schema).collect();
 
     let (mut signature, mut documented) = (Vec::new(), Vec::new());
-    // Python wants parameters without default first; a star lets them stand in the order of declaration.
+    // Python needs parameters without default first; a star allows the order of declaration.
     if !members.is_sorted_by_key(|(.., is_required)| !is_required) {
         signature.push("*".to_owned());
     }
@@ -34,7 +34,7 @@ pub(super) fn told(tool: &Tool) -> String {
             signature.push(format!("{name}: {kind}{default}"));
             documented.extend((!description.is_empty()).then(|| format!("{name}: {description}")));
         } else {
-            // Not a name that Python can have for a parameter.
+            // Python cannot have a parameter of this name.
             others = Some("**others".to_owned());
             let need = if is_required { "required" } else { "optional" };
             let key = python(&Value::from(name), '"');
@@ -87,12 +87,12 @@ fn plain(root: &Value, schema: &Value, depth: usize) -> String {
     of_type(schema, one)
 }
 
-/// Text that cannot end the fence around it.
+/// Returns text that cannot end the fence around it.
 fn in_fence(text: &str) -> String {
     neutralise(&text.replace("```", "'''")).into_owned()
 }
 
-/// Text that can end neither the docstring nor the fence around it.
+/// Returns text that can end neither the docstring nor the fence around it.
 fn in_docstring(line: &str) -> String {
     let line = in_fence(&line.replace('\\', "\\\\").replace("\"\"\"", "'''"));
     // A quote at the end would run into the closing ones.

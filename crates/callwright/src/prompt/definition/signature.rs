@@ -1,4 +1,4 @@
-//! A tool in a few lines of words, for models that do better with words than with schemas:
+//! Writes a tool in a few lines of words, for models that do better with words than with schemas:
 //!
 //! ```text
 //! get_weather: Get the current weather
@@ -11,7 +11,7 @@ use crate::value::{Number, Value};
 use super::{MAX_DEPTH, Types, alternatives, clean, description_of, members, of_type, resolve};
 use crate::tools::Tool;
 
-/// `array of string`, `"a" | "b"`, `integer, at least 1, at most 10`
+/// The types in words: `array of string`, `"a" | "b"`, `integer, at least 1, at most 10`
 const TYPES: Types = Types { depth: MAX_DEPTH, any: "any", values: alternatives, plain };
 
 pub(super) fn told(tool: &Tool) -> String {
@@ -60,8 +60,8 @@ fn plain(root: &Value, schema: &Value, depth: usize) -> String {
     words
 }
 
-/// ±(2^53 - 1), where JavaScript's integers end. Its makers of schemas write that at every integer; to a model such a
-/// bound says nothing, and a small one forgets the question over it.
+/// Returns whether the bound is ±(2^53 - 1), the end of JavaScript's integers. Its makers of schemas write that at
+/// every integer. Such a bound tells a model nothing, and a small one forgets the question over it.
 fn is_end_of_integers(bound: &Number) -> bool {
     const END: u64 = (1 << 53) - 1;
     bound.as_i64().is_some_and(|bound| bound.unsigned_abs() == END)

@@ -1,4 +1,4 @@
-//! A tool as a type of TypeScript, its descriptions as comments:
+//! Writes a tool as a type of TypeScript, its descriptions as comments:
 //!
 //! ```text
 //! // Get the weather
@@ -25,7 +25,7 @@ pub(super) fn told(tool: &Tool) -> String {
     format!("{}type {name} = ({}) => any;", comment(tool.description()), parameter.unwrap_or_default())
 }
 
-/// Each line of a description as a comment, and a line break behind it.
+/// Writes each line of a description as a comment, with a line break behind it.
 fn comment(description: &str) -> String {
     let lines = description.lines().map(clean).filter(|line| !line.is_empty());
     lines.map(|line| format!("// {line}\n")).collect()

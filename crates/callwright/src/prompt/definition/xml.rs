@@ -1,4 +1,4 @@
-//! A tool as nested elements, as Qwen3-Coder's template lists it:
+//! Writes a tool as nested elements, as Qwen3-Coder's template lists it:
 //!
 //! ```text
 //! <function>
@@ -45,14 +45,14 @@ pub(super) fn told(tool: &Tool) -> String {
     lines.join("\n")
 }
 
-/// What else a schema says, as JSON.
+/// Writes the other keywords of a schema, as JSON.
 fn others(schema: &Value, told: &[&str]) -> Vec<String> {
     let members = schema.as_object().into_iter().flatten();
     let others = members.filter(|(key, _)| !told.contains(&key.as_str()) && is_word(key));
     others.map(|(key, value)| element(key, &in_json(&value.to_string()))).collect()
 }
 
-/// Only words are tags; a keyword that is none, such as `$defs`, is told by what refers to it.
+/// Returns whether a keyword is a word, and so may be a tag. Others, such as `$defs`, are resolved by their references.
 fn is_word(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -61,7 +61,7 @@ fn element(tag: &str, content: &str) -> String {
     format!("<{tag}>{content}</{tag}>")
 }
 
-/// Other people's text, which cannot end the element around it.
+/// Returns other people's text, which cannot end the element around it.
 fn in_element(text: &str) -> String {
     clean(text).replace("</", "<\\/")
 }
