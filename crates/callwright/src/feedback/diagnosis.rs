@@ -1,8 +1,8 @@
-//! The diagnosis of a text that should be JSON: what a strict reader says, what is wrong, and a way to repair it.
+//! The diagnosis of a text that should be JSON: the words of a strict reader, the fault, and a way to repair it.
 //!
-//! Where the tolerant reader is sure of one reading, its repairs are the diagnosis. Where it is not, the
-//! place at which the strict reader stopped is followed back to a suspect. Strings are read as strings in
-//! both, so a bracket or a quote inside one is never counted.
+//! If the tolerant reader is sure of one reading, its repairs are the diagnosis. If not, the search goes from the place
+//! at which the strict reader stopped back to a suspect. Both read strings as strings, so a bracket or a quote inside
+//! one never counts.
 
 use callwright_json::{AnyValue, Options, Reading, RepairKind, Span, read_with, strict};
 
@@ -11,16 +11,16 @@ use super::json_loads::{JsonLoadsError, scan};
 use super::suspect::{completed, of_reading, of_stop};
 use super::trouble::Trouble;
 
-/// What is wrong with a text that `json.loads` does not take.
+/// The fault of a text that `json.loads` does not take.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
-    /// What `json.loads` says.
+    /// The error of `json.loads`.
     pub error: JsonLoadsError,
-    /// What is wrong; where several things are, the one to begin with.
+    /// The fault; the first one to repair if there are several.
     pub trouble: Trouble,
     /// The suspect place, in bytes of the text.
     pub at: Span,
-    /// What the text could be instead.
+    /// The text in a form that is JSON.
     pub fix: Option<Fix>,
 }
 
@@ -29,12 +29,12 @@ pub struct Diagnosis {
 pub struct Fix {
     /// The whole fixed text.
     pub text: String,
-    /// Is it the only way to read the text, whatever the schema? If not, it is an example.
+    /// The fix is the only way to read the text under any schema. If not, it is an example.
     pub certain: bool,
 }
 
-/// Diagnoses `text`; `None` if `json.loads` takes it. A text that was `cut` off gets no fix: nobody knows
-/// how it would have gone on.
+/// Diagnoses `text`; `None` if `json.loads` takes it. A text that was `cut` off gets no fix: nobody knows how it would
+/// have gone on.
 pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
     let stop = scan(text).err()?;
     let parse = read_with(text, &AnyValue, &Options { cut, ..Options::default() });
@@ -49,26 +49,26 @@ pub fn diagnose(text: &str, cut: bool) -> Option<Diagnosis> {
 }
 
 impl Diagnosis {
-    /// What the model should know, one sentence per line.
+    /// Returns advice for the model, one sentence per line.
     pub fn hints(&self, text: &str) -> Vec<String> {
         self.trouble.hints(Position::of(text, self.at.range().start).offset)
     }
 
-    /// For a person: the line of `text` with the suspect place, and carets under it with what is wrong there.
+    /// Draws for a person: the line of `text` with the suspect place, and carets under it with the fault.
     pub fn drawing(&self, text: &str) -> String {
         draw(text, self.at, &self.trouble.label())
     }
 }
 
 impl Fix {
-    /// What the tolerant reader made of a text, knowing no schema.
+    /// Makes the fix from a reading without a schema.
     fn of(reading: &Reading<'_>) -> Fix {
         let guessed = [RepairKind::AddQuote, RepairKind::EscapeQuote, RepairKind::QuoteValue];
         let certain = !reading.repairs.iter().any(|r| guessed.contains(&r.kind));
         Fix { text: reading.text.to_string(), certain }
     }
 
-    /// The fixed text around the first change to `source`, on one line, at most about 100 characters.
+    /// Returns the fixed text around the first change to `source`, on one line, at most about 100 characters.
     pub fn snippet(&self, source: &str) -> String {
         const BEFORE: usize = 30;
         const LEN: usize = 100;

@@ -2,9 +2,9 @@
 
 use callwright_json::Span;
 
-/// The most characters of a line that are shown.
+/// Most characters of a line in a drawing.
 const WIDTH: usize = 100;
-/// How many of them stand before the place, on a line that is longer.
+/// Number of them before the place, on a longer line.
 const BEFORE: usize = 60;
 
 /// The line and the column of a place, both from 1, in characters.
@@ -19,7 +19,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of byte `at` of `text`; of the end, where `at` lies behind it.
+    /// Returns the position of byte `at` of `text`; of the end, if `at` lies behind it.
     pub fn of(text: &str, at: usize) -> Position {
         let before = text.get(..at).unwrap_or(text);
         Position {
@@ -30,7 +30,7 @@ impl Position {
     }
 }
 
-/// Two lines: the line of `text` in which `at` begins, and carets under `at` with the label behind them.
+/// Draws two lines: the line of `text` in which `at` begins, and carets under `at` with the label behind them.
 ///
 /// ```text
 ///   {"a": 1}}
@@ -47,7 +47,8 @@ pub(super) fn draw(text: &str, at: Span, label: &str) -> String {
     format!("  {head}{shown}{tail}\n  {:indent$}{} {label}", "", "^".repeat(width))
 }
 
-/// The `len` characters of `text` from the character `from` on, on one line, and dots for what is left out before and behind.
+/// Returns the `len` characters of `text` from the character `from` on, on one line, with dots for the parts before and
+/// behind.
 pub(super) fn window(text: &str, from: usize, len: usize) -> (&'static str, String, &'static str) {
     let dots = |is_left_out: bool| if is_left_out { "…" } else { "" };
     // Tabs and other control characters would move a caret away from its place.

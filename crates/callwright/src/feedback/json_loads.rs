@@ -1,17 +1,17 @@
-//! What CPython's `json.loads` says about a text that is not JSON.
+//! The errors of CPython's `json.loads` for a text that is not JSON.
 //!
-//! A text goes in; out come the message and the place, as `json.JSONDecodeError` of CPython 3.11 has them.
-//! Models have read that wording a million times, so that is how they are told. One pass, no recursion.
+//! A text goes in; the message and the place come out, as in `json.JSONDecodeError` of CPython 3.11. Models have read
+//! that wording a million times, so they get it. One pass, no recursion.
 //!
-//! `json.loads` is not quite strict: it takes `NaN`, `Infinity` and `-Infinity`, half a surrogate pair, and
-//! one key twice; so does this. It gives up on nesting past the interpreter's recursion limit and on
-//! integers of more than 4300 digits, with errors of another type; this does not.
+//! `json.loads` is not quite strict: it takes `NaN`, `Infinity` and `-Infinity`, half a surrogate pair, and one key
+//! twice; so does this module. It fails on nesting past the interpreter's recursion limit and on integers of more than
+//! 4300 digits, with errors of another type; this module does not.
 
 use callwright_json::Span;
 
 use super::drawing::Position;
 
-/// The error that `json.loads` raises for `text`; `None` if it takes it.
+/// Returns the error that `json.loads` raises for `text`; `None` if it takes it.
 ///
 /// ```
 /// let error = callwright::json_loads_error(r#"{"é": 1}}"#).unwrap();
@@ -43,25 +43,25 @@ impl std::fmt::Display for JsonLoadsError {
     }
 }
 
-/// Where a scan stopped, and what it knew there.
+/// The stop of a scan, and the scan's knowledge there.
 #[derive(Debug)]
 pub(super) struct Stop<'t> {
     pub(super) text: &'t str,
     pub(super) complaint: Complaint,
     /// The place in bytes.
     pub(super) at: usize,
-    /// The brackets that close what is open there, outermost first.
+    /// The brackets that close the open ones, outermost first.
     pub(super) open: Vec<u8>,
     /// The token in front of the place.
     pub(super) before: Token,
-    /// Where the last string began.
+    /// The place at which the last string began.
     pub(super) string: usize,
 }
 
-/// The last token that was read.
+/// The last token before a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// None yet.
+    /// There is no token yet.
     Start,
     /// An opening bracket.
     Opener,
@@ -75,7 +75,7 @@ pub(super) enum Token {
     Value,
 }
 
-/// What `json.loads` complains about.
+/// The complaint of `json.loads`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Complaint {
     ExtraData,
@@ -113,17 +113,17 @@ impl Stop<'_> {
         JsonLoadsError { message: self.complaint.message(), position: offset, line, column, at: self.at }
     }
 
-    /// The closing brackets of all that is open, innermost first.
+    /// Returns the closing brackets of all open ones, innermost first.
     pub(super) fn closers(&self) -> String {
         self.open.iter().rev().map(|closer| char::from(*closer)).collect()
     }
 
-    /// Is the innermost open bracket that of an object?
+    /// Returns whether the innermost open bracket belongs to an object.
     pub(super) fn is_in_object(&self) -> bool {
         self.open.last() == Some(&b'}')
     }
 
-    /// The string that misled the reader: it stopped in it, or right behind it.
+    /// Returns the string that misled the reader, which stopped in it, or right behind it.
     pub(super) fn string(&self) -> Option<Span> {
         match (self.complaint, self.before) {
             (Complaint::Comma | Complaint::Colon, Token::String(string)) => Some(string),
@@ -136,7 +136,7 @@ impl Stop<'_> {
     }
 }
 
-/// Reads `text` as `json.loads` does, up to the end or to the first thing that it does not take.
+/// Reads `text` as `json.loads` does, up to the end or to the first byte that it does not take.
 pub(super) fn scan(text: &str) -> Result<(), Stop<'_>> {
     let (complaint, before) = (Complaint::Value, Token::Start);
     let mut scan = Stop { text, complaint, at: 0, open: Vec::new(), before, string: 0 };
@@ -229,8 +229,8 @@ impl Stop<'_> {
                     return Ok(());
                 }
                 [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
-                // CPython wants something behind the digits: a text that ends there is a bad escape, not an
-                // unterminated string.
+                // CPython needs a byte behind the digits: a text that ends there is a bad escape, not an unterminated
+                // string.
                 [b'\\', b'u', a, b, c, d, _, ..] if [a, b, c, d].iter().all(|b| b.is_ascii_hexdigit()) => {
                     self.at += 6;
                 }
@@ -256,7 +256,7 @@ impl Stop<'_> {
     }
 }
 
-/// The length of the longest number at the start of `rest`, as CPython's scanner takes it: `1.` is `1`.
+/// Returns the length of the longest number at the start of `rest`, as CPython's scanner takes it: `1.` is `1`.
 fn number_len(rest: &[u8]) -> Option<usize> {
     let digits =
         |from: usize| rest.get(from..).unwrap_or(&[]).iter().take_while(|b| b.is_ascii_digit()).count();

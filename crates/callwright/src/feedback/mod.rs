@@ -1,8 +1,8 @@
-//! What the model should do next about a call that may not run.
+//! Advises the model about a call that may not run.
 //!
-//! A [`Refusal`] goes in; out comes a [`Feedback`]: what is wrong, where, and one way to fix it, as
-//! fields for programs and as texts for three readers: a model that writes its calls as text, a model that
-//! calls natively, and a person. Nothing here decides anything.
+//! A [`Refusal`] goes in; a [`Feedback`] comes out: the fault, its place, and one way to fix it. It has fields for
+//! programs and texts for three readers: a model that writes its calls as text, a model that calls natively, and a
+//! person. This module decides nothing.
 
 mod diagnosis;
 mod drawing;
@@ -28,48 +28,48 @@ use crate::shape::keys;
 use crate::value::Value;
 use crate::verdict::{NATIVE, Reason, Refusal, ShapeError};
 
-/// How much of a block the model is shown, in characters.
+/// Most characters of a block that the model sees.
 const BLOCK_SHOWN: usize = 100;
-/// How much of each reading of an ambiguous call the model is shown, in characters.
+/// Most characters of each reading of an ambiguous call that the model sees.
 const READING_SHOWN: usize = 200;
-/// How many declared tools the model is told of.
+/// Most declared tools that the model sees.
 const TOOLS_SHOWN: usize = 30;
 
-/// What the model should do next about one refused call.
+/// The advice for the model about one refused call.
 #[derive(Clone, Debug, Default)]
 pub struct Feedback {
     /// The stable name of the reason: [`Reason::code`].
     pub code: &'static str,
     /// The id that the upstream gave the call, if any.
     pub id: Option<String>,
-    /// Which call of the answer it is, counted from 1.
+    /// The call's number in the answer, counted from 1.
     pub number: usize,
-    /// The tool that it names, as far as that can be read.
+    /// The name of its tool, as far as it can be read.
     pub name: Option<String>,
     /// The name of the dialect that the call was written in.
     pub dialect: Cow<'static, str>,
     /// The payload as the model wrote it; all places are places in it.
     pub block: String,
-    /// What is wrong, in one line: `Extra data`, `path must be a string`.
+    /// The fault, in one line: `Extra data`, `path must be a string`.
     pub message: String,
-    /// What `json.loads` says, where the block is meant to be JSON and is not.
+    /// The error of `json.loads`, if the block is meant as JSON and is not.
     pub json_error: Option<JsonLoadsError>,
-    /// What is wrong with such a block.
+    /// The fault of such a block.
     pub trouble: Option<Trouble>,
     /// The suspect place, in bytes of the block.
     pub at: Option<Span>,
-    /// What the model should know or do, one sentence each, without full stop.
+    /// The advice for the model, one sentence each, without full stop.
     pub hints: Vec<String>,
     /// The block, fixed.
     pub fix: Option<Fix>,
     /// The readings of an ambiguous call, as strict JSON.
     pub readings: Vec<String>,
-    /// The tools that the model may call, where it named another one.
+    /// The tools that the model may call, if it named another one.
     pub tools: Vec<String>,
 }
 
 impl Refusal {
-    /// What the model should do next.
+    /// Returns the advice for the model.
     ///
     /// ```
     /// use callwright::{Reason, Refusal};
@@ -106,7 +106,7 @@ impl Refusal {
             Reason::NotOffered { offered } => blank.not_offered(offered),
             Reason::Ambiguous { readings } => Feedback {
                 message: match readings.len() {
-                    // What stands in tags is refused with the nearest reading at hand.
+                    // A refusal for the marks of a call in tags has only the nearest reading at hand.
                     0 | 1 => String::from("The call can be read in more than one way"),
                     n => format!("The call can be read in {n} ways"),
                 },
@@ -135,7 +135,7 @@ impl Feedback {
             self.at = Some(found.at);
             self.fix = found.fix;
         } else {
-            // `json.loads` takes the block, or it is written in another language.
+            // `json.loads` takes the block, or the block is in another language.
             let own =
                 if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
             let first = diagnostics.first().or(own.first());
@@ -220,13 +220,12 @@ impl Feedback {
         Feedback { message, hints, at, tools, ..self }
     }
 
-    /// Is the call broken as JSON, or as the JSON form of a call?
+    /// Returns whether the call is broken as JSON, or as the JSON form of a call.
     fn is_about_json(&self) -> bool {
         self.json_error.is_some() || self.code == "shape"
     }
 
-    /// What is wrong, for a model that writes its calls as text: without frame, without line break at the
-    /// end.
+    /// Returns the error for a model that writes its calls as text: without frame, without line break at the end.
     ///
     /// ```text
     /// Tool call 1: Invalid JSON at position 61
@@ -257,7 +256,7 @@ impl Feedback {
         lines.join("\n")
     }
 
-    /// The fix, where the hint alone does not say what to write.
+    /// Returns the fix, if the hint alone does not tell the model what to write.
     fn example(&self) -> Option<String> {
         if let Some(Trouble::ExtraClosers(_) | Trouble::MissingClosers(_)) = self.trouble {
             return None;
@@ -267,14 +266,13 @@ impl Feedback {
         Some(format!("{how}: {}", fix.snippet(&self.block)))
     }
 
-    /// The message of role `user` that carries the error to a model that writes its calls as text.
+    /// Returns the message of role `user` that carries the error to a model that writes its calls as text.
     pub fn user_message(&self) -> String {
         prompt_calls::framed(&self.error(), std::slice::from_ref(self))
     }
 
-    /// The content of the message of role `tool` that answers this call's id, for a model that calls
-    /// natively: a JSON object with `error` and, where there is more to say, `hint`, `fix`, `readings` and
-    /// `tools`.
+    /// Returns the content of the message of role `tool` that answers this call's id, for a model that calls natively.
+    /// It is a JSON object with `error` and, if they have content, `hint`, `fix`, `readings` and `tools`.
     ///
     /// ```text
     /// {"error": "Invalid JSON: Extra data: line 1 column 9 (char 8)", "hint": "You have 1 extra closing braces }"}
@@ -286,7 +284,7 @@ impl Feedback {
             (Some(error), _) => format!("Invalid JSON: {error}"),
             (None, _) => self.message.clone(),
         };
-        // What does not fit the schema is said in full by the error itself.
+        // The error itself names the whole violation of a schema.
         let has_hint = self.code != "invalid" && !self.hints.is_empty();
         let listed = |texts: Vec<String>| (!texts.is_empty()).then(|| Value::from(texts));
         let readings = self.readings.iter().map(|reading| shortened(reading, READING_SHOWN));
@@ -300,19 +298,19 @@ impl Feedback {
         spaced(&members.into_iter().filter_map(|(key, said)| Some((key, said?))).collect())
     }
 
-    /// What the model is told, in the channel that it used: [`tool_result`](Feedback::tool_result) for a native call,
+    /// Returns the text for the model, in its own channel: [`tool_result`](Feedback::tool_result) for a native call,
     /// [`user_message`](Feedback::user_message) for one in the text.
     pub fn message_to_model(&self) -> String {
         if self.dialect == NATIVE { self.tool_result() } else { self.user_message() }
     }
 
-    /// The suspect place by line and column of the block.
+    /// Returns the suspect place by line and column of the block.
     pub fn position(&self) -> Option<Position> {
         self.at.map(|at| Position::of(&self.block, at.range().start))
     }
 }
 
-/// For a person: the call, what is wrong with it, and the suspect place under a caret.
+/// The text for a person: the call, its fault, and the suspect place under a caret.
 ///
 /// ```text
 /// tool call 1 (`run_code`, json_fence): not valid JSON at line 1, column 44
@@ -343,7 +341,7 @@ impl fmt::Display for Feedback {
     }
 }
 
-/// What to say about a problem that `json.loads` would not see, and what to do about it.
+/// Returns the message and the advice about a problem that `json.loads` would not see.
 fn told(problem: Problem) -> (&'static str, Option<&'static str>) {
     match problem {
         Problem::NoValue => ("There is no call in it", Some("Send the call as one JSON object")),
@@ -376,7 +374,7 @@ fn told(problem: Problem) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Is `block` JSON as far as it goes, rather than a call expression or markup? `[f(a=1)]` is not.
+/// Returns whether `block` is JSON so far, rather than a call expression or markup: `[f(a=1)]` is not.
 fn is_meant_as_json(block: &str) -> bool {
     let inner = block.trim_start().trim_start_matches(['[', ' ', '\n', '\r', '\t']);
     let word = inner.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
@@ -384,7 +382,7 @@ fn is_meant_as_json(block: &str) -> bool {
     !is_call && !inner.starts_with('<')
 }
 
-/// The name that Python has for a type of JSON Schema, as it stands in `block`.
+/// Returns Python's name for a type of JSON Schema, as it stands in `block`.
 fn python_type(kind: &str, block: &str) -> &'static str {
     match kind {
         "string" => "str",
@@ -397,14 +395,14 @@ fn python_type(kind: &str, block: &str) -> &'static str {
     }
 }
 
-/// Where the arguments stand in a block that is strict JSON.
+/// Returns the place of the arguments in a block that is strict JSON.
 fn arguments_span(block: &str) -> Option<Span> {
     let tree = strict(block).ok()?;
     let call = tree.root(block);
     keys::ARGUMENTS.iter().find_map(|key| call.get(key)).map(|value| value.span())
 }
 
-/// The names of tools, as many as the model is told of.
+/// Lists the names of tools, as many as the model sees.
 fn listed(tools: &[String]) -> String {
     match tools.split_at_checked(TOOLS_SHOWN) {
         Some((shown, more @ [_, ..])) => format!("{}, and {} more", shown.join(", "), more.len()),
@@ -412,7 +410,7 @@ fn listed(tools: &[String]) -> String {
     }
 }
 
-/// The first `len` characters, and `...` if that is not all.
+/// Returns the first `len` characters, and `...` if there are more.
 fn shortened(text: &str, len: usize) -> String {
     match text.char_indices().nth(len) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
@@ -420,7 +418,7 @@ fn shortened(text: &str, len: usize) -> String {
     }
 }
 
-/// For the middle of a line: `The call …` → `the call …`, but `JSON …` stays.
+/// Returns the text for the middle of a line: `The call …` → `the call …`, but `JSON …` stays.
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     let (first, second) = (chars.next(), chars.clone().next());

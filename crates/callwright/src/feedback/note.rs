@@ -1,4 +1,4 @@
-//! What is said to the model about calls that are right: a line about one that ran although it was not written well, and a
+//! The texts for the model about calls that are right: a line about one that ran though it was not well written, and a
 //! question about those that may be shown as well as made.
 
 use callwright_json::tally;
@@ -10,7 +10,7 @@ use crate::verdict::{Acceptance, Outcome, ShownBy};
 const NAME_AS_TAG: &str = "toolname_tag";
 
 impl Acceptance {
-    /// What the model should do better next time, in one line; nothing where the call was well formed.
+    /// Returns advice for the next call, in one line; `None` if this one was well formed.
     pub fn note(&self) -> Option<String> {
         if self.dialect == NAME_AS_TAG {
             return Some(String::from("Note: Please use <function> tags, not function name tags"));
@@ -38,7 +38,7 @@ impl Acceptance {
 }
 
 impl Outcome {
-    /// The notes about all accepted calls, each one once.
+    /// Returns the notes about all accepted calls, each one once.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for note in self.calls().filter_map(Acceptance::note) {
@@ -49,9 +49,9 @@ impl Outcome {
         notes
     }
 
-    /// What to ask the model about its [unsure](crate::Acceptance::unsure) calls, also those that
-    /// [stay in the text](ShownBy::Unsure), as its user's next words: to make them alone, or not at all. Nothing where it
-    /// has none. It names their tools and says nothing of their arguments.
+    /// Returns the question to the model about its [unsure](crate::Acceptance::unsure) calls, also those that
+    /// [stay in the text](ShownBy::Unsure): make them alone, or not at all. It is the user's next turn, and `None`
+    /// without such calls. It names their tools and not their arguments.
     ///
     /// ```
     /// use callwright::{Context, ToolSet, parse};

@@ -1,4 +1,4 @@
-//! The door for loops that take calls out of a text and give errors back as the next user turn.
+//! The door for loops that take calls out of a text and return errors as the next user turn.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::tools::ToolSet;
 use crate::verdict::{Acceptance, Outcome, Verdict};
 
-/// Finds the tool calls in `text`, and tests each before any is run: what is not well formed is an error that
+/// Finds the tool calls in `text`, and tests each before any is run. A call that is not well formed is an error that
 /// teaches the model, never a guess.
 ///
 /// - `(calls, None)`: all calls are right.
@@ -21,7 +21,7 @@ pub fn prompt_tool_calls(tools: &ToolSet, text: &str) -> (Vec<Acceptance>, Optio
     calls_or_error(parse(tools, text, &[], &context))
 }
 
-/// The calls of an outcome, and the error to give back to the model, as [`prompt_tool_calls`] has them.
+/// Returns the calls of an outcome, and the error for the model, as [`prompt_tool_calls`] does.
 pub fn calls_or_error(outcome: Outcome) -> (Vec<Acceptance>, Option<PromptError>) {
     let (mut calls, mut feedback) = (Vec::new(), Vec::new());
     for verdict in outcome.verdicts {
@@ -35,17 +35,17 @@ pub fn calls_or_error(outcome: Outcome) -> (Vec<Acceptance>, Option<PromptError>
     (calls, error)
 }
 
-/// What is wrong with the calls of one answer. Its `Display` is the error that the model is to see.
+/// The faults of the calls of one answer. Its `Display` is the error that the model sees.
 #[derive(Clone, Debug)]
 pub struct PromptError {
     /// The refused calls, in their order.
     pub feedback: Vec<Feedback>,
-    /// Is there no right call beside them?
+    /// No call beside them is right.
     none_right: bool,
 }
 
 impl PromptError {
-    /// The message of role `user` that carries the error to the model.
+    /// Returns the message of role `user` that carries the error to the model.
     pub fn user_message(&self) -> String {
         framed(&self.to_string(), &self.feedback)
     }
@@ -55,8 +55,8 @@ impl PromptError {
     }
 }
 
-/// The errors of all refused calls, an empty line between them. The headline stands only where it is true:
-/// there is JSON, and nothing of it could be parsed into a call.
+/// The errors of all refused calls, with an empty line between them. The headline stands only if it is true: there is
+/// JSON, and nothing of it could be parsed into a call.
 impl fmt::Display for PromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.none_right && self.is_about_json() {
@@ -67,8 +67,8 @@ impl fmt::Display for PromptError {
     }
 }
 
-/// The error of all of `feedback` in the frame that tells the model what to do with it. Braces are not what is wrong with a
-/// call that is right as JSON, and a call of a tool that there is not is no call to be fixed.
+/// Returns the error of all of `feedback` in the frame that advises the model. The advice about braces stands only with
+/// broken JSON, and a call of an unknown tool is not one to fix.
 pub(super) fn framed(error: &str, feedback: &[Feedback]) -> String {
     let (kind, advice) = if feedback.iter().any(Feedback::is_about_json) {
         (" JSON", "Please fix the JSON and try again. Ensure proper brace matching: { and }")

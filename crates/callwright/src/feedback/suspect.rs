@@ -1,4 +1,5 @@
-//! What is wrong with a text and where: what the tolerant reader repaired, or else what stands where the strict one stopped.
+//! Finds the fault of a text and its place: from the repairs of the tolerant reader, or else from the stop of the
+//! strict one.
 //!
 //! `{"code": "print("hello")"}`: the strict reader stops at `h`, the tolerant one escapes the quote in front of it.
 
@@ -13,8 +14,8 @@ const CLOSERS: [char; 2] = ['}', ']'];
 /// Literals of other languages.
 const FOREIGN: [&str; 5] = ["True", "False", "None", "nil", "undefined"];
 
-/// What the repairs of a reading say was wrong, and where. Wrapping counts only where nothing else was wrong; of
-/// several things, the first is told. `None` where none of the repairs has a name.
+/// Returns the fault that the repairs of a reading show, and its place. Wrapping counts only without other faults;
+/// among several, the first counts. `None` if none of the repairs has a name.
 pub(super) fn of_reading(stop: &Stop<'_>, reading: &Reading<'_>) -> Option<(Trouble, Span)> {
     let kinds = tally(&reading.repairs).into_iter().map(|(kind, _)| kind);
     let (around, within): (Vec<RepairKind>, Vec<RepairKind>) = kinds.partition(|kind| is_surrounding(*kind));
@@ -22,7 +23,7 @@ pub(super) fn of_reading(stop: &Stop<'_>, reading: &Reading<'_>) -> Option<(Trou
         let repairs: Vec<&Repair> = reading.repairs.iter().filter(|repair| repair.kind == kind).collect();
         Some((of_repairs(stop.text, kind, &repairs)?, first_run(&repairs)))
     })?;
-    // What is told of a string without end is where it begins.
+    // The place of a string without end is its beginning.
     let open = stop.string().filter(|string| string.start < at.start && at.start <= string.end);
     Some(match (&trouble, open) {
         (Trouble::MissingQuote, Some(string)) => unclosed(stop, string),
@@ -30,7 +31,7 @@ pub(super) fn of_reading(stop: &Stop<'_>, reading: &Reading<'_>) -> Option<(Trou
     })
 }
 
-/// What `repairs`, all of one kind, say was wrong.
+/// Returns the fault that `repairs`, all of one kind, show.
 fn of_repairs(text: &str, kind: RepairKind, repairs: &[&Repair]) -> Option<Trouble> {
     let put = || repairs.iter().map(|repair| &*repair.put).collect::<String>();
     let replaced = || repairs.iter().map(|repair| repair.at.of(text)).collect::<String>();
@@ -55,7 +56,7 @@ fn of_repairs(text: &str, kind: RepairKind, repairs: &[&Repair]) -> Option<Troub
         RepairKind::DropComment => Trouble::Comment,
         RepairKind::DropRepeat => Trouble::SeveralValues,
         RepairKind::SwapPunctuation if put().starts_with(',') => Trouble::MissingComma,
-        // Not where it stands twice, `"a":: 1`.
+        // A colon that stands twice is not missing: `"a":: 1`.
         RepairKind::SwapPunctuation if put().starts_with(':') && !replaced().contains(':') => {
             Trouble::MissingColon
         }
@@ -64,14 +65,14 @@ fn of_repairs(text: &str, kind: RepairKind, repairs: &[&Repair]) -> Option<Troub
     })
 }
 
-/// The bytes of the first of `repairs`, and of those that follow it without a gap.
+/// Returns the bytes of the first of `repairs`, and of those that follow it without a gap.
 fn first_run(repairs: &[&Repair]) -> Span {
     let mut places = repairs.iter().map(|repair| repair.at);
     let first = places.next().unwrap_or_default();
     places.fold(first, |run, at| if at.start == run.end { Span { end: at.end, ..run } } else { run })
 }
 
-/// What is wrong where the strict reader stopped, by what it wanted there and what stands there.
+/// Returns the fault at the stop of the strict reader, by the token that it needed and the text there.
 pub(super) fn of_stop(stop: &Stop<'_>) -> (Trouble, Span) {
     let (text, at) = (stop.text, stop.at);
     let rest = text.get(at..).unwrap_or("");
@@ -135,7 +136,7 @@ pub(super) fn of_stop(stop: &Stop<'_>) -> (Trouble, Span) {
     }
 }
 
-/// Has `string` taken in what stands behind it? `"a": "x, "b": 1`, `"a: "x"`, `"x⏎"b": 1`.
+/// Returns whether `string` has swallowed the text behind it: `"a": "x, "b": 1`, `"a: "x"`, `"x⏎"b": 1`.
 fn has_swallowed(stop: &Stop<'_>, string: Span) -> bool {
     let rest = stop.text.get(stop.at..).unwrap_or("");
     match stop.complaint {
@@ -149,25 +150,25 @@ fn has_swallowed(stop: &Stop<'_>, string: Span) -> bool {
     }
 }
 
-/// A closing bracket that does not belong to the innermost open one.
+/// Returns the fault of a closing bracket that does not belong to the innermost open one.
 fn of_closer(stop: &Stop<'_>, closer: char) -> (Trouble, Span) {
     let (closers, at) = (stop.closers(), stop.at);
     match closers.split_once(closer) {
-        // {"a": [1, 2}: an outer one is closed, so the inner ones are not.
+        // {"a": [1, 2}: an outer bracket is closed, so the inner ones are missing.
         Some((inner, _)) => (Trouble::MissingClosers(inner.to_owned()), Span::at(at)),
         None => (Trouble::WrongCloser(closers.chars().next().unwrap_or('}')), Span::new(at, at + 1)),
     }
 }
 
-/// `string` has no end.
+/// Returns the fault of a `string` without end.
 fn unclosed(stop: &Stop<'_>, string: Span) -> (Trouble, Span) {
     let is_open = stop.complaint == Complaint::Unterminated;
     let missing = if is_open { before_closers(stop).1 } else { String::new() };
     (Trouble::UnclosedString(missing), Span { end: string.start + 1, ..string })
 }
 
-/// Where the closing brackets begin that stand at the end of `text`, as far as they are those of what is open, and the
-/// ones that are missing in front of them.
+/// Returns the start of the closing brackets at the end of `text` that close open ones, and the brackets that are
+/// missing in front of them.
 fn before_closers(stop: &Stop<'_>) -> (usize, String) {
     let mut missing = stop.closers();
     let mut before = stop.text.trim_end_matches(JSON_SPACE);
@@ -178,8 +179,8 @@ fn before_closers(stop: &Stop<'_>) -> (usize, String) {
     (before.len(), missing)
 }
 
-/// The text with its last string ended before the closing brackets at its end, and with those that are missing; `None` where
-/// something else is wrong with it.
+/// Returns the text with its last string ended before the closing brackets at its end, and with the missing ones.
+/// `None` if it has another fault.
 pub(super) fn completed(stop: &Stop<'_>) -> Option<String> {
     let text = stop.text;
     if stop.complaint == Complaint::Comma && stop.at == text.len() {
@@ -200,7 +201,7 @@ pub(super) fn completed(stop: &Stop<'_>) -> Option<String> {
     Some(format!("{fixed}\"{missing}{}", text.get(end..)?))
 }
 
-/// Does `rest` begin with a key and its colon?
+/// Returns whether `rest` begins with a key and its colon.
 fn is_key(rest: &str) -> bool {
     let mut parts = rest.splitn(3, '"').skip(2);
     parts.next().is_some_and(|behind| behind.trim_start_matches(JSON_SPACE).starts_with(':'))

@@ -1,69 +1,69 @@
-//! What is wrong with a text that should be JSON, in words for the model and for a person.
+//! The faults of a text that should be JSON, in words for the model and for a person.
 
-/// What is wrong with a text that should be JSON. The stable name for programs is [`Trouble::code`].
+/// The fault of a text that should be JSON. [`Trouble::code`] gives the stable name for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// Closing brackets too many, as they stand: `}}`.
+    /// There are too many closing brackets, these: `}}`.
     ExtraClosers(String),
-    /// Closing brackets that are missing, in the order in which they belong there: `]}`.
+    /// Closing brackets are missing, these in this order: `]}`.
     MissingClosers(String),
-    /// A closing bracket of the wrong sort; this one is needed.
+    /// A closing bracket is of the wrong sort; this one is needed.
     WrongCloser(char),
-    /// An opening bracket too many.
+    /// There is one opening bracket too many.
     ExtraOpener,
-    /// A string without closing quote, and the closing brackets that are missing besides.
+    /// A string has no closing quote, and these closing brackets are missing besides.
     UnclosedString(String),
-    /// A quote inside a string that is not escaped, so that it ends the string.
+    /// A quote inside a string is not escaped, so that it ends the string.
     BareQuote,
     /// A quote is missing here.
     MissingQuote,
-    /// Quotes of another sort than `"`.
+    /// Quotes are of another sort than `"`.
     ForeignQuotes,
-    /// A comma too many.
+    /// There is one comma too many.
     ExtraComma,
-    /// No comma between two values.
+    /// There is no comma between two values.
     MissingComma,
-    /// No colon between key and value.
+    /// There is no colon between key and value.
     MissingColon,
-    /// No value where one is needed.
+    /// There is no value where one is needed.
     MissingValue,
-    /// A key without quotes.
+    /// A key has no quotes.
     BareKey,
-    /// A text without quotes.
+    /// A text has no quotes.
     BareText,
-    /// A word or number of another language: `True`, `.5`.
+    /// A word or number belongs to another language: `True`, `.5`.
     ForeignLiteral,
-    /// A raw line break or other control character inside a string.
+    /// A string holds a raw line break or another control character.
     RawControl,
-    /// A backslash that begins no JSON escape.
+    /// A backslash begins no JSON escape.
     BadEscape,
-    /// A comment.
+    /// The text holds a comment.
     Comment,
-    /// Text or markup around the JSON.
+    /// Text or markup stands around the JSON.
     Surroundings,
-    /// More than one value.
+    /// There is more than one value.
     SeveralValues,
-    /// The end in the middle of a value; the closing brackets that are missing besides.
+    /// The text ends in the middle of a value; these closing brackets are missing besides.
     Cut(String),
-    /// No JSON at all.
+    /// There is no JSON at all.
     NoJson,
-    /// Something else.
+    /// The fault is another one.
     Other,
 }
 
 impl Trouble {
-    /// The stable, kebab-case name.
+    /// Returns the stable, kebab-case name.
     pub fn code(&self) -> &'static str {
         self.words().0
     }
 
-    /// A few words to stand under a caret.
+    /// Returns a few words to stand under a caret.
     pub fn label(&self) -> String {
         self.filled(self.words().1, 0)
     }
 
-    /// The name, and the words under a caret.
+    /// Returns the name, and the words under a caret.
     fn words(&self) -> (&'static str, &'static str) {
         match self {
             Trouble::ExtraClosers(closers) if closers.len() == 1 => {
@@ -95,13 +95,12 @@ impl Trouble {
         }
     }
 
-    /// What the model should know, one sentence per line. `position` counts the characters before the
-    /// suspect place.
+    /// Returns advice for the model, one sentence per line. `position` counts the characters before the suspect place.
     pub(super) fn hints(&self, position: usize) -> Vec<String> {
         const MISSING: &str = "You're missing {count} {sort}";
         let hint = match self {
-            // The count says what to do, and where is said above it: the wording that models were taught
-            // with stays as it is.
+            // The count tells the model what to do, and the line above tells the place. The wording that models were
+            // taught with stays.
             Trouble::ExtraClosers(_) => "You have {count} extra {sort}",
             Trouble::MissingClosers(_) => MISSING,
             Trouble::WrongCloser(_) => "The closing bracket {here} must be {brackets}",
@@ -141,7 +140,7 @@ impl Trouble {
         [hint].into_iter().chain(missing).map(|hint| self.filled(hint, position)).collect()
     }
 
-    /// `template` with what the words in braces stand for.
+    /// Fills the words in braces into `template`.
     fn filled(&self, template: &str, position: usize) -> String {
         let brackets = match self {
             Trouble::ExtraClosers(closers)
