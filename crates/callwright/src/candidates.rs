@@ -67,8 +67,8 @@ fn read(text: &str, names: &BTreeSet<String>, context: &Context<'_>) -> Outcome 
     ToolSet::from_value(&tools).map(|tools| parse(&tools, text, &[], context)).unwrap_or_default()
 }
 
-/// Returns the values of keys that name a tool, and the words in front of a bracket at the start of a line, of a list
-/// or of an element.
+/// Returns the possible names of tools: the values of keys that name one, and words in front of a bracket. Such a word
+/// begins a line, a list or an element.
 fn written_names(text: &str) -> BTreeSet<String> {
     let is_noise = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ':' | '=' | '\\');
     let mut names = BTreeSet::new();

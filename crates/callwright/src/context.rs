@@ -11,7 +11,7 @@ use crate::tools::ToolChoice;
 ///
 /// let tools = ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?;
 /// let context = Context { finish_reason: Some("length"), ..Context::default() };
-/// The answer was cut off: the engine does not invent the rest.
+/// // The answer was cut off: the engine does not invent the rest.
 /// let outcome = parse(&tools, r#"<tool_call>{"name": "f", "arguments": {"a": [1"#, &[], &context);
 /// assert_eq!(outcome.refusals().next().map(|refusal| refusal.reason.code()), Some("truncated"));
 /// # Ok::<(), callwright::ToolSetError>(())

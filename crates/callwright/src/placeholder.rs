@@ -14,8 +14,8 @@ const NO_NAME: [char; 7] = ['/', '=', '"', '|', '!', '[', '<'];
 /// Texts that are placeholders by themselves.
 const WORDS: &[&str] = &["...", "…", "missing", "placeholder", "tbd", "unknown_value"];
 
-/// Returns whether an argument is a placeholder: `your_city`, `<city>`, `city="city"`, `weight=float`. An argument with
-/// more than a type in its schema is none: an `enum` may hold any word.
+/// Returns whether an argument is a placeholder: `your_city`, `<city>`, `city="city"`, `weight=float`. A schema that says
+/// more of it than its type admits any text: an `enum` may hold any word.
 pub(crate) fn has_placeholder(tool: &Tool, arguments: Value<'_>) -> bool {
     arguments.members().any(|(key, value)| {
         let (Some(key), Some(text)) = (key.as_str(), value.as_str()) else { return false };

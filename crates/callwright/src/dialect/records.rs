@@ -58,10 +58,10 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<|start|>assistant to=self<|message|>", "<|eom|>"),
 ];
 
-/// Stands for any closer of [`REASONING`]: the prompt opened the block, so its dialect is unknown.
+/// The sign for any closer of [`REASONING`]: the prompt opened the block, so its dialect is unknown.
 pub(crate) const ANY_CLOSER: &str = "";
 
-/// Stands for the closer of reasoning that an upstream keeps apart: no mark in it closes it.
+/// The sign for the closer of reasoning that an upstream keeps apart: no mark in it closes it.
 pub(crate) const FIELD: &str = "\0";
 
 /// The opener and the closer of each block that a model addresses to its user.

@@ -1,5 +1,5 @@
-//! The texts for the model about calls that are right: a line about one that ran though it was not well written, and a
-//! question about those that may be shown as well as made.
+//! The texts for the model about calls that are right: a line about one that was not well written, and a question about
+//! those that may be shown.
 
 use callwright_json::tally;
 

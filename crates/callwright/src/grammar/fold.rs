@@ -134,7 +134,7 @@ fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
     differ(own, first) || !has_namespace && differ(next, second) && second != b'>'
 }
 
-/// Stands for any word in a mark, or for none.
+/// The sign for any word in a mark, or for none.
 pub(crate) const ANY_WORD: char = '\u{1}';
 
 /// Some tokenizers write this for a blank.

@@ -45,7 +45,7 @@ pub(crate) struct Pieces {
     pub(crate) n_in_pieces: usize,
 }
 
-/// Stands for a name in a mark.
+/// The sign for a name in a mark.
 pub(crate) const NAME: &str = "{}";
 
 impl Pieces {

@@ -7,7 +7,7 @@ use crate::dialect::{Dialects, Record, is_sign};
 use crate::tools::ToolSet;
 
 impl Dialects {
-    /// Returns whether such marks may begin `text`, by its first letters: a sign, an extra letter before a sign,
+    /// Returns whether such marks may begin `text`. Its first letters are a sign, an extra letter before a sign,
     /// letters that follow the sign of a mark, or a word that is a mark.
     pub(crate) fn may_break_at(&self, text: &str) -> bool {
         let Some(first) = text.chars().next() else { return false };

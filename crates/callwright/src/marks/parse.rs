@@ -590,7 +590,7 @@ impl<'a, 't> Parser<'a, 't> {
         opener.make != Make::Whole && !before.ends_with(&tail) && front.any(|letter| Some(letter) == last)
     }
 
-    /// Returns whether another way to read a broken opener, at most as dear, takes in signs that this way leaves to the
+    /// Returns whether another reading of a broken opener, at most as dear, takes in signs that this one leaves to the
     /// value: `name="path>"` and a value, with the two last signs exchanged.
     fn has_longer(&self, opener: &Lexeme) -> bool {
         let is_sign = |letter: &char| {

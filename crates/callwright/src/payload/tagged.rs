@@ -285,8 +285,8 @@ impl Tags {
         if view.end { Ok(at) } else { Err(Incomplete) }
     }
 
-    /// Returns whether words follow on the line of the marks that close a call, the first of which ends at `behind`.
-    /// Then all of the line may belong to a value: `</parameter></function> is how it ends.</parameter></function>`.
+    /// Returns whether words follow on the line of the marks that close a call. The first mark ends at `behind`. With such
+    /// words, all of the line may belong to a value: `</parameter></function> is how it ends.</parameter></function>`.
     fn has_words_behind(
         &self,
         View { text, name, end, .. }: View<'_>,

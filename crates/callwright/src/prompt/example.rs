@@ -7,7 +7,7 @@ use super::definition::members;
 use crate::tools::Tool;
 use crate::value::{Map, Value};
 
-/// Stands for a value.
+/// The dots in the place of a value.
 const DOTS: &str = "...";
 
 /// The calls that a prompt shows: one, if there is a tool. [`Examples::echoed`] recognises an argument that was copied

@@ -274,7 +274,7 @@ fn turn(bytes: &[u8], at: usize) -> Option<usize> {
     let word = rest.iter().take(16).take_while(|byte| byte.is_ascii_alphabetic()).count();
     let behind = unparted(bytes, at + word).strip_prefix(b":")?;
     let is = |known: &&str| rest.get(..word).is_some_and(|word| word.eq_ignore_ascii_case(known.as_bytes()));
-    // In lower case it is a key of YAML more often than a turn.
+    // A word in lower case is a key of YAML more often than a turn.
     let is_speaker = rest.first().is_some_and(u8::is_ascii_uppercase) && SPEAKERS.iter().any(is);
     let calls = behind.iter().find(|byte| !byte.is_ascii_whitespace());
     let is_action = is(&"action") && calls.is_some_and(|byte| matches!(byte, b'`' | b'[' | b'{'));

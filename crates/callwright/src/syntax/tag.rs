@@ -16,9 +16,9 @@ pub(crate) const MAX_TAG: usize = 384;
 const MAX_TOKEN: usize = 48;
 /// Longest word of a tag that no dialect knows.
 const MAX_WORD: usize = 96;
-/// Stands before each tag of MiniMax M3.
+/// The mark before each tag of MiniMax M3.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
-/// Ends a tag of Kimi K3.
+/// The end of a tag of Kimi K3.
 const SEP: &str = "<|sep|>";
 
 /// The words of tags, each with its role.

@@ -216,8 +216,8 @@ impl ToolSet {
         self.tools.is_empty()
     }
 
-    /// Returns the guide for reading a call of any of these tools as one JSON value: the object with name and arguments
-    /// under all the keys that models use, `{"f": {…}}`, flat, wrapped, in a list or in a string.
+    /// Returns the guide for reading a call of any of these tools as one JSON value. It admits the object with name and
+    /// arguments under all the keys that models use, `{"f": {…}}`, flat, wrapped, in a list or in a string.
     ///
     /// It is compiled on first use.
     pub fn call_guide(&self) -> &SchemaGuide {
