@@ -35,6 +35,14 @@ enum Whole {
     Body(Body, End),
 }
 
+/// What repaired marks come to.
+enum Way<'d, R> {
+    /// A payload behind marks in front of it.
+    Payload(Opener),
+    /// Arguments in marks, and the record of these, where there is a reading.
+    Marks(Decision<'d>, Option<R>),
+}
+
 impl Scanner<'_> {
     /// Judges a body that has ended. Where only the rest of the text tells, it waits for that.
     pub(super) fn judge_marks(
@@ -239,54 +247,15 @@ impl Scanner<'_> {
             _ => None,
         };
         self.work.refuel(self.text.len());
-        let from = opener.start;
-        let len = self.text.len() - from;
-        let is_within = len <= MAX_BROKEN && self.may_repair();
-        let records = match is_read {
-            true => self.records_of(&opener, true),
-            false => self.broken_records(from, true),
-        };
-        let mut records = records.ok().filter(|_| is_within).unwrap_or_default();
-        // `<iquest_tol_call>f<arg_key>`: the marks around the call may be those of another dialect.
-        let begins_with =
-            |form: &Form| form.exact.openers.iter().any(|mark| mark.at(&self.text, from, "", "") != Ok(None));
-        let is_its = records.iter().filter_map(|record| record.form()).any(begins_with);
-        if is_read && accepted.is_none() && is_within && !is_its {
-            records.extend(self.broken_records(from, true).unwrap_or_default());
-        }
-        let mut decision = NOTHING;
-        let mut is_framed = false;
-        // The nearest dialect counts of which there is a reading.
-        for record in &records {
-            if !matches!(decision, Decision::Nothing { .. }) || !self.may_repair() {
-                break;
-            }
-            if !record.frames().is_empty()
-                && !std::mem::replace(&mut is_framed, true)
-                && let Ok(Some(mut mended)) = self.mended(from, self.text.len(), true)
-            {
+        let records = self.nearest_records(&opener, is_read, accepted.is_some());
+        let (decision, record) = match self.repaired_marks(&opener, &records, is_read) {
+            Way::Payload(mut mended) => {
                 mended.instead = own.map(|own| Box::new((opener, own)));
                 self.mode = self.mode_of(mended);
                 return Flow::On;
             }
-            let Some(own) = record.form() else { continue };
-            let trim = if is_read { opener.record.trim } else { record.trim };
-            let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
-            let (tools, fuel) = (self.names.tools(), &self.work.fuel);
-            let read_from = |from: usize| marks::read((&self.text, from), own, trim, tools, is_inside, fuel);
-            decision = read_from(from);
-            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
-            if is_read
-                && matches!(decision, Decision::Nothing { .. })
-                && let inner @ (Decision::Calls { .. } | Decision::Ambiguous { .. }) =
-                    read_from(self.call_start(&opener))
-            {
-                decision = inner;
-            }
-            if !is_read && !matches!(decision, Decision::Nothing { .. }) {
-                (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
-            }
-        }
+            Way::Marks(decision, record) => (decision, record),
+        };
         // Marks that need no repair stay what they were taken for, and so does a call that their repair leaves as it is.
         let decision = match (decision, accepted) {
             (Decision::Calls { calls, repaired, .. }, Some(arguments))
@@ -296,6 +265,9 @@ impl Scanner<'_> {
             }
             (decision, _) => decision,
         };
+        if let Some(record) = record.filter(|_| !is_read) {
+            (opener.record, opener.dialect) = (Arc::clone(record), Arc::clone(record));
+        }
         let own = match (&decision, own) {
             (Decision::Nothing { extent: Some(extent) }, Some(own)) => {
                 Some(self.case(&opener, self.text.len()).unlikely(own, *extent))
@@ -315,6 +287,65 @@ impl Scanner<'_> {
         }
         self.commit(opener, judged, out);
         Flow::On
+    }
+
+    /// The dialects whose marks the call of `opener` may have, the nearest first; none where no more may be spent. It `is_read` by
+    /// whole marks, or not.
+    fn nearest_records(&self, opener: &Opener, is_read: bool, is_accepted: bool) -> Vec<Arc<Record>> {
+        let from = opener.start;
+        if MAX_BROKEN < self.text.len() - from || !self.may_repair() {
+            return Vec::new();
+        }
+        if !is_read {
+            return self.broken_records(from, true).unwrap_or_default();
+        }
+        let mut records = self.records_of(opener, true).unwrap_or_default();
+        // `<iquest_tol_call>f<arg_key>`: the marks around the call may be those of another dialect.
+        let begins_with =
+            |form: &Form| form.exact.openers.iter().any(|mark| mark.at(&self.text, from, "", "") != Ok(None));
+        let is_its = records.iter().filter_map(|record| record.form()).any(begins_with);
+        if !is_accepted && !is_its {
+            records.extend(self.broken_records(from, true).unwrap_or_default());
+        }
+        records
+    }
+
+    /// The reading of the call of `opener` in the marks of the first of `records` of which there is one.
+    fn repaired_marks<'r>(
+        &self,
+        opener: &Opener,
+        records: &'r [Arc<Record>],
+        is_read: bool,
+    ) -> Way<'_, &'r Arc<Record>> {
+        let from = opener.start;
+        let is_inside = self.markup.delimiters.contains(&Delimiter::Tag);
+        let (tools, fuel) = (self.names.tools(), &self.work.fuel);
+        let mut decision = NOTHING;
+        let mut is_framed = false;
+        for record in records.iter().take_while(|_| self.may_repair()) {
+            if !record.frames().is_empty()
+                && !std::mem::replace(&mut is_framed, true)
+                && let Ok(Some(mended)) = self.mended(from, self.text.len(), true)
+            {
+                return Way::Payload(mended);
+            }
+            let Some(form) = record.form() else { continue };
+            let trim = if is_read { opener.record.trim } else { record.trim };
+            let read_from = |from: usize| marks::read((&self.text, from), form, trim, tools, is_inside, fuel);
+            decision = read_from(from);
+            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+            if is_read
+                && matches!(decision, Decision::Nothing { .. })
+                && let inner @ (Decision::Calls { .. } | Decision::Ambiguous { .. }) =
+                    read_from(self.call_start(opener))
+            {
+                decision = inner;
+            }
+            if !matches!(decision, Decision::Nothing { .. }) {
+                return Way::Marks(decision, Some(record));
+            }
+        }
+        Way::Marks(decision, None)
     }
 }
 

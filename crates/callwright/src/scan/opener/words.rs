@@ -141,38 +141,48 @@ impl OpenerParser<'_, '_> {
         let call = |name_end: usize| Ok(Step::Item(Sort::Call.of(Span::new(from, name_end), end)));
         match next {
             b'(' if self.resolves(from, end) => {
-                return if self.behind_definition() { Ok(Step::Nothing) } else { call(end) };
+                if self.behind_definition() {
+                    Ok(Step::Nothing)
+                } else {
+                    call(end)
+                }
             }
             // `<|python_tag|>f.call(a=1)`
             b'(' if self.free() && word.ends_with(".call") && self.resolves(from, end - ".call".len()) => {
-                return call(end - ".call".len());
+                call(end - ".call".len())
             }
-            b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => return self.call_of(end),
+            b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => self.call_of(end),
             b'(' if self.free() && matches!(word, "print" | "str" | "json.dumps") => {
-                return Ok(self.over(end + 1, Delimiter::Paren));
+                Ok(self.over(end + 1, Delimiter::Paren))
             }
-            b':' if word == "call" && self.is_begun() => return Ok(self.past(end + 1)),
+            b':' if word == "call" && self.is_begun() => Ok(self.past(end + 1)),
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
                 self.record = Some(self.of_sign(Sign::ListWord));
-                return Ok(self.past(end));
+                Ok(self.past(end))
             }
             // A name that no tool has, where those beside it say that it is meant as one.
-            b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => return call(end),
+            b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => call(end),
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
-                return Ok(self.past(end));
+                Ok(self.past(end))
             }
-            _ => {}
+            _ => self.behind_word(Span::new(from, end)),
         }
+    }
+
+    /// What stands behind a word and blanks: `x = f(…)`, `f⏎{…}`, `f: {…}`.
+    fn behind_word(&mut self, written: Span) -> Result<Step, Incomplete> {
+        let (from, end) = (written.start as usize, written.end as usize);
+        let word = written.of(self.text);
         let after = self.skip_space(end);
         let is_near = after - end < 16;
         match self.peek(after) {
             Err(Incomplete) if is_near => Err(Incomplete),
             Ok(b'=') if is_near && self.free() && is_variable(word) => Ok(self.past(after + 1)),
-            Ok(b'{') if is_near => self.word_before_brace(Span::new(from, end), after),
+            Ok(b'{') if is_near => self.word_before_brace(written, after),
             Ok(b':') if self.free() && self.resolves(from, end) => {
                 let value = self.skip_space(after + 1);
                 match self.peek(value)? {
-                    b'{' => Ok(Step::Item(Sort::Named.of(Span::new(from, end), value))),
+                    b'{' => Ok(Step::Item(Sort::Named.of(written, value))),
                     _ => Ok(Step::Nothing),
                 }
             }

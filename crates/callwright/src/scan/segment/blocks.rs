@@ -9,7 +9,8 @@ use super::prose::Found;
 use super::skip::FOREIGN;
 use crate::context::Context;
 use crate::dialect::{
-    ANSWER_HEADS, ANY_CLOSER, Anchor, FIELD, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
+    ANSWER_HEADS, ANY_CLOSER, Anchor, FIELD, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, Record,
+    TURN_MARKS, TURNS,
 };
 use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
@@ -25,6 +26,16 @@ use crate::verdict::{ShownBy, ShownCall};
 
 /// What ends a thought in a channel whose tokens were taken out.
 const BARE_FINAL: &str = "assistantfinal";
+
+/// A sign in a thought.
+enum ThoughtSign {
+    /// The mark of this length that ends it.
+    Closer(usize),
+    /// A mark that begins a call.
+    Call,
+    /// Any other sign.
+    Word,
+}
 
 impl Scanner<'_> {
     /// The block of reasoning or of speech that begins at `at`, or the end of such a block of speech.
@@ -294,53 +305,26 @@ impl Scanner<'_> {
         };
         while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(begins) {
             let at = thinking.searched + found;
-            let rest = &self.text.as_bytes()[at..];
-            if let Ok(Some(len)) = thought_ends(rest, &thinking.close) {
-                match self.is_in(b'`', at, at + len, end) {
-                    Ok(true) => {
-                        thinking.searched = at + 1;
-                        continue;
-                    }
-                    Ok(false) => {
-                        self.think_up_to(at, out);
-                        self.at = at + len;
-                        self.standing.surroundings.step_over(&self.text, 0, self.at);
-                        self.mode = Mode::Prose;
-                        return Flow::On;
-                    }
-                    Err(Incomplete) => {
-                        thinking.searched = at;
-                        break;
-                    }
+            match self.sign_in_thought(at, &thinking.close, end) {
+                Err(Incomplete) => {
+                    thinking.searched = at;
+                    break;
                 }
-            }
-            let declared = own.markers().map_or(Ok(None), |own| own.opener(&self.text, at, end));
-            let grows = || {
-                thought_ends(rest, &thinking.close).is_err()
-                    || self.rules.dialects.may_grow_into_opener(&self.text, at)
-                    || tag_at(&self.text, at).is_err() && !is_foreign(&self.text, at)
-                    || declared.is_err()
-            };
-            if !end && grows() {
-                thinking.searched = at;
-                break;
-            }
-            let is_call = matches!(tag_at(&self.text, at), Ok(Some(tag)) if tag.role == Role::Call && tag.key.is_some());
-            let is_own =
-                matches!(declared, Ok(Some((record, _))) if own.record(record).anchor == Anchor::Distinct);
-            let marked = is_call
-                || is_own
-                || self
-                    .rules
-                    .dialects
-                    .opener_at(&self.text, at)
-                    .is_some_and(|(r, _)| r.anchor == Anchor::Distinct);
-            if marked
-                && thinking.marked.is_none()
-                && self.rules.calls_in_reasoning != CallsInReasoning::Ignore
-            {
-                self.think_up_to(at, out);
-                thinking.marked = Some(at);
+                Ok(ThoughtSign::Closer(len)) => {
+                    self.think_up_to(at, out);
+                    self.at = at + len;
+                    self.standing.surroundings.step_over(&self.text, 0, self.at);
+                    self.mode = Mode::Prose;
+                    return Flow::On;
+                }
+                Ok(ThoughtSign::Call)
+                    if thinking.marked.is_none()
+                        && self.rules.calls_in_reasoning != CallsInReasoning::Ignore =>
+                {
+                    self.think_up_to(at, out);
+                    thinking.marked = Some(at);
+                }
+                Ok(ThoughtSign::Call | ThoughtSign::Word) => {}
             }
             thinking.searched = at + 1;
         }
@@ -362,6 +346,32 @@ impl Scanner<'_> {
             self.last_thought(thinking.close, thinking.from, out);
         }
         Flow::Wait
+    }
+
+    /// The sign at `at` of a thought that `close` ends.
+    fn sign_in_thought(&self, at: usize, close: &str, end: bool) -> Result<ThoughtSign, Incomplete> {
+        let rest = &self.text.as_bytes()[at..];
+        if let Ok(Some(len)) = thought_ends(rest, close) {
+            let is_quoted = self.is_in(b'`', at, at + len, end)?;
+            return Ok(if is_quoted { ThoughtSign::Word } else { ThoughtSign::Closer(len) });
+        }
+        let dialects = &self.rules.dialects;
+        let tag = tag_at(&self.text, at);
+        let declared = dialects.markers().map_or(Ok(None), |own| own.opener(&self.text, at, end));
+        let grows = || {
+            thought_ends(rest, close).is_err()
+                || dialects.may_grow_into_opener(&self.text, at)
+                || tag.is_err() && !is_foreign(&self.text, at)
+                || declared.is_err()
+        };
+        if !end && grows() {
+            return Err(Incomplete);
+        }
+        let is_distinct = |record: &Record| record.anchor == Anchor::Distinct;
+        let is_call = matches!(&tag, Ok(Some(tag)) if tag.role == Role::Call && tag.key.is_some())
+            || matches!(declared, Ok(Some((record, _))) if is_distinct(dialects.record(record)))
+            || dialects.opener_at(&self.text, at).is_some_and(|(record, _)| is_distinct(record));
+        Ok(if is_call { ThoughtSign::Call } else { ThoughtSign::Word })
     }
 
     /// Lets a quoted result through up to its closer.
