@@ -14,7 +14,7 @@ use crate::tools::{MAX_TOOLS, ToolSet};
 use crate::value::Value;
 use crate::verdict::{Outcome, Reason, Verdict};
 
-/// Number of times that the text is read, each time with the names that the last reading found.
+/// Most readings of the text, each with the names that the last one found.
 const MAX_ROUNDS: usize = 3;
 
 /// A text that looks like a call. Nobody has declared its tool, and its arguments are not checked.

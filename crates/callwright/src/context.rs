@@ -39,8 +39,8 @@ pub struct Context<'a> {
     pub unsure_is_text: bool,
     /// The dialects to read. [`Dialects::only`] pins one.
     pub dialects: Dialects,
-    /// The repairs that a call may need. If a call needs others, the caller asks the model again; under a policy that
-    /// does not repair, [`Policy::admits`] decides which calls are refused.
+    /// The repairs that a call may need if it is not right as it was written. Only the caller asks the model again; under a
+    /// policy that does not repair, [`Policy::admits`] decides which calls are refused.
     pub policy: Policy,
     /// The treatment of calls in the model's reasoning.
     pub calls_in_reasoning: CallsInReasoning,

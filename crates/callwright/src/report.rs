@@ -108,7 +108,7 @@ pub struct ShownReport<'a> {
 pub struct RepairReport<'a> {
     /// The kind: [`RepairKind::code`](callwright_json::RepairKind::code).
     pub kind: &'static str,
-    /// The class: `R1`, `R2`.
+    /// The class, by how much the repair takes for granted: `R1`, `R2`.
     pub class: &'static str,
     /// The bytes of the text, or of the native argument text.
     pub at: [u32; 2],

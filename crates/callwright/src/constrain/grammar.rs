@@ -303,7 +303,7 @@ impl Grammar<'_> {
         let (least, most) = (bound("minItems").unwrap_or(0), bound("maxItems"));
         let behind_first = least.saturating_sub(1);
         if !first.is_empty() {
-            // The check covers the number of a tuple's elements.
+            // The later check covers the number of a tuple's elements.
             let others = others.map_or(String::new(), |other| format!("(\", \" {other})*"));
             let tuple = first.iter().rev().fold(others, |rest, element| match rest.as_str() {
                 "" => element.clone(),
@@ -327,7 +327,7 @@ impl Grammar<'_> {
 /// The rule that any value fits.
 const ANY: &str = "value";
 
-/// The rules that all grammars share. The bounds of numbers' digits exceed any real number.
+/// The rules that all grammars share. Each part of a number has at most 40 digits, more than anyone means.
 const COMMON: [(&str, &str); 9] = [
     ("value", "object | array | string | number | boolean | \"null\""),
     ("object", "\"{\" (string \": \" value (\", \" string \": \" value)*)? \"}\""),

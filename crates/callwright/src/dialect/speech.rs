@@ -38,9 +38,9 @@ pub struct PromptFormat {
     pub system: Text,
     /// The form of the list of tools.
     pub listing: Listing,
-    /// The text for `{calls}`, if the models' template shows a form without a tool and without values: `{"name":
-    /// <function-name>, "arguments": <args-json-object>}`. Else `{calls}` is a call of one of the caller's tools with
-    /// dots for its values.
+    /// The text for `{calls}`, if the models' template shows a form without a tool and without values:
+    /// `{"name": <function-name>, "arguments": <args-json-object>}`. Else `{calls}` is a call of one of the caller's
+    /// tools with dots for its values.
     pub example: Text,
     /// The form of an answer's calls.
     pub calls: Calls,
@@ -52,7 +52,7 @@ impl PromptFormat {
     /// Returns the general speech, with calls in the form of the markers of `dialect`.
     pub fn of(dialect: &Dialect) -> PromptFormat {
         let mut calls = marked(dialect);
-        // The markers' slot for an id takes the place of the call.
+        // The call's place fills the markers' slot for an id.
         calls.call = calls.call.replace("{id}", "{index}").into();
         PromptFormat { calls, system: GENERAL.into(), ..PromptFormat::default() }
     }

@@ -50,7 +50,7 @@ impl Frame {
         if before.trim().is_empty() || between.as_deref().is_some_and(|between| between.contains('(')) {
             return None;
         }
-        // `[unused12]` begins with the bracket that closes a list, so a bracket alone does not end the text here.
+        // `][unused12]`: the bracket of the list stands in front of the mark, and belongs to the payload.
         let is_bracket = |c: char| matches!(c, '}' | ']' | ')' | '"' | '\'') || c.is_whitespace();
         let close =
             [&call_close, &close].into_iter().flat_map(|text| marks(text.trim_start_matches(is_bracket)));

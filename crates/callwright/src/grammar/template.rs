@@ -18,8 +18,8 @@ pub(crate) fn fill<'s>(template: &str, slot: impl Fn(&str) -> Option<Cow<'s, str
     out
 }
 
-/// Returns the texts of a template, each with the word in braces behind it, `""` at the end: `a{b}c` → `("a", "b"),
-/// ("c", "")`.
+/// Returns the texts of a template, each with the word in braces behind it, `""` at the end: `a{b}c` →
+/// `("a", "b"), ("c", "")`.
 pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = Some(template);
     std::iter::from_fn(move || {

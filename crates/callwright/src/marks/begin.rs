@@ -64,8 +64,8 @@ impl Begun {
         Begun { first: text.chars().next(), letters: beginning(text, HEAD_LETTERS) }
     }
 
-    /// Returns whether the text may begin with `head`, even with wrong letters. A sign in front of such a mark, `>
-    /// <tool_call>`, is not one of its letters.
+    /// Returns whether the text may begin with `head`, even with wrong letters. A sign in front of such a mark,
+    /// `> <tool_call>`, is not one of its letters.
     fn is_near(&self, head: &[char]) -> bool {
         let Some(first) = self.first else { return false };
         // One letter tells nearly all words apart.

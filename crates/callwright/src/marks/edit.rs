@@ -6,8 +6,8 @@ pub(super) const MOST: usize = 2;
 const BAND: usize = 2 * MOST + 1;
 const FAR: u8 = u8::MAX / 2;
 
-/// Returns each end in `text` up to which at most `most` edits make its beginning of `mark`, with their number. `most`
-/// is at most [`MOST`].
+/// Returns the ends of those beginnings of `text` that are at most `most` edits from `mark`, each with its number of
+/// edits. `most` is at most [`MOST`].
 pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usize, usize)> {
     Distance::of(mark, text, most).map_or_else(Vec::new, |distance| distance.ends(text, most))
 }
@@ -28,8 +28,8 @@ pub(super) fn is_within(mark: &[char], text: &[char], most: usize) -> bool {
 /// the length of the mark.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Distance {
-    /// The costs of the last letter but one, and of the last letter. In the cell `d` of row `r`, the column is `r + d -
-    /// MOST`.
+    /// The costs of the last letter but one, and of the last letter. In the cell `d` of row `r`, the column is
+    /// `r + d - MOST`.
     before: [u8; BAND],
     last: [u8; BAND],
     /// The number of letters of the mark so far, and the last of them.
@@ -79,13 +79,13 @@ impl Distance {
         Some(self)
     }
 
-    /// Returns whether `text` has an end with at most `most` edits up to it.
+    /// Returns whether a beginning of `text` is at most `most` edits from the mark.
     fn is_within(&self, text: &[char], most: usize) -> bool {
         let limit = u8::try_from(most).unwrap_or(FAR);
         (0..BAND).any(|cell| self.last[cell] <= limit && column(self.row, cell, text).is_some())
     }
 
-    /// Returns each end in `text` with at most `most` edits up to it, and their number.
+    /// Returns the ends of the beginnings of `text` that are at most `most` edits from the mark, each with its number.
     pub(super) fn ends(&self, text: &[char], most: usize) -> Vec<(usize, usize)> {
         let limit = u8::try_from(most).unwrap_or(FAR);
         let ends = (0..BAND).filter(|cell| self.last[*cell] <= limit);

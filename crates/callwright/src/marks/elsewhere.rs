@@ -44,7 +44,7 @@ fn holds(text: &str, mark: &[char]) -> bool {
     parts(mark, most).any(|(before, part)| {
         let part: String = part.iter().collect();
         memmem::find_iter(text.as_bytes(), &part).any(|at| {
-            // The search begins the letters in front of this part, one more or one fewer.
+            // The mark begins as many letters in front of this part as it has there, one more or one fewer.
             let (before_part, rest) = (text.get(..at).unwrap_or(""), text.get(at..).unwrap_or(""));
             let mut letters: Vec<char> = before_part.chars().rev().take(before + most).collect();
             letters.reverse();

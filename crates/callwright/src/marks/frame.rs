@@ -60,8 +60,8 @@ impl Frame {
     }
 }
 
-/// Returns each end in `text` up to which a few edits make the text behind `from` of `whole`, with their number. Blanks
-/// may stand between its marks.
+/// Returns the ends up to which the text from `from` on is a few edits from `whole`, each with its number of edits.
+/// Blanks may stand between its marks.
 pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize, usize)> {
     let most = most_edits(whole.chars().count());
     let mut ends = vec![(from, 0)];

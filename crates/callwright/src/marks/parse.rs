@@ -580,8 +580,7 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     /// Returns whether the value of an opener without its end holds the last sign of that end, in front of all other
-    /// marks:
-    /// `<parameter=a type="string">x`.
+    /// marks: `<parameter=a type="string">x`.
     fn ends_later(&self, opener: &Lexeme, from: usize) -> bool {
         let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
         let (before, value) = self.text.folded.split_at(from);
@@ -609,8 +608,8 @@ impl<'a, 't> Parser<'a, 't> {
             })
     }
 
-    /// Returns the cost of a value that begins with the end of its opener: `<parameter=a>>`. Before a blank, `>
-    /// quoted`, it costs nothing.
+    /// Returns the cost of a value that begins with the end of its opener: `<parameter=a>>`. Before a blank,
+    /// `> quoted`, it costs nothing.
     fn tail_again(&self, opener: &Lexeme, from: usize) -> u32 {
         let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
         let rest = self.text.folded.get(from..).unwrap_or(&[]);

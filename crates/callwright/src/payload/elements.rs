@@ -60,7 +60,7 @@ pub(crate) fn json_of(
             let place = top.place_of(word, guide);
             open.push(Frame { word: word.to_owned(), place, from: end, behind: end, children: Vec::new() });
         } else if is_own || tag.closing && !top.is_text(guide) {
-            // `<item>p<item>q</item>`: either of both could end there.
+            // `<item>p<item>q</item>`: either of the two could end there.
             return None;
         }
         at = end;

@@ -154,7 +154,7 @@ const MAX_LINE: usize = 4096;
 pub(crate) fn indent_at(text: &str, key: usize) -> Option<&str> {
     let near = key.saturating_sub(MAX_LINE);
     let line_start = memchr::memrchr(b'\n', text.as_bytes().get(near..key)?).map(|len| near + len + 1);
-    // The line of another argument that is long is not layout.
+    // A long line of another argument is not layout.
     let line = text.get(line_start.or((near == 0).then_some(0))?..key)?;
     let indent = line.get(..line.find(['<', ']'])?)?;
     (!indent.is_empty() && indent.bytes().all(|byte| matches!(byte, b' ' | b'\t'))).then_some(indent)

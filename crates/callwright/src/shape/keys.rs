@@ -94,7 +94,7 @@ pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {
     [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].into_iter().flatten().copied()
 }
 
-/// Returns whether `word` is one of `keys`, in any case. Models write the words of tags in either: `<Arguments>`.
+/// Returns whether `word` is one of `keys`, in any case. Models write the words of tags in any: `<Arguments>`.
 pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
     keys.iter().any(|key| key.eq_ignore_ascii_case(word))
 }

@@ -289,9 +289,10 @@ fn renamed<'v>(value: Value<'v>, tool: &Tool, names: &Names<'_>) -> Option<Cow<'
     members(value).find_map(|(key, member)| (keys::NAME.contains(&&*key) && is_other(member)).then_some(key))
 }
 
-/// Returns the first argument that stands beside the others in `value`, a call of `tool`: `{"name": "f", "arguments":
-/// {}, "a": 1}`. Without it, the call would lack an argument. It may also be a second object of arguments. Behind an
-/// added closer, any member may be an argument: `{"name": "f", "arguments": {"a": 1}, b": 2}}`.
+/// Returns the first argument that stands beside the others in `value`, a call of `tool`:
+/// `{"name": "f", "arguments": {}, "a": 1}`. Without it, the call would lack an argument. It may also be a second
+/// object of arguments. Behind an added closer, any member may be an argument:
+/// `{"name": "f", "arguments": {"a": 1}, b": 2}}`.
 fn beside<'v>(
     value: Value<'v>,
     tool: &Tool,
@@ -415,16 +416,16 @@ pub(crate) fn takes_any(tool: &Tool, arguments: Value<'_>) -> bool {
     members(arguments).any(|(key, _)| tool.declares(&key))
 }
 
-/// Returns the key that holds the result in `value`, a call or its wrapper: `{"tool": "f", "input": {…}, "output":
-/// "a.txt"}`.
+/// Returns the key that holds the result in `value`, a call or its wrapper:
+/// `{"tool": "f", "input": {…}, "output": "a.txt"}`.
 fn answered(value: Value<'_>) -> Option<Cow<'_, str>> {
     let is_empty = |v: Value<'_>| v.kind() == Kind::Null || v.as_str().is_some_and(|text| text.is_empty());
     let is_result = |key: &str, v: Value<'_>| keys::RESULTS.contains(&key) && !is_empty(v);
     members(value).find_map(|(key, v)| is_result(&key, v).then_some(key))
 }
 
-/// Returns whether `value` is the definition of a tool: `{"name": …, "description": …, "parameters": {"type": "object",
-/// …}}`.
+/// Returns whether `value` is the definition of a tool:
+/// `{"name": …, "description": …, "parameters": {"type": "object", …}}`.
 fn is_definition(value: Value<'_>) -> bool {
     let is_described = value.get("description").is_some() && value.get("name").is_some();
     is_described
@@ -451,8 +452,8 @@ pub(crate) fn is_schema(value: Value<'_>) -> bool {
             || members(value).all(|(key, _)| KEYWORDS.contains(&&*key)))
 }
 
-/// Returns whether `value` is a definition without a description, or a schema of parameters: `{"name": …, "parameters":
-/// {"type": "object", …}}`, `{"location": {"type": "string", "description": …}}`.
+/// Returns whether `value` is a definition without a description, or a schema of parameters:
+/// `{"name": …, "parameters": {"type": "object", …}}`, `{"location": {"type": "string", "description": …}}`.
 fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
     let schema = schema_in(value).unwrap_or(value);
     let are_schemas = || {

@@ -170,8 +170,8 @@ pub(crate) fn is_plain_element(key: &str) -> bool {
     tag.role == Role::Other && tag.word.of(&text) == key
 }
 
-/// Returns the tag at `from` that opens an element with one of `keys` as its name, of any letters: `<dc:title>`, `<a
-/// b>`. If `marked`, the mark of MiniMax M3 stands before it.
+/// Returns the tag at `from` that opens an element with one of `keys` as its name, of any letters: `<dc:title>`,
+/// `<a b>`. If `marked`, the mark of MiniMax M3 stands before it.
 pub(crate) fn element_at(text: &str, from: usize, marked: bool, keys: &[String]) -> Seen<Tag> {
     let rest = if keys.is_empty() { None } else { text.get(from..) };
     let unmarked = rest.and_then(|rest| rest.strip_prefix(if marked { MINIMAX } else { "" }));

@@ -148,8 +148,8 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// Returns the tool that `written` names at the place of a name, also with foreign signs at its ends: `"name":
-    /// "@fetch"`.
+    /// Returns the tool that `written` names at the place of a name, also with foreign signs at its ends:
+    /// `"name": "@fetch"`.
     pub(crate) fn named(&self, written: &str) -> Option<&Tool> {
         self.resolve(written).or_else(|| self.resolve(without_signs(written.trim_ascii())))
     }
