@@ -87,11 +87,6 @@ impl BracketMatcher {
                 let before = self.at.checked_sub(2).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
                 matches!(before, b'(' | b'[' | b'{' | b',' | b':' | b'=' | b' ')
             }
-            0x80.. => {
-                let before = bytes.get(..self.at).unwrap_or(&[]).trim_ascii_end();
-                let from = before.iter().rposition(|byte| !(0x80..0xc0).contains(byte)).unwrap_or(0);
-                is_foreign_sign(&before[from..])
-            }
             _ => false,
         }
     }
@@ -104,7 +99,7 @@ impl BracketMatcher {
             }
             let closes = match bytes.get(looked) {
                 Some(b',' | b':' | b']' | b'}' | b')' | b';' | b'=' | b'+' | b'#') => true,
-                Some(_) => is_foreign_sign(&bytes[looked..]),
+                Some(_) => false,
                 None if end => true,
                 None => {
                     self.quote = Some(Quote { closing: Some((at, looked)), ..quote });
@@ -154,18 +149,6 @@ impl BracketMatcher {
     }
 }
 
-/// Does `bytes` begin with a sign or a blank of another script: `：`, a byte order mark?
-fn is_foreign_sign(bytes: &[u8]) -> bool {
-    let len = match bytes.first() {
-        Some(0xf0..) => 4,
-        Some(0xe0..) => 3,
-        Some(0xc0..) => 2,
-        _ => return false,
-    };
-    let sign = bytes.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok());
-    sign.is_some_and(|sign| !sign.contains(char::is_alphanumeric))
-}
-
 fn sort(bracket: u8) -> usize {
     match bracket {
         b'(' | b')' => 0,
@@ -188,7 +171,6 @@ mod tests {
             r#"{"a": "}", "b": ["]", {}]}"#,
             r#"{"a": "say \"}\" now"}"#,
             r#"{"a": "say "x}" now"}"#,
-            "{\"a\"： \"}\"， \"b\":\u{feff}\"}\"}",
             "{'a': 'it's }', b: it's}",
             "(a='x)', b=[1, (2)], c=r'\\)')",
             "(a=\"\"\"one \" ) two\"\"\")",

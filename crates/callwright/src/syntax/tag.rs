@@ -22,18 +22,11 @@ pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 const SEP: &str = "<|sep|>";
 
 /// The words of tags, each with its role.
+#[rustfmt::skip]
 const WORDS: &[(&str, Role)] = &[
-    ("function", Role::Call),
-    ("invoke", Role::Call),
-    ("call", Role::Call),
-    ("parameter", Role::Param),
-    ("param", Role::Param),
-    ("argument", Role::Param),
-    ("arg", Role::Param),
-    ("arg_key", Role::Key),
-    ("arg_value", Role::Value),
-    ("tool_sep", Role::Separator),
-    ("calls", Role::Group),
+    ("function", Role::Call), ("invoke", Role::Call), ("call", Role::Call), ("parameter", Role::Param),
+    ("param", Role::Param), ("argument", Role::Param), ("arg", Role::Param), ("arg_key", Role::Key),
+    ("arg_value", Role::Value), ("tool_sep", Role::Separator), ("calls", Role::Group),
     ("tools", Role::Group),
 ];
 /// The endings of the words of groups, with any text before: `longcat_tool_call`.
@@ -163,32 +156,6 @@ fn up_to(text: &str, end: Seen<usize>, tag: Tag) -> Seen<Tag> {
     Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
 }
 
-/// Returns whether `<key>` is the tag of an element named `key`, and nothing else to any dialect.
-pub(crate) fn is_plain_element(key: &str) -> bool {
-    let text = format!("<{key}>");
-    let Ok(Some(tag)) = tag_at(&text, 0) else { return false };
-    tag.role == Role::Other && tag.word.of(&text) == key
-}
-
-/// Returns the tag at `from` that opens an element with one of `keys` as its name, of any letters: `<dc:title>`,
-/// `<a b>`. If `marked`, the mark of MiniMax M3 stands before it.
-pub(crate) fn element_at(text: &str, from: usize, marked: bool, keys: &[String]) -> Seen<Tag> {
-    let rest = if keys.is_empty() { None } else { text.get(from..) };
-    let unmarked = rest.and_then(|rest| rest.strip_prefix(if marked { MINIMAX } else { "" }));
-    let Some(inner) = unmarked.and_then(|rest| rest.strip_prefix('<')) else { return Ok(None) };
-    let at = text.len() - inner.len();
-    let mut grows = false;
-    for key in keys {
-        if inner.strip_prefix(key.as_str()).is_some_and(|behind| behind.starts_with('>')) {
-            let word = Span::new(at, at + key.len());
-            let plain = Tag::new(Span::new(from, word.end as usize + 1), false, Role::Other, word);
-            return Ok(Some(Tag { marked, ..plain }));
-        }
-        grows |= key.starts_with(inner);
-    }
-    if grows { Err(Incomplete) } else { Ok(None) }
-}
-
 /// Returns whether a tag begins at `from` that cannot open a call, whatever follows: `<a href=`, `<div class=`. Its
 /// word must be there, and nothing may be open before it. A tag with bars or a mark before its word needs more text.
 pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
@@ -288,18 +255,9 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
     // `<parameter=a>`
     if bytes.get(at) == Some(&b'=') {
         let end = find(at + 1, &|byte| byte == last || matches!(byte, b'\n' | b'<'))?;
-        match before_attribute(&bytes[at + 1..end]) {
-            // `<parameter=a type="string">`
-            Some(len) => {
-                tag.key = Some(unquoted(text, at + 1, at + 1 + len));
-                at += 1 + len;
-            }
-            None => {
-                tag.empty = bytes[end - 1] == b'/';
-                tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
-                return Ok((bytes[end] == last).then_some(end + 1));
-            }
-        }
+        tag.empty = bytes[end - 1] == b'/';
+        tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
+        return Ok((bytes[end] == last).then_some(end + 1));
     }
     while at < from + MAX_TAG {
         let byte = peek(at)?;
@@ -340,14 +298,6 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
         at = end;
     }
     Ok(None)
-}
-
-/// Returns the length of the text before the first attribute: 1 of `a type="string"`.
-fn before_attribute(key: &[u8]) -> Option<usize> {
-    let quote = key.windows(2).position(|pair| matches!(pair, b"=\"" | b"='"))?;
-    let name = key[..quote].iter().rev().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    let blanks = key[..quote - name].iter().rev().take_while(|b| **b == b' ').count();
-    (name != 0 && blanks != 0 && blanks + name < quote).then_some(quote - name - blanks)
 }
 
 /// Returns whether `tag` has an attribute, besides its name, whose name `is_wanted`.

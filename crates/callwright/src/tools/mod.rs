@@ -22,7 +22,6 @@ use callwright_schema::{MAX_NODES, Schema, SchemaError, SchemaGuide, Unchecked, 
 pub use self::choice::ToolChoice;
 pub(crate) use self::envelope::Expected;
 use self::names::NameIndex;
-use crate::syntax::tag;
 
 /// Most tools in one set.
 pub const MAX_TOOLS: usize = 1024;
@@ -232,16 +231,10 @@ pub struct Tool {
     description: String,
     schema: Schema,
     definition: Value,
-    odd_keys: Vec<String>,
     call_guide: OnceLock<SchemaGuide>,
 }
 
 impl Tool {
-    /// Returns the declared parameters whose names are not ordinary words of a tag: `a b`, `dc:title`, `invoke`.
-    pub(crate) fn odd_keys(&self) -> &[String] {
-        &self.odd_keys
-    }
-
     /// Returns the declared parameters.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &str> {
         let guide = self.schema.guide();
@@ -295,11 +288,8 @@ impl Tool {
             Some(_) => return Err(ToolProblem::ParametersNotAnObject),
         };
         let schema = schema.map_err(ToolProblem::Schema)?;
-        let guide = schema.guide();
-        let keys = guide.names(guide.root()).filter(|key| !tag::is_plain_element(key));
-        let odd_keys = keys.map(str::to_owned).collect();
         let (definition, call_guide) = (definition.clone(), OnceLock::new());
-        Ok(Tool { name, description, schema, definition, odd_keys, call_guide })
+        Ok(Tool { name, description, schema, definition, call_guide })
     }
 
     /// Returns the declared name.

@@ -8,9 +8,8 @@ use callwright_json::Span;
 use super::{Delimiter, OpenerParser, Sort, Step};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
 use crate::syntax::marks::fit;
-use crate::syntax::tag::{Role, Tag, element_at, has_attribute, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::tag::{Role, Tag, has_attribute, is_foreign, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen};
-use crate::tools::Tool;
 use crate::tools::names::is_name_byte;
 
 /// What is known of a name that stands in the markup.
@@ -39,7 +38,7 @@ impl<'a> OpenerParser<'a, '_> {
         if !self.is_begun() && (is_closing() || is_foreign(self.text, self.at)) {
             return Ok(Step::Nothing);
         }
-        let lexed = self.opener_at(self.at);
+        let lexed = tag_at(self.text, self.at);
         if let Some(name) = self.name()
             && let Some(tag) = lexed?
             && let Some(step) = self.argument(name, &tag)
@@ -86,7 +85,7 @@ impl<'a> OpenerParser<'a, '_> {
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
             Role::Token => {
                 // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
-                if is_argument_token(tag.word.of(self.text)) {
+                if tag.word.of(self.text).eq_ignore_ascii_case("tool_call_argument_begin") {
                     self.record = Some(self.of_sign(Sign::ArgumentToken));
                 }
                 Ok(self.over(end, Delimiter::Tag))
@@ -200,8 +199,7 @@ impl<'a> OpenerParser<'a, '_> {
                     && self.text.get(at..end).is_some_and(|key| self.declares_key(name, key));
                 is_key.then_some(Step::Item(Sort::Named.of(name, at)))
             }
-            b'<' => self
-                .opener_of(name, at)?
+            b'<' => tag_at(self.text, at)?
                 .filter(|inner| {
                     inner.closing == self.is_own(name, inner) && (inner.closing || self.takes(name, inner))
                 })
@@ -215,22 +213,6 @@ impl<'a> OpenerParser<'a, '_> {
         let words = || Step::Item(Sort::Words.of(name, behind));
         let may_be_call = self.place.line_start && !self.place.in_fence;
         Ok(step.unwrap_or_else(|| if may_be_call { words() } else { Step::Nothing }))
-    }
-
-    /// The tag at `at`, which may open an argument of the call that was named before.
-    fn opener_at(&self, at: usize) -> Seen<Tag> {
-        self.name().map_or_else(|| tag_at(self.text, at), |name| self.opener_of(name, at))
-    }
-
-    /// The tag at `at`, which may open an argument of the tool `name`.
-    fn opener_of(&self, name: Span, at: usize) -> Seen<Tag> {
-        let tool = self.place.names.resolve(name.of(self.text));
-        let odd_keys = tool.map_or(&[][..], Tool::odd_keys);
-        let marked = self.bytes.get(at) == Some(&b']');
-        match element_at(self.text, at, marked, odd_keys)? {
-            Some(tag) => Ok(Some(tag)),
-            None => tag_at(self.text, at),
-        }
     }
 
     /// `<f/>` on a line of its own
@@ -323,9 +305,4 @@ impl<'a> OpenerParser<'a, '_> {
             _ => Ok(Step::Nothing),
         }
     }
-}
-
-/// `<|tool_call_argument_begin|>`
-pub(super) fn is_argument_token(word: &str) -> bool {
-    word.eq_ignore_ascii_case("tool_call_argument_begin")
 }
