@@ -26,40 +26,11 @@ pub(crate) struct Payload<'t> {
     pub(crate) end: usize,
 }
 
-/// Reads the JSON-like value that begins at `from`.
-pub(crate) fn read_json_at<'t>(
-    text: &'t str,
-    from: usize,
-    guide: &dyn Guide,
-    options: Options<'_>,
-) -> Payload<'t> {
-    read(text, from, Start::Value, guide, options)
-}
-
-/// Reads the argument list whose `(` stands at `from` into an object.
-pub(crate) fn read_arguments_at<'t>(
-    text: &'t str,
-    from: usize,
-    guide: &dyn Guide,
-    options: Options<'_>,
-) -> Payload<'t> {
-    read(text, from, Start::Arguments, guide, options)
-}
-
-/// Reads the argument list whose `(` stands at `from` and whose `)` is the last of the text.
-pub(crate) fn read_whole_arguments<'t>(
-    text: &'t str,
-    from: usize,
-    guide: &dyn Guide,
-    options: Options<'_>,
-) -> Payload<'t> {
-    read(text, from, Start::ArgumentsAlone, guide, options)
-}
-
-fn read<'t>(
-    text: &'t str,
-    from: usize,
+/// Reads what begins at `from`: a JSON-like value, or the argument list whose `(` stands there into an object.
+pub(crate) fn read<'t>(
     start: Start,
+    text: &'t str,
+    from: usize,
     guide: &dyn Guide,
     options: Options<'_>,
 ) -> Payload<'t> {

@@ -47,97 +47,79 @@ impl Scanner<'_> {
             tail::close_tag(&mut self.markup.delimiters);
             return Ok(Some(torn));
         }
-        let beside = match self.text_beside(at, end)? {
-            Some(text) => Some((text, None)),
-            None => self.key_beside(at, end)?,
-        };
-        let Some((key, behind)) = beside.map(|(key, behind)| (key.to_owned(), behind)) else {
-            return Ok(None);
-        };
-        self.refuse_last(key, at);
+        let Some((key, behind)) = self.beside(at, end)? else { return Ok(None) };
+        if let Some(Verdict::Accepted(call)) = self.markup.pending.pop() {
+            let span = Span::new(call.span.start as usize, at);
+            let reason = Reason::Shape(ShapeError::BesideArguments(key));
+            self.markup.pending.push(Verdict::Refused(call.refused(span, &self.text, reason)));
+        }
         Ok(behind)
     }
 
     /// The key of an argument that stands at `at`, behind the last call and what closes it: of one that the call lacks,
-    /// `{"a": 1}, "b": 2}`, `f(a=1), b=2)`, or the first one of an object that is no call by itself, `{"a": 1}, {"a": 2}`. Of an object
-    /// in a comment, `{"name": "f", …} // {"name": "f", …}`, also the place behind that. Which one is meant nobody can say.
-    fn key_beside(&self, at: usize, end: bool) -> Seen<(&str, Option<usize>)> {
+    /// `{"a": 1}, "b": 2}`, `f(a=1), b=2)`, or the first one of an object that is no call by itself, `{"a": 1}, {"a": 2}`; behind
+    /// brackets that were repaired, any text in quotes, `f(a=['b'), 'c'])`. Of an object in a comment,
+    /// `{"name": "f", …} // {"name": "f", …}`, also the place behind that. Which one is meant nobody can say.
+    fn beside(&self, at: usize, end: bool) -> Seen<(String, Option<usize>)> {
         let (Some(Verdict::Accepted(call)), Some(record)) = (self.markup.pending.last(), &self.markup.inside)
         else {
             return Ok(None);
         };
+        let Some(tool) = self.names.resolve(&call.name) else { return Ok(None) };
         let begin = at + blanks(&self.text, at, usize::MAX);
         let (before, rest) = (self.text[..at].trim_end(), &self.text[begin..]);
-        let more = |left: &str| left.is_empty() && !end && rest.len() < MAX_KEY;
-        let ended = |left: &str| if more(left) { Err(Incomplete) } else { Ok(None) };
+        let more = if rest.len() < MAX_KEY && !end { Err(Incomplete) } else { Ok(None) };
         let remark = ["//", "/*", "#"].iter().find_map(|mark| rest.strip_prefix(mark)).map(str::trim_start);
         let is_alone = record.anchor != Anchor::Distinct
             && !matches!(record.name_at, NameAt::Payload | NameAt::Key)
             && self.markup.delimiters.is_empty();
         let object = remark.unwrap_or(rest).strip_prefix('{').filter(|_| remark.is_some() || is_alone);
         let from = object.map(str::trim_start).or(remark).unwrap_or(rest);
+        let is_bracket =
+            |repair: &Repair| matches!(repair.kind, RepairKind::AddCloser | RepairKind::SwapBracket);
+        let is_torn = from.len() == rest.len()
+            && self.text[at..begin].bytes().all(|byte| byte == b' ')
+            && call.repairs.iter().any(is_bracket);
         // A word alone may begin what is said next.
         let is_adjacent = before.ends_with([')', '}', ']']) && before.len() == begin;
         let is_listed = before.ends_with(',') || is_adjacent;
         let may_be_word = remark.is_none() && object.is_none() && (is_listed || before.ends_with(')'));
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        let (key, sign, is_quoted) = match from.chars().next() {
-            Some(quote @ ('"' | '\'')) if remark.is_none() || object.is_some() => {
-                match from[1..].split_once(quote) {
-                    Some((key, sign)) => (key, sign, true),
-                    None => return ended(""),
-                }
-            }
-            Some(first) if may_be_word && is_word(first) => {
-                let (key, sign) = from.split_at(from.find(|c| !is_word(c)).unwrap_or(from.len()));
-                (key, sign, false)
-            }
-            _ if rest == "/" => return ended(""),
-            _ if remark.is_some() || is_alone => return ended(from),
-            _ => return Ok(None),
+        let may_be_quoted = remark.is_none() || object.is_some();
+        let quote = from.chars().next().filter(|c| matches!(c, '"' | '\'') && may_be_quoted);
+        let (key, sign) = match quote {
+            Some(quote) => match from[1..].split_once(quote) {
+                Some(split) => split,
+                None if is_torn && more.is_ok() => (&from[1..], ""),
+                None => return more,
+            },
+            None if may_be_word => from.split_at(from.find(|c| !is_word(c)).unwrap_or(from.len())),
+            None => ("", from),
         };
-        let Some(tool) = self.names.resolve(&call.name) else { return Ok(None) };
+        let found = |behind| Ok(Some((key.to_owned(), behind)));
+        if is_torn && quote.is_some() {
+            return found(None);
+        }
+        if quote.is_none() && key.is_empty() {
+            let is_begun = rest == "/" || from.is_empty() && (remark.is_some() || is_alone);
+            return if is_begun { more } else { Ok(None) };
+        }
         if object.is_some() {
             if !(tool.declares(key) || remark.is_some() && keys::is_of_call(key)) {
                 return Ok(None);
             }
-            let len = match comment(rest.as_bytes()) {
-                Err(Incomplete) if !end => return Err(Incomplete),
-                Err(Incomplete) => Some(rest.len()),
-                Ok(len) => len,
-            };
-            // What closes the call may stand on the line of the comment.
-            let behind = |len| begin + rest.get(..len).and_then(|inside| inside.find("</")).unwrap_or(len);
-            return Ok(Some((key, len.map(behind))));
+            return found(comment_end(rest, end)?.map(|len| begin + len));
         }
         let is_given =
             || strict(&call.arguments).is_ok_and(|tree| tree.root(&call.arguments).get(key).is_some());
         match sign.trim_start().as_bytes() {
-            [] if !is_quoted && sign.is_empty() => ended(""),
+            [] if quote.is_none() && sign.is_empty() => more,
             _ if !keys::ARGUMENTS.contains(&key) && (!tool.declares(key) || is_given()) => Ok(None),
-            [] => ended(""),
-            [b':', ..] if is_quoted || is_listed => Ok(Some((key, None))),
-            [b'='] if !end && !is_quoted => Err(Incomplete),
-            [b'=', next @ ..] if !is_quoted && next.first() != Some(&b'=') => Ok(Some((key, None))),
+            [] => more,
+            [b':', ..] if quote.is_some() || is_listed => found(None),
+            [b'='] if !end && quote.is_none() => Err(Incomplete),
+            [b'=', next @ ..] if quote.is_none() && next.first() != Some(&b'=') => found(None),
             _ => Ok(None),
-        }
-    }
-
-    /// The text in quotes that stands at `at`, behind a call whose brackets were repaired: `f(a=['b'), 'c'])`. They were meant to
-    /// hold it.
-    fn text_beside(&self, at: usize, end: bool) -> Seen<&str> {
-        let Some(Verdict::Accepted(call)) = self.markup.pending.last() else { return Ok(None) };
-        let is_bracket =
-            |repair: &Repair| matches!(repair.kind, RepairKind::AddCloser | RepairKind::SwapBracket);
-        let rest = self.text.get(at..).unwrap_or("").trim_start_matches(' ');
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let Some(quote) = quote.filter(|_| call.repairs.iter().any(is_bracket)) else { return Ok(None) };
-        let near = rest.char_indices().nth(MAX_KEY).map(|(len, _)| len);
-        let inside = &rest[1..near.unwrap_or(rest.len())];
-        match inside.split_once(quote) {
-            Some((text, _)) => Ok(Some(text)),
-            None if near.is_some() || end => Ok(Some(inside)),
-            None => Err(Incomplete),
         }
     }
 
@@ -173,14 +155,6 @@ impl Scanner<'_> {
         Ok(Some(at + len))
     }
 
-    /// `f(a=1), b=2)`: the call seemed to be over and was not.
-    fn refuse_last(&mut self, key: String, at: usize) {
-        let Some(Verdict::Accepted(call)) = self.markup.pending.pop() else { return };
-        let span = Span::new(call.span.start as usize, at);
-        let reason = Reason::Shape(ShapeError::BesideArguments(key));
-        self.markup.pending.push(Verdict::Refused(call.refused(span, &self.text, reason)));
-    }
-
     fn flush_calls(&mut self, out: &mut Vec<Event>) {
         let end = Span::at(self.at).end;
         let mut verdicts = std::mem::take(&mut self.markup.pending);
@@ -211,6 +185,15 @@ impl Scanner<'_> {
     pub(super) fn has_calls(&self) -> bool {
         !self.outcome.verdicts.is_empty() || self.has_waiting_call()
     }
+}
+
+/// The length of the comment that `rest` begins with, up to what closes the call on its line. The end of the text ends it, too.
+fn comment_end(rest: &str, end: bool) -> Seen<usize> {
+    let len = match comment(rest.as_bytes()) {
+        Err(Incomplete) if end => Some(rest.len()),
+        len => len?,
+    };
+    Ok(len.map(|len| rest.get(..len).and_then(|inside| inside.find("</")).unwrap_or(len)))
 }
 
 /// The longest name of an argument behind a call, in bytes.

@@ -1,6 +1,6 @@
 //! The verdicts on calls that the upstream made natively.
 
-use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, read_with};
+use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_with};
 
 use super::drafts::Draft;
 use super::judge::open_end::{self, Ending};
@@ -113,7 +113,7 @@ impl Draft {
         // Python source: `f(a=1)`.
         let paren = text.find('(').unwrap_or(0);
         if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
-            let payload = payload::read_arguments_at(text, paren, guide, options);
+            let payload = payload::read(Start::Arguments, text, paren, guide, options);
             // `f(a=1), f(a=2)` is more than one call.
             let is_all = text.get(payload.end..).is_some_and(payload::are_signs);
             if let Some(reading) = payload::settled_object(&payload.parse).filter(|_| is_all) {

@@ -286,7 +286,7 @@ impl<'a> Scanner<'a> {
         match judged {
             Judged::Calls(verdicts, end) => {
                 if self.standing.run.is_none() {
-                    self.begin_run(&opener);
+                    self.standing.run = Some(self.run(&opener));
                 }
                 // Behind tags for arguments, what is left of a broken call may still come.
                 if opener.item.sort == Sort::Tagged
@@ -347,7 +347,7 @@ impl<'a> Scanner<'a> {
         let is_unread = !may_be_words
             && opener.start < at
             && opener.is_distinct()
-            && !self.standing.before.has_words_on_line()
+            && !self.standing.before.line.words
             && !self.markup.in_fence
             && self.thought.is_none()
             && judge::leading_tool(&self.text[at..to], &self.names).is_some();

@@ -250,14 +250,9 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         Look::Found(_) => None,
         Look::Nothing | Look::TooMany(_) if begins_next(text, at, place)? => None,
         // `<g/>` closes nothing, and neither does what has attributes, `<invoke naame="f">`.
-        Look::Nothing | Look::TooMany(_) if tag.empty || opens_by_attributes(text, &tag) => None,
+        Look::Nothing | Look::TooMany(_) if tag.empty || tag.at.of(text).contains('=') => None,
         Look::Nothing | Look::TooMany(_) => close_tag(delimiters).then_some(end),
     })
-}
-
-/// Returns whether attributes say that `tag` opens something.
-fn opens_by_attributes(text: &str, tag: &Tag) -> bool {
-    tag.at.of(text).contains('=')
 }
 
 /// Returns whether a mark at `at` closes a call of the dialect that is open, though some of its letters are wrong.

@@ -3,86 +3,33 @@
 use crate::marks::edit::is_one_slip;
 
 /// Keys that may name the tool.
+#[rustfmt::skip]
 pub(crate) const NAME: &[&str] = &[
-    "name",
-    "tool",
-    "function",
-    "tool_name",
-    "function_name",
-    "action",
-    "func",
-    "functionName",
-    "toolName",
-    "api",
-    "api_name",
-    "method",
-    "recipient_name",
-    "tool_call",
-    "function_call",
+    "name", "tool", "function", "tool_name", "function_name", "action", "func", "functionName", "toolName",
+    "api", "api_name", "method", "recipient_name", "tool_call", "function_call",
 ];
 
 /// Keys that may hold the arguments.
+#[rustfmt::skip]
 pub(crate) const ARGUMENTS: &[&str] = &[
-    "arguments",
-    "parameters",
-    "params",
-    "args",
-    "input",
-    "tool_input",
-    "action_input",
-    "kwargs",
-    "arg",
-    "param",
-    "function_args",
-    "tool_args",
-    "properties",
-    "tool_parameters",
-    "function_parameters",
-    "parameter",
-    "inputs",
-    "toolInput",
-    "toolArgs",
-    "functionArgs",
-    "actionInput",
+    "arguments", "parameters", "params", "args", "input", "tool_input", "action_input", "kwargs", "arg",
+    "param", "function_args", "tool_args", "properties", "tool_parameters", "function_parameters",
+    "parameter", "inputs", "toolInput", "toolArgs", "functionArgs", "actionInput",
 ];
 
 /// Keys that may wrap a list of calls, or one call.
+#[rustfmt::skip]
 pub(crate) const WRAPPERS: &[&str] = &[
-    "tool_calls",
-    "function_calls",
-    "calls",
-    "tool_call",
-    "function_call",
-    "functions",
-    "tools",
-    "function",
-    "tool",
-    "call",
-    "tool_uses",
-    "actions",
-    "action",
-    "tool_use",
-    // These are the keys of Gemini, Bedrock and the AI SDK.
-    "functionCall",
-    "functionCalls",
-    "toolUse",
-    "toolCall",
-    "toolCalls",
+    "tool_calls", "function_calls", "calls", "tool_call", "function_call", "functions", "tools", "function",
+    "tool", "call", "tool_uses", "actions", "action", "tool_use", "functionCall", "functionCalls",
+    "toolUse", "toolCall", "toolCalls",
 ];
 
 /// Keys that may stand beside a name and arguments without being an argument.
+#[rustfmt::skip]
 pub(crate) const COMPANIONS: &[&str] = &[
-    "id",
-    "type",
-    "tool_call_id",
-    "call_id",
-    "toolCallId",
-    "toolUseId",
-    "tool_use_id",
-    "index",
-    "thought",
-    "thoughts",
-    "reasoning",
+    "id", "type", "tool_call_id", "call_id", "toolCallId", "toolUseId", "tool_use_id", "index", "thought",
+    "thoughts", "reasoning",
 ];
 
 /// Keys that hold the result in the record of a call that was made; a call has none of them.

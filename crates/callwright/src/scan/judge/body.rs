@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use callwright_json::{Class, Guide as _, Kinds, Member, RepairKind, Span, strict};
+use callwright_json::{Class, Guide as _, Kinds, Member, RepairKind, Span, Start, strict};
 use callwright_schema::names::fold;
 
 use super::open_end;
@@ -380,7 +380,7 @@ impl Case<'_, '_> {
         let text = self.text.get(at..end).unwrap_or("");
         let unreadable = || Reason::Unreadable(Vec::new());
         let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
-        let read = payload::read_json_at(&spelt.json, 0, tool.schema().guide(), self.options(false));
+        let read = payload::read(Start::Value, &spelt.json, 0, tool.schema().guide(), self.options(false));
         let Some(reading) = payload::settled_object(&read.parse) else {
             return Err(unread(&read.parse, Vec::new()));
         };

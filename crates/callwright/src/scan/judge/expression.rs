@@ -1,7 +1,8 @@
 //! Calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
 
 use callwright_json::{
-    AnyValue, Class, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, is_arguments,
+    AnyValue, Class, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start,
+    is_arguments,
 };
 
 use super::{Case, Judged, anew, listed};
@@ -38,13 +39,13 @@ impl<'a> Case<'a, '_> {
             let plain = ["_", "*", "[", "]", "#", "<", ">"]
                 .iter()
                 .fold(piece.to_owned(), |text, sign| text.replace(&format!("\\{sign}"), sign));
-            let read = payload::read_arguments_at(&plain, 0, guide, self.options(false));
+            let read = payload::read(Start::Arguments, &plain, 0, guide, self.options(false));
             if let Some(reading) = payload::settled_object(&read.parse) {
                 let (kind, at) = (RepairKind::DropBackslash, Span::new(at, end));
                 return self.one(self.rewritten(tool, written, reading, kind, at), end);
             }
         }
-        let mut payload = payload::read_arguments_at(self.text, at, guide, self.options(self.cut));
+        let mut payload = payload::read(Start::Arguments, self.text, at, guide, self.options(self.cut));
         // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
         let is_listed = self.opener.delimiters.contains(&Delimiter::Bracket);
         if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
@@ -77,7 +78,7 @@ impl<'a> Case<'a, '_> {
     /// Is the whole answer, or what stands in a fence for calls, a call that a declared tool takes, but for its name?
     fn is_misnamed(&self, at: usize) -> bool {
         let is_fence = self.opener.record.sign == Some(Sign::FencedCall);
-        let read = || payload::read_arguments_at(self.text, at, &AnyValue, self.options(false));
+        let read = || payload::read(Start::Arguments, self.text, at, &AnyValue, self.options(false));
         (self.alone || is_fence)
             && payload::settled_object(&read().parse).is_some_and(|reading| self.are_taken(reading.value()))
     }
@@ -96,9 +97,11 @@ impl<'a> Case<'a, '_> {
         });
         let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
         let mut lists =
-            pieces.map(|piece| payload::read_whole_arguments(piece, at, guide, self.options(false)));
+            pieces.map(|piece| payload::read(Start::ArgumentsAlone, piece, at, guide, self.options(false)));
         let settled = lists.find(|list| list.parse.settled().is_some());
-        settled.unwrap_or_else(|| payload::read_whole_arguments(self.text, at, guide, self.options(self.cut)))
+        settled.unwrap_or_else(|| {
+            payload::read(Start::ArgumentsAlone, self.text, at, guide, self.options(self.cut))
+        })
     }
 
     /// An argument list that only makes sense in another spelling: `f('a=1')`, `'f(a=1')`.
@@ -125,7 +128,7 @@ impl<'a> Case<'a, '_> {
             Some(source) => (source, RepairKind::SwapSyntax),
             None => (format!("({})", exchanged()?), RepairKind::AddCloser),
         };
-        let read = payload::read_arguments_at(&source, 0, guide, self.options(false));
+        let read = payload::read(Start::Arguments, &source, 0, guide, self.options(false));
         let reading = payload::settled_object(&read.parse).filter(|reading| fits(reading))?;
         Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
     }
@@ -137,8 +140,9 @@ impl<'a> Case<'a, '_> {
         let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
         let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
         let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());
-        let source = listed::as_call(arguments, tool, self.options(false));
-        let read = payload::read_arguments_at(&source, 0, tool.schema().guide(), self.options(false));
+        let source = listed::keywords(arguments, tool, self.options(false))
+            .unwrap_or_else(|| format!("({arguments})"));
+        let read = payload::read(Start::Arguments, &source, 0, tool.schema().guide(), self.options(false));
         let Some(reading) = payload::settled_object(&read.parse) else {
             return self.broken(Span::new(at, end), Some(written), &Parse::default());
         };

@@ -3,7 +3,7 @@
 //! `['f', a=1]`, `['f', 'a': 1]`, `('f', 'a=1', 'b="x"')`, `tools.call(f, a=1)`. In goes what stands behind the name,
 //! out comes the argument list of a call expression.
 
-use callwright_json::{AnyValue, Class, Kind, Options};
+use callwright_json::{AnyValue, Class, Kind, Options, Start};
 
 use crate::payload;
 use crate::syntax::Incomplete;
@@ -31,15 +31,10 @@ pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Result<bool,
     }
 }
 
-/// `a=1, b='x'` → `(a=1, b='x')`; `'a=1', 'b="x"'` → `(a=1, b="x")`
-pub(super) fn as_call(arguments: &str, tool: &Tool, options: Options<'_>) -> String {
-    keywords(arguments, tool, options).unwrap_or_else(|| format!("({arguments})"))
-}
-
 /// The call that is meant where each argument is the text of a keyword argument.
 pub(super) fn keywords(arguments: &str, tool: &Tool, options: Options<'_>) -> Option<String> {
     let list = format!("[{arguments}]");
-    let read = payload::read_json_at(&list, 0, &AnyValue, options);
+    let read = payload::read(Start::Value, &list, 0, &AnyValue, options);
     // `[a=None]` is no list of texts, though it can be read as one.
     let reading = read.parse.settled().filter(|reading| reading.class() <= Class::Lossless)?;
     let value = reading.value();

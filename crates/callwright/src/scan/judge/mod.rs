@@ -10,7 +10,7 @@ mod overrun;
 use std::borrow::Cow;
 
 use callwright_json::{
-    Diagnostic, Fuel, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Value, strict,
+    Diagnostic, Fuel, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Value, strict,
 };
 
 use self::open_end::Ending;
@@ -112,7 +112,7 @@ impl<'a, 't> Case<'a, 't> {
     /// A value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
         let guide = Expected::AnyCall(self.names.tools());
-        let payload = payload::read_json_at(self.text, at, &guide, self.options(self.cut));
+        let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
         let end = self.end.unwrap_or(payload.end).max(payload.end);
         let all = Span::new(at, end);
         let mut first: Option<Vec<Verdict>> = None;
@@ -316,7 +316,7 @@ impl<'a, 't> Case<'a, 't> {
                 format!("{{{}}}", members.join(", "))
             }
             Arguments::Text(text) => {
-                let inner = payload::read_json_at(&text, 0, tool.schema().guide(), self.options(false));
+                let inner = payload::read(Start::Value, &text, 0, tool.schema().guide(), self.options(false));
                 let Some(reading) = payload::settled_object(&inner.parse) else {
                     let reason = Reason::Unreadable(inner.parse.diagnostics);
                     return Some(self.refuse(Some(written.to_owned()), reason, at));

@@ -1,6 +1,6 @@
 //! Arguments in JSON behind a name that stands in the markup: `[TOOL_CALLS]f[ARGS]{"a": "x"}`.
 
-use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span};
+use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span, Start};
 
 use super::{Case, Judged};
 use crate::payload::{self, Payload};
@@ -18,7 +18,7 @@ impl Case<'_, '_> {
         };
         let Some(tool) = tool else {
             let guide = Expected::AnyCall(self.names.tools());
-            let payload = payload::read_json_at(self.text, at, &guide, self.options(self.cut));
+            let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
             let is_taken = |reading: &Reading<'_>| self.are_taken(reading.value());
             if !self.opener.is_distinct() && !payload.parse.settled().is_some_and(is_taken) {
                 return Judged::Text(None);
@@ -32,7 +32,7 @@ impl Case<'_, '_> {
         };
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
-        let payload = payload::read_json_at(self.text, at, &guide, self.options(self.cut));
+        let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
         // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: no whole call came of it.
         let is_torn = |reading: &Reading<'_>| {
             let value = reading.value();

@@ -42,7 +42,7 @@ impl Scanner<'_> {
     }
 
     /// The run that the call of `opener` begins, which was [looked at](Scanner::look_around).
-    pub(super) fn run(&self, opener: &Opener) -> Run {
+    pub(in crate::scan) fn run(&self, opener: &Opener) -> Run {
         let before = self.standing.before;
         // A fence between marks is a part of them.
         let outside = opener.delimiters.iter().take_while(|delimiter| **delimiter != Delimiter::Tag);

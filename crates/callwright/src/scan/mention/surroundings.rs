@@ -45,7 +45,7 @@ pub(in crate::scan) struct Before {
     /// Words stand before it, anywhere.
     pub(super) words: bool,
     /// Its line, up to it.
-    pub(super) line: Line,
+    pub(in crate::scan) line: Line,
     pub(super) gap: Gap,
     /// The decision that it is shown, whatever comes behind.
     pub(super) shows: Option<Stand>,
@@ -118,9 +118,9 @@ struct Layout {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Line {
+pub(in crate::scan) struct Line {
     start: usize,
-    pub(super) words: bool,
+    pub(in crate::scan) words: bool,
     pub(super) has_call: bool,
     /// Anything but blanks.
     is_begun: bool,
@@ -141,13 +141,6 @@ pub(super) struct Gap {
     pub(super) joins: bool,
     /// Words were said.
     pub(super) words: bool,
-}
-
-impl Before {
-    /// Returns whether words stand before it on its line.
-    pub(in crate::scan) fn has_words_on_line(&self) -> bool {
-        self.line.words
-    }
 }
 
 impl Surroundings {

@@ -2,7 +2,7 @@
 
 use super::surroundings::{Enclosed, begins_string};
 use super::{Piece, Run, Stand, ticks};
-use crate::scan::opener::{Delimiter, Opener};
+use crate::scan::opener::Delimiter;
 use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
 use crate::verdict::{Acceptance, BesideProse, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
@@ -21,11 +21,6 @@ impl Run {
 }
 
 impl Scanner<'_> {
-    /// Begins a run, with the call that `opener` begins.
-    pub(in crate::scan) fn begin_run(&mut self, opener: &Opener) {
-        self.standing.run = Some(self.run(opener));
-    }
-
     /// Ends the run that was begun, with these verdicts, where the marks behind it end.
     pub(in crate::scan) fn end_run(&mut self, verdicts: Vec<(Verdict, Spot)>, out: &mut Vec<Event>) {
         let to = self.at;

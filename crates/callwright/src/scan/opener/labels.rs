@@ -16,18 +16,14 @@ use crate::tools::names::is_name_byte;
 /// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
 ///
 /// The words are those of agents' prompts, and the flowers those of Qwen-Agent's.
-const NAME_LABELS: &[&str] =
-    &["action:", "tool:", "tool name:", "tool call:", "function:", "function name:", "✿function✿:"];
+#[rustfmt::skip]
+const NAME_LABELS: &[&str] = &[
+    "action:", "tool:", "tool name:", "tool call:", "function:", "function name:", "✿function✿:",
+];
+#[rustfmt::skip]
 const ARGUMENT_LABELS: &[&str] = &[
-    "action input:",
-    "tool input:",
-    "tool arguments:",
-    "arguments:",
-    "args:",
-    "parameters:",
-    "params:",
-    "input:",
-    "✿args✿:",
+    "action input:", "tool input:", "tool arguments:", "arguments:", "args:", "parameters:", "params:",
+    "input:", "✿args✿:",
 ];
 /// What models put around a name.
 const WRAPS: &[&str] = &["**", "*", "`", "\"", "'"];

@@ -304,10 +304,12 @@ impl<'a, 't> OpenerParser<'a, 't> {
         let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.arguments == Grammar::Calls;
         let inside = self.place.inside.filter(|_| self.record.is_none()).filter(may_be_its);
         let dialect = inside.unwrap_or(record);
-        let (record, dialect) = (Arc::clone(record), Arc::clone(dialect));
-        let delimiters = std::mem::take(&mut self.delimiters);
-        let (start, server, mended, instead) = (self.from, self.server, None, None);
-        Ok(Look::Found(Opener { start, item, server, delimiters, record, dialect, mended, instead }))
+        Ok(Look::Found(Opener {
+            server: self.server,
+            delimiters: std::mem::take(&mut self.delimiters),
+            dialect: Arc::clone(dialect),
+            ..Opener::bare(self.from, item, Arc::clone(record))
+        }))
     }
 
     /// The call whose tag has closed itself, where nothing of it follows.

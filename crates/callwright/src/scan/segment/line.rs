@@ -38,7 +38,7 @@ impl Scanner<'_> {
 pub(super) fn is_line_start(bytes: &[u8], at: usize) -> bool {
     let mut before = bytes.get(..at).unwrap_or(&[]);
     for _ in 0..MAX_INDENT {
-        match last_blank(before) {
+        match blank_len(last_char(before)) {
             0 => break,
             len => before = &before[..before.len() - len],
         }
@@ -56,11 +56,6 @@ pub(super) fn ends_in_word(bytes: &[u8]) -> bool {
         }
         None => false,
     }
-}
-
-/// The length of the blank that `bytes` end with, visible or not: a byte order mark is one. A line break is none.
-fn last_blank(bytes: &[u8]) -> usize {
-    blank_len(last_char(bytes))
 }
 
 /// The last character of `bytes`, or what is there of it.
@@ -81,28 +76,25 @@ pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
         len += match bytes.get(len..).unwrap_or(&[]) {
             [byte @ 0..=0x7f, ..] if is_name_byte(*byte) => 1,
             // A letter has no more than four bytes, and the rest of the text is not looked at for each word in it.
-            rest @ [0x80..=0xff, ..] => {
-                let text = rest.get(..rest.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
-                let first = text.and_then(|chunk| chunk.valid().chars().next());
-                match first.filter(|c| c.is_alphanumeric()) {
-                    Some(letter) => letter.len_utf8(),
-                    None => return len,
-                }
-            }
+            rest @ [0x80..=0xff, ..] => match first_letter(rest).filter(|c| c.is_alphanumeric()) {
+                Some(letter) => letter.len_utf8(),
+                None => return len,
+            },
             _ => return len,
         };
     }
+}
+
+/// The letter that `bytes` begin with, if it is whole.
+fn first_letter(bytes: &[u8]) -> Option<char> {
+    bytes.get(..bytes.len().min(4))?.utf8_chunks().next()?.valid().chars().next()
 }
 
 /// The length of the blank that `bytes` begin with.
 pub(super) fn blank_len(bytes: &[u8]) -> usize {
     match bytes {
         [b' ' | b'\t' | b'\r', ..] => 1,
-        [0x80..=0xff, ..] => {
-            let text = bytes.get(..bytes.len().min(4)).unwrap_or(&[]).utf8_chunks().next();
-            let first = text.and_then(|chunk| chunk.valid().chars().next());
-            first.filter(|c| is_blank(*c)).map_or(0, char::len_utf8)
-        }
+        [0x80..=0xff, ..] => first_letter(bytes).filter(|c| is_blank(*c)).map_or(0, char::len_utf8),
         _ => 0,
     }
 }

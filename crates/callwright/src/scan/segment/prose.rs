@@ -33,37 +33,38 @@ const YAML: [&str; 2] = ["```yaml\n", "```yml\n"];
 const REACH: usize = 1 << 10;
 
 impl<'a> Scanner<'a> {
-    /// Lets prose through up to the next place where something else may begin.
+    /// Lets prose through up to the next place where something else begins.
     pub(in crate::scan) fn prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
-        let mut at = self.at;
-        if !end && self.work.asked.0 == at && self.text.len() < self.work.asked.1 {
+        if !end && self.work.asked.0 == self.at && self.text.len() < self.work.asked.1 {
             return Flow::Wait;
         }
-        // Up to here, every place is looked at.
-        let line = behind_blanks(self.text.as_bytes(), at);
-        let behind_call = self.text.get(self.markup.last_call_end..at);
-        let is_behind_call =
-            self.has_calls() && behind_call.is_some_and(|gap| gap.bytes().all(|byte| byte == b' '));
-        let is_sentence = at != 0 && self.is_line_start(at) && is_sentence(self.text.as_bytes(), line);
-        let mut near = (self.begins_line(at) && !is_sentence || is_behind_call).then_some(line);
+        let (at, found) = self.next_mark(end, out);
+        self.release(at, out);
+        match found {
+            Some(found) => self.begin(found, at, out),
+            None => Flow::Wait,
+        }
+    }
+
+    /// The next place where something else than prose begins, with what that is; nothing where more text must tell, or is to come.
+    fn next_mark(&mut self, end: bool, out: &mut Vec<Event>) -> (usize, Option<Found>) {
+        let mut at = self.at;
+        let mut near = self.looked_at_closely(at);
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
         let mut next: Option<Candidate> = None;
         let first = self.first_sign();
-        let found = loop {
+        loop {
             if near.is_none_or(|near| near < at) {
-                let candidate = match next.filter(|candidate| at <= candidate.from) {
-                    Some(candidate) => candidate,
-                    None => next_candidate(&self.text, at),
-                };
+                let candidate = next.filter(|candidate| at <= candidate.from);
+                let candidate = candidate.unwrap_or_else(|| next_candidate(&self.text, at));
                 next = Some(candidate);
                 let markers = self.rules.dialects.markers();
                 let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, candidate.from));
                 let (from, to) = own.map_or((candidate.from, candidate.to), |own| (own, own));
                 self.pass_over(at, from);
-                at = from;
-                near = Some(to);
+                (at, near) = (from, Some(to));
             }
-            let Some(&byte) = self.text.as_bytes().get(at) else { break None };
+            let Some(&byte) = self.text.as_bytes().get(at) else { return (at, None) };
             // A byte order mark, a zero-width space.
             if !byte.is_ascii()
                 && let blank @ 1.. = blank_len(&self.text.as_bytes()[at..])
@@ -75,71 +76,78 @@ impl<'a> Scanner<'a> {
             let in_word = ends_in_word(&self.text.as_bytes()[..at])
                 && !(byte == FOREIGN && self.text[at..].starts_with(THOUGHT))
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
-            // Nothing begins inside a word but a mark of the caller's own.
-            if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
-                let len = rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[]));
-                if 0 < len {
-                    self.pass_over(at, at + len);
-                    at += len;
-                    continue;
-                }
-            }
             let begins_word = is_name_byte(byte) && !in_word;
             if begins_word && !end && self.is_word_begun(at) {
-                break None;
+                return (at, None);
             }
-            let special =
-                matches!(byte, b'[' | b'(' | b'{' | b'`' | b'<') || matches!(byte, b'"' | b'\'') && !in_word;
-            // `]<]minimax[>[<tool_call>`
-            let marked = byte == b']' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'<');
-            // `>>>f⏎{…}`, also behind text
-            let arrow = byte == b'>' && self.text.as_bytes().get(at + 1).is_none_or(|next| *next == b'>');
-            let own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
-            // `**Action:** f`
-            let label = byte == b'*' && self.is_line_start(at) && may_be_label(self.text.as_bytes(), at);
-            // More than three lists are around no call.
-            let is_mark = (special && !self.text.as_bytes()[at..].starts_with(b"[[[["))
-                || begins_word
-                || marked
-                || arrow
-                || own
-                || label
-                || byte == b'#'
-                || first == Some(at);
-            if is_mark && !self.standing.held.is_empty() {
-                self.release(at, out);
-            }
-            if is_mark {
-                match self.at_mark(at, self.begins_line(at), end) {
-                    Ok(None) => {}
-                    Ok(Some(Found::TooMany(to))) => {
-                        self.pass_over(at, to);
-                        at = to;
-                        continue;
+            let to = match () {
+                // Nothing begins inside a word but a mark of the caller's own.
+                () if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() => {
+                    at + rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[])).max(1)
+                }
+                () if first == Some(at) || self.may_be_mark(at, byte, in_word) => {
+                    if !self.standing.held.is_empty() {
+                        self.release(at, out);
                     }
-                    Ok(Some(found)) => break Some(found),
-                    Err(Incomplete) => {
-                        self.work.wait(at, self.text.len());
-                        break None;
+                    match self.at_mark(at, self.begins_line(at), end) {
+                        Ok(None) => at + 1,
+                        Ok(Some(Found::TooMany(to))) => to,
+                        Ok(found) => return (at, found),
+                        Err(Incomplete) => {
+                            self.work.wait(at, self.text.len());
+                            return (at, None);
+                        }
                     }
                 }
-            }
-            self.pass_over(at, at + 1);
-            if byte == b'`' {
+                () => at + 1,
+            };
+            self.pass_over(at, to);
+            if byte == b'`' && to == at + 1 {
                 let run = tick_run(self.text.as_bytes(), at);
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
-                    break None;
+                    return (at, None);
                 }
                 self.markup.in_fence ^= FENCE <= run;
                 at += run;
-                continue;
+            } else {
+                at = to;
             }
-            at += 1;
+        }
+    }
+
+    /// The place up to which every place from `at` on is looked at: the first word of a line, and what stands behind a call.
+    fn looked_at_closely(&self, at: usize) -> Option<usize> {
+        let line = behind_blanks(self.text.as_bytes(), at);
+        let behind_call = self.text.get(self.markup.last_call_end..at);
+        let is_behind_call =
+            self.has_calls() && behind_call.is_some_and(|gap| gap.bytes().all(|byte| byte == b' '));
+        let is_sentence = at != 0 && self.is_line_start(at) && is_sentence(self.text.as_bytes(), line);
+        (self.begins_line(at) && !is_sentence || is_behind_call).then_some(line)
+    }
+
+    /// Returns whether anything but prose may begin with `byte`, which stands at `at`.
+    fn may_be_mark(&self, at: usize, byte: u8, in_word: bool) -> bool {
+        let next = self.text.as_bytes().get(at + 1);
+        let may_be = match byte {
+            // More than three lists are around no call.
+            b'[' => !self.text[at..].starts_with("[[[["),
+            b'(' | b'{' | b'`' | b'<' | b'#' => true,
+            b'"' | b'\'' => !in_word,
+            // `]<]minimax[>[<tool_call>`
+            b']' => next.is_none_or(|next| *next == b'<'),
+            // `>>>f⏎{…}`, also behind text
+            b'>' => next.is_none_or(|next| *next == b'>'),
+            // `**Action:** f`
+            b'*' => self.is_line_start(at) && may_be_label(self.text.as_bytes(), at),
+            _ => is_name_byte(byte) && !in_word,
         };
-        self.release(at, out);
-        let Some(found) = found else { return Flow::Wait };
+        may_be || self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte))
+    }
+
+    /// Begins what was `found` at `at`.
+    fn begin(&mut self, found: Found, at: usize, out: &mut Vec<Event>) -> Flow {
         match found {
-            Found::TooMany(_) => Flow::Wait,
+            Found::TooMany(_) => return Flow::Wait,
             Found::Opener(opener) => {
                 let from = opener.item.at;
                 self.work.reach =
@@ -151,21 +159,17 @@ impl<'a> Scanner<'a> {
                     self.look_around(&opener);
                     self.mode_of(opener)
                 };
-                Flow::On
             }
             Found::Broken(record) => {
                 self.begin_broken(at, record);
-                Flow::On
             }
             Found::Think(open, close) => {
                 self.at = at + open;
                 self.think(at, close, out);
-                Flow::On
             }
             Found::Thought(len) => {
                 self.at = at + len;
                 self.end_thought(out);
-                Flow::On
             }
             Found::Speech(len, close) => {
                 self.standing.surroundings.step_over_head(&self.text, at, at + len);
@@ -174,18 +178,15 @@ impl<'a> Scanner<'a> {
                     self.remove();
                 }
                 self.speech = close;
-                Flow::On
             }
             Found::Quote(open, close) => {
                 self.release(at + open, out);
                 self.mode = Mode::Quoted(Quotation { close, from: at + open });
-                Flow::On
             }
             Found::Closer(end) => {
                 self.markup.marks_from = at;
                 self.at = end;
                 self.mode = Mode::Tail(end);
-                Flow::On
             }
             Found::Turn => {
                 // `x = """⏎f(a=1)⏎"""`: the end of what shows a call is no turn that the model makes up.
@@ -197,9 +198,9 @@ impl<'a> Scanner<'a> {
                     true => self.mode = Mode::Over,
                     false => self.release(self.behind(at), out),
                 }
-                Flow::On
             }
         }
+        Flow::On
     }
 
     /// How the payload of `opener` is read.
@@ -293,7 +294,10 @@ impl<'a> Scanner<'a> {
             Look::Nothing => {
                 let block = if line_start { at_end(self.block(at, end), end)? } else { None };
                 // In front of a tag it is looked for marks with a slip first.
-                let may_be_broken = block.as_ref().is_none_or(|opener| self.begins_tag(opener.item.at));
+                let begins_tag = |opener: &Opener| {
+                    self.text.get(opener.item.at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
+                };
+                let may_be_broken = block.as_ref().is_none_or(begins_tag);
                 if line_start
                     && may_be_broken
                     && let Some(found) = self.broken_opener(at, end)?
@@ -384,7 +388,9 @@ impl<'a> Scanner<'a> {
     fn argument(&self, at: usize) -> Seen<Opener> {
         let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
         let before = self.text.get(..at).unwrap_or("");
-        let is_set_off = self.is_line_start(at) || before.ends_with("&gt;") || self.is_behind_right_call(at);
+        let is_behind_right_call =
+            || self.is_behind_call(at) && matches!(self.last_verdict(), Some(Verdict::Accepted(_)));
+        let is_set_off = self.is_line_start(at) || before.ends_with("&gt;") || is_behind_right_call();
         if is_spoken || !is_set_off || !self.may_repair() {
             return Ok(None);
         }
@@ -404,16 +410,6 @@ impl<'a> Scanner<'a> {
         let Some(record) = record.filter(|_| is_declared) else { return Ok(None) };
         let opener = Opener::bare(at, Sort::Words.of(Span::at(at), at), Arc::clone(record));
         Ok(self.may_open(&opener).then_some(opener))
-    }
-
-    /// Does what stands at `at` stand right behind a call that was accepted?
-    fn is_behind_right_call(&self, at: usize) -> bool {
-        self.is_behind_call(at) && matches!(self.last_verdict(), Some(Verdict::Accepted(_)))
-    }
-
-    /// Does a tag begin at `at`, or behind blanks there?
-    fn begins_tag(&self, at: usize) -> bool {
-        self.text.get(at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
     }
 
     /// The edge of a block at `at`, whose first byte is `byte`.
