@@ -1,5 +1,5 @@
-//! Holds values against a schema. The tables decide on the value as it was read, without building another; only where a schema
-//! says what tables cannot, they ask the validator.
+//! Checks values against a schema. The tables decide on the value as it was read, without building another; they ask
+//! the validator only about demands that tables cannot express.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,31 +15,32 @@ use super::schema::Schema;
 use super::validator::Judgement;
 use super::violation::{Checked, Fault, Sort, Violation};
 
-/// The most violations that are listed.
+/// Most violations in a list.
 const MAX_VIOLATIONS: usize = 16;
-/// Above this number of undeclared members, equal keys are found by hashing.
+/// Above this number of undeclared members, a hash map finds equal keys.
 const FEW: usize = 12;
 
 impl Schema {
-    /// The ways in which `value` does not fit; none where it fits.
+    /// Returns the ways in which `value` does not fit; none if it fits.
     ///
     /// Besides what the schema demands, no key may stand twice in one object with different values (keyword
     /// `duplicate`), and no string may hold half a surrogate pair (keyword `surrogate`), at any depth. At most 16
     /// violations are listed.
     ///
-    /// The work of a check is bounded, whatever the schema: [`Schema::check_whole`] also says whether it sufficed.
+    /// The work of a check is bounded for any schema: [`Schema::check_whole`] also says whether it sufficed.
     pub fn check(&self, value: Value<'_>) -> Vec<Violation> {
         self.check_whole(value).violations
     }
 
-    /// Like [`Schema::check`], and says whether the whole schema was held against `value`.
+    /// Checks `value` as [`Schema::check`] does, and says whether the check covered the whole schema.
     ///
-    /// A check may take steps in proportion to the length of the value, and some million besides: what a value of 64 KB may
-    /// take is less than 50 ms, and less than 16 MB. A schema that demands more of a value than that, as a pattern
-    /// that has to be tried in countless ways, is held against it as far as tables say it.
+    /// A check may take steps in proportion to the length of the value, and some million besides: less than 50 ms and
+    /// 16 MB for a value of 64 KB. A schema may demand more work, as a pattern that must be tried in countless ways.
+    /// Then only the tables check the value.
     pub fn check_whole(&self, value: Value<'_>) -> Checked {
         let whole = |violations| Checked { violations, is_whole: true };
-        // Where a validator decides, what it does not look at remains; and so it does in a language of which nothing is known.
+        // The validator decides instead of the tables; this check then covers only repeated keys and half surrogate
+        // pairs. The same holds in an unknown language.
         let root = if self.is_known && self.is_by_tables() { self.guide.root } else { ANY };
         let faults = self.faults(root, value);
         if !faults.is_empty() {
@@ -67,7 +68,7 @@ impl Schema {
         true
     }
 
-    /// The faults of `value` at the place `root`, by the tables.
+    /// Returns the faults of `value` at the place `root`, by the tables.
     fn faults(&self, root: u32, value: Value<'_>) -> Vec<Violation> {
         let mut faults: Vec<Fault<'_, '_>> = Vec::new();
         let _ = walk(&self.guide, root, value, &mut |fault| {
@@ -81,8 +82,8 @@ impl Schema {
 
 /// Judges one member of an object before the rest of the object is there.
 impl Schema {
-    /// Returns whether the members of an object decide alone: each fits its own place, and the required ones are there. Only
-    /// then do [`Schema::fits_at`] and [`Schema::takes_any_string`] hold whatever follows.
+    /// Returns whether the members of an object decide alone: each fits its own place, and the required ones are there.
+    /// Only then [`Schema::fits_at`] and [`Schema::takes_any_string`] hold whatever follows.
     pub fn judges_members_alone(&self) -> bool {
         let root = self.guide.entry(Place(self.guide.root));
         self.is_exact && root.rules.iter().all(|(about, _)| !about.meets(Kinds::OBJECT))
@@ -101,15 +102,15 @@ impl Schema {
     }
 }
 
-/// Looks at `value` at the place `root`, and at all within it. `on_fault` says when it has heard enough.
+/// Checks `value` at the place `root`, and all values within it. `on_fault` may end the walk.
 pub(super) fn walk<'v, 'g>(
     guide: &'g SchemaGuide,
     root: u32,
     value: Value<'v>,
     on_fault: &mut impl FnMut(Fault<'v, 'g>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    // Halves of surrogate pairs are rare: a fast search spares a look into every string. Of a short text, one byte is found
-    // sooner than two.
+    // Halves of surrogate pairs are rare: a fast search spares a look into every string. In a short text, a search for
+    // one byte is faster than for two.
     let has_escapes = value.raw().contains('\\') && value.raw().contains("\\u");
     let mut todo: Vec<(Value<'v>, u32)> = Vec::with_capacity(16);
     todo.push((value, root));
@@ -121,7 +122,7 @@ pub(super) fn walk<'v, 'g>(
             report(value, Sort::Type)?;
             continue;
         }
-        // Of several forms for one type, each has its own rules and members, and one of them is enough.
+        // With several forms for one type, each has its own rules and members, and a value need keep only one form's.
         let rules = if entry.is_disjoint { &*entry.rules } else { &[] };
         for (about, rule) in rules {
             if about.meets(bits(value.kind())) && !keeps(value, rule) {
@@ -146,7 +147,7 @@ pub(super) fn walk<'v, 'g>(
     ControlFlow::Continue(())
 }
 
-/// Looks at the members of an object, and at those that it lacks; their values are left to be done.
+/// Checks the members of an object, and the missing ones; it adds their values to `todo`.
 fn members<'v, 'g>(
     value: Value<'v>,
     entry: &'g Entry,
@@ -190,7 +191,7 @@ fn members<'v, 'g>(
     ControlFlow::Continue(())
 }
 
-/// The members whose key stood before with another value.
+/// Returns the members whose key stood before with another value.
 fn differing<'v>(members: Vec<(Cow<'v, str>, Value<'v>)>) -> Vec<(Cow<'v, str>, Value<'v>)> {
     if members.len() <= FEW {
         let has_twin = |i: usize| members[..i].iter().any(|(name, _)| *name == members[i].0);

@@ -1,4 +1,4 @@
-//! Gives a value the type that its schema asks for, where there is one way to do it and nothing is lost.
+//! Gives a value the type of its schema, if there is one way to do it and nothing is lost.
 //!
 //! | from | to | where the schema wants |
 //! |---|---|---|
@@ -25,9 +25,9 @@ use super::number;
 use super::schema::Schema;
 use super::violation::{Checked, Fault, Sort, Violation};
 
-/// The most rounds over one value: a value from a string may hold more to coerce.
+/// Most rounds over one value: a value from a string may hold more to coerce.
 const MAX_ROUNDS: usize = 4;
-/// The most coercions of one value.
+/// Most coercions of one value.
 const MAX_COERCIONS: usize = 256;
 
 /// A value that got the type its schema asks for, without loss: `"5"` → `5`.
@@ -42,7 +42,7 @@ pub struct Coercion {
 }
 
 impl Coercion {
-    /// Returns the violation that takes the place of this coercion where nothing may be coerced.
+    /// Returns the violation that replaces this coercion if nothing may be coerced.
     pub fn violation(&self) -> Violation {
         let at = self.pointer.trim_start_matches('/');
         let message = format!("{at}: write {}, not {}", show(&self.to), show(&self.from));
@@ -53,20 +53,20 @@ impl Coercion {
 /// A value that fits after coercions.
 #[derive(Clone, Debug)]
 pub struct Coerced {
-    /// The strict JSON text. What was not coerced stands as it stood.
+    /// The strict JSON text. Values that were not coerced stay as they stood.
     pub text: String,
     /// The places of the values in `text`.
     pub tree: Tree,
     /// The coercions, in the order in which they were made.
     pub coercions: Vec<Coercion>,
-    /// All of the schema was held against `text`: see [`Checked::is_whole`].
+    /// The check covered all of the schema: see [`Checked::is_whole`].
     pub is_whole: bool,
 }
 
 impl Schema {
-    /// Makes a value that does not fit one that does, by coercions that lose nothing; `None` where there is no way.
+    /// Makes a value that does not fit one that does, by coercions that lose nothing; `None` if there is no way.
     ///
-    /// `text` is strict JSON and `tree` its values. To be asked only after [`Schema::check`] found violations.
+    /// `text` is strict JSON and `tree` its values. Call it only after [`Schema::check`] found violations.
     ///
     /// ```
     /// use callwright_schema::{Schema, SchemaError};
@@ -92,7 +92,7 @@ impl Schema {
         None
     }
 
-    /// Coerces every value that has a wrong type; `None` where one of them cannot be coerced, or there is none.
+    /// Coerces every value that has a wrong type; `None` if one of them cannot be coerced, or there is none.
     fn coerce_types(&self, text: &str, tree: &Tree, coercions: &mut Vec<Coercion>) -> Option<String> {
         let root = tree.root(text);
         let mut edits: Vec<(Span, Coercion)> = Vec::new();
@@ -135,7 +135,7 @@ impl Schema {
         if edits.is_empty() {
             return None;
         }
-        // All but what is dropped came in the order of the text.
+        // All edits but the dropped members came in the order of the text.
         let mut ordered: Vec<(Span, Coercion)> = Vec::with_capacity(edits.len());
         for edit in edits {
             ordered.insert(ordered.partition_point(|(at, _)| *at <= edit.0), edit);
@@ -154,7 +154,7 @@ impl Schema {
     }
 }
 
-/// The JSON text of `value`, which has none of `kinds`, as one of them.
+/// Returns the JSON text of `value`, which has none of `kinds`, as one of them.
 fn converted(guide: &SchemaGuide, place: Place, value: Value<'_>, kinds: Kinds) -> Option<String> {
     match value.kind() {
         // A number's text keeps its digits.
@@ -164,7 +164,7 @@ fn converted(guide: &SchemaGuide, place: Place, value: Value<'_>, kinds: Kinds) 
     }
 }
 
-/// The only one of `choices` that is the string `value` but for the case of its letters.
+/// Returns the only one of `choices` that equals the string `value` but for the case of its letters.
 fn in_other_case(value: Value<'_>, choices: &[Box<str>]) -> Option<String> {
     let own = (value.kind() == Kind::String).then(|| value.canonical())?;
     let mut alike = choices.iter().filter(|choice| choice.eq_ignore_ascii_case(&own));
@@ -201,7 +201,8 @@ fn from_text(guide: &SchemaGuide, place: Place, text: &str, kinds: Kinds) -> Opt
     is_wanted(reading.value()).then(|| reading.text.clone().into_owned())
 }
 
-/// Returns whether the key of `value`, which is of none of `kinds`, stands once more in its object with a value that is.
+/// Returns whether the key of `value`, which has none of `kinds`, stands once more in its object with a value that has
+/// one.
 fn has_fitting_twin(root: Value<'_>, value: Value<'_>, kinds: Kinds) -> bool {
     let Some(Held { around, key: Some(key), .. }) = way(root, value).pop() else { return false };
     let mut twins = around.members().filter(|(other, member)| other.same_as(key) && has_type(*member, kinds));
@@ -224,8 +225,8 @@ fn is_optional(guide: &SchemaGuide, root: Value<'_>, value: Value<'_>) -> bool {
     false
 }
 
-/// Returns the part of the text that goes with the member `value`, its comma included, when all of `dropped` go. The spans of
-/// several members never overlap.
+/// Returns the text to remove with the member `value`, its comma included, if all of `dropped` go. The spans of several
+/// members never overlap.
 fn member_span(root: Value<'_>, value: Value<'_>, dropped: &[Value<'_>]) -> Option<Span> {
     let object = way(root, value).pop().filter(|held| held.key.is_some())?.around;
     let is_dropped = |member: Value<'_>| dropped.iter().any(|d| d.span() == member.span());

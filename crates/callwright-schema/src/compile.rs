@@ -1,9 +1,9 @@
-//! From schema documents to the flat tables of a [`SchemaGuide`].
+//! Compiles schema documents into the flat tables of a [`SchemaGuide`].
 //!
-//! A place is compiled from *alternatives*: what stands there fits at least one of them. An alternative is a list of
-//! schemas that all hold: `{"type": "object", "anyOf": [A, B]}` becomes `[[it, A], [it, B]]`. `$ref` and `allOf` add
-//! to an alternative, `anyOf`, `oneOf` and `if` multiply them. Places are known by their alternatives, so schemas that refer to
-//! each other become places that point at each other, and nothing is expanded twice.
+//! A place is compiled from *alternatives*: a value there fits at least one of them. An alternative is a list of
+//! schemas that all hold: `{"type": "object", "anyOf": [A, B]}` becomes `[[it, A], [it, B]]`. `$ref` and `allOf` add to
+//! an alternative, `anyOf`, `oneOf` and `if` multiply them. A place's alternatives identify it, so schemas that refer
+//! to each other become places that point at each other, and nothing is expanded twice.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,26 +16,26 @@ use super::guide::{ANY, Entry, LIMITS, NEVER, Rule, SchemaGuide};
 use super::keywords::{Draft, has_inner_id, local_pointer, schemas};
 use super::number::{compare, whole};
 
-/// The most places of one guide; whatever comes after them is left open.
+/// Most places of one guide; all further ones are left open.
 const MAX_PLACES: usize = 20_000;
-/// The most steps in which the alternatives of one guide are found; whatever comes after them is left open. Choices multiply each
-/// other, so that a schema of 3 KB can ask for any number: what a guide may take grows with the schema, and a set
-/// of many tools is compiled in time that grows with its text. A schema takes about three steps for each one inside it.
+/// Most steps in the search for the alternatives of one guide; all further ones are left open. Choices multiply each
+/// other, so that a schema of 3 KB can ask for any number. The bound of a guide grows with the schema, and the time to
+/// compile a set of many tools grows with its text. A schema takes about three steps for each one inside it.
 const MAX_STEPS: usize = 400_000;
 const FREE_STEPS: usize = 2_000;
 const STEPS_FOR_EACH: usize = 48;
-/// A way with so many schemas on it takes two steps at once.
+/// Number of schemas on a way from which on a step counts twice.
 const LONG_WAY: usize = 16;
-/// The most references, each to the next one, that are known to be the same place.
+/// Most references, each to the next one, that are known to be the same place.
 const MAX_REFERENCES: usize = 64;
-/// The most schemas that one alternative may hold together.
+/// Most schemas that one alternative may hold together.
 const MAX_TOGETHER: usize = 64;
 
 /// A schema document.
 pub(super) struct Document<'s> {
     root: &'s Value,
     draft: Draft,
-    /// A part of it has an identity of its own, so that `#/…` may mean something else there.
+    /// A part of the document has an identity of its own, so that `#/…` may mean something else there.
     has_inner_id: bool,
     n_schemas: usize,
 }
@@ -47,8 +47,8 @@ impl<'s> Document<'s> {
     }
 }
 
-/// Compiles the first of `documents`; in it, the reference `schema:3` means the root of `documents[4]`. Also says whether
-/// the tables decide exactly what fits.
+/// Compiles the first of `documents`; in it, the reference `schema:3` means the root of `documents[4]`. The flag tells
+/// whether the tables decide exactly.
 pub(super) fn compile(documents: &[Document<'_>]) -> (SchemaGuide, bool) {
     let n_schemas: usize = documents.iter().map(|document| document.n_schemas).sum();
     let mut compiler = Compiler {
@@ -91,14 +91,14 @@ impl<'s> Node<'s> {
         self.document.draft
     }
 
-    /// The schema of a member that `properties` does not declare; `None` where any value may stand.
+    /// Returns the schema of a member that `properties` does not declare; `None` if any value may stand.
     fn additional(self) -> Option<Node<'s>> {
-        // What a name that matches a pattern may hold is not looked at here.
+        // The tables do not use the schemas of names that match a pattern.
         let others = self.schema.get("additionalProperties");
         others.filter(|_| self.schema.get("patternProperties").is_none()).map(|others| self.at(others))
     }
 
-    /// The schemas of the first elements, and that of all others.
+    /// Returns the schemas of the first elements, and that of all others.
     fn items(self) -> (&'s [Value], Option<&'s Value>) {
         let of = |keyword: &str| self.schema.get(keyword);
         match of("items") {
@@ -115,15 +115,15 @@ impl<'s> Node<'s> {
 #[derive(Clone, Default)]
 struct Alternative<'s> {
     nodes: Vec<Node<'s>>,
-    /// More is demanded than `nodes` say.
+    /// The schema demands more than `nodes` say.
     is_loose: bool,
 }
 
-/// A way to resolve what speaks about one value.
+/// A way to resolve the schemas about one value.
 #[derive(Clone, Default)]
 struct Way<'s> {
     found: Alternative<'s>,
-    /// Lists of further schemas: of each list, one holds.
+    /// Lists of further schemas: one of each list holds.
     pending: Vec<Vec<Node<'s>>>,
     seen: Vec<*const Value>,
     has_one_of: bool,
@@ -146,7 +146,7 @@ impl<'s> Compiler<'s> {
         self.steps < self.max_steps && self.entries.len() < MAX_PLACES
     }
 
-    /// The number of the place where one of `choices` holds.
+    /// Returns the number of the place at which one of `choices` holds.
     fn place(&mut self, choices: Vec<Vec<Node<'s>>>) -> u32 {
         // Most places are one schema, and many of those the same one.
         let only = match choices.first().filter(|_| choices.len() == 1).map(Vec::as_slice) {
@@ -199,7 +199,7 @@ impl<'s> Compiler<'s> {
         at
     }
 
-    /// Resolves all that speaks about the same value: `$ref`, `allOf`, `anyOf`, `oneOf`, `if`.
+    /// Resolves all keywords about the same value: `$ref`, `allOf`, `anyOf`, `oneOf`, `if`.
     fn expand(&mut self, choice: Vec<Node<'s>>) -> Vec<Alternative<'s>> {
         let pending = choice.into_iter().map(|node| vec![node]).collect();
         let mut open = vec![Way { pending, ..Way::default() }];
@@ -220,13 +220,13 @@ impl<'s> Compiler<'s> {
             if !self.is_within_bounds() {
                 return vec![Alternative { nodes: Vec::new(), is_loose: true }];
             }
-            // The first one is taken from the stack first, so that members keep their order of declaration.
+            // The first schema is taken from the stack first, so that members keep their order of declaration.
             open.extend(choice.into_iter().rev().filter_map(|node| self.go(way.clone(), node)));
         }
         done
     }
 
-    /// The way on with what `node` says about the value; `None` where it admits none.
+    /// Returns the way on with the demands of `node` on the value; `None` if it admits none.
     fn go(&self, mut way: Way<'s>, node: Node<'s>) -> Option<Way<'s>> {
         if way.seen.contains(&node.key()) {
             return Some(way);
@@ -308,7 +308,7 @@ impl<'s> Compiler<'s> {
         for (i, _) in values.keys().enumerate().filter(|(_, name)| is_required(name)) {
             match i < MAX_SLOTS {
                 true => required |= 1_u128 << i,
-                // There is no bit for it.
+                // The table of required members has no bit for it.
                 false => is_exact = false,
             }
         }
@@ -381,7 +381,7 @@ impl<'s> Compiler<'s> {
         let mut rules = Vec::new();
         let mut is_exact = !alternative.is_loose && nodes.len() <= 1;
         for node in nodes {
-            // In draft 4, `1.0` is no integer, and bounds become exclusive by a second keyword.
+            // In draft 4, `1.0` is not an integer, and bounds become exclusive by a second keyword.
             is_exact &= node.draft() != Draft::D4;
             let keywords = node.schema.as_object().into_iter().flatten();
             for (keyword, value) in keywords {
@@ -419,9 +419,9 @@ fn key(alternative: &Alternative<'_>) -> (Vec<*const Value>, bool) {
 #[derive(PartialEq, Eq)]
 enum Demand {
     Nothing,
-    /// It demands what alternatives can say, or a rule.
+    /// Alternatives or a rule can express the demand.
     Something,
-    /// It demands what alternatives cannot say.
+    /// Alternatives cannot express the demand.
     Beyond,
 }
 
@@ -436,7 +436,7 @@ fn demand(keyword: &str) -> Demand {
     }
 }
 
-/// The types that a word of `type` means.
+/// Returns the types that a word of `type` means.
 pub(super) fn kinds_named(word: &str) -> Kinds {
     match word {
         "null" => Kinds::NULL,
@@ -450,7 +450,7 @@ pub(super) fn kinds_named(word: &str) -> Kinds {
     }
 }
 
-/// The types that `type`, `enum` and `const` of one schema admit.
+/// Returns the types that `type`, `enum` and `const` of one schema admit.
 fn kinds_of(schema: &Value, draft: Draft) -> Kinds {
     let named = |word: &Value| word.as_str().map_or(Kinds::ANY, kinds_named);
     let types = match schema.get("type") {
@@ -476,7 +476,7 @@ fn kinds_of_value(value: &Value) -> Kinds {
     }
 }
 
-/// The only strings that `enum` or `const` of one schema admit; `None` where neither speaks.
+/// Returns the only strings that `enum` or `const` of one schema admit; `None` without either.
 fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
     let only = schema.get("const").filter(|_| draft != Draft::D4).map(|value| vec![value]);
     let values = only.or_else(|| Some(schema.get("enum")?.as_array()?.iter().collect()))?;
@@ -487,13 +487,13 @@ fn strings_of(schema: &Value, draft: Draft) -> Option<Vec<&str>> {
 pub(super) enum Ruling {
     /// The keyword is this rule for values of these types.
     Rule(Kinds, Rule),
-    /// The keyword says nothing, the other columns of the table say it exactly, or it is [`Demand::Beyond`].
+    /// The keyword says nothing, the other columns of the table express it exactly, or it is [`Demand::Beyond`].
     Tables,
-    /// The tables cannot say it.
+    /// The tables cannot express the keyword.
     Beyond,
 }
 
-/// The rule that `keyword` makes with this value.
+/// Returns the rule that `keyword` makes with this value.
 pub(super) fn rule(keyword: &str, value: &Value) -> Ruling {
     match (keyword, value) {
         ("multipleOf", Value::Number(n)) if compare(n.as_str(), "0").is_gt() => {

@@ -7,7 +7,7 @@ use callwright_json::{Kind, Kinds, Value};
 use super::guide::Rule;
 use super::number::{compare, is_multiple_of, is_whole};
 
-/// The types as which a kind of value may count.
+/// Returns the types as which a kind of value may count.
 pub(super) fn bits(kind: Kind) -> Kinds {
     match kind {
         Kind::Null => Kinds::NULL,
@@ -29,11 +29,11 @@ pub(super) fn has_type(value: Value<'_>, kinds: Kinds) -> bool {
     }
 }
 
-/// Returns whether `value`, which `rule` is about, keeps it.
+/// Returns whether `value` keeps `rule`, which concerns it.
 pub(super) fn keeps(value: Value<'_>, rule: &Rule) -> bool {
     match rule {
         Rule::OneOf { canonical, .. } => {
-            // A list where a word is asked for need not be put into its normal form.
+            // A list in the place of a word need not be put into its normal form.
             let begins = |one: &str| one.as_bytes().first() == value.raw().as_bytes().first();
             let is_scalar = !matches!(value.kind(), Kind::Array | Kind::Object);
             (is_scalar || canonical.iter().any(|one| begins(one))) && {
@@ -54,7 +54,7 @@ pub(super) fn is_unique(array: Value<'_>) -> bool {
     array.elements().all(|element| seen.insert(element.canonical()))
 }
 
-/// The number of characters, elements or members of `value`.
+/// Returns the number of characters, elements or members of `value`.
 fn size(value: Value<'_>) -> u64 {
     let size = match value.kind() {
         Kind::String => value.as_str().map_or(0, |text| text.chars().count()),

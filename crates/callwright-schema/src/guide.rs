@@ -1,4 +1,4 @@
-//! A compiled schema as flat tables: what a reader asks while it reads, and what a check needs afterwards.
+//! A compiled schema as flat tables, for a reader while it reads, and for the check afterwards.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ pub(super) const ANY: u32 = 0;
 /// The place where nothing may stand.
 pub(super) const NEVER: u32 = 1;
 
-/// Answers what may stand where, according to a schema. It errs on the permissive side in all but one point: of a
-/// choice between objects (`anyOf`), a member that some of them declare is expected to be as one of those wants it.
+/// Tells a reader the values that a schema admits at each place. It errs on the permissive side in all but one point:
+/// in a choice between objects (`anyOf`), a member that some of them declare must fit one of those.
 #[derive(Clone, Debug)]
 pub struct SchemaGuide {
     pub(super) entries: Arc<[Entry]>,
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub(super) members: IndexMap<Box<str>, u32>,
     /// The members that must be there, one bit per number.
     pub(super) required: u128,
-    /// The place of the value of an undeclared member; `None` where there must be none.
+    /// The place of the value of an undeclared member; `None` if none may be there.
     pub(super) additional: Option<u32>,
     /// The schema speaks of members that it does not name: by a pattern, or of all others.
     pub(super) expects_others: bool,
@@ -39,11 +39,11 @@ pub(super) struct Entry {
     pub(super) element: u32,
     /// The only strings that may stand here, sorted.
     pub(super) strings: Option<Box<[Box<str>]>>,
-    /// The bytes of the longest of them.
+    /// The length of the longest of them, in bytes.
     pub(super) longest: usize,
-    /// The other demands on a value, each for the types it is about.
+    /// The other demands on a value, each for the types that it concerns.
     pub(super) rules: Box<[(Kinds, Rule)]>,
-    /// There is one form only for each type. Otherwise the rules and members are those of one of several forms.
+    /// There is only one form for each type. Otherwise the rules and members belong to one of several forms.
     pub(super) is_disjoint: bool,
     /// These tables decide exactly what may stand here (the members' and elements' own places apart).
     pub(super) is_exact: bool,
@@ -52,25 +52,25 @@ pub(super) struct Entry {
 /// A demand on a value besides its type, its members and its elements.
 #[derive(Clone, Debug)]
 pub(super) enum Rule {
-    /// It is one of these values: their canonical texts, and the texts that a person is shown.
+    /// The value is one of these: their canonical texts, and the texts for people.
     OneOf {
         canonical: Box<[Box<str>]>,
         shown: Box<[Box<str>]>,
     },
-    /// It has so many characters, elements or members, at least or at most.
+    /// The value has so many characters, elements or members, at least or at most.
     Size(&'static Limit, u64),
-    /// It is a number on one side of this one, which is a decimal text.
+    /// The value is a number on one side of this one, which is a decimal text.
     Bound(&'static Limit, Box<str>),
     UniqueItems,
-    /// A divisor, greater than zero, as decimal text.
+    /// The value is a multiple of this divisor, which is greater than zero, as decimal text.
     MultipleOf(Box<str>),
 }
 
-/// A keyword that puts a value on one side of what it says.
+/// A keyword that bounds a value on one side.
 #[derive(Debug)]
 pub(super) struct Limit {
     pub(super) name: &'static str,
-    /// The values that it is about.
+    /// The types that it concerns.
     pub(super) about: Kinds,
     /// Returns whether a value that compares so with the limit keeps it.
     pub(super) keeps: fn(Ordering) -> bool,
@@ -115,17 +115,17 @@ impl Entry {
 
 impl SchemaGuide {
     pub(super) fn entry(&self, place: Place) -> &Entry {
-        // Places come from this guide; one of another guide is answered as if nothing were known.
+        // Places come from this guide; a place of another guide gets the answer of an unknown one.
         self.entries.get(place.0 as usize).unwrap_or(&self.entries[ANY as usize])
     }
 
-    /// The guide for a value that stands at `place`. It shares the tables.
+    /// Returns the guide for a value that stands at `place`. It shares the tables.
     pub(super) fn at(&self, place: Place) -> SchemaGuide {
         SchemaGuide { entries: Arc::clone(&self.entries), root: place.0 }
     }
 
-    /// Returns whether an object at `place` may have more members than the `used` ones. Where some are declared, nobody expects
-    /// others.
+    /// Returns whether an object at `place` may have more members than the `used` ones. If some are declared, others
+    /// are not expected.
     pub fn takes_more_members(&self, place: Place, used: impl Fn(&str) -> bool) -> bool {
         let entry = self.entry(place);
         let is_open = entry.members.is_empty() && entry.additional.is_some_and(|at| at != NEVER);
@@ -150,7 +150,7 @@ impl SchemaGuide {
             && !entry.rules.iter().any(|(_, rule)| is_full(rule))
     }
 
-    /// The names of the declared members of an object at `place`, in the order of declaration.
+    /// Returns the names of the declared members of an object at `place`, in the order of declaration.
     pub fn names(&self, place: Place) -> impl Iterator<Item = &str> {
         self.entry(place).members.keys().map(|name| &**name)
     }

@@ -1,5 +1,5 @@
-//! The schemas in each JSON Schema keyword: the one table that all walks over a schema share. It is public for programs that
-//! write one schema from others.
+//! The schemas in each JSON Schema keyword: the one table that all walks over a schema share. It is public for programs
+//! that make one schema from others.
 
 use callwright_value::{Map, Value};
 
@@ -19,7 +19,7 @@ pub enum Draft {
 }
 
 impl Draft {
-    /// The draft that `$schema` names; `None` where it names another language.
+    /// Returns the draft that `$schema` names; `None` if it names another language.
     pub(crate) fn named(uri: &str) -> Option<Draft> {
         let uri = uri.trim_end_matches('#').trim_end_matches('/');
         let path = uri.strip_prefix("http://").or_else(|| uri.strip_prefix("https://"))?;
@@ -33,12 +33,12 @@ impl Draft {
         }
     }
 
-    /// The draft of a whole schema document, the newest one where it does not say; `None` where it is in another language.
+    /// Returns the draft of a whole schema document, by default the newest one; `None` if it is in another language.
     pub(crate) fn known(schema: &Value) -> Option<Draft> {
         schema.get("$schema").and_then(Value::as_str).map_or(Some(Draft::D2020), Draft::named)
     }
 
-    /// The draft by which a whole schema document is read.
+    /// Returns the draft by which a whole schema document is read.
     pub fn of(schema: &Value) -> Draft {
         Draft::known(schema).unwrap_or(Draft::D2020)
     }
@@ -55,7 +55,7 @@ pub(crate) enum Holds {
     SchemaOrList,
 }
 
-/// The schemas in the value of `keyword`.
+/// Returns the place of the schemas in the value of `keyword`.
 pub(crate) fn holds(keyword: &str) -> Holds {
     match keyword {
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
@@ -78,14 +78,14 @@ pub(crate) fn holds(keyword: &str) -> Holds {
     }
 }
 
-/// Returns whether the schemas that `keyword` holds speak about the same value as the one that it stands in.
+/// Returns whether the schemas in `keyword` speak about the same value as the schema around it.
 pub(crate) fn speaks_of_same(keyword: &str) -> bool {
     const APPLICATORS: [&str; 9] =
         ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
     APPLICATORS.contains(&keyword)
 }
 
-/// The schemas directly inside `schema`, each with the keyword that holds it.
+/// Returns the schemas directly inside `schema`, each with the keyword that holds it.
 pub(crate) fn inside(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     schema.as_object().into_iter().flatten().flat_map(|(keyword, held)| {
         let found: Vec<&Value> = match (holds(keyword), held) {
@@ -109,7 +109,7 @@ pub fn schemas(root: &Value) -> impl Iterator<Item = &Value> {
     all.filter(|schema| schema.is_object())
 }
 
-/// The schemas directly inside `schema`, to be changed, each with its place as a JSON pointer.
+/// Returns the schemas directly inside `schema`, to be changed, each with its place as a JSON pointer.
 pub fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)> {
     schema.iter_mut().flat_map(|(keyword, held)| {
         let at = format!("/{}", pointer_step(keyword));
@@ -128,12 +128,12 @@ pub fn inside_mut(schema: &mut Map) -> impl Iterator<Item = (String, &mut Value)
     })
 }
 
-/// The names that the keyword `required` of `schema` lists.
+/// Returns the names that the keyword `required` of `schema` lists.
 pub fn required(schema: &Map) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The fragment of a reference into the same document: `#/$defs/a` → `/$defs/a`. `None` for other references.
+/// Returns the fragment of a reference into the same document: `#/$defs/a` → `/$defs/a`. `None` for other references.
 pub fn local_pointer(reference: &str) -> Option<String> {
     let pointer = reference.strip_prefix('#')?;
     if !pointer.is_empty() && !pointer.starts_with('/') {
@@ -156,17 +156,17 @@ pub fn has_inner_id(root: &Value) -> bool {
     with_own_id(root).next().is_some()
 }
 
-/// The parts of the document, other than the whole, that have an identity of their own.
+/// Returns the parts of the document, other than the whole, that have an identity of their own.
 pub(crate) fn with_own_id(root: &Value) -> impl Iterator<Item = &Value> {
     schemas(root).skip(1).filter(|schema| identity(schema).is_some())
 }
 
-/// The identity that `schema` gives itself.
+/// Returns the identity that `schema` gives itself.
 pub(crate) fn identity(schema: &Value) -> Option<&str> {
     schema.get("$id").or_else(|| schema.get("id")).and_then(Value::as_str)
 }
 
-/// The standard word for the type that `word` names; `None` where it names none, and anything fits.
+/// Returns the standard word for the type that `word` names; `None` if it names none, so that anything fits.
 pub fn standard_type(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "object" | "dict" | "map" | "struct" => "object",
@@ -180,12 +180,12 @@ pub fn standard_type(word: &str) -> Option<&'static str> {
     })
 }
 
-/// A key as it stands in a JSON pointer: `a/b` → `a~1b`.
+/// Returns a key as it stands in a JSON pointer: `a/b` → `a~1b`.
 pub fn pointer_step(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// The key that a step of a JSON pointer names.
+/// Returns the key that a step of a JSON pointer names.
 pub(crate) fn pointer_key(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }

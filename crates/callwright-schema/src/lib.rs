@@ -2,10 +2,10 @@
 //!
 //! ---
 //!
-//! In goes a schema, or what tool lists carry in its place: see [`Schema::compile`]. It is bounded, brought into normal form,
-//! and compiled into the tables of a [`SchemaGuide`], which answer a reader of JSON, [`Schema::check`] and [`Schema::coerce`].
-//! What tables cannot say, an evaluator decides. What cannot be compiled or resolved is left out, and
-//! [told](Schema::unchecked).
+//! A schema goes in, or the form that tool lists have in its place: see [`Schema::compile`]. It is bounded, brought
+//! into normal form, and compiled into the tables of a [`SchemaGuide`], which answer a reader of JSON,
+//! [`Schema::check`] and [`Schema::coerce`]. An evaluator decides about demands that tables cannot express. Parts that
+//! cannot be compiled or resolved are left out, and [`Schema::unchecked`] lists them.
 
 mod check;
 mod coerce;

@@ -1,5 +1,5 @@
-//! Limits that hold before a schema is compiled: nothing here does more work than the schema is long, times a
-//! constant, and nothing recurses.
+//! Limits that hold before a schema is compiled: this module does work in proportion to the length of the schema, and
+//! does not recurse.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use super::keywords::{inside, pointer_step};
 use super::references::reached;
 use super::unchecked::Unchecked;
 
-/// The deepest nesting of a schema, in JSON values; what is nested deeper is not checked.
+/// Deepest nesting of a schema, in JSON values; deeper parts are not checked.
 pub const MAX_DEPTH: usize = 64;
-/// The deepest nesting of a schema that is taken at all: what reads JSON takes no more.
+/// Deepest nesting of a schema that is accepted at all: readers of JSON take no more.
 pub const MAX_NESTING: usize = 128;
-/// The most JSON values in one schema.
+/// Most JSON values in one schema.
 pub const MAX_NODES: usize = 10_000;
 
-/// Why a schema cannot be compiled.
+/// The reason for which a schema cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// It is neither an object nor a boolean.
+    /// The schema is neither an object nor a boolean.
     NotASchema,
-    /// It is nested deeper than [`MAX_NESTING`].
+    /// The schema is nested deeper than [`MAX_NESTING`].
     TooDeep,
-    /// It has more than [`MAX_NODES`] values.
+    /// The schema has more than [`MAX_NODES`] values.
     TooLarge,
-    /// A document for it to refer to has no valid URI; the reason.
+    /// A document to refer to has no valid URI; the reason.
     Resource(String),
 }
 
@@ -53,10 +53,10 @@ pub struct Measure {
     pub depth: usize,
 }
 
-/// Returns the room that `value` takes up. Counting ends where there is too much.
+/// Returns the room that `value` takes up. Counting ends above the bounds.
 ///
 /// # Errors
-/// When `value` is nested too deeply or has too many values.
+/// An error means that `value` is nested too deeply or has too many values.
 pub fn measure(value: &Value, max_nodes: usize) -> Result<Measure, SchemaError> {
     let mut todo = vec![(value, 1)];
     let (mut nodes, mut bytes, mut deepest) = (0, 0, 0);
@@ -83,12 +83,12 @@ pub fn measure(value: &Value, max_nodes: usize) -> Result<Measure, SchemaError> 
     Ok(Measure { bytes, depth: deepest })
 }
 
-/// The parts of `root` that reach beyond [`MAX_DEPTH`]: schemas, and keywords that hold no schema.
+/// Returns the parts of `root` that reach beyond [`MAX_DEPTH`]: schemas, and keywords that hold no schema.
 pub(super) fn too_deep(root: &Value) -> Vec<Unchecked> {
     let mut found = Vec::new();
     for (pointer, schema) in reached(root) {
         let depth = 1 + pointer.matches('/').count();
-        // Of a schema, at least one keyword must have room.
+        // At least one keyword of a schema must have room.
         if MAX_DEPTH <= depth {
             found.push(pointer);
             continue;

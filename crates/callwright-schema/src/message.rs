@@ -1,4 +1,4 @@
-//! The message about a value that does not fit: one sentence for the model, with the place it is about.
+//! The message about a value that does not fit: one sentence for the model, with the place of the value.
 
 use callwright_json::{Kind, Kinds, MAX_SLOTS, Value};
 
@@ -7,12 +7,12 @@ use super::keywords::{pointer_key, pointer_step};
 use super::names::nearest_keys;
 use super::violation::{Fault, Sort, Violation};
 
-/// The most names or values that one sentence lists.
+/// Most names or values in one sentence.
 const MAX_LISTED: usize = 24;
-/// The most characters of a name or value that are shown.
+/// Most characters of a name or value in a message.
 const MAX_SHOWN: usize = 80;
 
-/// The violation for a fault in `root`.
+/// Makes the violation for a fault in `root`.
 pub(super) fn of_fault(root: Value<'_>, fault: &Fault<'_, '_>) -> Violation {
     let pointer = pointer_to(root, fault.value);
     let subject = subject(root, &pointer);
@@ -44,12 +44,12 @@ pub(super) fn of_fault(root: Value<'_>, fault: &Fault<'_, '_>) -> Violation {
     Violation { pointer, keyword, message }
 }
 
-/// `x must be at least 1`
+/// Returns a demand as a sentence: `x must be at least 1`
 pub(super) fn must(subject: &str, demand: &str) -> String {
     format!("{subject} must {demand}")
 }
 
-/// The keyword of a rule, and what it demands: `be at least 1`.
+/// Returns the keyword of a rule and its demand: `be at least 1`.
 pub(super) fn demand(rule: &Rule) -> (&'static str, String) {
     match rule {
         Rule::OneOf { shown, .. } => ("enum", format!("be {}", one_of(shown.iter().map(|s| &**s)))),
@@ -60,7 +60,7 @@ pub(super) fn demand(rule: &Rule) -> (&'static str, String) {
     }
 }
 
-/// The name of the parts of a value of one of `kinds` that has `n`.
+/// Returns the name of the parts of a value of one of `kinds` that has `n`.
 fn parts(kinds: Kinds, n: u64) -> String {
     let one = match kinds {
         Kinds::STRING => "character",
@@ -84,12 +84,12 @@ pub(super) fn unknown_message(around: &str, name: &str, known: &[&str]) -> Strin
     format!("{unknown} ({nearest}declared: {})", listed(known.iter().copied()))
 }
 
-/// ` in /items/0`; nothing for the whole value.
+/// Returns ` in /items/0`; nothing for the whole value.
 fn inside(pointer: &str) -> String {
     if pointer.is_empty() { String::new() } else { format!(" in {}", show(pointer)) }
 }
 
-/// `/items/0/name` → `/items/0`.
+/// Returns the pointer to the value around: `/items/0/name` → `/items/0`.
 fn parent(pointer: &str) -> &str {
     pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
@@ -108,7 +108,7 @@ pub(super) fn one_of<'a>(values: impl Iterator<Item = &'a str> + Clone) -> Strin
     if values.take(2).count() == 1 { all } else { format!("one of {all}") }
 }
 
-/// A name or value of the model's or the schema's, cut, without line breaks.
+/// Returns a name or value of the model's or the schema's, cut, without line breaks.
 pub(super) fn show(text: &str) -> String {
     let mut shown: String =
         text.chars().take(MAX_SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -118,7 +118,7 @@ pub(super) fn show(text: &str) -> String {
     shown
 }
 
-/// The name of the value at `pointer` in a sentence: the members of the whole object by their name.
+/// Returns the name of the value at `pointer` in a sentence: a member of the whole object has its own name.
 pub(super) fn subject(root: Value<'_>, pointer: &str) -> String {
     match pointer.strip_prefix('/') {
         None => "the value".to_owned(),
@@ -142,17 +142,17 @@ pub(super) fn types(kinds: Kinds) -> String {
     words.join(" or ")
 }
 
-/// A value that another one holds.
+/// A value inside another one.
 pub(super) struct Held<'v> {
     pub(super) around: Value<'v>,
-    /// Its key in an object.
+    /// The key in an object.
     pub(super) key: Option<Value<'v>>,
     /// The number of values before it.
     pub(super) number: usize,
     pub(super) value: Value<'v>,
 }
 
-/// The way from `root` to `target`, a value inside it.
+/// Returns the way from `root` to `target`, a value inside it.
 pub(super) fn way<'v>(root: Value<'v>, target: Value<'v>) -> Vec<Held<'v>> {
     let holds = |value: Value<'_>| {
         let (outer, inner) = (value.span(), target.span());
@@ -169,7 +169,7 @@ pub(super) fn way<'v>(root: Value<'v>, target: Value<'v>) -> Vec<Held<'v>> {
     way
 }
 
-/// The JSON pointer from `root` to `target`, a value inside it.
+/// Returns the JSON pointer from `root` to `target`, a value inside it.
 pub(super) fn pointer_to(root: Value<'_>, target: Value<'_>) -> String {
     let step = |held: Held<'_>| match held.key {
         Some(key) => format!("/{}", pointer_step(&key.as_str().unwrap_or_default())),

@@ -1,9 +1,9 @@
-//! Compares names: for the hint in a violation, and to tell spellings of one name.
+//! Compares names, for the hint in a violation and for the spellings of one name.
 
-/// The longest name that is compared, in bytes.
+/// Longest name that is compared, in bytes.
 pub const MAX_COMPARED: usize = 64;
 
-/// Lower case, without separators: `getWeather`, `get_weather` and `Get-Weather` are one name.
+/// Returns a name in lower case, without separators: `getWeather`, `get_weather` and `Get-Weather` are one name.
 pub fn fold(name: &str) -> String {
     name.chars()
         .filter(|c| !c.is_ascii() || !is_separator(*c as u8))
@@ -17,7 +17,7 @@ pub fn is_separator(byte: u8) -> bool {
     matches!(byte, b'_' | b'-' | b'.' | b' ' | b'\\' | b'/' | b':')
 }
 
-/// The keys among `declared` whose letters come close to `written`, nearest first, at most `most`.
+/// Returns the keys among `declared` whose letters come close to `written`, nearest first, at most `most`.
 pub(crate) fn nearest_keys<'a>(
     written: &str,
     declared: &mut dyn Iterator<Item = &'a str>,
@@ -34,7 +34,7 @@ pub(crate) fn nearest_keys<'a>(
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The distance of `written` from `name`, both folded; `None` where they have little in common.
+/// Returns the distance of `written` from `name`, both folded; `None` if they have little in common.
 fn distance(written: &str, name: &str) -> Option<usize> {
     let is_inside = 3 < written.len() && (name.contains(written) || written.contains(name));
     if is_inside && !name.is_empty() {
@@ -47,7 +47,7 @@ fn distance(written: &str, name: &str) -> Option<usize> {
     Some(edits(written, name)).filter(|edits| *edits <= bound)
 }
 
-/// The number of single-byte edits between two texts.
+/// Returns the number of single-byte edits between two texts.
 pub fn edits(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

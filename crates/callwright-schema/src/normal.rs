@@ -1,6 +1,6 @@
-//! Schemas as tool lists carry them, brought into a form that means the same to every validator.
+//! Brings the schemas of tool lists into a form that means the same to every validator.
 //!
-//! A schema that is right already comes out as it went in. What the field writes otherwise is read as follows:
+//! A right schema comes out as it went in. Other forms from the field are read as follows:
 //!
 //! | written | read as |
 //! |---|---|
@@ -67,7 +67,7 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
 }
 
 /// Leaves out the definitions at the top of `root` that nothing refers to: a fault in one of them does no harm.
-/// Documents with other ways to refer than by a pointer keep theirs.
+/// Documents with other references than pointers keep theirs.
 pub(crate) fn without_unused(root: &mut Value) {
     let Some(used) = used_definitions(root) else { return };
     let Value::Object(schema) = root else { return };
@@ -78,7 +78,8 @@ pub(crate) fn without_unused(root: &mut Value) {
     }
 }
 
-/// The keyword and the name of each definition that is reached from `root`; `None` where that cannot be told.
+/// Returns the keyword and the name of each definition that is reached from `root`; `None` if other references hide
+/// that.
 fn used_definitions(root: &Value) -> Option<HashSet<(String, String)>> {
     let mut used = HashSet::new();
     let mut seen: HashSet<*const Value> = HashSet::new();
@@ -125,7 +126,7 @@ fn repair_types(schema: &mut Map) {
     }
 }
 
-/// `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`
+/// Repairs a nullable schema: `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`
 fn repair_nullable(schema: &mut Map) {
     if schema.get("nullable").and_then(Value::as_bool) != Some(true) {
         return;
@@ -142,7 +143,7 @@ fn repair_nullable(schema: &mut Map) {
             for form in ["allOf", "$ref", "anyOf", "oneOf"] {
                 if let Some(inner) = schema.remove(form) {
                     let either = json!({"anyOf": [{form: inner}, {"type": "null"}]});
-                    // Several of them hold together.
+                    // Several forms hold together.
                     match schema.entry("allOf").or_insert_with(|| json!([])) {
                         Value::Array(all) => all.push(either),
                         _ => drop(schema.insert("allOf".into(), json!([either]))),
@@ -176,8 +177,8 @@ fn repair_items(schema: &mut Map, draft: Draft) {
     }
 }
 
-/// Returns whether `keyword` may have this sort of value. A value that it cannot have says nothing, and would make validators
-/// refuse the whole schema.
+/// Returns whether `keyword` may have this sort of value. A wrong value says nothing, and would make validators refuse
+/// the whole schema.
 fn fits_keyword(keyword: &str, value: &Value) -> bool {
     match keyword {
         "$schema" => value.as_str().is_some_and(|uri| !uri.is_empty()),

@@ -1,8 +1,8 @@
-//! Numbers compared as the decimals that they are written as, whatever their length.
+//! Compares numbers as the decimals that they are written as, of any length.
 
 use std::cmp::Ordering;
 
-/// Returns whether the JSON number `raw` is a whole number. `5`, `5.0` and `1.5e1` are.
+/// Returns whether the JSON number `raw` is a whole number: `5`, `5.0` and `1.5e1` are.
 pub(super) fn is_whole(raw: &str) -> bool {
     if raw.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
         return true;
@@ -11,7 +11,7 @@ pub(super) fn is_whole(raw: &str) -> bool {
     decimal.digits.is_empty() || i64::try_from(decimal.digits.len()).is_ok_and(|n| n <= decimal.point)
 }
 
-/// The whole number, not below zero, that the JSON number `raw` is: 2 for `2.0`. `None` beyond 64 bits.
+/// Returns the whole number, not below zero, that the JSON number `raw` is: 2 for `2.0`. `None` beyond 64 bits.
 pub(super) fn whole(raw: &str) -> Option<u64> {
     if let Ok(number) = raw.parse() {
         return Some(number);
@@ -27,7 +27,7 @@ pub(super) fn whole(raw: &str) -> Option<u64> {
     }
 }
 
-/// The order of two JSON numbers.
+/// Returns the order of two JSON numbers.
 pub(super) fn compare(a: &str, b: &str) -> Ordering {
     if let (Ok(a), Ok(b)) = (a.parse::<i64>(), b.parse::<i64>()) {
         return a.cmp(&b);
@@ -51,12 +51,12 @@ pub(super) fn is_multiple_of(raw: &str, divisor: &str) -> bool {
         // The divisor's zeros would have to be in digits that end in none.
         return false;
     }
-    // A divisor with more than 36 digits before its zeros is not reckoned with: nobody means one.
+    // A divisor with more than 36 digits before its zeros is not computed: nobody means one.
     let Some(modulus) = divisor.digits.parse::<u128>().ok().filter(|m| *m < 1 << 120) else { return true };
     let times_ten = |rest: u128| rest * 10 % modulus;
     let rest =
         number.digits.bytes().fold(0, |rest, digit| (times_ten(rest) + u128::from(digit - b'0')) % modulus);
-    // Of a modulus below 2^120, the factors two and five are gone after that many tens.
+    // A modulus below 2^120 has lost its factors two and five after that many tens.
     (0..zeros.min(120)).fold(rest, |rest, _| times_ten(rest)) == 0
 }
 

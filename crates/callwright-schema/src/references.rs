@@ -13,11 +13,11 @@ use super::unchecked::Unchecked;
 /// The keywords that name another schema.
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Each `$ref` inside the document that says nothing, in the order of the document: one that names no schema of `root`, as
-/// `#/$defs/Missing`, and one that leads back to itself without going into the value, as `{"$ref": "#"}`. The caller has bounded
-/// the depth of `root` before.
+/// Returns each `$ref` inside the document that says nothing, in the order of the document. It names no schema of
+/// `root`, as `#/$defs/Missing`, or leads back to itself without going into the value, as `{"$ref": "#"}`. The caller
+/// has bounded the depth of `root` before.
 ///
-/// A reference to another document is left alone, and so is each part with an identity of its own (`$id`).
+/// References to other documents are left alone, and so are parts with an identity of their own (`$id`).
 pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
     let broken = broken(root);
     if broken.is_empty() {
@@ -31,8 +31,8 @@ pub(crate) fn without_target(root: &Value) -> Vec<Unchecked> {
     with_pointers(root).into_iter().filter_map(told).collect()
 }
 
-/// Each reference of `root` that leads to none of its schemas nor into those that are `known` by their URIs: one to another
-/// document, as nothing is fetched, and a dynamic one to a name that no schema has.
+/// Returns each reference of `root` that leads neither to its schemas nor to those `known` by their URIs. It names
+/// another document, as nothing is fetched, or it is a dynamic one to a name that no schema has.
 #[cfg(not(feature = "full-schemas"))]
 pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unchecked> {
     let ids = schemas(root).filter_map(identity);
@@ -55,7 +55,7 @@ pub(crate) fn to_elsewhere(root: &Value, known: &[(String, Value)]) -> Vec<Unche
     reached(root).iter().flat_map(|place| REFERENCES.map(|keyword| told(place, keyword))).flatten().collect()
 }
 
-/// The schemas inside `schema` and the one that its `$ref` names by a pointer.
+/// Returns the schemas inside `schema` and the one that its `$ref` names by a pointer.
 pub(super) fn children<'s>(root: &'s Value, schema: &'s Value) -> impl Iterator<Item = &'s Value> {
     inside(schema).map(|(_, held)| held).chain(target(root, schema))
 }
@@ -69,11 +69,11 @@ fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref").and_then(Value::as_str)
 }
 
-/// The schemas whose `$ref` says nothing.
+/// Returns the schemas whose `$ref` says nothing.
 fn broken(root: &Value) -> HashSet<*const Value> {
     let mut broken = HashSet::new();
     let anchors = LazyCell::new(|| anchors(root));
-    // There, `#/…` is not what it is from the root.
+    // Inside these schemas, `#/…` has another meaning than at the root.
     let elsewhere: LazyCell<HashSet<*const Value>, _> =
         LazyCell::new(|| with_own_id(root).flat_map(within).map(std::ptr::from_ref).collect());
     let mut starts = vec![root];
@@ -81,7 +81,7 @@ fn broken(root: &Value) -> HashSet<*const Value> {
     while let Some(start) = starts.pop() {
         // The schemas on the way from `start` that speak about the same value.
         let mut open: HashSet<*const Value> = HashSet::new();
-        // Each with the schema whose `$ref` was the last one on the way to it; without one once all inside has been looked at.
+        // Each schema with the one whose `$ref` was the last on the way to it; without one once all inside is done.
         let mut steps = vec![(start, Some(start))];
         while let Some((schema, last)) = steps.pop() {
             let key: *const Value = schema;
@@ -114,7 +114,7 @@ fn broken(root: &Value) -> HashSet<*const Value> {
     broken
 }
 
-/// The names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.
+/// Returns the names that parts of the document have for `#name`; the older drafts write them `"$id": "#name"`.
 fn anchors(root: &Value) -> HashSet<&str> {
     let names_of = |schema| {
         let text = move |keyword: &str| Value::get(schema, keyword).and_then(Value::as_str);
@@ -124,7 +124,7 @@ fn anchors(root: &Value) -> HashSet<&str> {
     within(root).flat_map(names_of).collect()
 }
 
-/// The schemas that `root` leads to and their places, as [`with_pointers`] has them: what is data may look like one.
+/// Returns the schemas that `root` leads to and their places, as [`with_pointers`] does: data may look like a schema.
 pub(super) fn reached(root: &Value) -> Vec<(String, &Value)> {
     let mut reached = HashSet::new();
     let mut todo = vec![root];
@@ -138,8 +138,8 @@ pub(super) fn reached(root: &Value) -> Vec<(String, &Value)> {
     places
 }
 
-/// All values in `root` and their places as JSON pointers, in the order of the document: a reference may name one under any
-/// key, as `#/components/schemas/a`.
+/// Returns all values in `root` and their places as JSON pointers, in the order of the document: a reference may name
+/// one under any key, as `#/components/schemas/a`.
 pub(super) fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut todo = vec![(String::new(), root)];
@@ -160,7 +160,7 @@ pub(super) fn with_pointers(root: &Value) -> Vec<(String, &Value)> {
     found
 }
 
-/// `value` and all that is inside it.
+/// Returns `value` and all values inside it.
 pub(super) fn within(value: &Value) -> impl Iterator<Item = &Value> {
     with_pointers(value).into_iter().map(|(_, value)| value)
 }

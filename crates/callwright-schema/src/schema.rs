@@ -1,4 +1,4 @@
-//! From a schema as it is written to one that is compiled: bounded, in normal form, without the parts that cannot be checked.
+//! Compiles a schema from its written form: bounded, in normal form, without the parts that cannot be checked.
 
 use std::iter;
 
@@ -18,18 +18,18 @@ use super::{normal, references};
 pub struct Schema {
     value: Value,
     pub(super) guide: SchemaGuide,
-    /// Its language is one that the tables know, one of the drafts.
+    /// The tables know its language, one of the drafts.
     pub(super) is_known: bool,
-    /// The tables say all of it.
+    /// The tables express all of it.
     pub(super) is_exact: bool,
-    /// The judge of all that the tables cannot say; `None` where they say all, or nothing else can.
+    /// The judge of all that the tables cannot express; `None` if they express all, or nothing else can.
     #[cfg(feature = "full-schemas")]
     pub(super) validator: Option<Validator>,
     unchecked: Vec<Unchecked>,
 }
 
-/// The most rounds in which parts that a validator does not take are left out of one schema: each time all of it is compiled
-/// again. The first round finds all that is wrong; only a part that goes with it may leave something else wrong.
+/// Most rounds in which one schema loses parts that a validator refuses: each compiles all of it again. The first round
+/// finds all faults; only a part that goes with a fault may leave another one.
 #[cfg(feature = "full-schemas")]
 const MAX_ROUNDS: usize = 4;
 
@@ -42,7 +42,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Compiles the tables and, where they do not say all that `schema` says, the validator. What that refuses is left out.
+    /// Compiles the tables and, if they do not express all of `schema`, the validator. Parts that it refuses are left
+    /// out.
     #[cfg(feature = "full-schemas")]
     fn compile(
         schema: &mut Value,
@@ -61,7 +62,7 @@ impl Parts {
                 Err(refused) => refused,
             };
             round += 1;
-            // What has no place in the schema cannot be left out of it: the tables guide by the rest.
+            // A fault without a place in the schema cannot be left out of it: the tables guide by the rest.
             let whole = refused.iter().find(|part| part.pointer.is_empty()).cloned();
             let refused = if whole.is_some() { Vec::new() } else { refused };
             let reason = refused.first().map_or(String::new(), |part| part.reason.clone());
@@ -86,7 +87,7 @@ impl Parts {
     }
 }
 
-/// The tables of a schema, and whether they say all of it.
+/// Returns the tables of a schema, and whether they express all of it.
 fn tables(schema: &Value, is_known: bool) -> (SchemaGuide, bool) {
     let (guide, is_exact) = compile(&[Document::new(schema)]);
     (guide, is_exact && is_known)
@@ -95,17 +96,22 @@ fn tables(schema: &Value, is_known: bool) -> (SchemaGuide, bool) {
 impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
     ///
-    /// Real tool lists write things in place of a right schema that are understood: `"type": "dict"` is `object`, `"float"` is
-    /// `number`, `"tuple"` is `array`, `"any"` and unknown words are no constraint, and values that their keyword cannot have
+    /// Schemas of real tool lists have forms that are understood: `"type": "dict"` is `object`, `"float"` is `number`,
+    /// `"tuple"` is `array`, `"any"` and unknown words are no constraint. Values that their keyword cannot have
     /// (`"required": true` inside a member) are left out. `format` is a note, not a demand.
     ///
-    /// A part that cannot be compiled or resolved is not checked, and the rest is: [`Schema::unchecked`] tells it. That is a
-    /// `$ref` to another document, one that names nothing in the schema (`#/$defs/Missing`) or leads back to itself without
-    /// going into the value, a `pattern` that is not a regular expression here, and a schema that lies deeper than
-    /// [`MAX_DEPTH`].
+    /// A part that cannot be compiled or resolved is not checked, but the rest is; [`Schema::unchecked`] lists such
+    /// parts. They are:
+    ///
+    /// - a `$ref` to another document;
+    /// - a `$ref` that names nothing in the schema (`#/$defs/Missing`), or leads back to itself without going into the
+    ///   value;
+    /// - a `pattern` that is not a regular expression here;
+    /// - a schema deeper than [`MAX_DEPTH`].
     ///
     /// # Errors
-    /// When `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`](crate::MAX_NESTING) or [`MAX_NODES`].
+    /// An error means that `schema` is neither object nor boolean, or exceeds [`MAX_NESTING`](crate::MAX_NESTING) or
+    /// [`MAX_NODES`].
     pub fn compile<V: ?Sized>(schema: &V) -> Result<Schema, SchemaError>
     where
         for<'v> Value: From<&'v V>,
@@ -113,10 +119,10 @@ impl Schema {
         Schema::compile_with(schema, &[])
     }
 
-    /// Like [`Schema::compile`], with other documents that `schema` may refer to, each with its URI.
+    /// Compiles `schema` as [`Schema::compile`] does, with other documents that it may refer to, each with its URI.
     ///
     /// # Errors
-    /// Those of [`Schema::compile`]; also when one of `resources` has no valid URI.
+    /// An error is one of [`Schema::compile`], or means that one of `resources` has no valid URI.
     pub fn compile_with<V: ?Sized>(schema: &V, resources: &[(String, Value)]) -> Result<Schema, SchemaError>
     where
         for<'v> Value: From<&'v V>,
@@ -137,12 +143,12 @@ impl Schema {
         let language = value.get("$schema").and_then(Value::as_str);
         let is_given = language.is_some_and(|language| resources.iter().any(|(uri, _)| uri == language));
         if let (false, None, Some(schema)) = (is_given, Draft::known(&value), value.as_object_mut()) {
-            // The validator would look for it: it is read as the newest draft.
+            // The validator would search for that language: the schema is read as the newest draft.
             schema.remove("$schema");
         }
         let broken = references::without_target(&value);
         if leave_out(&mut value, broken, &mut unchecked) {
-            // Only they referred to some.
+            // Only the removed parts referred to some definitions.
             normal::without_unused(&mut value);
         }
         // The tables know the vocabulary of the drafts only, not that of another language.
@@ -159,37 +165,38 @@ impl Schema {
         })
     }
 
-    /// Returns whether all that the schema demands is held against values.
+    /// Returns whether the check covers all demands of the schema.
     ///
-    /// With the feature `full-schemas`, all but what [`Schema::unchecked`] tells; what would take more work than one check may do is
-    /// told by [`Schema::check_whole`]. Without it, also not where the schema says `pattern`, `patternProperties`,
-    /// `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`, `dependencies`,
-    /// `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`, refers to another document, leaves a choice between
-    /// forms of one type (`anyOf` of two objects), puts several schemas together (`allOf`), is of draft 4, or is too large
-    /// for tables: such a part lets through what only those would keep out. Nothing that fits is ever kept out.
+    /// With the feature `full-schemas`, it covers all but the parts in [`Schema::unchecked`]; [`Schema::check_whole`]
+    /// says if the work of one check did not suffice. Without it, the check does not cover `pattern`,
+    /// `patternProperties`, `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`,
+    /// `dependencies`, `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`. Nor does it cover references to
+    /// other documents, choices between forms of one type (`anyOf` of two objects), several schemas together (`allOf`),
+    /// draft 4, or schemas that are too large for tables. Such a part lets through what only those demands would keep
+    /// out. No value that fits is ever kept out.
     pub fn is_fully_checked(&self) -> bool {
         self.unchecked.is_empty() && (self.is_exact || cfg!(feature = "full-schemas"))
     }
 
-    /// The guide of readers that read a value for this schema.
+    /// Returns the guide for readers of a value for this schema.
     pub fn guide(&self) -> &SchemaGuide {
         &self.guide
     }
 
-    /// The parts of the schema that nothing is held against, each with its reason.
+    /// Returns the parts of the schema that are not checked, each with its reason.
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
     }
 
-    /// The schema in its normal form, as JSON.
+    /// Returns the schema in its normal form, as JSON.
     pub fn value(&self) -> &Value {
         &self.value
     }
 }
 
 impl SchemaGuide {
-    /// Compiles `root`, in which the reference `schema:3` means `schemas[3]`: one guide for values that hold values of several
-    /// schemas.
+    /// Compiles `root`, in which the reference `schema:3` means `schemas[3]`: one guide for values that hold values of
+    /// several schemas.
     ///
     /// `root` is read as it is written, without the repairs of [`Schema::compile`].
     ///

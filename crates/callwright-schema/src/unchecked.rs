@@ -1,29 +1,29 @@
-//! The parts of a schema that are held against nothing: one that cannot be compiled or resolved is left out, so that the rest
+//! The parts of a schema that are not checked: a part that cannot be compiled or resolved is left out, so that the rest
 //! holds.
 //!
-//! A value that fits the schema as it was given also fits the rest of it. To leave out a part of what a value must *not* be
-//! would forbid more, so all of that goes with it.
+//! A value that fits the given schema also fits the rest of it. Leaving out a part of what a value must *not* be would
+//! forbid more, so all of that goes with it.
 
 use super::keywords::{Holds, holds, inside_mut, pointer_key, pointer_step};
 use super::references::{REFERENCES, within};
 use callwright_value::{Map, Value};
 
-/// A part of a schema that nothing is held against.
+/// A part of a schema that is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unchecked {
     /// A JSON pointer into the schema: `/properties/path/pattern`; empty for the whole.
     pub pointer: String,
-    /// Why, in words without a full stop.
+    /// The reason, in words without a full stop.
     pub reason: String,
 }
 
-/// Keywords that admit less where what stands in them admits more.
+/// Keywords that admit less if the schema in them admits more.
 const CONTRARY: [&str; 3] = ["not", "if", "contains"];
-/// Keywords that forbid what no keyword beside them speaks of.
+/// Keywords that forbid all parts of a value that no keyword beside them names.
 const OF_OTHERS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "unevaluatedItems"];
 
-/// Leaves `parts` out of `root`, and adds them to `unchecked` with all that goes with them. Says whether there were any: a part
-/// that an earlier one took along is passed over.
+/// Leaves `parts` out of `root`, and adds them to `unchecked` with all that goes with them. Returns whether there were
+/// any: a part that an earlier one took along is skipped.
 pub(super) fn leave_out(root: &mut Value, mut parts: Vec<Unchecked>, unchecked: &mut Vec<Unchecked>) -> bool {
     parts.retain(|part| cut(root, &part.pointer.split('/').skip(1).map(pointer_key).collect::<Vec<_>>()));
     let is_any = !parts.is_empty();
@@ -34,7 +34,7 @@ pub(super) fn leave_out(root: &mut Value, mut parts: Vec<Unchecked>, unchecked: 
     is_any
 }
 
-/// Takes a keyword out of the schema it stands in, or puts one that says nothing in the place of a schema.
+/// Takes a keyword out of its schema, or replaces a schema by one that says nothing.
 fn cut(schema: &mut Value, steps: &[String]) -> bool {
     let Some((keyword, rest)) = steps.split_first() else {
         *schema = Value::Bool(true);
@@ -48,7 +48,7 @@ fn cut(schema: &mut Value, steps: &[String]) -> bool {
             let element = number.parse().ok().and_then(|n: usize| list.get_mut(n));
             element.is_some_and(|element| cut(element, rest))
         }
-        // Its name is a pattern, which may be what is wrong with it.
+        // The name is a pattern, which may be the fault.
         (Holds::Map, Some(Value::Object(map)), [name]) if keyword == "patternProperties" => {
             map.remove(name).is_some()
         }
@@ -70,13 +70,13 @@ fn pointer_of(steps: &[String]) -> String {
     steps.iter().map(|step| format!("/{}", pointer_step(step))).collect()
 }
 
-/// Leaves out what would forbid more now that `parts` are gone, and says what that is.
+/// Leaves out the keywords that would forbid more without `parts`, and returns them.
 fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
     let mut along = Vec::new();
     let mut todo = vec![(root, String::new())];
     while let Some((schema, pointer)) = todo.pop() {
         let Value::Object(keywords) = schema else { continue };
-        // What of each part's place is left behind a keyword of this schema.
+        // Returns the rest of each part's place behind a keyword of this schema.
         let inside = |keyword: &str| {
             let keyword = format!("{pointer}/{keyword}/");
             parts.iter().filter_map(move |part| part.pointer.strip_prefix(&*keyword))
@@ -88,7 +88,7 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
         };
         let mut gone: Vec<&str> =
             CONTRARY.into_iter().filter(|keyword| is_touched(keywords, keyword)).collect();
-        // A reference, or a pattern of names, that is gone spoke of members.
+        // A missing reference, or a missing pattern of names, spoke of members.
         let here = format!("{pointer}/");
         let is_reference = |place: &str| REFERENCES.iter().any(|keyword| place.ends_with(keyword));
         let spoke = parts.iter().any(|part| part.pointer.starts_with(&here) && is_reference(&part.pointer));
@@ -106,7 +106,7 @@ fn loosen(root: &mut Value, parts: &[Unchecked]) -> Vec<Unchecked> {
                 note(keyword);
             }
         }
-        // Of forms of which one says less, several may fit.
+        // With several forms, if one demands less, several may fit.
         if is_touched(keywords, "oneOf")
             && let Some(forms) = keywords.remove("oneOf")
         {

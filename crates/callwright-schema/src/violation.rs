@@ -1,4 +1,4 @@
-//! The ways in which a value does not fit: as tables find them, and as they are told.
+//! The violations of a schema, in the form of the tables and in the form of sentences.
 
 use std::borrow::Cow;
 
@@ -20,17 +20,18 @@ pub struct Violation {
 /// The answer of a schema about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The ways in which the value does not fit; none where it fits, as far as that was found out.
+    /// The ways in which the value does not fit; none if it fits, as far as the check found out.
     pub violations: Vec<Violation>,
-    /// All of the schema was held against the value. If not, that would have taken more work than a check may do, and there may
-    /// be faults that are not listed. [`Schema::unchecked`](crate::Schema::unchecked) is not counted: it is known beforehand.
+    /// The check covered all of the schema. If not, that would have taken more work than a check may do, and there may
+    /// be faults that are not listed. [`Schema::unchecked`](crate::Schema::unchecked) does not count: it is known
+    /// beforehand.
     pub is_whole: bool,
 }
 
-/// One thing wrong with one value.
+/// One fault of one value.
 pub(super) struct Fault<'v, 'g> {
     pub(super) value: Value<'v>,
-    /// Its place; for a member that must not be there, or stands twice, the place of the object around it.
+    /// The place of the value; for a member that may not be there, or stands twice, the place of the object around it.
     pub(super) place: Place,
     /// The knowledge about that place.
     pub(super) entry: &'g Entry,
@@ -38,15 +39,15 @@ pub(super) struct Fault<'v, 'g> {
 }
 
 pub(super) enum Sort<'v, 'g> {
-    /// The entry does not have its type.
+    /// The value does not have a type of the entry.
     Type,
     Rule(&'g Rule),
-    /// Members that are declared and required, but not there, one bit per number.
+    /// Members that are declared and required are missing, one bit per number.
     Missing(u128),
-    /// It is a member of this name, and no such member may be there.
+    /// The value is a member of this name, and no such member may be there.
     Unknown(Cow<'v, str>),
-    /// It is a member of this name, and another one with another value stands before it.
+    /// The value is a member of this name, and another one with another value stands before it.
     Duplicate(Cow<'v, str>),
-    /// It is a string, or has a key, with half a surrogate pair.
+    /// The value is a string, or has a key, with half a surrogate pair.
     Surrogate,
 }

@@ -1,4 +1,4 @@
-//! The demands of keywords that hold no schemas, and the price of holding a value against them.
+//! The demands of keywords that hold no schemas, and the price of checking them.
 
 use callwright_json::{Kind, Kinds, Value as View};
 
@@ -7,7 +7,7 @@ use super::super::guide::Rule;
 use super::evaluate::Check;
 use super::program::Keyword;
 
-/// So many members are looked at for one unit: most names are told from others by their length.
+/// Number of members that one unit pays for: the length tells most names apart.
 const NAMES: usize = 8;
 
 impl Check<'_, '_> {
@@ -57,10 +57,10 @@ impl Check<'_, '_> {
     }
 }
 
-/// The price of holding `value` against `rule`.
+/// Returns the price of checking `value` against `rule`.
 fn price(rule: &Rule, value: View<'_>) -> usize {
     match rule {
-        // The value is brought into one spelling, level by level, and compared with each.
+        // The check brings the value into one spelling, level by level, and compares it with each.
         Rule::OneOf { canonical, .. } => 2 + canonical.len() / 2 + value.raw().len(),
         Rule::UniqueItems => 4 + 2 * value.raw().len(),
         Rule::MultipleOf(divisor) => 32 + 4 * (value.raw().len() + divisor.len()),

@@ -1,12 +1,12 @@
-//! Holds values against a program, with bounded work, memory and stack.
+//! Checks values against a program, with bounded work, memory and stack.
 //!
-//! Each schema that is asked about a value is a *frame* on a list, not a call: no nesting of either needs stack. A frame goes
-//! through its keywords; one that holds schemas turns into *goals*, pairs of a schema and a value, and says what their
-//! answers come to. What a schema that can be come to in several ways says of a value is remembered, so that a schema that
-//! leads back to itself by several forms is as dear as the number of schemas times the number of values.
+//! Each question to a schema about a value is a *frame* on a list, not a call, so nesting takes no stack. A frame goes
+//! through its keywords. One that holds schemas turns into *goals*, pairs of a schema and a value, and combines their
+//! answers. The answer of a schema that several ways lead to is remembered. So a schema that leads back to itself by
+//! several forms costs no more than the number of schemas times the number of values.
 //!
-//! Evaluated members and elements (for `unevaluatedProperties` and `unevaluatedItems`) are collected only below a schema that
-//! asks for them.
+//! Evaluated members and elements (for `unevaluatedProperties` and `unevaluatedItems`) are collected only below a
+//! schema that needs them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,9 +18,9 @@ use super::program::{Keyword, NodeId, Program};
 use super::scopes::Scopes;
 use super::values::Values;
 
-/// The price of a frame: it is put up, remembered and taken down.
+/// Price of a frame: to put it up, remember it and take it down.
 const FRAME: usize = 16;
-/// The further price of a keyword, and of a goal.
+/// Further price of a keyword, and of a goal.
 const KEYWORD: usize = 2;
 /// Most checks have no more frames at once.
 const FEW: usize = 8;
@@ -49,7 +49,7 @@ pub(super) type Evaluated = Vec<u64>;
 
 #[derive(Clone)]
 enum Memo {
-    /// It is being found out.
+    /// The answer is not found yet.
     Open,
     Known(Answer),
 }
@@ -58,41 +58,41 @@ enum Memo {
 #[derive(Clone)]
 struct Answer {
     fits: bool,
-    /// The parts that it evaluated, if it fits and somebody asked.
+    /// The parts that it evaluated, if it fits and a schema needs them.
     evaluated: Option<Rc<Evaluated>>,
 }
 
 struct Frame {
     goal: Goal,
-    /// The keyword in hand, and the one to end before.
+    /// The current keyword, and the one to end before.
     keyword: usize,
     end: usize,
-    /// The way to put the goals of the keyword in hand together; `None` between keywords.
+    /// The way to combine the goals of the current keyword; `None` between keywords.
     mode: Option<Mode>,
-    /// Its goals begin here, and this one is next.
+    /// The number of its first goal, and of the next one.
     first: usize,
     next: usize,
-    /// The number of them that fit.
+    /// The number of its goals that fit.
     count: u64,
-    /// The decision of the answers so far.
+    /// The decision by the answers so far.
     decided: Option<bool>,
     evaluated: Option<Evaluated>,
     is_remembered: bool,
-    /// It goes on behind a keyword that is not kept, to see what the others evaluate.
+    /// The frame goes on behind a broken keyword, to collect the parts that the others evaluate.
     goes_on: bool,
 }
 
-/// The way to put the answers to the goals of a keyword together.
+/// The way to combine the answers to the goals of a keyword.
 #[derive(Clone, Copy)]
 enum Mode {
-    /// All are to fit. `is_same`: they speak of the value itself, so that what they evaluate is evaluated.
+    /// All goals must fit. `is_same`: they speak of the value itself, so that parts they evaluate are evaluated.
     All {
         is_same: bool,
     },
     Any,
     One,
     Not,
-    /// So many elements are to fit.
+    /// So many elements must fit.
     Count {
         least: u64,
         most: u64,
@@ -115,9 +115,9 @@ pub(super) struct Done {
 
 /// The begin of a keyword.
 enum Start {
-    /// It is decided at once.
+    /// The keyword is decided at once.
     Kept(bool),
-    /// It has put up goals.
+    /// The keyword has put up goals.
     Goals(Mode),
 }
 
@@ -134,22 +134,23 @@ impl<'p, 'v> Check<'p, 'v> {
         }
     }
 
-    /// The whole schema and the whole value.
+    /// Returns the goal of the whole schema and the whole value.
     pub(super) fn root(&self) -> Goal {
         Goal { node: 0, value: 0, scope: 0 }
     }
 
-    /// Returns whether the value of `goal` fits its schema. `None` where the fuel does not suffice to tell, or the schema leads
-    /// back to itself by dynamic references without going into the value, so that it says nothing.
+    /// Returns whether the value of `goal` fits its schema. `None` if the fuel does not suffice, or the schema says
+    /// nothing: it leads back to itself by dynamic references without going into the value.
     pub(super) fn fits(&mut self, goal: Goal) -> Option<bool> {
         let Goal { scope, .. } = self.entered(goal)?;
         let end = self.keywords(goal.node).len();
         Some(self.run(Goal { scope, ..goal }, 0..end, false)?.fits)
     }
 
-    /// Evaluates the keywords `range` of a schema alone. `collects` asks also what they evaluate, whether they fit or not.
+    /// Evaluates the keywords `range` of a schema alone. If it `collects`, it also returns the parts that they
+    /// evaluate, fitting or not.
     pub(super) fn run(&mut self, goal: Goal, range: std::ops::Range<usize>, collects: bool) -> Option<Done> {
-        // What an earlier run left when its fuel ran out.
+        // An earlier run that was out of fuel left these.
         self.frames.clear();
         self.goals.clear();
         let asks = self.asks(goal, range.clone());
@@ -167,7 +168,7 @@ impl<'p, 'v> Check<'p, 'v> {
         self.program.nodes.get(node as usize).map_or(&[], |node| &node.keywords)
     }
 
-    /// `goal` with the scope in which its schema's own references stand.
+    /// Returns `goal` with the scope of its schema's own references.
     pub(super) fn entered(&mut self, goal: Goal) -> Option<Goal> {
         if self.program.n_names == 0 {
             return Some(goal);
@@ -178,7 +179,7 @@ impl<'p, 'v> Check<'p, 'v> {
         Some(Goal { scope, ..goal })
     }
 
-    /// The node that a dynamic reference leads to from `scope`.
+    /// Returns the node that a dynamic reference leads to from `scope`.
     pub(super) fn dynamic(&self, scope: u32, name: u32, usual: NodeId) -> NodeId {
         self.scopes.bound(scope, name).unwrap_or(usual)
     }
@@ -187,7 +188,7 @@ impl<'p, 'v> Check<'p, 'v> {
         self.values.get(value).value.kind()
     }
 
-    /// Returns whether one of these keywords asks what was evaluated of the value.
+    /// Returns whether one of these keywords needs the evaluated parts of the value.
     fn asks(&self, goal: Goal, range: std::ops::Range<usize>) -> bool {
         let kind = self.kind(goal.value);
         self.keywords(goal.node).get(range).into_iter().flatten().any(|keyword| match keyword {
@@ -214,7 +215,7 @@ impl<'p, 'v> Check<'p, 'v> {
         }
     }
 
-    /// Takes one step; what the outermost frame came to, once it is done.
+    /// Takes one step, and returns the result of the outermost frame once it is done.
     fn advance(&mut self) -> Option<Option<Done>> {
         let frame = self.frames.last_mut()?;
         let Some(mode) = frame.mode else {
@@ -257,7 +258,7 @@ impl<'p, 'v> Check<'p, 'v> {
         Some(None)
     }
 
-    /// Ends the keyword in hand.
+    /// Ends the current keyword.
     fn settle(&mut self, is_kept: bool) -> Option<Option<Done>> {
         let frame = self.frames.last_mut()?;
         self.goals.truncate(frame.first);
@@ -269,7 +270,7 @@ impl<'p, 'v> Check<'p, 'v> {
         Some(None)
     }
 
-    /// Ends the frame in hand.
+    /// Ends the current frame.
     fn finish(&mut self, fits: bool) -> Option<Option<Done>> {
         let Frame { goal, evaluated, is_remembered, count, .. } = self.frames.pop()?;
         if self.frames.is_empty() {
@@ -284,7 +285,7 @@ impl<'p, 'v> Check<'p, 'v> {
         Some(None)
     }
 
-    /// Begins to find out about `goal`; the answer, where it is known.
+    /// Begins to answer `goal`; returns the answer, if it is known.
     fn begin(&mut self, goal: Goal, collects: bool) -> Option<Option<Answer>> {
         let program = self.program;
         let node = program.nodes.get(goal.node as usize)?;
@@ -301,7 +302,7 @@ impl<'p, 'v> Check<'p, 'v> {
         if node.is_shared {
             match self.memo.get(&key(goal, collects)) {
                 Some(Memo::Known(answer)) => return Some(Some(answer.clone())),
-                // It waits for itself.
+                // The answer waits for itself.
                 Some(Memo::Open) => return None,
                 None => {}
             }
@@ -411,12 +412,12 @@ impl<'p, 'v> Check<'p, 'v> {
             | Keyword::DependentRequired(_)
             | Keyword::Pattern(_) => return Some(Start::Kept(self.is_kept(keyword, goal.value)?)),
         };
-        // Of a choice between none, none fits.
+        // An empty choice never fits.
         let is_decided = self.goals.len() == before && matches!(mode, Mode::All { .. });
         Some(if is_decided { Start::Kept(true) } else { Start::Goals(mode) })
     }
 
-    /// The parts that `keyword` speaks of, by name or place; they count as evaluated.
+    /// Puts up goals for the parts that `keyword` names or counts; they count as evaluated.
     fn named(&mut self, goal: Goal, keyword: &Keyword) -> Option<()> {
         let mut goals = std::mem::take(&mut self.goals);
         let mut evaluated = self.frames.last_mut().and_then(|frame| frame.evaluated.take());
@@ -428,7 +429,7 @@ impl<'p, 'v> Check<'p, 'v> {
         is_whole
     }
 
-    /// The parts that nothing has evaluated yet.
+    /// Puts up goals for the parts that nothing has evaluated yet.
     fn unevaluated(&mut self, goal: Goal, node: NodeId) -> Option<()> {
         let mut evaluated = self.frames.last_mut().and_then(|frame| frame.evaluated.take());
         self.fuel.take(KEYWORD * self.values.inside(goal.value).len())?;
@@ -450,14 +451,14 @@ impl<'p, 'v> Check<'p, 'v> {
         Some(mode)
     }
 
-    /// A goal for each member or element.
+    /// Puts up a goal for each member or element.
     fn each(&mut self, goal: Goal, node: NodeId) -> Option<()> {
         self.fuel.take(KEYWORD * self.values.inside(goal.value).len())?;
         self.goals.extend(self.values.inside(goal.value).map(|value| Goal { node, value, ..goal }));
         Some(())
     }
 
-    /// The goals of `properties`, `items` and their like, and what they evaluate.
+    /// Puts up the goals of `properties`, `items` and their like, and marks the parts that they evaluate.
     pub(super) fn parts(
         &mut self,
         goal: Goal,

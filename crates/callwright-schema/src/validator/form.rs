@@ -1,11 +1,11 @@
-//! The values that a keyword may have by its draft, as far as that matters for a check.
+//! The values that a draft admits for a keyword, as far as that matters for a check.
 
 use super::super::keywords::{Draft, Holds, holds, pointer_step};
 use super::super::number::{compare, whole};
 use callwright_value::Value;
 
-/// The parts of `keyword` and its value `held` that the draft does not allow, as JSON pointers from the schema that they
-/// stand in: `/minLength`, `/allOf/1`. What the normal form repairs is not looked at.
+/// Returns the parts of `keyword` and its value `held` that the draft does not allow, as JSON pointers from their
+/// schema: `/minLength`, `/allOf/1`. It skips the faults that the normal form repairs.
 pub(super) fn misfits(keyword: &str, held: &Value, draft: Draft) -> Vec<String> {
     let all = || vec![format!("/{}", pointer_step(keyword))];
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
@@ -25,7 +25,7 @@ pub(super) fn misfits(keyword: &str, held: &Value, draft: Draft) -> Vec<String> 
         "$anchor" | "$dynamicAnchor" => held.as_str().is_some_and(is_anchor),
         "dependentRequired" => held.as_object().is_some_and(|lists| lists.values().all(is_name_list)),
         _ => {
-            // Of several, each is looked at alone.
+            // Each of several is checked alone.
             let wrong: Vec<String> = match (holds(keyword), held) {
                 (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
                     let wrong = list.iter().enumerate().filter(|(_, held)| !is_schema(held));
@@ -45,7 +45,7 @@ pub(super) fn misfits(keyword: &str, held: &Value, draft: Draft) -> Vec<String> 
     if is_right { Vec::new() } else { all() }
 }
 
-/// `a-b.c_1`
+/// Returns whether `name` may be an anchor: `a-b.c_1`
 fn is_anchor(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:".contains(&b))

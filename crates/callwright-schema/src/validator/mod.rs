@@ -1,8 +1,8 @@
-//! The judge of what tables cannot say: all of JSON Schema, with bounded work.
+//! The judge of demands that tables cannot express: all of JSON Schema, with bounded work.
 //!
-//! A schema is compiled to a program (`program`), with the addresses that it refers to (`resources`, `uri`) and its patterns
-//! (`pattern`). Values are held against it as they were read (`evaluate`, `demands`), and numbers and strings are compared by the rules
-//! of the tables. What a check may cost is counted (`fuel`): where that does not suffice, it says so.
+//! A schema is compiled to a program (`program`), with the addresses that it refers to (`resources`, `uri`) and its
+//! patterns (`pattern`). Values are checked as they were read (`evaluate`, `demands`); the rules of the tables compare
+//! numbers and strings. The cost of a check is counted (`fuel`): if that does not suffice, the check says so.
 
 mod demands;
 mod evaluate;
@@ -30,25 +30,25 @@ use super::unchecked::Unchecked;
 use super::violation::Violation;
 use callwright_value::Value;
 
-/// A compiled schema that decides on all that JSON Schema can say.
+/// A compiled schema that decides on all demands of JSON Schema.
 #[derive(Debug)]
 pub(super) struct Validator(Program);
 
 /// The judgement of a validator about a value.
 pub(super) enum Judgement {
     Fits,
-    /// It does not, in these ways.
+    /// The value does not fit, in these ways.
     Not(Vec<Violation>),
-    /// It would take more work than a check may do.
+    /// The check would take more work than it may do.
     TooDear,
 }
 
 impl Validator {
-    /// Compiles `schema`, which may refer to `resources`, each with its URI; the inner error says what of it cannot be: a part
-    /// without pointer is all of it.
+    /// Compiles `schema`, which may refer to `resources`, each with its URI. The inner error lists the parts that
+    /// cannot be compiled: a part without pointer is all of it.
     ///
     /// # Errors
-    /// When one of `resources` has no valid URI.
+    /// An error means that one of `resources` has no valid URI.
     pub(super) fn new(
         schema: &Value,
         resources: &[(String, Value)],
@@ -68,7 +68,7 @@ impl Validator {
         match check.fits(check.root()) {
             Some(true) => Judgement::Fits,
             Some(false) => {
-                // What is known already is remembered; to name what is wrong may cost as much again.
+                // Known answers are remembered; naming the faults may cost as much again.
                 check.fuel = Fuel::of(value.raw().len());
                 Judgement::Not(violations::list(&mut check, most))
             }
@@ -77,8 +77,8 @@ impl Validator {
     }
 }
 
-/// The places of `faults` in `root`, in the order of the document. What stands elsewhere, in a document that it refers to,
-/// cannot be left out.
+/// Returns the places of `faults` in `root`, in the order of the document. A fault elsewhere, in a document that it
+/// refers to, cannot be left out.
 fn located(root: &Value, faults: Vec<Fault>) -> Vec<Unchecked> {
     let places: HashMap<*const Value, (usize, String)> = (0..)
         .zip(with_pointers(root))

@@ -1,4 +1,4 @@
-//! A schema as a list of nodes, each with what it demands: references are numbers, and nothing is expanded.
+//! A schema as a list of nodes, each with its demands: references are numbers, and nothing is expanded.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) type Names = Box<[Box<str>]>;
 pub(super) struct Program {
     pub(super) nodes: Vec<Node>,
     pub(super) patterns: Patterns,
-    /// For each resource, the nodes that it has for the dynamic names of the program, each with the name's number.
+    /// The nodes of each resource for the dynamic names of the program, each with the name's number.
     pub(super) dynamic: Vec<Vec<(u32, NodeId)>>,
     /// The number of dynamic names.
     pub(super) n_names: usize,
@@ -35,10 +35,10 @@ pub(super) struct Program {
 /// One schema.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// In the order in which they are looked at: what is cheap comes first, what asks for the others last.
+    /// The keywords in the order of their check: the cheap ones first, those that need the others last.
     pub(super) keywords: Vec<Keyword>,
     pub(super) resource: ResourceId,
-    /// Several ways lead to it, so that its answer is worth remembering.
+    /// Several ways lead to the node, so that its answer is worth remembering.
     pub(super) is_shared: bool,
     /// None of its keywords holds a schema, so that it is decided at once.
     pub(super) is_plain: bool,
@@ -47,9 +47,9 @@ pub(super) struct Node {
 /// A demand of a schema.
 #[derive(Debug)]
 pub(super) enum Keyword {
-    /// Nothing fits.
+    /// No value fits.
     Never,
-    /// Of one of these types; `is_spelt` says that `1.0` is not an integer.
+    /// The value has one of these types; `is_spelt` says that `1.0` is not an integer.
     Type {
         kinds: Kinds,
         is_spelt: bool,
@@ -60,7 +60,7 @@ pub(super) enum Keyword {
         rule: Rule,
     },
     Required(Names),
-    /// A member of the name demands those.
+    /// A member of the name demands the members of the list.
     DependentRequired(Box<[(Box<str>, Names)]>),
     Pattern(u32),
     Members(Members),
@@ -77,7 +77,7 @@ pub(super) enum Keyword {
         evaluates: bool,
     },
     Ref(NodeId),
-    /// The node that the outermost resource has for a dynamic name, or this one.
+    /// The outermost resource's node for a dynamic name, or this one.
     DynamicRef {
         name: u32,
         usual: NodeId,
@@ -137,16 +137,16 @@ pub(super) struct Members {
     pub(super) named: IndexMap<Box<str>, NodeId>,
     pub(super) patterns: Box<[(u32, NodeId)]>,
     pub(super) others: Option<NodeId>,
-    /// There are to be no others at all.
+    /// There may be no others at all.
     pub(super) is_closed: bool,
 }
 
 /// A part of a schema that cannot be compiled.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// The schema that it stands in.
+    /// The schema that holds the part.
     pub(super) schema: *const Value,
-    /// A JSON pointer from there.
+    /// A JSON pointer from that schema.
     pub(super) pointer: String,
     pub(super) reason: String,
 }
@@ -154,7 +154,7 @@ pub(super) struct Fault {
 /// Compiles the root of the first of `resources`.
 ///
 /// # Errors
-/// All that cannot be compiled.
+/// An error lists all parts that cannot be compiled.
 pub(super) fn compile(mut resources: Resources<'_>) -> Result<Program, Vec<Fault>> {
     let mut compiler = Compiler {
         nodes: Vec::new(),
@@ -206,7 +206,7 @@ struct Compiler<'s> {
     nodes: Vec<Node>,
     known: HashMap<*const Value, NodeId>,
     todo: Vec<(NodeId, &'s Value, ResourceId)>,
-    /// The dynamic names that are referred to.
+    /// The dynamic names that references use.
     names: IndexSet<&'s str>,
     dynamic: HashMap<(ResourceId, usize), NodeId>,
     patterns: Patterns,
@@ -215,14 +215,14 @@ struct Compiler<'s> {
 }
 
 impl<'s> Compiler<'s> {
-    /// The node of `schema`.
+    /// Returns the node of `schema`.
     fn node(&mut self, schema: &'s Value, resource: ResourceId) -> NodeId {
         if let Some(&known) = self.known.get(&std::ptr::from_ref(schema)) {
             self.nodes[known as usize].is_shared = true;
             return known;
         }
         let id = NodeId::try_from(self.nodes.len()).unwrap_or(NodeId::MAX);
-        // The root is come to from outside.
+        // The root is reached from outside.
         self.nodes.push(Node { is_shared: id == 0, ..Node::default() });
         self.known.insert(schema, id);
         self.todo.push((id, schema, resource));
@@ -290,7 +290,7 @@ fn knows(language: Language, keyword: &str) -> bool {
     (since..=until).contains(&language.draft) && is_of_vocabulary
 }
 
-/// One schema that is compiled.
+/// One schema in the compiler.
 struct Scope<'c, 's> {
     compiler: &'c mut Compiler<'s>,
     resources: &'c mut Resources<'s>,
@@ -301,7 +301,7 @@ struct Scope<'c, 's> {
 }
 
 impl<'s> Scope<'_, 's> {
-    /// The value of `keyword`, if the language knows it.
+    /// Returns the value of `keyword`, if the language knows it.
     fn held(&self, keyword: &str) -> Option<&'s Value> {
         self.keywords.get(keyword).filter(|_| knows(self.language, keyword))
     }
@@ -310,7 +310,7 @@ impl<'s> Scope<'_, 's> {
         self.compiler.faults.push(Fault { schema: self.schema, pointer, reason });
     }
 
-    /// The node of a schema inside this one; `None` for anything else.
+    /// Returns the node of a schema inside this one; `None` for anything else.
     fn inner(&mut self, schema: &'s Value) -> Option<NodeId> {
         let is_schema = schema.is_object() || schema.is_boolean();
         is_schema.then(|| self.compiler.node(schema, self.resources.of(schema, self.at)))
@@ -358,7 +358,7 @@ impl<'s> Scope<'_, 's> {
                     }
                 }
             };
-            // Two of them in one schema hold together.
+            // Two references in one schema hold together.
             found = match (found, own) {
                 (None, own) => Some(own),
                 (Some(Keyword::Ref(one)), Keyword::Ref(other)) => Some(Keyword::AllOf([one, other].into())),
@@ -483,7 +483,7 @@ impl<'s> Scope<'_, 's> {
         }
     }
 
-    /// `dependentSchemas`, and `dependencies`, which the older drafts have for both.
+    /// Reads `dependentSchemas`, and `dependencies`, which the older drafts have for both.
     fn dependencies(&mut self, found: &mut Vec<Keyword>) {
         let mut schemas = Vec::new();
         let mut lists = Vec::new();
@@ -508,7 +508,7 @@ fn strings(list: &[Value]) -> Names {
     list.iter().filter_map(Value::as_str).map(Box::from).collect()
 }
 
-/// The keyword of a [`Rule`].
+/// Returns the keyword of a [`Rule`].
 fn ruled(keyword: &str) -> Option<&'static str> {
     let limits = super::super::guide::LIMITS.iter().map(|limit| limit.name);
     limits.chain(["multipleOf", "uniqueItems", "enum", "const"]).find(|known| *known == keyword)

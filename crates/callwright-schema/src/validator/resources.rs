@@ -1,5 +1,5 @@
-//! The schemas by their addresses and names: those of the document, of what it may refer to, and the schemas of schemas. Nothing
-//! is fetched.
+//! The schemas by their addresses and names: those of the document, of the documents that it may refer to, and of the
+//! languages. Nothing is fetched.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use callwright_value::Value;
 /// The number of a resource.
 pub(super) type ResourceId = usize;
 
-/// All that a schema may refer to.
+/// All schemas that a schema may refer to.
 pub(super) struct Resources<'s> {
     all: Vec<Resource<'s>>,
     by_uri: HashMap<Uri, ResourceId>,
@@ -20,7 +20,7 @@ pub(super) struct Resources<'s> {
     given: &'s [(String, Value)],
 }
 
-/// A schema with an address of its own, and all inside it that has none.
+/// A schema with an address of its own, and all inside it without one.
 pub(super) struct Resource<'s> {
     pub(super) root: &'s Value,
     pub(super) language: Language,
@@ -33,36 +33,36 @@ pub(super) struct Resource<'s> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Language {
     pub(super) draft: Draft,
-    /// It has the words that demand something of a value itself, as `type`.
+    /// The language has the words that demand something of a value itself, as `type`.
     pub(super) asserts: bool,
-    /// It has the words that hold schemas.
+    /// The language has the words that hold schemas.
     pub(super) applies: bool,
 }
 
-/// The name under which `"$recursiveAnchor": true` is a dynamic one.
+/// The dynamic name that `"$recursiveAnchor": true` means.
 pub(super) const RECURSIVE: &str = "";
 
 /// The target of a reference.
 pub(super) struct Target<'s> {
     pub(super) schema: &'s Value,
     pub(super) resource: ResourceId,
-    /// The dynamic name that it was found by.
+    /// The dynamic name by which it was found.
     pub(super) dynamic: Option<&'s str>,
 }
 
-/// Why a reference leads nowhere.
+/// The reason for which a reference leads nowhere.
 pub(super) enum Missing {
-    /// There is no such document here.
+    /// There is no such document.
     Document,
     /// The document has no such schema.
     Schema,
 }
 
 impl<'s> Resources<'s> {
-    /// Those that `root` and `given` consist of.
+    /// Collects the resources in `root` and `given`.
     ///
     /// # Errors
-    /// The address of `given` that is not valid.
+    /// An error is the address of `given` that is not valid.
     pub(super) fn new(root: &'s Value, given: &'s [(String, Value)]) -> Result<Resources<'s>, &'s str> {
         let mut resources =
             Resources { all: Vec::new(), by_uri: HashMap::new(), roots: HashMap::new(), given };
@@ -80,17 +80,17 @@ impl<'s> Resources<'s> {
         &self.all[resource]
     }
 
-    /// The number of resources; their own numbers are below.
+    /// Returns the number of resources; their own numbers are below.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The resource that `schema`, a part of `around`, is the root of, or `around`.
+    /// Returns the resource whose root is `schema`, a part of `around`, or `around`.
     pub(super) fn of(&self, schema: &Value, around: ResourceId) -> ResourceId {
         self.roots.get(&std::ptr::from_ref(schema)).copied().unwrap_or(around)
     }
 
-    /// The schema with the dynamic `name` in `resource`.
+    /// Returns the schema with the dynamic `name` in `resource`.
     pub(super) fn dynamic(&self, resource: ResourceId, name: &str) -> Option<&'s Value> {
         let resource = self.get(resource);
         if name == RECURSIVE {
@@ -103,7 +103,7 @@ impl<'s> Resources<'s> {
     /// Follows `reference` from a schema of `from`.
     ///
     /// # Errors
-    /// When it leads nowhere.
+    /// An error means that it leads nowhere.
     pub(super) fn resolve(&mut self, from: ResourceId, reference: &str) -> Result<Target<'s>, Missing> {
         let (address, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resource = match address {
@@ -134,7 +134,7 @@ impl<'s> Resources<'s> {
         is_schema.then_some(Target { schema, resource, dynamic: None }).ok_or(Missing::Schema)
     }
 
-    /// The resource at `uri`, which may be a schema of schemas.
+    /// Returns the resource at `uri`, which may be the schema of a language.
     fn at(&mut self, uri: &Uri) -> Option<ResourceId> {
         if let Some(&known) = self.by_uri.get(uri) {
             return Some(known);
@@ -169,12 +169,12 @@ impl<'s> Resources<'s> {
         self.all.len() - 1
     }
 
-    /// Makes a resource of `schema` where it gives itself an address.
+    /// Makes a resource of `schema` if it gives itself an address.
     fn enter(&mut self, schema: &'s Value, base: &Uri, language: Language) -> Option<ResourceId> {
         let draft = language.draft;
         let keyword = if draft == Draft::D4 { "id" } else { "$id" };
         let id = schema.get(keyword).and_then(Value::as_str)?;
-        // What stands beside `$ref` says nothing in the older drafts.
+        // Keywords beside `$ref` say nothing in the older drafts.
         if id.starts_with('#') || draft <= Draft::D7 && schema.get("$ref").is_some() {
             return None;
         }
@@ -185,7 +185,7 @@ impl<'s> Resources<'s> {
         Some(id)
     }
 
-    /// Takes the names that `schema` has in `resource`.
+    /// Adds the names that `schema` has in `resource`.
     fn name(&mut self, schema: &'s Value, resource: ResourceId) {
         let Some(resource) = self.all.get_mut(resource) else { return };
         let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
@@ -203,7 +203,7 @@ impl<'s> Resources<'s> {
         }
     }
 
-    /// The language of a document; one that does not say is of the draft `usual`.
+    /// Returns the language of a document; by default, it is of the draft `usual`.
     fn language(&self, document: &Value, usual: Draft) -> Language {
         let plain = |draft| Language { draft, asserts: true, applies: true };
         let named = |document: &Value| document.get("$schema").and_then(Value::as_str).map(str::to_owned);
@@ -211,12 +211,12 @@ impl<'s> Resources<'s> {
         if let Some(draft) = Draft::named(&name) {
             return plain(draft);
         }
-        // One of somebody's own, which is written in another language in its turn.
+        // The language is somebody's own, which is written in another language in its turn.
         let of = |name: &str| self.given.iter().find(|(uri, _)| uri == name).map(|(_, document)| document);
         let Some(own) = of(&name) else { return plain(Draft::D2020) };
         let mut next = named(own);
         let mut draft = Draft::D2020;
-        // Each of them may stand once on the way.
+        // Each given document may stand once on the way.
         for _ in 0..=self.given.len() {
             let Some(name) = next else { break };
             if let Some(known) = Draft::named(&name) {
@@ -231,7 +231,7 @@ impl<'s> Resources<'s> {
     }
 }
 
-/// The schemas of schemas, by their addresses.
+/// Returns the schemas of the languages, by their addresses.
 fn languages() -> &'static [(Uri, Value)] {
     static LANGUAGES: OnceLock<Vec<(Uri, Value)>> = OnceLock::new();
     LANGUAGES.get_or_init(|| {
@@ -241,19 +241,19 @@ fn languages() -> &'static [(Uri, Value)] {
     })
 }
 
-/// An identity that two parts of the document have, however each spells it, as one of them does: what refers to it names
-/// neither.
+/// Returns an identity that two parts of the document have, in any spelling, as one of them writes it: a reference to
+/// it names neither.
 pub(super) fn shared_id(root: &Value) -> Option<&str> {
     let mut seen: HashSet<Uri> = HashSet::new();
     let mut names: HashSet<(Uri, &str)> = HashSet::new();
     let mut todo = vec![(root, Arc::new(Uri::default()))];
     while let Some((schema, base)) = todo.pop() {
         let id = identity(schema).map(|id| (id, id.trim_end_matches('#')));
-        // What is no address has none.
+        // A text that is not an address gives none.
         let own = id.and_then(|(id, text)| Some((id, text, base.join(&Uri::new(text)?))));
         let mut inner = base;
         if let Some((id, text, uri)) = own {
-            // A name alone, as the older drafts have it, is no base.
+            // A name alone, as the older drafts have it, is not a base.
             let is_new = match text.strip_prefix('#') {
                 Some(name) => names.insert((uri, name)),
                 None => {

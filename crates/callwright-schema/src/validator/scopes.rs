@@ -1,15 +1,15 @@
-//! The meaning of dynamic names at a place where a schema is applied.
+//! The meaning of dynamic names at a place to which a schema is applied.
 
 use std::collections::HashMap;
 
 use super::fuel::Fuel;
 use super::program::NodeId;
 
-/// The price of a new scope besides its names.
+/// Price of a new scope besides its names.
 const SCOPE: usize = 16;
 
-/// The dynamic scopes that a check comes to: which node each dynamic name means. Only the outermost resource with a name counts,
-/// so two ways to one schema differ only where they give a name another meaning.
+/// The dynamic scopes of a check: the node that each dynamic name means. Only the outermost resource with a name
+/// counts, so two ways to one schema differ only if they give a name another meaning.
 pub(super) struct Scopes {
     all: Vec<Vec<Option<NodeId>>>,
     known: HashMap<Vec<Option<NodeId>>, u32>,
@@ -25,7 +25,7 @@ impl Scopes {
         self.all.get(scope as usize)?.get(name as usize).copied().flatten()
     }
 
-    /// The scope `scope` with the names of `resource` that have no meaning yet.
+    /// Returns the scope `scope` with the names of `resource` that have no meaning yet.
     pub(super) fn enter(
         &mut self,
         scope: u32,

@@ -1,6 +1,6 @@
-//! Addresses of schemas, as RFC 3986 has them: put together, and brought into one spelling.
+//! Addresses of schemas, as in RFC 3986: joined, and brought into one spelling.
 
-/// An address in its parts. A part that is not there is not an empty one.
+/// An address in its parts. A missing part is not an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Uri {
     scheme: Option<String>,
@@ -10,10 +10,10 @@ pub(super) struct Uri {
 }
 
 impl Uri {
-    /// The address in `text`, without its fragment; `None` where there is none.
+    /// Returns the address in `text`, without its fragment; `None` if there is none.
     pub(super) fn new(text: &str) -> Option<Uri> {
         let text = text.split_once('#').map_or(text, |(address, _)| address);
-        // RFC 3986 has spaces and control characters nowhere.
+        // RFC 3986 allows no spaces and control characters.
         if text.bytes().any(|b| b <= b' ' || b == 0x7f || b"<>\"\\^`{|}".contains(&b)) {
             return None;
         }
@@ -23,7 +23,7 @@ impl Uri {
         };
         let (scheme, rest) = match text.split_once(':') {
             Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme.to_ascii_lowercase()), rest),
-            // `a/b:c` is a path, and `:a` nothing.
+            // `a/b:c` is a path, and `:a` is invalid.
             Some(("", _)) => return None,
             Some(_) | None => (None, text),
         };
@@ -39,7 +39,7 @@ impl Uri {
         Some(Uri { path: plain(path), query: query.map(plain), scheme, authority })
     }
 
-    /// The address that `reference` has for who stands at this one.
+    /// Returns the address of `reference` for a document at this address.
     pub(super) fn join(&self, reference: &Uri) -> Uri {
         let reference = reference.clone();
         if reference.scheme.is_some() {
@@ -64,7 +64,7 @@ impl Uri {
     }
 }
 
-/// `User@HTTP.example:80` of `http` → `User@http.example`
+/// Returns the authority in one spelling: `User@HTTP.example:80` of `http` → `User@http.example`
 fn host(authority: &str, scheme: Option<&str>) -> String {
     let (user, host) = authority.rsplit_once('@').map_or(("", authority), |(user, host)| (user, host));
     let usual = match scheme {
@@ -76,7 +76,7 @@ fn host(authority: &str, scheme: Option<&str>) -> String {
     if user.is_empty() { host } else { format!("{user}@{host}") }
 }
 
-/// `%7ea%2f` → `~a%2F`: what need not be encoded is not.
+/// Returns a text with only the necessary encoding: `%7ea%2f` → `~a%2F`
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -99,7 +99,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// `/a/./b/../c` → `/a/c`
+/// Returns a path without dots: `/a/./b/../c` → `/a/c`
 fn without_dots(path: &str) -> String {
     let is_rooted = path.starts_with('/');
     let mut steps: Vec<&str> = Vec::new();

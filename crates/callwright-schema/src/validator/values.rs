@@ -7,19 +7,19 @@ use callwright_json::Value as View;
 /// The values inside one value, itself first.
 pub(super) struct Values<'v>(Vec<Item<'v>>);
 
-/// One of them.
+/// One value.
 pub(super) struct Item<'v> {
     pub(super) value: View<'v>,
-    /// Its key in the object that it is a member of, escapes resolved.
+    /// Its key in the object around it, escapes resolved.
     pub(super) key: Cow<'v, str>,
     first: u32,
     len: u32,
-    /// The first of the keys of an object, where they are values themselves.
+    /// The number of the first key of an object, if keys are values themselves.
     first_key: u32,
 }
 
 impl<'v> Values<'v> {
-    /// All that `root` holds; `has_keys` says whether keys are asked for as values.
+    /// Collects all values in `root`; `has_keys` says whether keys are needed as values.
     pub(super) fn new(root: View<'v>, has_keys: bool) -> Values<'v> {
         let item = |value, key| Item { value, key, first: 0, len: 0, first_key: 0 };
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -48,19 +48,19 @@ impl<'v> Values<'v> {
         Values(items)
     }
 
-    /// The value of this number.
+    /// Returns the value of this number.
     pub(super) fn get(&self, value: u32) -> &Item<'v> {
-        // Numbers come from here alone.
+        // Numbers come only from here.
         &self.0[value as usize]
     }
 
-    /// The numbers of its members or elements.
+    /// Returns the numbers of its members or elements.
     pub(super) fn inside(&self, value: u32) -> std::ops::Range<u32> {
         let item = self.get(value);
         item.first..item.first + item.len
     }
 
-    /// The numbers of its keys.
+    /// Returns the numbers of its keys.
     pub(super) fn keys(&self, value: u32) -> std::ops::Range<u32> {
         let item = self.get(value);
         item.first_key..item.first_key + item.len

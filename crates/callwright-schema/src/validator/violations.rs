@@ -1,5 +1,5 @@
-//! The ways in which a value does not fit: one sentence for each demand that is not kept. What the branches of a choice lack is
-//! not listed: there is no telling which of them was meant.
+//! The violations of a value: one sentence for each broken demand. The faults in the branches of a choice are not
+//! listed: nobody can tell which branch was meant.
 
 use std::collections::HashSet;
 
@@ -13,12 +13,12 @@ use super::super::violation::Violation;
 use super::evaluate::{Check, Goal, is_marked};
 use super::program::{Keyword, Members, NodeId};
 
-/// The ways in which the value of `check` does not fit, at most `most` of them, in the order of the text. It is known that there
-/// are some; where the fuel does not suffice to find one, that alone is said.
+/// Returns the violations of the value of `check`, at most `most` of them, in the order of the text. The value is known
+/// not to fit; if the fuel does not suffice to find a violation, the list says only that.
 pub(super) fn list(check: &mut Check<'_, '_>, most: usize) -> Vec<Violation> {
     let root = check.values.get(0).value;
     let mut list = List { check, root, found: Vec::new(), most, todo: Vec::new(), seen: HashSet::new() };
-    // What was found before the fuel ran out is right all the same.
+    // The violations before the fuel ran out are right all the same.
     let _ = list.find();
     let mut found = list.found;
     if found.is_empty() {
@@ -34,7 +34,7 @@ struct List<'c, 'p, 'v> {
     root: View<'v>,
     found: Vec<(View<'v>, Violation)>,
     most: usize,
-    /// The goals that are left: all of them have to fit.
+    /// The goals that are left, which all must fit.
     todo: Vec<Goal>,
     seen: HashSet<Goal>,
 }
@@ -56,7 +56,7 @@ impl List<'_, '_, '_> {
                     return Some(());
                 }
             }
-            // The first one is looked at first.
+            // The first goal is checked first.
             if let Some(inner) = self.todo.get_mut(inner..) {
                 inner.reverse();
             }
@@ -126,7 +126,7 @@ impl List<'_, '_, '_> {
         self.todo.push(Goal { node, ..goal });
     }
 
-    /// The members that fit no place are told together, the others one by one.
+    /// Adds one violation for all members without a place, and goals for the others.
     fn members(&mut self, goal: Goal, keyword: &Keyword, members: &Members) -> Option<()> {
         let mut goals = Vec::new();
         self.check.parts(goal, keyword, &mut goals, &mut None)?;
@@ -193,7 +193,7 @@ impl List<'_, '_, '_> {
         Some(())
     }
 
-    /// Tells the demand of a keyword that holds no schemas.
+    /// Adds the violation of a keyword that holds no schemas.
     fn demand(&mut self, value: u32, keyword: &Keyword) {
         match keyword {
             Keyword::Never => {
@@ -213,7 +213,7 @@ impl List<'_, '_, '_> {
         }
     }
 
-    /// Tells the demand of a keyword with branches, if `count` of them fit.
+    /// Adds the violation of a keyword with branches, if `count` of them fit.
     fn choice(&mut self, value: u32, keyword: &Keyword, count: u64) {
         let fit = |one: &str| format!("fit {one} of the forms that its schema allows");
         match keyword {

@@ -12,12 +12,12 @@ pub(super) type Ranges = Arc<[(char, char)]>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Class {
     pub(super) ranges: Vec<(char, char)>,
-    /// Whole tables, each with whether it is what is *not* in it.
+    /// Whole tables, each with whether it is negated.
     pub(super) tables: Vec<(Ranges, bool)>,
     pub(super) is_negated: bool,
     /// The case of letters does not count.
     pub(super) folds: bool,
-    /// The characters of ASCII that are in it, one bit for each: nearly all that is looked up.
+    /// The ASCII characters in the set, one bit for each: nearly all lookups.
     pub(super) ascii: u128,
 }
 
@@ -26,17 +26,17 @@ impl Class {
         Class { ranges: ranges.to_vec(), ..Class::default() }
     }
 
-    /// Everything but `ranges`.
+    /// Returns the set of all characters but `ranges`.
     pub(super) fn but(ranges: &[(char, char)]) -> Class {
         Class { is_negated: true, ..Class::of(ranges) }
     }
 
-    /// Returns whether nothing is in it, so that it is a slip.
+    /// Returns whether the set is empty, so that it is a slip.
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty() && self.tables.is_empty()
     }
 
-    /// Takes `other`, which has no case of its own, in.
+    /// Adds `other`, which has no case of its own.
     pub(super) fn add(&mut self, other: Class) {
         match (other.is_negated, other.tables.is_empty()) {
             (false, _) => {
@@ -50,7 +50,7 @@ impl Class {
         }
     }
 
-    /// Sorts what was added, so that it can be searched.
+    /// Sorts the added ranges, so that they can be searched.
     pub(super) fn settle(&mut self) {
         self.ranges.sort_unstable();
         let mut settled: Vec<(char, char)> = Vec::with_capacity(self.ranges.len());
@@ -72,7 +72,7 @@ impl Class {
         let found = self.holds(c)
             || self.folds && {
                 let (mut lower, mut upper) = (c.to_lowercase(), c.to_uppercase());
-                // Of `ß`, the capital is two letters, and none of them is meant.
+                // The capital of `ß` has two letters, and neither belongs to the set.
                 let is_one = |len: usize| len == 1;
                 is_one(lower.len()) && lower.next().is_some_and(|c| self.holds(c))
                     || is_one(upper.len()) && upper.next().is_some_and(|c| self.holds(c))
@@ -106,10 +106,10 @@ pub(super) const SPACE: &[(char, char)] = &[
     ('\u{feff}', '\u{feff}'),
 ];
 
-/// The most tables that are kept: Unicode has some hundred properties, and each a few names.
+/// Most tables that are kept: Unicode has some hundred properties, and each a few names.
 const MAX_TABLES: usize = 512;
 
-/// The characters with a property of Unicode: `L`, `Lu`, `Script=Greek`; `None` where there is no such property.
+/// Returns the characters with a property of Unicode: `L`, `Lu`, `Script=Greek`; `None` if there is no such property.
 pub(super) fn property(name: &str) -> Option<Ranges> {
     static TABLES: OnceLock<Mutex<HashMap<Box<str>, Ranges>>> = OnceLock::new();
     let is_name = !name.is_empty()

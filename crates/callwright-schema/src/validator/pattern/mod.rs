@@ -1,13 +1,14 @@
-//! Regular expressions of ECMA 262, as `pattern` and `patternProperties` have them: what a pattern takes in memory is known before
-//! it is compiled, and each step of a search is paid for.
+//! Regular expressions of ECMA 262, for `pattern` and `patternProperties`. The memory of a pattern is known before it
+//! is compiled, and each step of a search costs fuel.
 //!
-//! A pattern is compiled at its first search, into a program whose steps are characters and not bytes: `[\p{L}\p{N}]{1,100}` is
-//! two hundred steps, and the tables of Unicode are there once. One without look-around is searched in time that grows with the
-//! steps and the text; look-ahead and look-behind remember where they were tried. A reference back (`\1`) is tried in all
-//! ways, as far as the fuel goes.
+//! A pattern is compiled at its first search, into a program whose steps are characters and not bytes:
+//! `[\p{L}\p{N}]{1,100}` is two hundred steps, and the tables of Unicode are there once. A search without look-around
+//! takes time that grows with the steps and the text; look-ahead and look-behind remember the places that they tried. A
+//! reference back (`\1`) is tried in all ways, as far as the fuel goes.
 //!
-//! Besides what ECMA 262 says, `(?i)`, `(?s)` and `(?m)` are known for a rest of a group, `(?P<name>…)`, `\pL`, `\A` and `\z`:
-//! schemas are written by programs in other languages. `\d`, `\w`, `\s` and `\b` are those of ECMA 262 everywhere.
+//! Besides ECMA 262, some forms of other languages are known, because programs in them write schemas: `(?i)`, `(?s)`
+//! and `(?m)` for the rest of a group, `(?P<name>…)`, `\pL`, `\A` and `\z`. `\d`, `\w`, `\s` and `\b` are those of ECMA
+//! 262 everywhere.
 
 mod class;
 mod program;
@@ -20,19 +21,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use self::program::{Program, Size};
 use super::fuel::Fuel;
 
-/// The most steps of one program: 128 KiB.
+/// Most steps of one program: 128 KiB.
 const MAX_SIZE: usize = 1 << 14;
-/// The most steps of the compiled patterns of one schema that are kept, besides [`KEPT_FOR_EACH_BYTE`]: 8 KiB.
+/// Most steps of the compiled patterns of one schema that are kept, besides [`KEPT_FOR_EACH_BYTE`]: 8 KiB.
 const KEPT: usize = 1 << 10;
-/// The steps that are kept for each byte of a pattern: real ones have fewer.
+/// Number of steps that are kept for each byte of a pattern: real ones have fewer.
 const KEPT_FOR_EACH_BYTE: usize = 16;
 
 /// Patterns of one schema, each compiled at its first search.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     all: Vec<Pattern>,
-    /// The steps that may still be kept: memory grows with the schema's text, whatever `{1000}` stands in it. What finds no
-    /// room is compiled for each search, which pays for it.
+    /// The steps that may still be kept: memory grows with the schema's text, with any `{1000}` in it. A pattern
+    /// without room is compiled for each search, which pays for it.
     room: AtomicUsize,
 }
 
@@ -45,7 +46,7 @@ struct Pattern {
 }
 
 impl Patterns {
-    /// Takes `source`, and gives its number; `None` where it is not a pattern, or too large a one.
+    /// Adds `source`, and returns its number; `None` if it is not a pattern, or too large a one.
     pub(super) fn add(&mut self, source: &str) -> Option<u32> {
         let Size(size) = syntax::parse::<Size>(source)?.code;
         let room = self.room.get_mut();
@@ -57,18 +58,18 @@ impl Patterns {
         u32::try_from(self.all.len() - 1).ok()
     }
 
-    /// The text of a pattern.
+    /// Returns the text of a pattern.
     pub(super) fn source(&self, pattern: u32) -> &str {
         self.all.get(pattern as usize).map_or("", |pattern| &pattern.source)
     }
 
-    /// Returns whether a pattern occurs in `text`. `None` where the fuel does not suffice to tell.
+    /// Returns whether a pattern occurs in `text`; `None` if the fuel does not suffice.
     pub(super) fn occurs(&self, pattern: u32, text: &str, fuel: &mut Fuel) -> Option<bool> {
         let pattern = self.all.get(pattern as usize)?;
         if let Some(program) = pattern.program.get() {
             return program.occurs(text, fuel);
         }
-        // It is read character by character, and most steps are copies of others.
+        // The compiler reads the pattern character by character, and most steps are copies of others.
         fuel.take(8 * pattern.source.len() + pattern.size / 2)?;
         let program = Program::new(&pattern.source)?;
         let has_room = self

@@ -1,22 +1,22 @@
-//! The steps that a pattern is compiled to.
+//! The steps of a compiled pattern.
 
 use super::class::Class;
 use super::{MAX_SIZE, syntax};
 
-/// One step. Places are relative, so that a block of steps may stand anywhere, and several times.
+/// One step. Its places are relative, so that a block of steps may stand anywhere, and several times.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Char(char),
-    /// One of the characters of the class of this number.
+    /// The text has one of the characters of the class of this number.
     Class(u32),
     /// Goes on with the next step, and with the one this far away.
     Split(i32),
     Jump(i32),
-    /// Here is an edge of this sort.
+    /// The text has an edge of this sort here.
     Edge(Edge),
-    /// Here begins or ends a group: an even number or an odd one.
+    /// A group begins or ends here: an even number or an odd one.
     Save(u32),
-    /// The text that the group of this number took stands here again.
+    /// The text of the group of this number stands here again.
     Back(u32),
     /// The next `len` steps, which end with [`Step::Found`], can be taken from here, or cannot.
     Look {
@@ -37,14 +37,14 @@ pub(super) enum Edge {
     NotWord,
 }
 
-/// Steps as they are put together: the steps themselves, or how many there would be.
+/// Steps in the making: the steps themselves, or only their number.
 pub(super) trait Code: Default {
     fn size(&self) -> usize;
-    /// Puts a step at the end.
+    /// Adds a step at the end.
     fn push(&mut self, step: Step);
-    /// Puts a block at the end.
+    /// Adds a block at the end.
     fn append(&mut self, block: Self);
-    /// Puts a copy of a block at the end.
+    /// Adds a copy of a block at the end.
     fn extend(&mut self, block: &Self);
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// `None` where `source` is not a pattern, or too large.
+    /// Compiles `source`; `None` if it is not a pattern, or too large.
     pub(super) fn new(source: &str) -> Option<Program> {
         let syntax::Parsed { code, classes, n_groups } = syntax::parse::<Vec<Step>>(source)?;
         let has = |is: fn(&Step) -> bool| code.iter().any(is);
@@ -116,12 +116,12 @@ impl Program {
     }
 }
 
-/// As far as `i32` goes, and that is farther than any program.
+/// Returns a distance as far as `i32` goes, which is farther than any program.
 fn far(size: usize) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }
 
-/// One of `branches`.
+/// Returns the steps of one of `branches`.
 pub(super) fn choice<C: Code>(mut branches: Vec<C>) -> Option<C> {
     let mut code = branches.pop().unwrap_or_default();
     while let Some(branch) = branches.pop() {
@@ -135,10 +135,10 @@ pub(super) fn choice<C: Code>(mut branches: Vec<C>) -> Option<C> {
     bounded(code)
 }
 
-/// `block` at least `least` times, at most `most` times where there is such a bound.
+/// Returns the steps of `block` at least `least` times, and at most `most` times if there is such a bound.
 pub(super) fn repeat<C: Code>(block: C, least: usize, most: Option<usize>) -> Option<C> {
     let copies = most.unwrap_or(least + 1).max(least);
-    // Known before the first of them is written.
+    // The size is known before the first copy is written.
     if MAX_SIZE < copies.saturating_mul(block.size() + 1) {
         return None;
     }
@@ -163,7 +163,7 @@ pub(super) fn repeat<C: Code>(block: C, least: usize, most: Option<usize>) -> Op
     Some(code)
 }
 
-/// `code`, if it is not too large.
+/// Returns `code`, if it is not too large.
 pub(super) fn bounded<C: Code>(code: C) -> Option<C> {
     (code.size() <= MAX_SIZE).then_some(code)
 }

@@ -1,16 +1,16 @@
-//! Looks for a pattern in a text.
+//! Searches for a pattern in a text.
 
 use super::super::fuel::Fuel;
 use super::class::WORD;
 use super::program::{Edge, Program, Step};
 
-/// The price of trying a step besides the step's own: a place on a list, and often one on another.
+/// Price of trying a step besides the step's own: a place on a list, and often one on another.
 const TRY: usize = 4;
-/// The most bits to remember where a pattern with look-around was tried: 4 MiB.
+/// Most bits that remember the places a pattern with look-around tried: 4 MiB.
 const MAX_TRIED: usize = 1 << 25;
 
 impl Program {
-    /// Returns whether the pattern occurs in `text`. `None` where the fuel does not suffice to tell.
+    /// Returns whether the pattern occurs in `text`; `None` if the fuel does not suffice.
     pub(super) fn occurs(&self, text: &str, fuel: &mut Fuel) -> Option<bool> {
         match self.has_looks || self.has_backs {
             false => self.walk(text, fuel),
@@ -30,7 +30,7 @@ impl Program {
         }
     }
 
-    /// The price of one look at a step: a class is searched.
+    /// Returns the price of one look at a step: a class is searched.
     fn price(&self, step: Step) -> usize {
         let class = if let Step::Class(number) = step { self.classes.get(number as usize) } else { None };
         1 + class.map_or(0, |class| class.tables.len())
@@ -54,7 +54,7 @@ impl Program {
             if !is_anchored || before.is_none() {
                 now.push(0);
             }
-            // All that can be reached without taking a character.
+            // These steps can be reached without taking a character.
             todo.append(&mut now);
             while let Some(at) = todo.pop() {
                 let Some(mark) = marks.get_mut(at).filter(|mark| **mark != round) else { continue };
@@ -71,7 +71,7 @@ impl Program {
                     Step::Jump(far) => todo.push(at.wrapping_add_signed(far as isize)),
                     Step::Edge(edge) if !is_edge(edge, before, after) => {}
                     Step::Edge(_) | Step::Save(_) => todo.push(at + 1),
-                    // Patterns with them go the other way.
+                    // Patterns with these steps take the other search.
                     Step::Back(_) | Step::Look { .. } => {}
                 }
             }
@@ -109,9 +109,10 @@ fn is_edge(edge: Edge, before: Option<char>, after: Option<char>) -> bool {
 struct Backtracker<'p> {
     program: &'p Program,
     text: &'p str,
-    /// One bit for each step and place where it was tried in vain. Not asked where a reference back makes the way there matter.
+    /// One bit for each step and place that was tried in vain. It is unused if a reference back makes the way there
+    /// matter.
     tried: Vec<u64>,
-    /// The begin and the end of each group.
+    /// The beginning and the end of each group.
     groups: Vec<Option<usize>>,
 }
 
@@ -120,7 +121,7 @@ enum Todo {
         step: usize,
         at: usize,
     },
-    /// On the way back, a group is where it was.
+    /// On the way back, a group returns to its old place.
     Restore {
         group: usize,
         was: Option<usize>,
@@ -148,7 +149,7 @@ impl<'p> Backtracker<'p> {
         Some(false)
     }
 
-    /// Marks `step` as tried at `at`; says whether it is the first time.
+    /// Marks `step` as tried at `at`, and returns whether that is the first time.
     fn is_first(&mut self, step: usize, at: usize) -> bool {
         let bit = step * (self.text.len() + 1) + at;
         let Some(word) = self.tried.get_mut(bit / 64) else { return true };
@@ -157,8 +158,8 @@ impl<'p> Backtracker<'p> {
         is_first
     }
 
-    /// Returns whether the steps from `step` on can be taken from `at`, as far as [`Step::Found`]. `trace` gets what was tried on
-    /// the way.
+    /// Returns whether the steps from `step` on can be taken from `at`, as far as [`Step::Found`]. `trace` collects the
+    /// steps and places on the way.
     ///
     /// A look-around is a run of its own, and they nest as deep as groups do.
     fn run(
@@ -193,7 +194,7 @@ impl<'p> Backtracker<'p> {
         Some(false)
     }
 
-    /// Takes one step, and leaves in `todo` what may follow. True where it is [`Step::Found`].
+    /// Takes one step, and leaves the next ones in `todo`. Returns whether it is [`Step::Found`].
     fn take(
         &mut self,
         step: usize,
@@ -246,7 +247,7 @@ impl<'p> Backtracker<'p> {
                 let mut tried = Vec::new();
                 let found = self.run(step + 1, at, is_ahead, fuel, Some(&mut tried))?;
                 if found {
-                    // What led to success is no way in vain: the next one may come by there.
+                    // A way to success is not in vain: the next one may pass there.
                     tried.into_iter().for_each(|(step, at)| self.forget(step, at));
                 }
                 if found != is_negated {
@@ -264,13 +265,13 @@ impl<'p> Backtracker<'p> {
         }
     }
 
-    /// The characters before and behind `at`.
+    /// Returns the characters before and behind `at`.
     fn around(&self, at: usize) -> (Option<char>, Option<char>) {
         let before = self.text.get(..at).and_then(|before| before.chars().next_back());
         (before, self.text.get(at..).and_then(|after| after.chars().next()))
     }
 
-    /// The text that a group took; nothing where it took no part.
+    /// Returns the text of a group; nothing if it took no part.
     fn took(&self, number: u32) -> &'p str {
         let place = |at: u32| self.groups.get(at as usize).copied().flatten();
         let ends = place(2 * number).zip(place(2 * number + 1));

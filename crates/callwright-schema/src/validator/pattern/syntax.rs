@@ -3,17 +3,17 @@
 use super::class::{Class, DIGIT, Ranges, SPACE, WORD, property};
 use super::program::{Code, Edge, Step, bounded, choice, repeat};
 
-/// The deepest nesting of groups: what is written in one is copied once for each around it.
+/// Deepest nesting of groups: the steps of one are copied once for each group around it.
 const MAX_GROUPS: usize = 64;
 
-/// A pattern that was read.
+/// A parsed pattern.
 pub(super) struct Parsed<C> {
     pub(super) code: C,
     pub(super) classes: Vec<Class>,
     pub(super) n_groups: usize,
 }
 
-/// Reads `source`; `None` where it is not a pattern, or too large a one.
+/// Reads `source`; `None` if it is not a pattern, or too large a one.
 pub(super) fn parse<C: Code>(source: &str) -> Option<Parsed<C>> {
     let mut parser = Parser::<C> {
         rest: source,
@@ -54,10 +54,10 @@ enum Sort {
 struct Group<C> {
     sort: Sort,
     flags: Flags,
-    /// It is read from its end to its start, as all is that stands in a look-behind.
+    /// The group is read from its end to its start, as everything in a look-behind.
     is_backward: bool,
     branches: Vec<C>,
-    /// The parts of the branch in hand; the last one may still be repeated.
+    /// The parts of the current branch; the last one may still be repeated.
     parts: Vec<C>,
     may_repeat: bool,
 }
@@ -90,9 +90,9 @@ struct Parser<'s, C> {
     /// The names of groups with their numbers.
     names: Vec<(&'s str, u32)>,
     n_groups: u32,
-    /// The groups that are referred to.
+    /// The groups that a reference names.
     backs: Vec<u32>,
-    /// The groups around the one in hand.
+    /// The groups around the current one.
     open: Vec<Group<C>>,
     group: Group<C>,
 }
@@ -152,7 +152,7 @@ impl<'s, C: Code> Parser<'s, C> {
         }
     }
 
-    /// Takes what begins with `c`.
+    /// Takes the part that begins with `c`.
     fn take(&mut self, c: char) -> Option<()> {
         let flags = self.group.flags;
         match c {
@@ -181,7 +181,7 @@ impl<'s, C: Code> Parser<'s, C> {
         Some(())
     }
 
-    /// Reads the numbers between the braces of `{2}`, `{2,}`, `{2,5}`, which are passed over; `None` for any other text.
+    /// Reads the numbers between the braces of `{2}`, `{2,}`, `{2,5}`, and passes over them; `None` for any other text.
     fn counts(&mut self) -> Option<(usize, Option<usize>)> {
         let (inside, behind) = self.rest.split_once('}')?;
         let (least, most) = inside.split_once(',').map_or((inside, Some(inside)), |(least, most)| {
@@ -189,7 +189,7 @@ impl<'s, C: Code> Parser<'s, C> {
         });
         let number = |digits: &str| -> Option<usize> {
             let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            // What is beyond all sizes is refused by its size.
+            // A number beyond all sizes makes the pattern too large.
             is_number.then(|| digits.parse().unwrap_or(usize::MAX))
         };
         let counts = (number(least)?, most.map(number).map_or(Some(None), |most| most.map(Some))?);
@@ -237,7 +237,7 @@ impl<'s, C: Code> Parser<'s, C> {
                     'i' => flags.folds = is_on,
                     's' => flags.dot_is_all = is_on,
                     'm' => flags.has_lines = is_on,
-                    // Of Unicode it is anyway.
+                    // Patterns are Unicode in any case.
                     'u' if is_on => {}
                     _ => return None,
                 }
@@ -350,7 +350,7 @@ impl<'s, C: Code> Parser<'s, C> {
             'u' if self.has("{") => Escaped::Char(self.code_point()?),
             'x' => Escaped::Char(char::from_u32(self.digits(2)?)?),
             'u' => Escaped::Char(self.four_digits()?),
-            // What is no letter stands for itself.
+            // Any other sign stands for itself.
             c if !c.is_alphanumeric() => Escaped::Char(c),
             _ => return None,
         })
@@ -367,7 +367,7 @@ impl<'s, C: Code> Parser<'s, C> {
         u32::from_str_radix(digits, 16).ok().filter(|_| is_right)
     }
 
-    /// The character of `\u0041`, or of a pair, `\ud83d\ude00`.
+    /// Reads the character of `\u0041`, or of a pair, `\ud83d\ude00`.
     fn four_digits(&mut self) -> Option<char> {
         let high = self.digits(4)?;
         match high {
@@ -379,7 +379,7 @@ impl<'s, C: Code> Parser<'s, C> {
         }
     }
 
-    /// The class whose opening bracket is passed.
+    /// Reads the class behind its opening bracket.
     fn brackets(&mut self) -> Option<Class> {
         let mut class = Class { is_negated: self.has("^"), ..Class::default() };
         loop {
@@ -412,7 +412,7 @@ impl<'s, C: Code> Parser<'s, C> {
             match last {
                 Escaped::Char(last) if first <= last => class.ranges.push((first, last)),
                 Escaped::Char(_) => return None,
-                // `[a-\d]`: no range, so the hyphen is one.
+                // `[a-\d]` is not a range, so the hyphen is a character.
                 Escaped::Class(inner) => {
                     class.ranges.extend([(first, first), ('-', '-')]);
                     class.add(inner);
