@@ -17,6 +17,12 @@ pub(crate) const ARGUMENTS: &[&str] = &[
     "parameter", "inputs", "toolInput", "toolArgs", "functionArgs", "actionInput",
 ];
 
+/// The method of MCP's requests that call a tool: <https://modelcontextprotocol.io/specification>, *tools*.
+pub(crate) const MCP_CALL: &str = "tools/call";
+
+/// The key under which LangChain's agents write one text for the only argument of a tool.
+pub(crate) const ONE_TEXT: &str = "action_input";
+
 /// Keys that may wrap a list of calls, or one call.
 #[rustfmt::skip]
 pub(crate) const WRAPPERS: &[&str] = &[

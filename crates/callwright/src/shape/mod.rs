@@ -8,7 +8,7 @@ pub(crate) mod keys;
 
 use std::borrow::Cow;
 
-use callwright_json::{Kind, Repair, RepairKind, Value, is_object, strict};
+use callwright_json::{Kind, Repair, RepairKind, Value, is_object, quote, strict};
 
 use crate::marks::edit::is_one_slip;
 use crate::tools::names::Names;
@@ -152,6 +152,10 @@ fn named<'v, 't>(
 ) -> Option<Object<'v, 't>> {
     let written = name.as_str().unwrap_or_default();
     let Some(tool) = names.named(&written) else {
+        // A request of MCP: `{"method": "tools/call", "params": {"name": "f", "arguments": {…}}}`.
+        if written == keys::MCP_CALL {
+            return arguments.map(|(_, call)| Object::Wrapper(call));
+        }
         let is_call = arguments.is_some_and(|(_, arguments)| arguments.kind() == Kind::Object);
         let unknown = |written| Object::Call(Shaped::Unknown { written });
         return is_call.then(|| keyed(value, names).map_or_else(|| unknown(written), Object::Keyed));
@@ -161,7 +165,7 @@ fn named<'v, 't>(
     if is_crowded && let Some(object) = crowded(value, tool, &written, (name_key, arguments), names, told) {
         return Some(object);
     }
-    let Some((_, arguments)) = arguments else {
+    let Some((key, arguments)) = arguments else {
         let rest: Vec<_> = value
             .members()
             .filter(|(key, _)| key.as_str().is_none_or(|key| key != name_key && !is_companion(&key)))
@@ -176,7 +180,7 @@ fn named<'v, 't>(
     if 1 < arguments.elements().take(2).count() && arguments.elements().all(fits) {
         return Some(Object::Keyed(calls_of(tool, &written, arguments)));
     }
-    Some(with_arguments(tool, written, arguments))
+    Some(with_arguments(tool, written, (key, arguments)))
 }
 
 /// Finds members that may not stand beside the name and arguments of a call of `tool`: other calls, other names or
@@ -321,7 +325,11 @@ fn calls_of<'v, 't>(tool: &'t Tool, written: &Cow<'v, str>, list: Value<'v>) -> 
     list.elements().take(MAX_CALLS).map(call).collect()
 }
 
-fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Value<'v>) -> Object<'v, 't> {
+fn with_arguments<'v, 't>(
+    tool: &'t Tool,
+    written: Cow<'v, str>,
+    (key, arguments): Part<'v>,
+) -> Object<'v, 't> {
     let unfit = |written, kind| wrong(Some(written), ShapeError::ArgumentsNotObject(kind));
     let arguments = match arguments.kind() {
         Kind::Object => Arguments::Object(arguments, Vec::new()),
@@ -331,7 +339,10 @@ fn with_arguments<'v, 't>(tool: &'t Tool, written: Cow<'v, str>, arguments: Valu
             match text.trim_start().as_bytes().first() {
                 None => Arguments::None,
                 Some(b'{') => Arguments::Text(text),
-                Some(_) => return unfit(written, "string"),
+                Some(_) => match tool.only_parameter().filter(|_| key == keys::ONE_TEXT) {
+                    Some(only) => Arguments::Text(format!("{{{}: {}}}", quote(only), quote(&text)).into()),
+                    None => return unfit(written, "string"),
+                },
             }
         }
         Kind::Array if arguments.elements().next().is_none() => Arguments::None,

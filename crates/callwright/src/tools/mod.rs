@@ -241,6 +241,17 @@ impl Tool {
         guide.names(guide.root())
     }
 
+    /// Returns the parameter that one text alone stands for: the only required one, or the only one.
+    pub(crate) fn only_parameter(&self) -> Option<&str> {
+        let guide = self.schema.guide();
+        let required = guide.required(guide.root());
+        match (required.count_ones(), self.parameters().count()) {
+            (1, _) => guide.name(guide.root(), u8::try_from(required.trailing_zeros()).ok()?),
+            (0, 1) => self.parameters().next(),
+            _ => None,
+        }
+    }
+
     /// Returns whether the tool declares a parameter of this name.
     pub(crate) fn declares(&self, parameter: &str) -> bool {
         let guide = self.schema.guide();

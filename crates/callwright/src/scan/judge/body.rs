@@ -339,15 +339,7 @@ impl Case<'_, '_> {
     fn plain(&self, tool: &Tool, at: usize, end: End) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let text = self.text.get(at..end.at).unwrap_or("");
-        let required = guide.required(guide.root());
-        let key = match (required.count_ones(), guide.names(guide.root()).count()) {
-            (1, _) => {
-                u8::try_from(required.trailing_zeros()).ok().and_then(|slot| guide.name(guide.root(), slot))
-            }
-            (0, 1) => guide.names(guide.root()).next(),
-            _ => None,
-        };
-        let Some(key) = key.filter(|_| !text.trim().is_empty()) else {
+        let Some(key) = tool.only_parameter().filter(|_| !text.trim().is_empty()) else {
             return Err(Reason::Unreadable(Vec::new()));
         };
         let quoted = strict(text.trim()).ok().and_then(|tree| {
