@@ -199,7 +199,11 @@ impl Search<'_, '_> {
                 let colon = self.peek_blank(to + len);
                 // Behind a quote that is not closed a sign may belong to a text: `'a=1'`
                 let is_torn = is_mark(rest.get(..open)) && !is_mark(behind.get(..*len));
-                self.colon_at(colon).is_some() && (!is_torn || self.bytes.get(colon) == Some(&b':'))
+                // `{"a="x"`
+                let is_run_together =
+                    || !self.begin.start.is_arguments() && self.bytes.get(colon..colon + 2) == Some(b"=\"");
+                self.colon_at(colon).is_some()
+                    && (!is_torn || self.bytes.get(colon) == Some(&b':') || is_run_together())
             })?;
             let end = to + len + if self.is_colon_inside(at..from, to + len) { 2 } else { 0 };
             Some(Key { at, from, to, end })

@@ -1,6 +1,6 @@
 //! The verdicts on calls that the upstream made natively.
 
-use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_with};
+use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_with, strict};
 
 use super::drafts::Draft;
 use super::judge::open_end::{self, Ending};
@@ -10,6 +10,7 @@ use crate::check::{self, Fit};
 use crate::context::{Context, Stop};
 use crate::payload::{self, holds_several};
 use crate::policy::Admission;
+use crate::shape::{self, keys};
 use crate::tools::names::Names;
 use crate::tools::{Tool, ToolSet};
 use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
@@ -56,6 +57,12 @@ impl Draft {
     }
 
     fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
+        if let Some(inner) = self.whole_call(names) {
+            let call = inner.accept(names, admission, end)?;
+            let all = Span::new(0, self.arguments.len());
+            let repairs = anew(RepairKind::Unwrap, all, &call.arguments, None);
+            return Ok(Acceptance { span: all, repairs, renamed_from: Some(self.name.clone()), ..call });
+        }
         let tool = names.named(&self.name).filter(|_| !self.torn);
         let tool = tool.ok_or_else(|| Reason::unknown_tool(&self.name, names.tools()))?;
         let stop = match end {
@@ -89,6 +96,21 @@ impl Draft {
             unchecked: !is_whole,
         };
         admission.objection(&call, names).map_or(Ok(call), Err)
+    }
+
+    /// The whole call that stands in the arguments of one that names none, or only a part of a call: `function`.
+    fn whole_call(&self, names: &Names<'_>) -> Option<Draft> {
+        let names_none = self.name.trim().is_empty() || keys::is_of_call(&self.name);
+        if !names_none || self.torn || names.named(&self.name).is_some() {
+            return None;
+        }
+        let tree = strict(&self.arguments).ok()?;
+        let call = tree.root(&self.arguments);
+        let name = names.named(&shape::name_of(call)?)?.name();
+        let arguments = shape::in_whole_call(call, names.tools().get(name)?)?.raw().to_owned();
+        let mut draft = Draft::default();
+        (draft.id, draft.name, draft.arguments) = (self.id.clone(), name.to_owned(), arguments);
+        Some(draft)
     }
 
     /// The arguments as the strict JSON text of an object.

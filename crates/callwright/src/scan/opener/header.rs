@@ -5,6 +5,7 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{OpenerParser, Sort, Step};
 use crate::dialect::{Grammar, NameAt};
+use crate::syntax::tag::last_tag;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -60,7 +61,9 @@ impl OpenerParser<'_, '_> {
             from = end + 1;
             end = self.name_end(from);
             self.peek(end)?;
-        } else if NO_NAMES.contains(&word) && (self.is_named() || !self.resolves(from, end)) {
+        } else if self.is_constraint()
+            || NO_NAMES.contains(&word) && (self.is_named() || !self.resolves(from, end))
+        {
             // What follows is no JSON: of a family, it is the dialect with tags.
             if word == "xml" {
                 let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
@@ -138,6 +141,12 @@ impl OpenerParser<'_, '_> {
             b'`' => is_new_line && is_header(),
             _ => false,
         })
+    }
+
+    /// Returns whether the word here says what form the arguments have, whatever it is: `to=f <|constrain|>bash<|message|>`.
+    fn is_constraint(&self) -> bool {
+        let before = self.text.get(..self.at).unwrap_or("").trim_end();
+        self.is_named() && last_tag(before).is_some_and(|tag| tag.word.of(before) == "constrain")
     }
 
     fn is_relaxed(&self) -> bool {
