@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Dialect;
-use super::check::DialectProblem;
+use super::definition::Dialect;
+use super::problem::DialectProblem;
 use super::speech::Results;
 use crate::grammar::template::pieces;
 use crate::syntax::marks::{first_of, wide};

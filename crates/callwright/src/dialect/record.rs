@@ -3,9 +3,9 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use super::definition::{Dialect, NameAt, Sign};
 use super::own::Markup;
 use super::speech::marked;
-use super::{Dialect, NameAt, Sign};
 use crate::grammar::fold::solid;
 use crate::grammar::{Arguments, Calls, Form, Frame};
 use crate::syntax::Text;

@@ -6,8 +6,9 @@
 //! of a call. A small model follows the form most, so its calls stand last. Some models know one call at a time: Llama
 //! 3 writes its token before those of its own tools alone.
 
+use super::definition::Dialect;
+use super::family;
 use super::speech::GENERAL;
-use super::{Dialect, family};
 
 /// Returns all dialects. The scanner finds those without an opener by the look of their payload.
 pub(super) fn all() -> Vec<Dialect> {

@@ -3,12 +3,13 @@
 use std::iter;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::check::{DialectError, DialectProblem, check};
-use super::family::fits;
+use super::check::check;
+use super::definition::{Anchor, Dialect, Grammar, Sign};
+use super::family::{self, fits};
 use super::own::{Markup, Own};
+use super::problem::{DialectError, DialectProblem};
 use super::record::Record;
 use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
-use super::{Anchor, Dialect, Grammar, Sign, family};
 use crate::grammar::fold::solid;
 use crate::grammar::{Form, Frame};
 use crate::syntax::marks::{Held, Table};

@@ -13,7 +13,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dialect, DialectProblem, Grammar, NameAt};
+use super::definition::{Dialect, Grammar, NameAt};
+use super::problem::DialectProblem;
 use crate::grammar::{Arguments, Calls};
 use crate::syntax::Text;
 

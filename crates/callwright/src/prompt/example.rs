@@ -3,7 +3,7 @@
 
 use callwright_schema::Violation;
 
-use super::definition::members;
+use super::definition::schema::members;
 use crate::tools::Tool;
 use crate::value::{Map, Value};
 

@@ -6,7 +6,7 @@
 use callwright_json::Span;
 
 use super::marks::fit;
-use crate::dialect::check::{DialectProblem, MAX_TEXT};
+use crate::dialect::problem::{DialectProblem, MAX_TEXT};
 use crate::grammar::template::pieces;
 use crate::syntax::{Incomplete, MAX_NAME, Seen, is_name_byte};
 

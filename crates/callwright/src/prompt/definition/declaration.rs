@@ -9,7 +9,7 @@ use crate::value::Value;
 
 use super::super::literal::{Style, WORDS};
 use super::super::marks::neutralise;
-use super::{MAX_DEPTH, description_of, members, name_in_code, resolve};
+use super::schema::{MAX_DEPTH, description_of, members, name_in_code, resolve};
 use crate::tools::Tool;
 
 pub(super) fn told(tool: &Tool, mark: &str) -> String {

@@ -4,7 +4,7 @@ use crate::value::Value;
 
 use super::super::literal::{is_identifier, python};
 use super::super::marks::{neutralise, one_line};
-use super::{Types, description_of, members, of_type, resolve};
+use super::schema::{Types, description_of, members, of_type, resolve};
 use crate::tools::Tool;
 
 /// The types of Python: `list[str]`, `Literal["a", "b"]`

@@ -8,7 +8,7 @@
 
 use crate::value::{Number, Value};
 
-use super::{MAX_DEPTH, Types, alternatives, clean, description_of, members, of_type, resolve};
+use super::schema::{MAX_DEPTH, Types, alternatives, clean, description_of, members, of_type, resolve};
 use crate::tools::Tool;
 
 /// The types in words: `array of string`, `"a" | "b"`, `integer, at least 1, at most 10`

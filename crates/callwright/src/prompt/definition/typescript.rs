@@ -12,7 +12,9 @@
 use crate::value::Value;
 
 use super::super::marks::in_json;
-use super::{MAX_DEPTH, Types, alternatives, clean, description_of, members, name_in_code, of_type, resolve};
+use super::schema::{
+    MAX_DEPTH, Types, alternatives, clean, description_of, members, name_in_code, of_type, resolve,
+};
 use crate::tools::Tool;
 
 const TYPES: Types = Types { depth: MAX_DEPTH, any: "any", values: alternatives, plain };

@@ -18,7 +18,7 @@
 use crate::value::Value;
 
 use super::super::marks::in_json;
-use super::{clean, description_of, members, resolve};
+use super::schema::{clean, description_of, members, resolve};
 use crate::tools::Tool;
 
 pub(super) fn told(tool: &Tool) -> String {
