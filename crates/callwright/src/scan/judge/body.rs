@@ -1,5 +1,5 @@
-//! Payloads that are no brackets: arguments in tags, and relaxed objects. Their end is looked for as they arrive; then
-//! they are judged once.
+//! Judges payloads without brackets: arguments in tags, relaxed objects, plain texts. A [`Body`] searches for its end
+//! as the text arrives; then it is judged once.
 
 use std::sync::Arc;
 
@@ -20,42 +20,42 @@ use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::verdict::{Reason, ShapeError};
 
-/// A payload whose end is looked for.
+/// A payload during the search for its end.
 #[derive(Debug)]
 pub(crate) enum Body {
     Tags(Box<Tags>),
-    /// There are no arguments: nothing is looked for.
+    /// There are no arguments: the body ends at this place.
     Nothing(usize),
     Relaxed(Braces),
-    /// One text.
+    /// One text is the payload.
     Plain(Plain),
-    /// Words that are no arguments, or hold them, up to the mark that ends the call.
+    /// Words, with or without arguments among them, up to the mark that ends the call.
     Words(Words),
-    /// What may hold a call, up to the mark that ends it; looked at up to here.
+    /// Text that may hold a call, up to the mark that ends it. The search has come to this place.
     Block(usize),
 }
 
-/// Words that are no arguments and go on for longer, in bytes, are what the model says.
+/// Most bytes of words without arguments: longer ones are the model's prose.
 const MAX_WORDS: usize = 1024;
 
 /// Words behind a name.
 #[derive(Debug)]
 pub(crate) struct Words {
-    /// Where they begin.
+    /// The beginning of the words.
     from: usize,
-    /// They were looked at up to here.
+    /// The search has come to this place.
     looked: usize,
-    /// Does a value stand among them, as far as that goes: `Result: {"a": 1}`, `"a": 1}`?
+    /// A value stands among the words so far: `Result: {"a": 1}`, `"a": 1}`.
     hold_value: bool,
 }
 
 impl Body {
-    /// Words that begin at `from`.
+    /// Returns the body of words that begin at `from`.
     pub(crate) fn words(from: usize) -> Body {
         Body::Words(Words { from, looked: from, hold_value: false })
     }
 
-    /// The body of `opener` in `text`, if it has one.
+    /// Returns the body of `opener` in `text`, if it has one.
     pub(crate) fn of(opener: &Opener, text: &str) -> Option<Body> {
         let Item { sort, name, at } = opener.item;
         match sort {
@@ -68,7 +68,7 @@ impl Body {
             Sort::Relaxed => {
                 let close = opener.dialect_closers().cloned().collect();
                 let mark = opener.record.string_mark().into();
-                // `call:` without a token before it stands in any text.
+                // `call:` without a token before it may stand in any text.
                 let open = Some(opener.opener(text)).filter(|open| open.starts_with('<')).unwrap_or("");
                 Some(Body::Relaxed(Braces::new(at, mark, open, close)))
             }
@@ -79,12 +79,12 @@ impl Body {
         }
     }
 
-    /// Was an argument read?
+    /// Returns whether an argument was read.
     pub(crate) fn has_arguments(&self) -> bool {
         matches!(self, Body::Tags(walk) if walk.has_arguments())
     }
 
-    /// Goes on from where the last call stopped.
+    /// Continues the search for the end, and returns it.
     pub(crate) fn advance(
         &mut self,
         text: &str,
@@ -118,7 +118,7 @@ impl Body {
                 if *looked - from <= MAX_WORDS && MAX_WORDS < text.len() - from && !is_named(&text[from..]) {
                     return Ok(End { at: from, ending: Ending::Broken });
                 }
-                // All but what may be the beginning of a mark.
+                // A mark may begin in the last bytes, so the next search begins before them.
                 let longest = opener.closers().map(str::len).max().unwrap_or(0);
                 let sure = text.len().saturating_sub(2 * longest).max(*looked);
                 *looked = (*looked..=sure).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(*looked);
@@ -129,7 +129,7 @@ impl Body {
 }
 
 impl Words {
-    /// The mark that closes the call: `f: Paris</tool_call>`, `Paris</parameter></function>`.
+    /// Finds the mark that closes the call: `f: Paris</tool_call>`, `Paris</parameter></function>`.
     fn end(&mut self, text: &str, opener: &Opener, end: bool) -> Result<End, Incomplete> {
         let broken = Ok(End { at: self.from, ending: Ending::Broken });
         loop {
@@ -172,7 +172,7 @@ impl Words {
 }
 
 impl Case<'_, '_> {
-    /// Judges a body that has ended.
+    /// Judges a body whose end was found.
     pub(crate) fn body(&self, body: &Body, end: End) -> Judged {
         if self.opener.item.sort == Sort::Block {
             return self.block(self.opener.item.at, end);
@@ -190,7 +190,7 @@ impl Case<'_, '_> {
             let is_spoken_of = !self.alone && has_none;
             return match end.ending {
                 Ending::Broken => Judged::Text(None),
-                // Arguments without a call around them: only what closes one says that there was one.
+                // Only a mark that closes a call shows that arguments without a name belong to one.
                 Ending::Bare if called.is_none() => Judged::Text(None),
                 // `<tool_call>⏎<function=`
                 Ending::Cut if at == self.text.len() && called.is_none() => refused(open_end::cut(all.len())),
@@ -221,7 +221,7 @@ impl Case<'_, '_> {
             }),
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Block(_) => return Judged::Text(None),
-            // In front of them, or behind them, it is explained what a call looks like.
+            // Beside other text or calls, the words explain the form of a call.
             Body::Words(_) if !self.alone => return Judged::Text(None),
             Body::Words(_) => Err(Reason::Unreadable(Vec::new())),
         };
@@ -236,14 +236,15 @@ impl Case<'_, '_> {
         }
     }
 
-    /// What stands between marks and begins like no payload: a refused call, if it names a tool or holds its arguments.
+    /// Judges text between marks that does not begin like a payload: a refused call if it names a tool or holds its
+    /// arguments, else text.
     fn block(&self, at: usize, end: End) -> Judged {
         let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
         let block = text.get(at..).unwrap_or("");
         let all = Span::new(at, end.at);
         let is_cut = self.cut && end.ending == Ending::Bare;
         let is_marked = self.opener.is_distinct();
-        // Marks around it, or in front of the whole answer, leave nothing else that it could be.
+        // Marks around it, or in front of the whole answer, show that it is a call.
         let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
         let is_told = || {
             leading_tool(block, self.names).is_some()
@@ -257,7 +258,7 @@ impl Case<'_, '_> {
                 all,
             );
         }
-        // Nothing but marks and what they hold: it was meant as a call.
+        // An answer that is nothing but marks and their content is meant as a call.
         let is_all = self.alone && end.ending == Ending::Closed;
         if !is_marked || !is_all && !is_told() {
             return Judged::Text(None);
@@ -267,7 +268,7 @@ impl Case<'_, '_> {
         self.refused(name.or_else(|| self.named_in(block)).as_deref(), reason, all)
     }
 
-    /// Something else stands where an argument or the end of the call should be.
+    /// Judges a body in which other text stands in the place of an argument or of the call's end.
     fn broken_body(&self, body: &Body, refused: impl Fn(Reason) -> Judged) -> Judged {
         match body {
             Body::Tags(walk) if !walk.has_arguments() => Judged::Text(None),
@@ -294,7 +295,7 @@ impl Case<'_, '_> {
             let json = value::json_of(&content, param.typing, guide, place, Some(self.fuel));
             doubtful |= !walk.is_of_tokens() && self.may_be_text(tool, key, before);
             match members.iter().find(|(known, _)| *known == key) {
-                // Said twice, meant once.
+                // An argument that stands twice is meant once.
                 Some((_, known)) => doubtful |= *known != json,
                 None => members.push((key, json)),
             }
@@ -307,7 +308,7 @@ impl Case<'_, '_> {
         Ok(arguments)
     }
 
-    /// The key of `param`, which may be the escaped text of a declared one: `key="a&amp;b"`.
+    /// Returns the key that `param` means, which may be the escaped text of a declared one: `key="a&amp;b"`.
     fn meant_key<'k>(&'k self, tool: &'k Tool, param: &Param) -> &'k str {
         let written = param.key.of(self.text);
         if !written.contains('&') || tool.declares(written) {
@@ -317,8 +318,8 @@ impl Case<'_, '_> {
         tool.parameters().find(|name| *name == meant).unwrap_or(written)
     }
 
-    /// Could what looks like an argument `key` be a piece of the text `before` it? Where the schema says nothing of
-    /// such a key, and takes it.
+    /// Returns whether the argument `key` may be a piece of the text `before` it: the schema does not declare such a
+    /// key, but takes it.
     fn may_be_text(&self, tool: &Tool, key: &str, before: Option<&Param>) -> bool {
         let guide = tool.schema().guide();
         let Some(before) = before else { return false };
@@ -335,7 +336,7 @@ impl Case<'_, '_> {
         is_odd && is_named(written) && takes_text(written) && !is_alike()
     }
 
-    /// One text is the value of the one argument that the tool cannot do without.
+    /// Reads one text as the value of the only argument that the tool requires, or has.
     fn plain(&self, tool: &Tool, at: usize, end: End) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let text = self.text.get(at..end.at).unwrap_or("");
@@ -359,14 +360,14 @@ impl Case<'_, '_> {
             !text.trim_start().starts_with('{') && guide.names(guide.root()).any(is_in)
         };
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
-            // `/"path": "README"}`: an object whose first sign is another one.
+            // `/"path": "README"}`: an object whose first sign is wrong.
             Ok(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
             Ok(text) => Ok(arguments(text)),
             Err(texts) => Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() }),
         }
     }
 
-    /// The arguments in the relaxed object from `at` to `end`, and what was inferred to read them.
+    /// Returns the arguments in the relaxed object from `at` to `end`, and the inferences that reading them took.
     fn relaxed(&self, tool: &Tool, at: usize, end: usize) -> Result<(String, Vec<RepairKind>), Reason> {
         let mark = self.opener.record.string_mark();
         let text = self.text.get(at..end).unwrap_or("");
@@ -382,11 +383,11 @@ impl Case<'_, '_> {
             .filter(|kind| kind.class() == Class::Inferred)
             .chain(spelt.lacks_mark.then_some(RepairKind::AddQuote))
             .collect();
-        // Where marks say where the texts end, no quote is a text's own.
+        // Between marks, a text needs no escaped quote.
         if !spelt.has_quotes && inferred.contains(&RepairKind::EscapeQuote) {
             return Err(unreadable());
         }
-        // `{city:Paris]<tool_call|>`: the bracket may be the text's own.
+        // `{city:Paris]<tool_call|>`: the bracket may belong to the text.
         let is_odd = |kind: &RepairKind| matches!(kind, RepairKind::SwapBracket | RepairKind::DropCloser);
         if !text.ends_with(['}', ')']) && inferred.iter().any(is_odd) {
             return Err(unreadable());
@@ -395,8 +396,8 @@ impl Case<'_, '_> {
     }
 }
 
-/// The declared tool that `block` calls in lines, as YAML is written, which is no form of a call: `- tool: f⏎  arguments:`,
-/// `f:⏎  a: x`.
+/// Returns the declared tool that `block` calls in lines of YAML, which is not a form of a call:
+/// `- tool: f⏎  arguments:`, `f:⏎  a: x`.
 fn tool_in_lines<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
     let mut lines =
         block.lines().filter_map(|line| line.trim_start_matches(['-', ' ']).trim_end().split_once(':'));
@@ -411,13 +412,13 @@ fn tool_in_lines<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
     }
 }
 
-/// Returns whether `key` is that of a parameter in other letters, or with signs beside it: `"path`.
+/// Returns whether `key` is a parameter's name in other case, or with signs beside it: `"path`.
 fn is_odd(tool: &Tool, key: &str) -> bool {
     let word = key.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
     !tool.declares(key) && tool.parameters().any(|name| name.eq_ignore_ascii_case(word))
 }
 
-/// `{"a": 1}`
+/// Writes an object with these members: `{"a": 1}`.
 fn object_of(members: &[(&str, String)]) -> String {
     value::object_of(members.iter().map(|(key, json)| (*key, json)))
 }

@@ -1,4 +1,4 @@
-//! Calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
+//! Judges calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
 
 use callwright_json::{
     AnyValue, Class, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start,
@@ -16,7 +16,7 @@ use crate::tools::names::leading_name;
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl<'a> Case<'a, '_> {
-    /// `f(…)`
+    /// Judges a call expression: `f(…)`.
     pub(super) fn call(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else {
@@ -46,7 +46,7 @@ impl<'a> Case<'a, '_> {
             }
         }
         let mut payload = payload::read(Start::Arguments, self.text, at, guide, self.options(self.cut));
-        // `f(a="g("x")")`: a list that seems to end before a quote has a string that goes on.
+        // `f(a="g("x")")`: if a list seems to end before a quote, a string in it goes on.
         let is_listed = self.opener.delimiters.contains(&Delimiter::Bracket);
         if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
             payload = self.longer(at, payload.end, guide);
@@ -54,7 +54,7 @@ impl<'a> Case<'a, '_> {
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
         let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
-        // `the loop calls f(x, y)` speaks of a call.
+        // `the loop calls f(x, y)` mentions a call.
         if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
@@ -75,7 +75,8 @@ impl<'a> Case<'a, '_> {
         self.arguments(tool, written, payload, at)
     }
 
-    /// Is the whole answer, or what stands in a fence for calls, a call that a declared tool takes, but for its name?
+    /// Returns whether the whole answer, or a fence for calls, holds a call that a declared tool takes, but for its
+    /// name.
     fn is_misnamed(&self, at: usize) -> bool {
         let is_fence = self.opener.record.sign == Some(Sign::FencedCall);
         let read = || payload::read(Start::Arguments, self.text, at, &AnyValue, self.options(false));
@@ -83,7 +84,7 @@ impl<'a> Case<'a, '_> {
             && payload::settled_object(&read().parse).is_some_and(|reading| self.are_taken(reading.value()))
     }
 
-    /// The argument list at `at`, which does not end at `from`: it ends with one of the next lines.
+    /// Reads the argument list at `at` up to the end of one of the next lines, as it does not end at `from`.
     fn longer(&self, at: usize, from: usize, guide: &dyn Guide) -> Payload<'a> {
         const MOST_LINES: usize = 8;
         let lines = self.text.get(from..).unwrap_or("").split_inclusive('\n').take(MOST_LINES);
@@ -104,7 +105,7 @@ impl<'a> Case<'a, '_> {
         })
     }
 
-    /// An argument list that only makes sense in another spelling: `f('a=1')`, `'f(a=1')`.
+    /// Judges an argument list that only makes sense in another spelling: `f('a=1')`, `'f(a=1')`.
     fn unusual_arguments(
         &self,
         tool: &Tool,
@@ -133,7 +134,7 @@ impl<'a> Case<'a, '_> {
         Some(self.one(self.rewritten(tool, written, reading, kind, Span::new(at, end)), end))
     }
 
-    /// `['f', a=1]`, `('f', 'a=1')`
+    /// Judges a call that is written as a list: `['f', a=1]`, `('f', 'a=1')`.
     pub(super) fn listed(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else { return Judged::Text(None) };
@@ -149,7 +150,7 @@ impl<'a> Case<'a, '_> {
         self.one(self.rewritten(tool, written, reading, RepairKind::SwapSyntax, Span::new(at, end)), end)
     }
 
-    /// A call whose arguments were read from a text that is not the answer's own.
+    /// Returns the verdict on a call whose arguments were read from a text other than the answer's own.
     pub(super) fn rewritten(
         &self,
         tool: &Tool,
@@ -164,7 +165,7 @@ impl<'a> Case<'a, '_> {
         self.verdict(tool, written, put, anew(kind, at, put, inferred), at)
     }
 
-    /// Is what was read as an argument without a key one whose key has a slip in it: `f(p"th="x")`, `f(path""x")`?
+    /// Returns whether an argument that was read without a key has one with a slip in it: `f(p"th="x")`, `f(path""x")`.
     fn keys_are_torn(&self, repairs: &[Repair], tool: &Tool) -> bool {
         let assigns = |at: usize| self.text.get(..at).is_some_and(|before| before.ends_with('='));
         let is_key = |at: usize| {
@@ -179,8 +180,9 @@ impl<'a> Case<'a, '_> {
     }
 }
 
-/// Does a quote stand behind the `)` at `end` of the call of `name`, and none before it, or a dot and a name? Then a string goes on
-/// that seemed to end: `f(a="g("x")")`, `f(a="g("x").h()")`, not `'f(a="x")'`. In a list it may be the bracket of the string's own that ended it: `[f(a="g((1, "x"))")]`.
+/// Returns whether a string goes on that seemed to end before the `)` at `end` of the call of `name`. A quote stands
+/// behind it and none before the name, or a dot and a name: `f(a="g("x")")`, `f(a="g("x").h()")`, not `'f(a="x")'`. In
+/// a list, the brackets behind it may belong to the string: `[f(a="g((1, "x"))")]`.
 pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bool {
     let rest = text.get(end..).unwrap_or("");
     let brackets = if is_listed { own_brackets(rest) } else { 0 };
@@ -188,7 +190,7 @@ pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bo
     let before = text.get(..name.start as usize).unwrap_or("");
     match rest.chars().next() {
         Some(quote @ ('"' | '\'')) => !before.ends_with(quote),
-        // `f(a="g("x").h("y")")`; of `f(a=1).h` the list is over.
+        // The string goes on in `f(a="g("x").h("y")")`; the list is over in `f(a=1).h`.
         Some('.') => {
             let is_name = rest[1..].starts_with(|c: char| c.is_alphabetic() || c == '_');
             is_name && !is_arguments(text, name.end as usize)
@@ -197,13 +199,13 @@ pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bo
     }
 }
 
-/// How many of the brackets that `rest` begins with may be a string's own; what stands behind them tells.
+/// Returns the number of brackets at the head of `rest` that may belong to a string; the text behind them decides.
 pub(crate) fn own_brackets(rest: &str) -> usize {
     const MOST: usize = 8;
     rest.bytes().take(MOST).take_while(|byte| *byte == b')').count()
 }
 
-/// Is there no reading at all, though nothing is missing at the end?
+/// Returns whether there is no reading, though nothing is missing at the end.
 fn is_unreadable(parse: &Parse<'_>) -> bool {
     let is_whole = |d: &Diagnostic| matches!(d.problem, Problem::Unreadable | Problem::Ambiguous);
     parse.readings.is_empty() && parse.diagnostics.iter().all(is_whole)

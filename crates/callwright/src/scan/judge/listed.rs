@@ -1,7 +1,7 @@
-//! Calls written as lists: the name comes first, then what would stand between the parentheses.
+//! Reads calls that are written as lists: the name, then the arguments of a call expression.
 //!
-//! `['f', a=1]`, `['f', 'a': 1]`, `('f', 'a=1', 'b="x"')`, `tools.call(f, a=1)`. In goes what stands behind the name,
-//! out comes the argument list of a call expression.
+//! `['f', a=1]`, `['f', 'a': 1]`, `('f', 'a=1', 'b="x"')`, `tools.call(f, a=1)`. The text behind the name goes in; the
+//! argument list of a call expression comes out.
 
 use callwright_json::{AnyValue, Class, Kind, Options, Start};
 
@@ -10,7 +10,7 @@ use crate::syntax::Incomplete;
 use crate::tools::Tool;
 use crate::tools::names::leading_name;
 
-/// Do keyword arguments for `tool` begin at `at`?
+/// Returns whether keyword arguments for `tool` begin at `at`.
 pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Result<bool, Incomplete> {
     let bytes = text.as_bytes();
     let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
@@ -31,11 +31,11 @@ pub(in crate::scan) fn begin(text: &str, at: usize, tool: &Tool) -> Result<bool,
     }
 }
 
-/// The call that is meant where each argument is the text of a keyword argument.
+/// Returns the argument list that `arguments` mean, if each is the text of a keyword argument: `'a=1', 'b=2'`.
 pub(super) fn keywords(arguments: &str, tool: &Tool, options: Options<'_>) -> Option<String> {
     let list = format!("[{arguments}]");
     let read = payload::read(Start::Value, &list, 0, &AnyValue, options);
-    // `[a=None]` is no list of texts, though it can be read as one.
+    // `[a=None]` is not a list of texts, though it reads as one.
     let reading = read.parse.settled().filter(|reading| reading.class() <= Class::Lossless)?;
     let value = reading.value();
     let mut texts: Vec<String> = Vec::new();

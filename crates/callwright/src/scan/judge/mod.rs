@@ -1,4 +1,4 @@
-//! From a payload to verdicts: it is read, given its shape, checked and guarded.
+//! Judges a payload: reads it, finds the calls in it, checks them, and asks the policy.
 
 pub(super) mod body;
 pub(super) mod expression;
@@ -28,61 +28,61 @@ use crate::tools::names::{Names, leading_name};
 use crate::tools::{Expected, Tool, ToolChoice};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
 
-/// What a payload came to.
+/// The outcome of judging a payload.
 #[derive(Debug)]
 pub(crate) enum Judged {
     /// Calls, good or bad, and the place behind the payload.
     Calls(Vec<Verdict>, usize),
-    /// Not a call: text. `Some` where the whole payload is readable data, up to that place.
+    /// Text rather than a call. `Some` is the end of a payload that is readable data as a whole.
     Text(Option<usize>),
-    /// It cannot be read up to here; more text may tell.
+    /// The payload is unreadable up to here; more text may decide.
     Unclear,
 }
 
 impl Judged {
-    /// Returns whether a right call is among them.
+    /// Returns whether one of the calls is right.
     pub(crate) fn has_call(&self) -> bool {
         let is_call = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(_));
         matches!(self, Judged::Calls(verdicts, _) if verdicts.iter().any(is_call))
     }
 }
 
-/// What is known about a payload besides its text.
+/// A payload and all that is known about its place.
 pub(crate) struct Case<'a, 't> {
     pub(crate) names: &'a Names<'t>,
     pub(crate) dialects: &'a Dialects,
     pub(crate) opener: &'a Opener,
     /// The text as far as the payload may reach.
     pub(crate) text: &'a str,
-    /// The place behind the payload's last bracket, where it is balanced.
+    /// The place behind the payload's last bracket, if its brackets are balanced.
     pub(crate) end: Option<usize>,
-    /// Was the answer cut off where `text` ends?
+    /// The answer was cut off at the end of `text`.
     pub(crate) cut: bool,
-    /// How the answer ends.
+    /// The way in which the answer ends.
     pub(crate) stop: Stop,
-    /// Does the whole answer end where `text` does?
+    /// The whole answer ends at the end of `text`.
     pub(crate) at_end: bool,
-    /// How many brackets of lists and calls are open around the payload.
+    /// The number of brackets of lists and calls that are open around the payload.
     pub(crate) around: usize,
-    /// Is this the last attempt? A payload that cannot be read is refused then.
+    /// This is the last attempt: an unreadable payload is refused.
     pub(crate) last: bool,
-    /// Does the payload stand alone: at the start of a line, behind markup?
+    /// The payload is set off from words: it begins a line, or stands behind markup or a call.
     pub(crate) set_off: bool,
-    /// Does it begin its line, or stand behind marks or in a fence?
+    /// The payload begins its line, or stands behind marks or in a fence.
     pub(crate) own_line: bool,
-    /// Whether it is the first thing in the answer, with no prose before it.
+    /// The payload is the first thing in the answer, with no prose or call before it.
     pub(crate) alone: bool,
-    /// Is it in the form that the answer is held to?
+    /// The payload has the form that the answer is held to.
     pub(crate) is_constrained: bool,
-    /// Does a call of a declared tool stand beside it, so that it is one, too?
+    /// A call of a declared tool stands beside the payload, which is therefore a call, too.
     pub(crate) has_sibling: bool,
-    /// Which repaired calls may pass.
+    /// The rules by which repaired calls pass.
     pub(crate) admission: Admission,
-    /// Was the model given its tools natively?
+    /// The model has its tools natively.
     pub(crate) is_native: bool,
-    /// What the request says of the tools.
+    /// The request's choice of tools.
     pub(crate) choice: &'a ToolChoice,
-    /// What reading may still cost.
+    /// The work that is left for reading.
     pub(crate) fuel: &'a Fuel,
 }
 
@@ -104,12 +104,12 @@ impl<'a, 't> Case<'a, 't> {
         self.opener.dialect.name.clone()
     }
 
-    /// How a payload is read that may be `cut` off.
+    /// Returns the options for reading a payload, which may be `cut` off.
     fn options(&self, cut: bool) -> Options<'a> {
         Options { cut, ended: self.stop == Stop::Sure && self.at_end, fuel: Some(self.fuel) }
     }
 
-    /// A value that holds name and arguments.
+    /// Judges a value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
         let guide = Expected::AnyCall(self.names.tools());
         let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
@@ -137,7 +137,7 @@ impl<'a, 't> Case<'a, 't> {
             None if self.opener.is_distinct() && self.is_said_again(all) => Judged::Calls(Vec::new(), end),
             None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
             None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(all)) => {
-                // Without marks, what stands behind its last bracket is the text's: `x = r#"{name: 'John'}"#;`
+                // Without marks, the text behind the last bracket is not the payload's: `x = r#"{name: 'John'}"#;`
                 let own = self.end.filter(|_| !self.opener.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
@@ -145,13 +145,14 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    /// Does what stands between marks name a tool and its arguments, however badly it is written?
+    /// Returns whether the text between marks names a tool and its arguments, however badly it is written.
     fn is_spelt_call(&self, at: Span) -> bool {
         let block = at.of(self.text);
         has_argument_key(block) && self.named_in(block).is_some()
     }
 
-    /// Does a parameter stand in `block`, with what parts it from its value: `path='a.txt'`, `<path>a.txt`, `"path": "a.txt"`?
+    /// Returns whether `block` has a parameter with a sign that parts it from its value: `path='a.txt'`, `<path>a.txt`,
+    /// `"path": "a.txt"`.
     fn has_parameter(&self, block: &str) -> bool {
         let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>']);
         let stands_in =
@@ -159,7 +160,7 @@ impl<'a, 't> Case<'a, 't> {
         self.names.tools().iter().any(|tool| tool.parameters().any(stands_in))
     }
 
-    /// Is what a payload between marks begins with, by `parse`, no object and no list: `"name": "f", …`?
+    /// Returns whether a payload between marks has no reading as an object or a list, by `parse`: `"name": "f", …`.
     fn may_be_wrapped(&self, parse: &Parse<'_>) -> bool {
         let is_container =
             |reading: &Reading<'_>| matches!(reading.value().kind(), Kind::Object | Kind::Array);
@@ -196,7 +197,7 @@ impl<'a, 't> Case<'a, 't> {
         verdicts
     }
 
-    /// What is known of the value at `at`, which was read with `repairs`.
+    /// Returns the facts about the value at `at`, which was read with `repairs`.
     pub(super) fn told(&self, repairs: &[Repair], at: Span) -> shape::Told {
         let last = at.of(self.text).rfind(char::is_alphanumeric).map_or(0, |len| at.start as usize + len);
         let is_early =
@@ -205,7 +206,7 @@ impl<'a, 't> Case<'a, 't> {
         shape::Told { is_marked: self.opener.is_distinct(), is_closed_early }
     }
 
-    /// The verdict on a call that was found in a value.
+    /// Returns the verdict on a call that was found in a value; `None` if it is text.
     fn verdict_of(&self, shaped: Shaped<'_, '_>, repairs: &[Repair], at: Span) -> Option<Verdict> {
         match shaped {
             Shaped::Call { tool, written, arguments } => {
@@ -222,8 +223,8 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    /// Without marks, an object that names a tool is no call if it has what no call of it has, or stands in a sentence
-    /// and holds no arguments.
+    /// Returns whether an object without marks that names a tool is data. It has a member that no call of the tool has,
+    /// or stands in a sentence and holds no arguments.
     fn is_record(&self, tool: &Tool, value: Value<'_>, arguments: &Arguments<'_>) -> bool {
         let has_arguments = || keys::ARGUMENTS.iter().any(|key| value.get(key).is_some());
         !self.opener.is_distinct()
@@ -236,7 +237,7 @@ impl<'a, 't> Case<'a, 't> {
             }
     }
 
-    /// The tools that declare all that `arguments` hold, and take them.
+    /// Returns the tools that declare all keys of `arguments`, and take them.
     fn takers<'v>(&self, arguments: Value<'v>) -> impl Iterator<Item = &'a Tool> + use<'v, 'a, '_, 't> {
         self.names
             .tools()
@@ -244,27 +245,29 @@ impl<'a, 't> Case<'a, 't> {
             .filter(move |tool| declares_all(tool, arguments) && check::fit(tool, arguments.raw()).is_ok())
     }
 
-    /// Are `arguments` some of a declared tool's, so that what they stand behind is the name of one, though none has it?
+    /// Returns whether a declared tool takes `arguments`, so that the unknown name in front of them is meant for a
+    /// tool.
     pub(super) fn are_taken(&self, arguments: Value<'_>) -> bool {
         arguments.members().next().is_some() && self.takers(arguments).next().is_some()
     }
 
-    /// Does the same text stand right in front of it: `[ARGS]{"a": 1}{"a": 1}`? Without a name it makes no second call.
+    /// Returns whether the same text stands right in front of the payload: `[ARGS]{"a": 1}{"a": 1}`. Without a name it
+    /// makes no second call.
     fn is_said_again(&self, at: Span) -> bool {
         let before = self.text.get(..self.opener.start).unwrap_or("");
         before.trim_end().ends_with(at.of(self.text))
     }
 
-    /// The one tool that a call without a name is of, where the request leaves no other, or marks say that this is a call and
-    /// no other is declared. A model that was given its tools natively names them.
+    /// Returns the one tool that a call without a name can mean: the only one that the request leaves, or between marks
+    /// the only declared one. Native tools give `None`, as their calls have names.
     fn only_tool(&self) -> Option<&'a Tool> {
         let tools = self.names.tools();
         let declared = || tools.iter().next().filter(|_| self.opener.is_distinct() && tools.len() == 1);
         if self.is_native { None } else { self.choice.only(tools).or_else(declared) }
     }
 
-    /// Arguments without a name: a call of the [only tool](Case::only_tool), a call of none between marks, and else data, whosever
-    /// keys they have.
+    /// Returns the call that arguments without a name make: one of the [only tool](Case::only_tool), or between marks
+    /// one that lacks its name. All others are data, whatever their keys.
     fn arguments_alone<'v>(&self, value: Value<'v>) -> Option<Shaped<'v, 'a>> {
         if value.kind() != Kind::Object || value.members().next().is_none() {
             return None;
@@ -276,7 +279,7 @@ impl<'a, 't> Case<'a, 't> {
             return self.opener.is_distinct().then_some(Shaped::Unknown { written });
         }
         if let Some(tool) = self.only_tool().filter(|tool| declares_all(tool, value)) {
-            // That it wrote no name is an inference about the name.
+            // An empty name records that the tool is inferred.
             let written = Cow::Borrowed("");
             return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value, Vec::new()) });
         }
@@ -305,7 +308,7 @@ impl<'a, 't> Case<'a, 't> {
             }
             Arguments::None => "{}".to_owned(),
             Arguments::Flat(members) => {
-                // `{"name": "f", "reason": "check"}`: an argument, or a part of the frame?
+                // `{"name": "f", "reason": "check"}`: `reason` may be an argument or a part of the frame.
                 let mut keys = members.iter().map(|(key, _)| key.as_str().unwrap_or_default());
                 if let Some(key) = keys.find(|key| !tool.declares(key)) {
                     let reason = Reason::Shape(ShapeError::BesideArguments(key.into_owned()));
@@ -326,7 +329,7 @@ impl<'a, 't> Case<'a, 't> {
                     return Some(self.refuse(Some(written.to_owned()), reason, at));
                 }
                 let put = reading.value().raw().to_owned();
-                // The whole payload is spelt anew: the edit of a string inside it cannot be told apart from it.
+                // The repair writes the whole payload anew: an edit of the encoded string has no place of its own.
                 if repairs.is_empty() {
                     repairs.push(Repair { kind: RepairKind::Unwrap, at, put: put.clone().into() });
                 }
@@ -343,7 +346,7 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    /// A payload that has no reading, or several.
+    /// Judges a payload that has no reading, or several.
     fn broken(&self, at: Span, written: Option<&str>, parse: &Parse<'_>) -> Judged {
         let block = at.of(self.text);
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
@@ -352,7 +355,7 @@ impl<'a, 't> Case<'a, 't> {
             Sort::Value | Sort::Block => name.is_some() || has_argument_key(block),
             Sort::Named | Sort::Tagged | Sort::Over | Sort::Relaxed | Sort::Plain | Sort::Words => true,
         };
-        // Code and prose in brackets are not held for what no text behind them makes a call.
+        // Code and prose in brackets are not held, as no later text makes a call of them.
         if !plausible && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
@@ -368,7 +371,7 @@ impl<'a, 't> Case<'a, 't> {
         self.refused(name.as_deref(), unread(parse, diagnostics), at)
     }
 
-    /// A declared name in quotes in a block that cannot be read.
+    /// Returns the first declared name that stands in quotes in an unreadable `block`.
     fn named_in(&self, block: &str) -> Option<String> {
         block
             .split(['"', '\''])
@@ -389,7 +392,7 @@ impl<'a, 't> Case<'a, 't> {
         self.verdict_on(tool, written, tree.root(arguments), repairs, at)
     }
 
-    /// The verdict on arguments that were read.
+    /// Returns the verdict on arguments that were read; `None` if they are text.
     fn verdict_on(
         &self,
         tool: &Tool,
@@ -409,7 +412,7 @@ impl<'a, 't> Case<'a, 't> {
                 let from = at.start as usize;
                 let source = self.text.get(from..).filter(|_| self.at_end).unwrap_or("");
                 let ending = match self.at_end {
-                    // One text goes on until the answer ends: its last letter may not be the last.
+                    // A plain text goes on until the answer ends, so more of it may be missing.
                     true if self.opener.item.sort == Sort::Plain => Ending::Open,
                     true => {
                         let around = (self.around, self.stop);
@@ -433,7 +436,7 @@ impl<'a, 't> Case<'a, 't> {
                     renamed_from: is_renamed.then(|| written.to_owned()),
                     coercions,
                     beside_prose: None,
-                    // What its marks, or the form of the answer, say is a call is one whatever its values look like.
+                    // Marks, or the form of the answer, make it a call, whatever its values look like.
                     unsure: !self.opener.is_distinct()
                         && !self.is_constrained
                         && has_placeholder(tool, value),
@@ -454,7 +457,7 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    /// The marks in front of the call, where they are not as they should be.
+    /// Returns the repair of the marks in front of the call, if they are broken.
     fn mended_marks(&self) -> impl Iterator<Item = Repair> {
         let mended = self.opener.mended.iter();
         mended.map(|mended| Repair {
@@ -464,7 +467,7 @@ impl<'a, 't> Case<'a, 't> {
         })
     }
 
-    /// A right call, unless it may not pass.
+    /// Returns the verdict on a right call: accepted, or refused by the policy.
     pub(super) fn admitted(&self, call: Acceptance, at: Span) -> Verdict {
         match self.admission.objection(&call, self.names) {
             Some(reason) => {
@@ -475,7 +478,7 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
-    /// A payload that comes to one refused call.
+    /// Returns the outcome of a payload that is one refused call.
     pub(super) fn refused(&self, name: Option<&str>, reason: Reason, at: Span) -> Judged {
         Judged::Calls(vec![self.refuse(name.map(str::to_owned), reason, at)], at.end as usize)
     }
@@ -493,7 +496,8 @@ impl<'a, 't> Case<'a, 't> {
     }
 }
 
-/// The repairs of what stands at `at` and is spelt anew as `put`, all of it; beside that, what was inferred changes nothing more.
+/// Returns the repairs of the text at `at`, which `put` replaces as a whole. Each `inferred` kind follows as a repair
+/// that changes nothing more.
 pub(in crate::scan) fn anew(
     kind: RepairKind,
     at: Span,
@@ -506,7 +510,7 @@ pub(in crate::scan) fn anew(
     [whole].into_iter().chain(inferred).collect()
 }
 
-/// Why what has no reading, or several, is refused, with `diagnostics`.
+/// Returns the reason to refuse a payload that has no reading, or several, with `diagnostics`.
 pub(super) fn unread(parse: &Parse<'_>, diagnostics: Vec<Diagnostic>) -> Reason {
     if 1 < parse.readings.len() {
         return Reason::Ambiguous {
@@ -519,8 +523,8 @@ pub(super) fn unread(parse: &Parse<'_>, diagnostics: Vec<Diagnostic>) -> Reason 
     }
 }
 
-/// The declared tool whose name `block`, which stands behind marks, begins with, if data follows it and no words: `[f*a=`,
-/// `call:f[`, `{"f": null`. Signs and marks may stand before it, and one word that is glued to one.
+/// Returns the declared tool whose name begins `block`, the text behind marks, if data follows the name and no words:
+/// `[f*a=`, `call:f[`, `{"f": null`. Signs and marks may stand before the name, and one word that is glued to one.
 pub(in crate::scan) fn leading_tool<'n>(block: &str, names: &'n Names<'_>) -> Option<&'n Tool> {
     let mut rest = block;
     for _ in 0..2 {
@@ -537,7 +541,7 @@ pub(in crate::scan) fn leading_tool<'n>(block: &str, names: &'n Names<'_>) -> Op
     None
 }
 
-/// What stands in `text` behind the signs and the tokens that it begins with.
+/// Returns the rest of `text` behind the signs and the tokens at its head.
 fn behind_marks(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -550,7 +554,7 @@ fn behind_marks(text: &str) -> &str {
     }
 }
 
-/// Is `text`, which stands right behind a name, data of a call rather than words: `*a=`, `: null`, `a="x"`?
+/// Returns whether `text`, right behind a name, is data of a call rather than words: `*a=`, `: null`, `a="x"`.
 fn is_data(text: &str) -> bool {
     let word = leading_name(text);
     let mut signs = text[word.len()..].chars();
@@ -561,7 +565,7 @@ fn is_data(text: &str) -> bool {
     sign != '<' && (is_glued || word.is_empty() && !",.;!?".contains(sign))
 }
 
-/// Does the tool declare each key of `arguments`?
+/// Returns whether the tool declares each key of `arguments`.
 fn declares_all(tool: &Tool, arguments: Value<'_>) -> bool {
     arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
 }

@@ -1,4 +1,4 @@
-//! Arguments in JSON behind a name that stands in the markup: `[TOOL_CALLS]f[ARGS]{"a": "x"}`.
+//! Judges arguments in JSON behind a name that stands in the markup: `[TOOL_CALLS]f[ARGS]{"a": "x"}`.
 
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span, Start};
 
@@ -9,7 +9,7 @@ use crate::tools::{Expected, Tool};
 use crate::verdict::{Reason, ShapeError, Verdict};
 
 impl Case<'_, '_> {
-    /// The arguments of a call whose name stands in its markup.
+    /// Judges the arguments of a call whose name stands in its markup.
     pub(super) fn named(&self, at: usize) -> Judged {
         let written = self.opener.name(self.text).unwrap_or_default();
         let tool = match self.opener.server {
@@ -33,7 +33,7 @@ impl Case<'_, '_> {
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
         let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
-        // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: no whole call came of it.
+        // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: these give no whole call.
         let is_torn = |reading: &Reading<'_>| {
             let value = reading.value();
             let is_part = |key: &&&str| !tool.declares(key) && value.get(key).is_some();
@@ -68,8 +68,9 @@ impl Case<'_, '_> {
         self.arguments(tool, written, payload, at)
     }
 
-    /// `<|message_model|>g<|content_invoke_tool_json|>{"name": "f", "args": {}}`: where a dialect writes the name twice, the one
-    /// beside the arguments counts if the other one is of no tool. In any other, `f` is an argument of `g`.
+    /// Returns the verdicts by the name beside the arguments, in a dialect that writes the name twice. The name in the
+    /// markup is unknown there: `<|message_model|>g<|content_invoke_tool_json|>{"name": "f", "args": {}}`. In any other
+    /// dialect, `f` is an argument of `g`.
     fn own_name(&self, payload: &Payload<'_>, at: usize) -> Option<Vec<Verdict>> {
         let reading = payload.parse.settled().filter(|_| self.opener.record.is_named_twice())?;
         let calls = shape::calls_in(reading.value(), self.names, shape::Told::default());
@@ -77,7 +78,8 @@ impl Case<'_, '_> {
         Some(self.shaped(reading, Span::new(at, payload.end))).filter(|calls| !calls.is_empty())
     }
 
-    /// Does the object at `at` begin with the name of the call, `{"name": "f", "arguments": {…}}`, and not with an argument?
+    /// Returns whether the object at `at` begins with the name of the call, and not with an argument:
+    /// `{"name": "f", "arguments": {…}}`.
     pub(super) fn is_whole_call(&self, at: usize, tool: &Tool) -> bool {
         let rest = self.text.get(at + 1..).unwrap_or("").trim_start();
         let key = rest.trim_start_matches(['"', '\'']);
@@ -108,7 +110,7 @@ impl Case<'_, '_> {
         self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), read), end)
     }
 
-    /// Is there more in the payload's brackets than was read, up to `read`: `f(a=[1]], b=2)`?
+    /// Returns whether the payload's brackets hold more text behind `read`: `f(a=[1]], b=2)`.
     pub(super) fn leaves_out(&self, read: usize) -> bool {
         let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
         rest.contains(char::is_alphanumeric)

@@ -1,4 +1,4 @@
-//! Calls whose last brackets nobody wrote: did the model forget them, or was more to follow?
+//! Decides about calls without their last brackets: the model forgot these, or more was to follow.
 
 use callwright_json::{Diagnostic, Guide as _, Kind, Member, Problem, Repair, RepairKind, Span, strict};
 
@@ -6,24 +6,24 @@ use crate::context::Stop;
 use crate::tools::Tool;
 use crate::verdict::Reason;
 
-/// How a call ends whose last brackets may have been added.
+/// The end of a call whose last brackets may have been added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::scan) enum Ending {
-    /// It is whole: nobody added anything, or nothing more could have stood before what was added.
+    /// The call is whole: no bracket was added, or nothing more could have stood before the added ones.
     Whole,
-    /// One bracket was missing, behind a value that is whole, and more could have stood before it.
+    /// One bracket was missing, behind a whole value, and more could have stood before it.
     Open,
-    /// It was cut: more brackets are missing, something was to follow a comma, or a list or an object had just begun.
+    /// The call was cut: more brackets are missing, a comma is last, or a list or an object had just begun.
     Cut,
 }
 
-/// How `arguments` end, by the brackets that were added behind `source`.
+/// Returns the ending of `arguments`, by the brackets that were added behind `source`.
 ///
-/// `source` is the payload as the model wrote it, up to where the answer ends, and begins at `base` of the text that
-/// `repairs` are places in. `{"city": "Paris"` is whole where the tool takes a city alone; where it takes a number of
-/// days as well, the text may have been cut there. A limit falls between two tokens, and `"}` is one: a model that was
-/// cut has hardly ever left out one bracket alone. `around` brackets of a list or a call stand open around the payload;
-/// where nobody says that the model had ended the answer, what lacks one is cut.
+/// `source` is the payload in the model's own spelling, up to the end of the answer; it begins at `base` of the text in
+/// which `repairs` stand. `{"city": "Paris"` is whole if the tool takes a city alone; if it takes a number of days as
+/// well, the text may have been cut there. A limit falls between two tokens, and `"}` is one: a model that was cut has
+/// hardly ever left out one bracket alone. `around` is the number of brackets of a list or a call that are open around
+/// the payload. Unless somebody says that the model had ended the answer, a call that lacks a bracket is cut.
 pub(in crate::scan) fn ending(
     tool: &Tool,
     arguments: &str,
@@ -54,7 +54,7 @@ pub(in crate::scan) fn ending(
         true => last_value(arguments),
         false => None,
     };
-    // `30` may be the beginning of `300`, also where no other member could follow.
+    // `30` may be the beginning of `300`, even if no other member could follow.
     let is_number = last == Some(Kind::Number);
     // `f(a=""`: in Python two quotes may be the first of three.
     let is_opened =
@@ -73,7 +73,7 @@ pub(in crate::scan) fn ending(
     }
 }
 
-/// The kind of the value that `arguments` end with: a number in `{"a": [1, 2]}`.
+/// Returns the kind of the last value in `arguments`: a number in `{"a": [1, 2]}`.
 fn last_value(arguments: &str) -> Option<Kind> {
     let tree = strict(arguments).ok()?;
     let mut value = tree.root(arguments);
@@ -83,33 +83,33 @@ fn last_value(arguments: &str) -> Option<Kind> {
     Some(value.kind())
 }
 
-/// Could more have stood in the brackets of `arguments` that `written` does not close?
+/// Returns whether more could have stood in the brackets of `arguments` that `written` does not close.
 fn may_go_on(tool: &Tool, arguments: &str, written: &str) -> bool {
     let is_closer = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let closed = written.bytes().rev().take_while(is_closer).filter(|b| !b.is_ascii_whitespace()).count();
-    // The model closes from the inside out: what it left open are the outermost.
+    // The model closes from the inside out, so the brackets that it left open are the outermost.
     let last = last_containers(tool, arguments);
     last.iter().rev().skip(closed).any(|takes_more| *takes_more)
 }
 
-/// Why a call is refused that was cut at the end of its payload of `len` bytes.
+/// Returns the reason to refuse a call that was cut at the end of its payload of `len` bytes.
 pub(in crate::scan) fn cut(len: usize) -> Reason {
     Reason::Truncated(vec![Diagnostic { problem: Problem::Truncated, at: Span::at(len) }])
 }
 
-/// Could `arguments`, an object that nothing closes, have more members?
+/// Returns whether `arguments`, an object that nothing closes, could have more members.
 pub(in crate::scan) fn is_open_object(tool: &Tool, arguments: &str) -> bool {
     last_containers(tool, arguments).first() == Some(&true)
 }
 
-/// Are `arguments` an object that has all members that it may have?
+/// Returns whether `arguments` are an object with all members that it may have.
 fn is_full(tool: &Tool, arguments: &str) -> bool {
     let guide = tool.schema().guide();
     !guide.takes_others(guide.root()) && !is_open_object(tool, arguments)
 }
 
-/// The containers that end where `arguments` do, from the outside in, two in `{"a": 1, "b": [2]}`: could each hold more than
-/// it does?
+/// Returns, for each container that ends with `arguments`, whether it could hold more. The outermost comes first;
+/// `{"a": 1, "b": [2]}` has two.
 fn last_containers(tool: &Tool, arguments: &str) -> Vec<bool> {
     let Ok(tree) = strict(arguments) else { return Vec::new() };
     let guide = tool.schema().guide();

@@ -1,7 +1,7 @@
-//! Texts that were repaired, and continue over the end of their call: `"Paris"</tool_call><tool_call>{"name": …`.
+//! Finds repaired texts that continue over the end of their call: `"Paris"</tool_call><tool_call>{"name": …`.
 //!
-//! Where a quote is missing or one too many, a text may reach up to the next quote that fits, which is that of another
-//! call. What nobody writes into an argument tells: marks that end a call or begin one, half of a fence, a call on a line of
+//! If a quote is missing or one too many, a text may reach up to the next quote that fits, in another call. Text that
+//! nobody writes into an argument shows it: marks that end a call or begin one, half of a fence, a call on a line of
 //! its own.
 
 use callwright_json::{Reading, Repair, RepairKind};
@@ -10,7 +10,7 @@ use super::Case;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
-    /// Whether a repaired text of `reading` continues over the end of the call.
+    /// Returns whether a repaired text of `reading` continues over the end of the call.
     pub(super) fn overruns(&self, reading: &Reading<'_>) -> bool {
         if reading.repairs.is_empty() {
             return false;
@@ -24,8 +24,8 @@ impl Case<'_, '_> {
         }) || reading.repairs.iter().any(|repair| self.is_in_text(repair))
     }
 
-    /// Does the text before the closer that `repair` puts end with one that nothing in it opens: `{"city": "Paris}"`? That and the
-    /// quote behind it may have changed places.
+    /// Returns whether the text before the closer that `repair` puts ends with a closer that nothing in it opens:
+    /// `{"city": "Paris}"`. That closer and the quote behind it may have changed places.
     fn is_in_text(&self, repair: &Repair) -> bool {
         let is_closer = |c: char| matches!(c, '}' | ']' | ')');
         let is_put = matches!(repair.kind, RepairKind::AddCloser | RepairKind::SwapBracket);
@@ -42,7 +42,7 @@ impl Case<'_, '_> {
         if text.trim_end_matches(is_closer).is_empty() {
             return false;
         }
-        // Of an argument list, a brace stands for its parenthesis.
+        // In an argument list, a brace stands for the parenthesis.
         let is_same = |closer: char| repair.put.contains(closer) || closer == ')' && repair.put == "}";
         let Some(closer) = text.chars().next_back().filter(|c| is_closer(*c) && is_same(*c)) else {
             return false;
@@ -55,8 +55,8 @@ impl Case<'_, '_> {
         text.matches(opener).count() < text.matches(closer).count()
     }
 
-    /// Does a mark of any dialect, or a tool's name as a tag, begin a call at `at`? Not in quotes, where it is spoken of, nor
-    /// with words behind it.
+    /// Returns whether a mark of any dialect, or a tool's name as a tag, begins a call at `at`. In quotes, or with
+    /// words behind it, it is only a mention.
     fn begins_call(&self, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or("");
         let Some((_, len)) = self.dialects.opener_at(self.text, at) else {
@@ -69,8 +69,8 @@ impl Case<'_, '_> {
         is_token && !is_text(behind) || inside.starts_with(['{', '[', '<']) || self.is_declared(inside)
     }
 
-    /// Is a declared tool called in `text`, where a call may begin, `), g(`, `}, {"name": "g"`, `⏎Action: g`, or does half of a fence
-    /// stand on its lines, or any that may close its own?
+    /// Returns whether `text` calls a declared tool at a place for a call, `), g(`, `}, {"name": "g"`, `⏎Action: g`, or
+    /// holds a fence that nothing closes. Any fence counts if it may close the call's own.
     fn holds_call(&self, text: &str) -> bool {
         let lines = text.split('\n').skip(1);
         let n_fences = lines.filter(|line| line.trim_start().starts_with("```")).count();
@@ -87,7 +87,7 @@ impl Case<'_, '_> {
             || !is_triple && text.match_indices(['(', '"', '\'', '\n']).any(is_call)
     }
 
-    /// Does `text` begin with the name of a tool?
+    /// Returns whether `text` begins with the name of a tool.
     pub(super) fn is_declared(&self, text: &str) -> bool {
         self.names.resolve(leading_name(text)).is_some()
     }
