@@ -1,20 +1,20 @@
-//! Tells call expressions that are statements from those that are parts of code which nobody runs, by the rest of the line:
+//! Tells call expressions that are statements from parts of other code, which nobody runs, by the rest of the line:
 //! `if ready: f()`, `x && f()`, `f() + 1`, `f()?`.
 
 use crate::syntax::beginning;
 
-/// The words with which a line of code begins that says when, how often or under which name what follows runs.
+/// Words at the head of a line of code that give the code behind them a condition, a loop or a name.
 const HEADS: [&str; 22] = [
     "if", "elif", "else", "for", "while", "do", "switch", "case", "match", "default", "try", "except",
     "catch", "finally", "with", "async", "def", "class", "lambda", "function", "func", "fn",
 ];
 /// The word for a function without a name, anywhere in a line: `x = lambda: f()`.
 const LAMBDA: &str = "lambda";
-/// The bytes of a line that are read.
+/// Most bytes of a line that are read.
 const MAX_HEAD: usize = 256;
 
-/// Returns whether `head`, the line before an expression, makes it a part of other code. One that `is_quoted` is a text where
-/// another one would be made: `x = "f()"`.
+/// Returns whether `head`, the line before an expression, makes it a part of other code. A quoted expression is a text
+/// in more places: `x = "f()"`.
 pub(super) fn is_operand(head: &str, is_quoted: bool) -> bool {
     let line = head.trim_end();
     let is_glued = line.len() == head.len();
@@ -41,8 +41,8 @@ pub(super) fn is_operand(head: &str, is_quoted: bool) -> bool {
         || is_headed(line)
 }
 
-/// Returns whether `line` begins with a condition or a loop for the code behind it, `if x:`, `while (x)`, or ends in a function
-/// without a name.
+/// Returns whether `line` begins with a condition or a loop for the code behind it, `if x:`, `while (x)`, or ends in a
+/// function without a name.
 fn is_headed(line: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let line = beginning(line, MAX_HEAD).trim_start_matches(['}', ' ']);
@@ -55,17 +55,17 @@ fn is_headed(line: &str) -> bool {
 /// The text behind an expression on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// It makes the expression a part of other code.
+    /// The text makes the expression a part of other code.
     Code,
-    /// A question mark.
+    /// The text is a question mark.
     Question,
-    /// Something else, or nothing.
+    /// The text is anything else, or nothing.
     Other,
-    /// More text must tell.
+    /// More text must decide.
     Unknown,
 }
 
-/// Tells what `rest`, which stands right behind an expression, makes of it.
+/// Returns the effect of `rest`, the text right behind an expression.
 pub(super) fn follows(rest: &str) -> Follows {
     let line = rest.trim_start_matches(' ');
     let is_glued = line.len() == rest.len();
@@ -89,7 +89,7 @@ pub(super) fn follows(rest: &str) -> Follows {
     }
 }
 
-/// A question mark of any script.
+/// Returns whether `sign` is a question mark of any script.
 fn is_question_mark(sign: char) -> bool {
     matches!(sign, '?' | '？' | '؟' | '﹖' | '︖' | '⁇' | '⁈' | '⸮' | '՞' | '፧' | '\u{37e}')
 }

@@ -1,38 +1,39 @@
-//! Elements: quotations that are opened and closed by a name or a mark of their own: `<pre>`, `[code]`, `<!-- -->`, `\begin{a}`, `'''`.
+//! Finds elements, quotations that a name or a mark opens and closes: `<pre>`, `[code]`, `<!-- -->`, `\begin{a}`,
+//! `'''`.
 
 use callwright_json::Span;
 
 use crate::syntax::tag::{Role, Tag, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, beginning};
 
-/// The longest tag of an element, in bytes.
+/// Longest tag of an element, in bytes.
 const MAX_ELEMENT: usize = 384;
 
-/// An element that is open.
+/// An open element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element {
     pub(super) end: End,
-    /// Words stand before it.
+    /// Words stand before the element.
     pub(super) words_before: bool,
 }
 
 /// The end of an element: `-->`, `</a>`, `[/a]`, `\end{a}`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
-    /// The mark, in front of the name; empty for tags, whose brackets say nothing more than their name does.
+    /// The mark in front of the name; empty for tags, as their names tell them apart.
     mark: &'static str,
-    /// The name, where it first stands; empty where a mark alone closes it.
+    /// The first place of the name; empty if a mark alone closes the element.
     name: Span,
 }
 
 /// A mark at a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
-    /// It opens what this closes, and is so long.
+    /// The mark opens an element with this end, and has this length.
     Opens(End, usize),
-    /// It closes the element of this number, and is so long.
+    /// The mark closes the element of this number, and has this length.
     Closes(usize, usize),
-    /// A mark of a dialect, or a tag that closes nothing, so long.
+    /// The mark is a dialect's, or a tag that closes nothing, and has this length.
     Blank(usize),
 }
 
@@ -41,15 +42,15 @@ pub(super) enum Mark {
 pub(super) struct Place<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// The text there, as far as it is read.
+    /// The text at the place, as far as it is read.
     pub(super) rest: &'t str,
-    /// A mark that is not whole in that is none.
+    /// No more text counts, so that an incomplete mark in `rest` is only text.
     pub(super) last: bool,
-    /// The sign before it on its line.
+    /// The sign before the place on its line.
     pub(super) before: Option<char>,
 }
 
-/// Marks, what closes them, and whether a name stands behind both.
+/// Opening marks, the marks that close them, and whether a name stands behind both.
 const BLOCKS: &[(&str, &str, bool)] = &[
     ("<!--", "-->", false),
     ("/*", "*/", false),
@@ -63,7 +64,7 @@ const BLOCKS: &[(&str, &str, bool)] = &[
     ("{% ", "{% end", true),
 ];
 
-/// The mark at a place behind which `open` are open.
+/// Returns the mark at `place`, which stands inside the elements that are `open`.
 pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
     if let Some(tag) = at_end(tag_at(place.text, place.at), place.last)?
         && let Some(mark) = of_dialect(place, &tag)
@@ -77,19 +78,19 @@ pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
 }
 
 impl End {
-    /// Returns whether it is a mark that stands at `at`.
+    /// Returns whether the end is a mark without a name, and stands at `at`.
     pub(super) fn is_mark_at(self, text: &str, at: usize) -> bool {
         self.name.is_empty() && text.get(at..).is_some_and(|rest| rest.starts_with(self.mark))
     }
 
-    /// The innermost of `open` that it closes.
+    /// Returns the number of the innermost of `open` that this end closes.
     fn closes(self, text: &str, open: &[Element]) -> Option<usize> {
         let is_same = |own: End| own.mark == self.mark && own.name.of(text) == self.name.of(text);
         open.iter().rposition(|element| is_same(element.end))
     }
 }
 
-/// `<tool_call>`, `<|im_start|>`
+/// Returns `tag` as a mark, if it is a dialect's: `<tool_call>`, `<|im_start|>`.
 fn of_dialect(place: Place<'_>, tag: &Tag) -> Option<Mark> {
     let mark = tag.at.of(place.text);
     let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
@@ -97,7 +98,7 @@ fn of_dialect(place: Place<'_>, tag: &Tag) -> Option<Mark> {
     (is_of_dialect && is_whole).then_some(Mark::Blank(mark.len()))
 }
 
-/// `-->`, `\begin{a}`
+/// Returns the mark of a block at `place`: `-->`, `\begin{a}`.
 fn block(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
     for &(begin, end, is_named) in BLOCKS {
         for mark in [end, begin] {
@@ -129,7 +130,7 @@ fn block(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
     Ok(None)
 }
 
-/// The tag of an element at `place`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
+/// Returns the tag of an element at `place`, whatever its name: `<pre class="a-b">`, `</pre>`, `[code]`.
 fn tag(place: Place<'_>, open: &[Element]) -> Seen<Mark> {
     let is_cut = MAX_ELEMENT < place.rest.len();
     let rest = beginning(place.rest, MAX_ELEMENT);

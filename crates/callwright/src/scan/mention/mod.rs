@@ -1,7 +1,8 @@
 //! Decides whether a call is made or only shown, by its place and its surroundings, never by a word of any language.
 //!
-//! A run is calls with nothing but marks and blanks between them. Its beginning decides, or else the text behind it, which is held
-//! until it does: the rest of its line, the first word, the end. A call that is shown goes out as the text it is, to the byte.
+//! A run is a row of calls with nothing but marks and blanks between them. Its beginning decides, or else the text
+//! behind it: the rest of its line, the first word, the end. That text is held until then. A shown call goes out as its
+//! own text, to the byte.
 
 mod code;
 mod elements;
@@ -23,40 +24,40 @@ use crate::verdict::{BesideProse, ShownBy, Verdict};
 /// Calls without words between them.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// Its extent, its marks included.
+    /// The extent of the run, with its marks.
     at: Range<usize>,
     verdicts: Vec<(Verdict, Spot)>,
     before: Before,
     behind: Behind,
-    /// It is written by marks that only calls have.
+    /// The run has marks that only calls have.
     is_marked: bool,
-    /// It is call expressions without marks.
+    /// The run is call expressions without marks.
     is_expression: bool,
-    /// The first of them is a token of a vocabulary, which no text spells by chance.
+    /// The first mark is a token of a vocabulary, which no text spells by chance.
     is_of_tokens: bool,
-    /// It begins with a word or a label that calls alone have: `functools[`, `Action: f`.
+    /// The run begins with a word or a label that calls alone have: `functools[`, `Action: f`.
     is_labelled: bool,
-    /// It is written as it was asked for.
+    /// The run has the form that was asked for.
     is_asked: bool,
-    /// The fence of its own that it stands in.
+    /// The fence around the run, if it is the run's own.
     fence: Option<Fence>,
-    /// The text behind it stands in its list, `[f(a=1), …`.
+    /// The text behind the run stands in its list: `[f(a=1), …`.
     is_listed: bool,
-    /// The pairs that its own marks open.
+    /// The pairs that the run's own marks open.
     own: Vec<Pair>,
-    /// The decision, where nothing that follows can change it.
+    /// The decision, if no later text can change it.
     told: Option<Stand>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Fence {
-    /// It is longer than one around calls is, or has a heading in it.
+    /// The fence is longer than one around calls, or has a heading in it.
     shows: bool,
-    /// Its label names something in which calls are written.
+    /// Its label names calls, or a format in which calls are written.
     is_of_calls: bool,
-    /// It shows nothing, and its label says that it is there to be run.
+    /// The fence shows nothing, and its label says that its code is to be run.
     is_run: bool,
-    /// More stands in it than the run.
+    /// The fence holds more than the run.
     is_open: bool,
 }
 
@@ -64,11 +65,11 @@ struct Fence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
     Made,
-    /// A call perhaps: the caller may ask.
+    /// The run may be calls: the caller may ask.
     Unsure,
-    /// Unmarked and between words: what the runs at the edge are.
+    /// The run has no marks and stands between words: the runs at the edge decide.
     Between,
-    /// It stands in code that a model wants run.
+    /// The run stands in code that the model means to be run.
     InCode,
     Shown(ShownBy),
 }
@@ -79,16 +80,16 @@ impl Stand {
     }
 }
 
-/// The text that is held until its runs are decided, and a summary of those that went out.
+/// The text that waits for the decision about its runs, and a summary of the runs that went out.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// The first is a run.
+    /// The pieces of the text; the first one is a run.
     pieces: Vec<Piece>,
-    /// The decision about the last run that went out, and whether that had marks.
+    /// The decision about the last run that went out, and whether that run had marks.
     last: Option<(Stand, bool)>,
     /// The runs that went out as calls.
     calls: Either,
-    /// Those that went out as unsure.
+    /// The runs that went out as unsure.
     doubts: Either,
 }
 
@@ -107,13 +108,13 @@ impl Either {
     }
 }
 
-/// A piece of the text that is held.
+/// A piece of the held text.
 #[derive(Debug)]
 enum Piece {
     Prose(Range<usize>),
-    /// Marks that end what was opened before them.
+    /// Marks that close those of earlier calls.
     Marks(Range<usize>),
-    /// The next one of the runs that wait.
+    /// The next one of the waiting runs.
     Run,
 }
 
@@ -128,20 +129,21 @@ impl Held {
     }
 }
 
-/// The calls of a text, and what had been said when each was made. Words are any letters and digits; their meaning decides nothing.
+/// The calls of a text, and the prose in front of each. Words are any letters and digits; their meaning decides
+/// nothing.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     calls: Vec<(usize, usize, Option<BesideProse>)>,
 }
 
 impl Beside {
-    /// Notes the verdict `number`, of a call behind `said` bytes of text, and how it stands to the words before it, those of an
-    /// unclosed thought among them.
+    /// Notes the verdict `number`, of a call behind `said` bytes of text, and its relation to the words before it.
+    /// These include the words of an unclosed thought.
     fn note(&mut self, number: usize, said: usize, before: Option<BesideProse>) {
         self.calls.push((number, said, before));
     }
 
-    /// Says of each accepted call how it stands in `text`, which is all that the model said.
+    /// Writes into each accepted call its relation to `text`, the whole prose of the model.
     pub(super) fn tell(&self, text: &str, verdicts: &mut [Verdict]) {
         let first = text.find(char::is_alphanumeric);
         let last = text.rfind(char::is_alphanumeric);
@@ -152,14 +154,14 @@ impl Beside {
             call.beside_prose = match before.or(is_behind.then_some(BesideProse::Above)) {
                 Some(BesideProse::Sentence) => before,
                 _ if is_behind && is_before => Some(BesideProse::Between),
-                // What a thought says before it and the text behind it are not about one place.
+                // A thought before the call and text behind it are two places, so the call does not stand between them.
                 before => before.max(is_before.then_some(BesideProse::Below)),
             };
         }
     }
 }
 
-/// The most ticks of a fence among `delimiters`.
+/// Returns the most ticks of a fence among `delimiters`.
 fn ticks<'d>(delimiters: impl Iterator<Item = &'d Delimiter>) -> Option<usize> {
     let ticks = delimiters.filter_map(|delimiter| match delimiter {
         Delimiter::Fence(ticks) => Some(*ticks),

@@ -3,19 +3,19 @@
 /// An open pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
-    /// The sign that opens it, and those that may close it; one sign alone does both.
+    /// The opening sign, and those that may close the pair; one sign alone does both.
     signs: &'static str,
-    /// The sign stands so often in a row: in ` `` `, twice.
+    /// The number of signs in a row: two in ` `` `.
     len: usize,
 }
 
 impl Pair {
-    /// The pair that `sign` opens.
+    /// Returns the pair that `sign` opens.
     pub(super) fn of(sign: char, len: usize) -> Option<Pair> {
         pairs(sign).iter().find(|signs| signs.starts_with(sign)).map(|signs| Pair { signs, len })
     }
 
-    /// Returns whether it is code, in which nothing but its own end counts.
+    /// Returns whether the pair holds code, in which nothing but its own end counts.
     pub(super) fn is_code(self) -> bool {
         self.signs == "`"
     }
@@ -25,29 +25,29 @@ impl Pair {
         self.len == len && self.signs.contains(sign) && !opens
     }
 
-    /// Returns whether the same sign opens and closes it.
+    /// Returns whether the same sign opens and closes the pair.
     fn is_symmetric(self) -> bool {
         self.signs.chars().nth(1).is_none()
     }
 }
 
-/// The signs of all pairs that ASCII has.
+/// The signs of all pairs in ASCII.
 const ASCII: [&str; 11] = ["\"", "'", "`", "*", "_", "|", "=", "~", "()", "[]", "{}"];
-/// And those of the other pairs. `»` opens in German, `”` in Swedish.
+/// The signs of all pairs beyond ASCII. `»` opens in German, `”` in Swedish.
 #[rustfmt::skip]
 const OTHERS: [&str; 27] = [
     "“”", "„“", "‟”", "‘’", "‚‘’", "«»", "»«", "‹›", "›‹", "「」", "『』", "｢｣", "《》", "〈〉", "【】", "〔〕", "〖〗",
     "〝〞〟", "⟨⟩", "⟪⟫", "（）", "［］", "｛｝", "＂", "＇", "”", "’",
 ];
 
-/// The signs of the pairs that `sign` may belong to.
+/// Returns the signs of the pairs that `sign` may belong to.
 fn pairs(sign: char) -> &'static [&'static str] {
     if sign.is_ascii() { &ASCII } else { &OTHERS }
 }
 
-/// Those that are a quote whichever end they stand at.
+/// Quotes that may stand at both ends.
 const QUOTES: &str = "\"'＂＇”’";
-/// Those that count only in a row: `~~x~~`, `||x||`, `==x==`.
+/// Signs that count only in a row of two: `~~x~~`, `||x||`, `==x==`.
 const DOUBLED: &str = "~|=";
 
 /// The effect of a sign in its place.
@@ -63,11 +63,11 @@ pub(super) fn is_sign(sign: char) -> bool {
     pairs(sign).iter().any(|signs| signs.contains(sign))
 }
 
-/// The signs of which a line of at least four stands on both sides of a text that is shown, as AsciiDoc has it.
+/// Signs of AsciiDoc's rules: a line of at least four of them stands above and below a text that is shown.
 const RULES: [&str; 6] = ["-", "=", ".", "+", "*", "_"];
 const SHORTEST_RULE: usize = 4;
 
-/// `line` as a pair with another one like it: `----`.
+/// Returns the pair of `line` and another one like it: `----`.
 pub(super) fn rule(line: &str) -> Option<Pair> {
     let signs = RULES.into_iter().find(|sign| line.starts_with(sign))?;
     (SHORTEST_RULE <= line.len() && line.bytes().all(|byte| signs.as_bytes() == [byte]))
@@ -79,8 +79,8 @@ pub(super) fn is_run(sign: char) -> bool {
     matches!(sign, '`' | '*' | '_' | '~' | '|' | '=')
 }
 
-/// The effect of `len` of `sign` in a row between `before` and `behind`, `None` for the edge of a line; `is_open` says whether a
-/// pair is open that they could close.
+/// Returns the effect of `len` of `sign` in a row between `before` and `behind`, `None` for the edge of a line.
+/// `is_open` says whether a pair is open that they could close.
 pub(super) fn flank(
     sign: char,
     len: usize,
@@ -106,7 +106,7 @@ pub(super) fn flank(
     if is_word(before) && is_word(behind) && is_symmetric {
         return Flank::Nothing;
     }
-    // `a "b" c`: a quote behind a blank and before a word begins one, whatever is open.
+    // `a "b" c`: a quote behind a blank and before a word begins a quotation, whatever is open.
     let begins = is_blank(before) && !is_blank(behind);
     if is_open && !(begins && is_word(behind)) {
         return Flank::Closes;
@@ -119,14 +119,14 @@ pub(super) fn flank(
     }
 }
 
-/// The pair that `len` of `sign` in a row would open, if there were no blanks on both sides of them: `" `, ` ** `.
+/// Returns the pair that `len` of `sign` in a row would open without the blanks on both sides of them: `" `, ` ** `.
 pub(super) fn padded(sign: char, len: usize, before: Option<char>, behind: Option<char>) -> Option<Pair> {
     let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let counts = !DOUBLED.contains(sign) || len == 2;
     Pair::of(sign, len).filter(|pair| pair.is_symmetric() && counts && is_blank(before) && is_blank(behind))
 }
 
-/// A comma of any script.
+/// Returns whether `sign` is a comma of any script.
 pub(super) fn is_comma(sign: char) -> bool {
     matches!(sign, ',' | '，' | '、' | '،' | '､' | '﹐' | '﹑' | '︐' | '߸' | '᠂' | '᠈' | '꓾' | '꘍' | '՝')
 }

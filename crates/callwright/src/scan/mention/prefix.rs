@@ -1,29 +1,29 @@
-//! Marks at the beginning of a line that make it a line of something else: a quotation, a table, a patch, a comment, a
-//! log, a console.
+//! Finds marks at the head of a line that show it to be a quotation, a table, a patch, a comment, a log or a console.
 
 use crate::dialect::TURNS;
 use crate::syntax::beginning;
 use crate::syntax::marks::fit;
 
-/// The bytes of a line that tell its kind.
+/// Most bytes of a line that decide its kind.
 const MAX_HEAD: usize = 48;
 
-/// The longest place in a file with which a line begins, in bytes.
+/// Longest place in a file at the head of a line, in bytes.
 const MAX_PLACE: usize = 256;
 
-/// So many blanks between two words are those of columns.
+/// The blanks between two words that make columns of them.
 const COLUMNS: &str = "   ";
 
-/// A tab goes on to the next of these columns.
+/// The distance between two stops of a tab, in columns.
 const TAB: usize = 4;
 
-/// The most digits of a list item's number, as Markdown has it.
+/// Most digits of a list item's number, as in Markdown.
 const MAX_DIGITS: usize = 9;
 
 /// Returns whether `head`, the line before a call, begins with a mark that shows the line.
 ///
-/// `> `, `| `, `+`, `-` right before what they mark, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `, `a/b.txt:12:`,
-/// `E       text: `, and what begins a turn that is not the model's own. The marks of list items, `- `, `1. `, do not.
+/// `> `, `| `, `+`, `-` right before the marked text, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `,
+/// `a/b.txt:12:`, `E       text: `, and the head of a turn that is not the model's own. The marks of list items, `- `,
+/// `1. `, do not.
 pub(super) fn shows(head: &str) -> bool {
     let is_turn =
         |turn: &&str| turn.ends_with(':') && matches!(fit(head.trim_start().as_bytes(), turn), Ok(Some(_)));
@@ -34,7 +34,7 @@ pub(super) fn shows(head: &str) -> bool {
     while let Some(content) = behind_item(head) {
         head = content.trim_start();
     }
-    // What stands behind a mark of one sign; the call itself stands behind an empty rest.
+    // With nothing behind a mark of one sign, the call itself is glued to it.
     let is_glued = |rest: &str| !rest.starts_with(char::is_whitespace);
     let mut signs = head.chars();
     let first = signs.next();
@@ -54,14 +54,14 @@ pub(super) fn shows(head: &str) -> bool {
     }
 }
 
-/// The text behind the mark of a list item, `- x`, `1. x`: `x`.
+/// Returns the text behind the mark of a list item, `- x`, `1. x`: ` x`.
 fn behind_item(line: &str) -> Option<&str> {
     let content = line.get(item_mark(line)?..)?;
     content.starts_with([' ', '\t']).then_some(content)
 }
 
-/// The length of the mark of a list item, `-`, `1.`, with a blank behind it or nothing yet; of digits that may become one,
-/// theirs.
+/// Returns the length of a list item's mark, `-`, `1.`, with a blank behind it or nothing yet. Digits that may become
+/// such a mark count as one.
 pub(super) fn item_mark(line: &str) -> Option<usize> {
     let digits = line.bytes().take(MAX_DIGITS + 1).take_while(u8::is_ascii_digit).count();
     let behind = line.get(digits..)?;
@@ -78,7 +78,7 @@ pub(super) fn item_mark(line: &str) -> Option<usize> {
     (content.is_empty() || content.starts_with([' ', '\t'])).then_some(len)
 }
 
-/// The column in which the content of the list item begins that `line` is, if it is one.
+/// Returns the column in which the content of `line` begins, if it is a list item.
 pub(super) fn item_content(line: &str) -> Option<usize> {
     let item = line.trim_start();
     let content = behind_item(item)?;
@@ -86,13 +86,13 @@ pub(super) fn item_content(line: &str) -> Option<usize> {
     Some(columns(line) + item.chars().count() - content.chars().count() + blanks.min(4))
 }
 
-/// The column in which the first sign of `line` stands.
+/// Returns the column of the first sign of `line`.
 pub(super) fn columns(line: &str) -> usize {
     let blanks = line.chars().take_while(|c| c.is_whitespace());
     blanks.fold(0, |column, blank| if blank == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
 }
 
-/// Returns whether `line` says, as in YAML or reStructuredText, that the deeper lines behind it are a text: `note: |`, `- >-`,
+/// Returns whether `line` makes the deeper lines behind it a text, as in YAML or reStructuredText: `note: |`, `- >-`,
 /// `For example::`, `.. code-block:: xml`.
 pub(super) fn heads_scalar(line: &str) -> bool {
     let text = line.trim();
@@ -104,7 +104,8 @@ pub(super) fn heads_scalar(line: &str) -> bool {
     key.ends_with(':') || key.trim_start() == "-"
 }
 
-/// `12⇥`, `12|`, `12:` right before what it counts; `12:00`, `2026-01-02`
+/// Returns whether `head` begins with the number of a line, or with a time: `12⇥`, `12|`, `12:` right before the line,
+/// `12:00`, `2026-01-02`.
 fn is_counted(head: &str) -> bool {
     let rest = head.trim_start_matches(char::is_numeric);
     let n = head.len() - rest.len();
@@ -119,7 +120,8 @@ fn is_counted(head: &str) -> bool {
     }
 }
 
-/// `src/a.txt:12:`, `src/a.txt-12-`, `a.txt:` right before what stands there; behind a number, a blank may stand
+/// Returns whether `head` is a place in a file, right before the text there: `src/a.txt:12:`, `src/a.txt-12-`,
+/// `a.txt:`. Behind a number, a blank may stand.
 fn is_place(head: &str) -> bool {
     let solid = head.strip_suffix(' ').unwrap_or(head);
     let place = solid.strip_suffix([':', '-']).filter(|_| head.len() <= MAX_PLACE).unwrap_or("");
@@ -134,14 +136,14 @@ fn is_place(head: &str) -> bool {
     is_counted || head.ends_with(':') && (has_extension || place.contains(['/', '\\']))
 }
 
-/// `E         text: `, `INFO     root `, `E   `: blanks as between columns, behind a word.
+/// Returns whether `head` has blanks as between columns behind a word: `E         text: `, `INFO     root `, `E   `.
 fn has_columns(head: &str) -> bool {
     let is_behind_word =
         |at: usize| head.get(..at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
     head.match_indices(COLUMNS).any(|(at, _)| is_behind_word(at))
 }
 
-/// `user@host:~$ `, `C:\> `
+/// Returns whether `head` ends in the prompt of a console: `user@host:~$ `, `C:\> `.
 fn ends_in_prompt(head: &str) -> bool {
     let prompt = head.trim_end();
     let is_prompt = prompt.ends_with(['$', '❯', '➜']) || prompt.ends_with('>') && prompt.contains('\\');

@@ -8,10 +8,11 @@ use crate::scan::Scanner;
 use crate::scan::opener::{Delimiter, Opener, Sort};
 use crate::verdict::{ShownBy, Verdict};
 
-/// The beginnings of marks that a tokenizer keeps as they are.
+/// Beginnings of marks that are tokens of a vocabulary.
 const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
 
-/// The signs in front of `opener`'s own marks that are a pair elsewhere: quotes and ticks, and the bracket around marks.
+/// Returns the signs among `opener`'s own marks that are a pair elsewhere: quotes and ticks, and the bracket around
+/// marks.
 fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
     let is_around_marks = opener.is_distinct() && opener.delimiters.contains(&Delimiter::Tag);
     opener.delimiters.iter().map_while(move |delimiter| match delimiter {
@@ -23,7 +24,7 @@ fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
 }
 
 impl Scanner<'_> {
-    /// Looks at how the call of `opener` begins.
+    /// Notes the text before the call of `opener`.
     pub(in crate::scan) fn look_around(&mut self, opener: &Opener) {
         let own = own_pairs(opener).count();
         let mut before = self.standing.surroundings.before(&self.text, opener.start, own);
@@ -32,7 +33,7 @@ impl Scanner<'_> {
                 opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Quote(_)));
             before.shows = self.standing.surroundings.in_code(&self.text, opener.start, is_quoted);
         }
-        // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line is none of the call's.
+        // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line does not belong to the call.
         let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
         if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
         {
@@ -41,7 +42,7 @@ impl Scanner<'_> {
         self.standing.before = before;
     }
 
-    /// The run that the call of `opener` begins, which was [looked at](Scanner::look_around).
+    /// Returns the run that the call of `opener` begins, by the text that [`look_around`](Scanner::look_around) noted.
     pub(in crate::scan) fn run(&self, opener: &Opener) -> Run {
         let before = self.standing.before;
         // A fence between marks is a part of them.
@@ -56,12 +57,12 @@ impl Scanner<'_> {
             let shows = 3 < ticks || has_heading;
             Fence { shows, is_of_calls, is_run: label == RUN && !shows, is_open: false }
         });
-        // The next call in the fence of the one before it.
+        // The call may stand in the fence of the run before it.
         let waits = self.standing.surroundings.runs.last().and_then(|run| run.fence);
         let is_inside = before.gap.joins && waits.is_some_and(|fence| fence.is_open);
         let is_marked = opener.is_distinct() && fence.is_none() && !is_inside;
         let head = self.text.get(opener.start..).unwrap_or("");
-        // It goes on where a run of its form ended that is told.
+        // Right behind a run of its form that went out, it shares that run's decision.
         let goes_on = before.gap.joins && !self.has_waiting_call();
         let last = self.standing.held.last.filter(|last| goes_on && last.1 == is_marked);
         Run {
@@ -81,13 +82,14 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether the text behind the expression of `run` in its list belongs to it, `[f(a=1) for a in b]`, without a comma.
+    /// Returns whether the text behind the expression of `run` in its list belongs to it, without a comma:
+    /// `[f(a=1) for a in b]`.
     fn is_taken_in(&self, run: &Run) -> bool {
         let text = self.text.get(..run.at.end).unwrap_or("");
         run.is_expression && !text.trim_end().ends_with(',')
     }
 
-    /// Decides about `run`; `None` where more text must tell.
+    /// Decides about `run`; `None` if more text must decide.
     pub(super) fn stand(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
         if run.told.is_some() {
@@ -95,7 +97,7 @@ impl Scanner<'_> {
         }
         let shown = |why| Some(Stand::Shown(why));
         if run.is_expression {
-            // What was taken as its markup may end the line. What stands behind a list is done to the list: `[f(a=1)][0]`.
+            // The run's markup may end its line. Code behind a list belongs to the list: `[f(a=1)][0]`.
             let text = self.text.get(..run.at.end).unwrap_or("");
             let is_over = behind.line_over || text.ends_with('\n');
             let is_list = text.trim_end().ends_with(']');
@@ -129,7 +131,7 @@ impl Scanner<'_> {
                     return shown(why);
                 }
                 Enclosed::Closed if has_words_before => return shown(why),
-                // In a row of calls, the words are between them.
+                // In a row of calls, the words stand between calls.
                 Enclosed::Alone if has_words_before && !before.line.has_call => return shown(why),
                 Enclosed::ClosedBeforeWords => return shown(why),
                 Enclosed::Open | Enclosed::Closed if !end => return None,
@@ -145,15 +147,15 @@ impl Scanner<'_> {
                 () => {}
             }
         }
-        // Between quotes that hold nothing else, its marks are none.
+        // Between quotes that hold nothing else, the run's marks do not count.
         match run.is_marked && !matches!(behind.pair, Enclosed::Closed | Enclosed::Alone) {
             true => self.stand_by_marks(run, end),
             false => self.stand_without_marks(run, end),
         }
     }
 
-    /// Decides about a run by its marks: a call, also between words, unless another form was asked for or it is a word of a
-    /// sentence that goes on.
+    /// Decides about a run by its marks: it is made, also between words. There, it is unsure if another form was asked
+    /// for, or if a sentence goes on behind it.
     fn stand_by_marks(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
         let is_doubted = self.rules.is_native || self.rules.asked.is_some() && !run.is_asked;
@@ -167,8 +169,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Decides about a run without marks: a call as the whole answer, behind words or before them, and between words as the runs
-    /// at the edge. Where the model calls natively, words beside it leave it open.
+    /// Decides about a run without marks: it is made as the whole answer, behind words or before them; between words,
+    /// the runs at the edge decide. If the model calls natively, words beside the run leave it open.
     fn stand_without_marks(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
         let is_native = self.rules.is_native;
@@ -196,19 +198,19 @@ impl Scanner<'_> {
 }
 
 impl Run {
-    /// Returns whether words stand before it and behind it, or a tag before it that nothing closes.
+    /// Returns whether words stand behind the run, and words or a tag that nothing closes before it.
     fn is_beside(&self) -> bool {
         let Run { before, behind, .. } = self;
         let is_open = 0 < before.elements && behind.element == Enclosed::Open;
         (before.words || before.line.opens_element && is_open) && behind.words
     }
 
-    /// Returns whether words stand before it, and some may come behind it.
+    /// Returns whether words stand before the run, and some may come behind it.
     fn may_be_beside(&self, end: bool) -> bool {
         self.before.words && !self.behind.words && !end
     }
 
-    /// Returns whether all of its calls were accepted.
+    /// Returns whether all calls of the run were accepted.
     fn is_right(&self) -> bool {
         self.verdicts.iter().all(|(verdict, _)| matches!(verdict, Verdict::Accepted(_)))
     }
@@ -219,19 +221,20 @@ fn is_expression(opener: &Opener) -> bool {
     opener.item.sort == Sort::Call && !opener.is_distinct()
 }
 
-/// The place behind the marks of `opener`, where the name or the value begins.
+/// Returns the place behind the marks of `opener`, at which the name or the value begins.
 fn item_start(opener: &Opener) -> usize {
     opener.item.name.map_or(opener.item.at, |name| opener.item.at.min(name.start as usize))
 }
 
-/// The label of the fence in `head`.
+/// Returns the label of the fence in `head`.
 fn label(head: &str) -> &str {
     let behind = head.find("```").and_then(|fence| head.get(fence..)).unwrap_or("").trim_start_matches('`');
     let behind = behind.trim_start_matches(' ');
     behind.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '+')).next().unwrap_or("")
 }
 
-/// Returns whether the label of a fence names calls, or a format in which calls are written. Others name something that is shown.
+/// Returns whether the label of a fence names calls, or a format in which calls are written. Any other label shows the
+/// text in the fence.
 fn is_label_of_calls(label: &str) -> bool {
     const FORMATS: [&str; 9] = ["", "json", "json5", "jsonc", "xml", "python", "py", "yaml", "yml"];
     let label = label.to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! The surroundings of a place in an answer: fences, indents, elements, pairs of signs, and whether there are words.
 //!
-//! It goes over what is said once, and knows signs of layout but no word of any language. Calls, thoughts and marks are
-//! stepped over: they say nothing.
+//! It passes over the text once, and knows signs of layout but no word of any language. It steps over calls, thoughts
+//! and marks, which are not words.
 
 use super::elements::{self, Element, Mark, Place};
 use super::pairs::{self, Flank, Pair};
@@ -9,79 +9,79 @@ use super::{Run, Stand, code, prefix};
 use crate::syntax::{Incomplete, Seen};
 use crate::verdict::ShownBy;
 
-/// A line of code stands so much deeper than the text around it, in columns, as in Markdown.
+/// Columns by which a line of code stands deeper than the text around it, as in Markdown.
 const CODE_INDENT: usize = 4;
-/// The shortest fence.
+/// Signs of the shortest fence.
 const FENCE: usize = 3;
-/// The label of a fence of code that is there to be run.
+/// The label of a fence whose code is to be run.
 pub(super) const RUN: &str = "tool_code";
-/// The most elements, or pairs, that are open at once: of more, the outermost are forgotten.
+/// Most elements, or pairs, that are open at once; beyond them, the outermost are forgotten.
 const MAX_OPEN: usize = 32;
-/// The most signs that are taken for one run.
+/// Most signs that count as one row.
 const MAX_RUN: usize = 256;
 
 /// The surroundings of the place up to which an answer was read.
 #[derive(Debug, Default)]
 pub(in crate::scan) struct Surroundings {
-    /// All before this place was read, or stepped over.
+    /// All text before this place was read, or stepped over.
     at: usize,
-    /// There are letters or digits before it.
+    /// Letters or digits stand before it.
     words: bool,
     fence: Option<Fence>,
     layout: Layout,
     line: Line,
-    /// The elements that are open, outermost first.
+    /// The open elements, outermost first.
     elements: Vec<Element>,
-    /// The pairs that are open in this paragraph, outermost first.
+    /// The open pairs of this paragraph, outermost first.
     pub(super) pairs: Vec<Pair>,
     gap: Gap,
-    /// The runs that wait for what stands behind them.
+    /// The runs that wait for the text behind them.
     pub(super) runs: Vec<Run>,
 }
 
 /// The text before a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::scan) struct Before {
-    /// Words stand before it, anywhere.
+    /// Words stand before the call, anywhere.
     pub(super) words: bool,
-    /// Its line, up to it.
+    /// The line of the call, up to the call.
     pub(in crate::scan) line: Line,
     pub(super) gap: Gap,
-    /// The decision that it is shown, whatever comes behind.
+    /// The decision that the call is shown, whatever follows.
     pub(super) shows: Option<Stand>,
-    /// Words stand before the element that is open around it.
+    /// Words stand before the element that is open around the call.
     pub(super) words_before_element: bool,
-    /// The number of pairs that are open around it.
+    /// The number of pairs that are open around the call.
     pub(super) pairs: usize,
-    /// The quote around it, if there is one, stands where a string of data does: `["a",⏎"`.
+    /// The quote around the call, if there is one, stands at the place of a string of data: `["a",⏎"`.
     pub(super) is_in_data: bool,
-    /// The number of elements that are.
+    /// The number of elements that are open around the call.
     pub(super) elements: usize,
 }
 
 /// The text behind a call, as far as it goes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behind {
-    /// Words, anywhere.
+    /// Words stand behind the call, anywhere.
     pub(super) words: bool,
-    /// Words on its line.
+    /// Words stand behind the call on its line.
     pub(super) on_line: bool,
-    /// A word is the next sign on its line.
+    /// A word is the next sign on the line of the call.
     pub(super) goes_on: bool,
-    /// Another call stands behind it on its line, and nothing behind that.
+    /// Another call stands behind the call on its line, and nothing behind that.
     pub(super) joined: bool,
-    /// Its line is over.
+    /// The line of the call is over.
     pub(super) line_over: bool,
     pub(super) pair: Enclosed,
     pub(super) element: Enclosed,
-    /// Anything but blanks stands behind it.
+    /// Anything but blanks stands behind the call.
     pub(super) is_begun: bool,
 }
 
-/// The relation of a pair, or an element, that is open before a call to the text behind the call.
+/// The state of a pair, or an element, that is open before a call, in the text behind the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Enclosed {
-    /// It is not closed yet.
+    /// Nothing has closed it yet.
     #[default]
     Open,
     /// It ended unclosed.
@@ -98,7 +98,7 @@ pub(super) enum Enclosed {
 struct Fence {
     sign: char,
     len: usize,
-    /// Its label says that the code in it is to be run.
+    /// Its label says that its code is to be run.
     is_run: bool,
 }
 
@@ -108,9 +108,9 @@ struct Layout {
     shallowest: Option<usize>,
     /// The column in which the content of the open list item begins.
     item: usize,
-    /// The last line begins in this column and says that what is deeper is its text.
+    /// The column of the last line, if that line makes the deeper lines behind it a text.
     scalar: Option<usize>,
-    /// The column in which the last line begins; none where there is none, or an empty one stands behind it.
+    /// The column of the last line; `None` at the beginning and behind an empty line.
     last: Option<usize>,
     is_code: bool,
     is_behind_empty: bool,
@@ -122,34 +122,34 @@ pub(in crate::scan) struct Line {
     start: usize,
     pub(in crate::scan) words: bool,
     pub(super) has_call: bool,
-    /// Anything but blanks.
+    /// Anything but blanks stands on the line.
     is_begun: bool,
-    /// An element is opened, which is no more than words where nothing closes it: `<anna> f(a=1)`.
+    /// The line opens an element, which is no more than words if nothing closes it: `<anna> f(a=1)`.
     pub(super) opens_element: bool,
-    /// It opens or closes a fence.
+    /// The line opens or closes a fence.
     is_fence: bool,
-    /// The last sign that is no blank.
+    /// The last sign that is not a blank.
     pub(super) last: Option<char>,
-    /// The last sign that could open a pair if no blanks stood on both sides of it, and the place behind it.
+    /// The last sign that could open a pair without the blanks on both sides of it, and the place behind it.
     padded: Option<(Pair, usize)>,
 }
 
 /// The text behind the last call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
-    /// There was a call, and behind it no word was said and no line left empty.
+    /// There was a call, and no word and no empty line stands behind it.
     pub(super) joins: bool,
-    /// Words were said.
+    /// Words stand behind the call.
     pub(super) words: bool,
 }
 
 impl Surroundings {
-    /// Those of a text of its own, from `at` on.
+    /// Returns the surroundings of a separate text that begins at `at`.
     pub(in crate::scan) fn from(at: usize) -> Surroundings {
         Surroundings { at, line: Line { start: at, ..Line::default() }, ..Surroundings::default() }
     }
 
-    /// The text before a call at `at`, behind `own` signs of its own that are pairs elsewhere.
+    /// Returns the facts about the text before a call at `at`. The call has `own` signs that are pairs elsewhere.
     pub(super) fn before(&mut self, text: &str, at: usize, own: usize) -> Before {
         self.feed(text, at, true);
         // `say " ⟨call⟩ " now`
@@ -178,8 +178,8 @@ impl Surroundings {
         }
     }
 
-    /// The decision that an expression at `at` is shown, as a part of other code: it stands deeper than the line before it, or the
-    /// text before it on its line takes it in.
+    /// Returns the decision that an expression at `at` is shown as a part of other code. It stands deeper than the line
+    /// before it, or the text before it on its line takes it in.
     pub(super) fn in_code(&self, text: &str, at: usize, is_quoted: bool) -> Option<Stand> {
         let head = text.get(self.line.start..at).unwrap_or("");
         if self.layout.is_deeper(prefix::columns(head)) && head.trim().is_empty() {
@@ -198,27 +198,27 @@ impl Surroundings {
         self.gap = Gap { joins: true, words: false };
     }
 
-    /// A fence is open from here on, or none is.
+    /// Opens a fence of `len` ticks here, or closes the open one.
     pub(super) fn set_fence(&mut self, len: Option<usize>) {
         self.fence = len.map(|len| Fence { sign: '`', len, is_run: false });
     }
 
-    /// Goes over the text up to `from` and steps over what stands from there to `to`: a thought, or marks.
+    /// Reads the text up to `from`, and steps over a thought or marks from there to `to`.
     pub(in crate::scan) fn step_over(&mut self, text: &str, from: usize, to: usize) {
         self.feed(text, from, true);
         self.at = self.at.max(to);
     }
 
-    /// Steps over the head of a turn or a channel: what was open in the paragraph before it is over.
+    /// Steps over the head of a turn or a channel, which ends the paragraph before it.
     pub(in crate::scan) fn step_over_head(&mut self, text: &str, from: usize, to: usize) {
         self.step_over(text, from, to);
         self.end_paragraph();
         self.end_line(text, to);
     }
 
-    /// Goes over the text up to `to`. If it is not the `last`, what its end decides waits for more.
+    /// Reads the text up to `to`. Unless that is the `last` text, decisions at its end wait for more.
     pub(in crate::scan) fn feed(&mut self, text: &str, to: usize, last: bool) {
-        // What begins before `to` and is not over there is no mark, or is looked at as a whole.
+        // A mark may reach beyond `to`, but not beyond the last text.
         let limit = if last { to } else { text.len() };
         while self.at < to {
             match self.step(text, limit, last) {
@@ -228,12 +228,12 @@ impl Surroundings {
         }
     }
 
-    /// Returns whether an element that is open ends at `at`.
+    /// Returns whether an open element ends at `at`.
     pub(in crate::scan) fn ends_at(&self, text: &str, at: usize) -> bool {
         self.elements.iter().any(|element| element.end.is_mark_at(text, at))
     }
 
-    /// Takes the next sign or mark and gives its length.
+    /// Reads the next sign or mark, and returns its length.
     fn step(&mut self, text: &str, limit: usize, last: bool) -> Result<usize, Incomplete> {
         let rest = text.get(self.at..limit).ok_or(Incomplete)?;
         let sign = rest.chars().next().ok_or(Incomplete)?;
@@ -249,7 +249,7 @@ impl Surroundings {
             && self.fence.is_none()
             && let Some(len) = prefix::item_mark(rest)
         {
-            // The number of a list item says nothing.
+            // The number of a list item is not a word.
             if len == rest.len() && !last {
                 return Err(Incomplete);
             }
@@ -266,7 +266,7 @@ impl Surroundings {
         Ok(len)
     }
 
-    /// Changes what is known of the text behind each run that waits.
+    /// Applies `change` to the text behind each waiting run.
     fn each_behind(&mut self, change: impl FnMut(&mut Behind)) {
         self.runs.iter_mut().map(|run| &mut run.behind).for_each(change);
     }
@@ -290,7 +290,7 @@ impl Surroundings {
         }
     }
 
-    /// `sign`, which stands at `place` and is no letter, digit or blank.
+    /// Reads `sign` at `place`, which is not a letter, digit or blank, and returns the length of its mark.
     fn mark(&mut self, place: Place<'_>, sign: char) -> Result<usize, Incomplete> {
         let Place { rest, last, .. } = place;
         let run = if pairs::is_run(sign) {
@@ -300,7 +300,7 @@ impl Surroundings {
         };
         let len = run * sign.len_utf8();
         let is_sign = pairs::is_sign(sign);
-        // What a sign is depends on what stands behind it.
+        // The effect of a sign depends on the text behind it.
         if is_sign && len == rest.len() && !last {
             return Err(Incomplete);
         }
@@ -308,7 +308,7 @@ impl Surroundings {
             self.line.is_fence = true;
             return Ok(run);
         }
-        // "```f(a=1)``` is it": no fence.
+        // "```f(a=1)``` is it" is not a fence.
         self.line.is_fence &= sign != '`';
         if self.fence.is_some() || self.line.is_fence {
             return Ok(len);
@@ -335,7 +335,7 @@ impl Surroundings {
         Ok(len)
     }
 
-    /// Closes the pair that is the `at`th, and all in it.
+    /// Closes the `at`th pair, and all in it.
     fn close_pair(&mut self, at: usize) {
         self.pairs.truncate(at);
         for run in self.runs.iter_mut().filter(|run| at < run.before.pairs) {
@@ -343,7 +343,7 @@ impl Surroundings {
         }
     }
 
-    /// The length of a mark at `place` that opens or closes an element, or says nothing.
+    /// Reads a mark at `place` that opens or closes an element, or changes nothing, and returns its length.
     fn element(&mut self, place: Place<'_>) -> Seen<usize> {
         Ok(elements::mark_at(place, &self.elements)?.map(|mark| match mark {
             Mark::Opens(end, len) => {
@@ -352,7 +352,7 @@ impl Surroundings {
                 len
             }
             Mark::Closes(at, len) => {
-                // With it, all in it is closed.
+                // All elements in it are closed, too.
                 self.elements.truncate(at);
                 for run in self.runs.iter_mut().filter(|run| at < run.before.elements) {
                     run.behind.element.turn(Enclosed::Open, Enclosed::Closed);
@@ -404,7 +404,7 @@ impl Surroundings {
         self.line = Line { start: next, ..Line::default() };
     }
 
-    /// Ends everything that is open in a paragraph.
+    /// Ends the paragraph, and its open pairs.
     fn end_paragraph(&mut self) {
         self.pairs.clear();
         self.each_behind(|behind| behind.pair.turn(Enclosed::Open, Enclosed::Over));
@@ -412,19 +412,19 @@ impl Surroundings {
 }
 
 impl Line {
-    /// Returns whether anything but calls stands on it: words, or a sign such as the dash of a list.
+    /// Returns whether anything but calls stands on the line: words, or a sign such as the dash of a list.
     pub(super) fn is_taken(&self) -> bool {
         self.words || self.is_begun && !self.has_call
     }
 
-    /// Returns whether it ends as a sentence that goes on: in a letter, a digit or a comma.
+    /// Returns whether the line ends like a sentence that goes on: in a letter, a digit or a comma.
     pub(super) fn is_sentence(&self) -> bool {
         self.last.is_some_and(|c| c.is_alphanumeric() || pairs::is_comma(c))
     }
 }
 
 impl Enclosed {
-    /// Goes on to `to`, if it is `from`.
+    /// Changes the state to `to`, if it is `from`.
     fn turn(&mut self, from: Enclosed, to: Enclosed) {
         if *self == from {
             *self = to;
@@ -433,7 +433,7 @@ impl Enclosed {
 }
 
 impl Layout {
-    /// Returns whether a line that begins in column `indent` is one of code.
+    /// Returns whether a line that begins in column `indent` is code.
     fn is_code_at(&self, indent: usize) -> bool {
         let around = self.shallowest.unwrap_or(0).max(self.item);
         let is_in_scalar = self.scalar.is_some_and(|column| column < indent);
@@ -441,7 +441,8 @@ impl Layout {
             || self.has_words && (self.is_behind_empty || self.is_code) && around + CODE_INDENT <= indent
     }
 
-    /// Returns whether a line that begins in column `indent` stands deeper than the one before it, or than that one's content.
+    /// Returns whether a line that begins in column `indent` stands deeper than the line before it and than the content
+    /// of its list item.
     fn is_deeper(&self, indent: usize) -> bool {
         self.last.is_some_and(|last| last.max(self.item) < indent)
     }

@@ -1,4 +1,4 @@
-//! Runs of calls wait, with the text behind them, until it is decided whether they are made or shown.
+//! Holds runs of calls, with the text behind them, until a decision: they are made, or shown.
 
 use super::surroundings::{Enclosed, begins_string};
 use super::{Piece, Run, Stand, ticks};
@@ -7,7 +7,7 @@ use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
 use crate::verdict::{Acceptance, BesideProse, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
 
-/// The most runs that wait, and the most text that is held for them, in bytes. A run that is undecided by then counts as one
+/// Most runs that wait, and most bytes of text that are held for them. Beyond that, an undecided run counts as one
 /// between words.
 const MAX_RUNS: usize = 16;
 const MAX_HELD: usize = 1 << 16;
@@ -21,7 +21,7 @@ impl Run {
 }
 
 impl Scanner<'_> {
-    /// Ends the run that was begun, with these verdicts, where the marks behind it end.
+    /// Ends the current run, with these verdicts, behind its closing marks.
     pub(in crate::scan) fn end_run(&mut self, verdicts: Vec<(Verdict, Spot)>, out: &mut Vec<Event>) {
         let to = self.at;
         let Some(mut run) = self.standing.run.take() else { return self.take_marks(to, out) };
@@ -35,13 +35,13 @@ impl Scanner<'_> {
         let is_joined = run.before.gap.joins
             && surroundings.runs.last().is_some_and(|last| last.is_marked == run.is_marked);
         let own = std::mem::take(&mut run.own);
-        // `["<|python_tag|>f.call(a=\"x\")"]`: what is escaped stands in a string of data.
+        // `["<|python_tag|>f.call(a=\"x\")"]`: escaped quotes stand in a string of data.
         if run.is_marked && run.told.is_none() && is_in_string(&self.text, run.at.start, to) {
             run.told = Some(Stand::Shown(ShownBy::Pair));
         }
         let own_fence = run.fence;
         if is_joined {
-            // What stands between the two, marks and blanks, is taken into the run.
+            // The marks and blanks between the two become a part of the run.
             let pieces = &mut self.standing.held.pieces;
             while pieces.pop_if(|piece| !matches!(piece, Piece::Run)).is_some() {}
         } else {
@@ -66,7 +66,7 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Marks up to `to` that close what calls before them opened.
+    /// Takes the marks up to `to`, which close those of earlier calls.
     fn take_marks(&mut self, to: usize, out: &mut Vec<Event>) {
         let from = std::mem::replace(&mut self.markup.marks_from, to).min(to);
         let is_fenced = ticks(self.markup.delimiters.iter()).is_some();
@@ -85,7 +85,7 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Holds prose up to `to`: a run waits for what it says.
+    /// Holds the prose up to `to`, which decides about a waiting run.
     pub(in crate::scan) fn hold(&mut self, to: usize, out: &mut Vec<Event>) {
         match self.standing.held.pieces.last_mut() {
             Some(Piece::Prose(at)) => at.end = to,
@@ -96,7 +96,7 @@ impl Scanner<'_> {
         self.tell(false, out);
     }
 
-    /// Lets out the held text, if all of its runs are decided; at the `end`, they are.
+    /// Lets the held text out once all of its runs are decided, at the latest at the `end`.
     pub(in crate::scan) fn tell(&mut self, end: bool, out: &mut Vec<Event>) {
         let surroundings = &mut self.standing.surroundings;
         let Some(first) = surroundings.runs.first() else { return };
@@ -131,7 +131,7 @@ impl Scanner<'_> {
         }
         self.text = text;
         if self.standing.held.is_last_shown() {
-            // What it opened and did not close is open in the text.
+            // The call stays in the text, so its unclosed fences stay open too.
             self.markup.in_fence |= ticks(self.markup.delimiters.iter()).is_some();
             self.markup.delimiters.clear();
         }
@@ -143,11 +143,11 @@ impl Scanner<'_> {
             line if line.is_taken() => BesideProse::Line,
             _ => BesideProse::Above,
         };
-        // An explanation that says the calls again stays text; marks of two dialects around one call do not.
+        // An explanation that repeats the calls stays text; marks of two dialects around one call do not.
         let is_again = !run.verdicts.is_empty()
             && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
         let held = &mut self.standing.held;
-        // What [`Scanner::agree`] tells the runs that come by, whether they come before this one goes out or after.
+        // [`Scanner::agree`] judges the other runs by these, whether they come before this one goes out or after.
         held.doubts.add(&run, stand == Stand::Unsure);
         held.calls.add(&run, stand.is_call());
         let stand = match stand {
@@ -169,7 +169,7 @@ impl Scanner<'_> {
             let number = self.outcome.verdicts.len();
             let verdict = match verdict {
                 Verdict::Accepted(call) if stand == Stand::InCode => {
-                    // Nobody runs code here.
+                    // Nobody runs the code.
                     let (span, reason) = (call.span, Reason::Shape(ShapeError::InCode));
                     Verdict::Refused(Refusal { number: number + 1, ..call.refused(span, text, reason) })
                 }
@@ -192,8 +192,8 @@ impl Scanner<'_> {
         self.outcome.verdicts.push(verdict);
     }
 
-    /// The same call in another dialect, or again behind prose and without marks, is an explanation of it. A list may hold a
-    /// call twice, also one whose elements have less markup than its beginning.
+    /// Returns whether an accepted call only explains an earlier one: in another dialect, or behind prose and without
+    /// marks. A list may hold a call twice, also one whose elements have less markup than its beginning.
     fn is_repeat(&mut self, verdict: &Verdict, spot: &Spot) -> bool {
         match verdict {
             Verdict::Accepted(call) => self.made.has(call, spot, &self.outcome.verdicts),
@@ -201,24 +201,24 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether a run waits that has a call.
+    /// Returns whether a waiting run has a call.
     pub(in crate::scan) fn has_waiting_call(&self) -> bool {
         self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
     }
 
-    /// The last verdict, whether it waits or went out.
+    /// Returns the last verdict, whether it waits or went out.
     pub(in crate::scan) fn last_verdict(&self) -> Option<&Verdict> {
         let waiting = self.standing.surroundings.runs.iter().rev().find_map(|run| run.verdicts.last());
         waiting.map(|(verdict, _)| verdict).or_else(|| self.outcome.verdicts.last())
     }
 
-    /// Decides about the `runs` of one answer together: those between words by those at the edge, those without marks by those
-    /// with marks, and never a part of several that are unsure.
+    /// Decides about the `runs` of one answer together. Runs at the edge decide about those between words, and marked
+    /// runs about unmarked ones; an unsure run makes others unsure.
     fn agree(&self, runs: &[Run], stands: &mut [Stand]) {
         let held = &self.standing.held;
         let mut last = held.last.map(|(stand, _)| stand);
         for (run, stand) in runs.iter().zip(stands.iter_mut()) {
-            // A word joins it to the run before it on its line: it is what that is.
+            // A word joins the run to the one before it on its line, whose decision it shares.
             let line = &run.before.line;
             let follows = line.has_call && line.is_sentence() && run.told.is_none();
             if follows && *stand == Stand::Shown(ShownBy::Sentence) {
@@ -250,8 +250,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns whether the run from `from` to `to` of `text` stands in a string of data, by the quote before its first mark and its
-/// escaped ones.
+/// Returns whether the run from `from` to `to` of `text` stands in a string of data: a quote stands before its first
+/// mark, and escaped ones in it.
 fn is_in_string(text: &str, from: usize, to: usize) -> bool {
     let run = text.get(from..to).unwrap_or("");
     let marks = run.len() - run.trim_start_matches(['[', ' ', '\n']).len();
