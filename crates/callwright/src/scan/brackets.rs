@@ -1,7 +1,7 @@
-//! Where a payload ends: one forward pass over brackets and quotes that can be resumed at any byte.
+//! Finds the end of a payload in one forward pass over brackets and quotes, which can be resumed at any byte.
 //!
-//! It follows strict JSON exactly, and most broken JSON and call expressions well enough. It decides nothing:
-//! whoever asks reads the text up to the place found here, and looks further when that does not settle.
+//! It follows strict JSON exactly, and most broken JSON and call expressions well enough. It decides nothing: the
+//! caller reads the text up to this end, and searches further if that does not settle.
 
 use memchr::memchr2;
 
@@ -11,9 +11,9 @@ use crate::syntax::Incomplete;
 #[derive(Debug)]
 pub(crate) struct BracketMatcher {
     at: usize,
-    /// The brackets that are open, by the byte that opened them.
+    /// The open brackets, each by its byte.
     open: Vec<u8>,
-    /// How many of each sort are open: `(`, `[`, `{`. Surplus closers then cost no search.
+    /// The number of open brackets of each sort: `(`, `[`, `{`. Surplus closers then cost no search.
     counts: [u32; 3],
     quote: Option<Quote>,
     /// The last byte outside strings that is not whitespace.
@@ -23,25 +23,26 @@ pub(crate) struct BracketMatcher {
 #[derive(Clone, Copy, Debug)]
 struct Quote {
     mark: u8,
-    /// `"""`
+    /// The quote is a triple one: `"""`.
     triple: bool,
-    /// A quote stands here that closes the string if what follows it fits; this is how far that was looked for.
+    /// The place of a quote that closes the string if the text behind it fits, and the place up to which that text was
+    /// read.
     closing: Option<(usize, usize)>,
 }
 
 impl BracketMatcher {
-    /// For the payload whose first bracket stands at `from`.
+    /// Returns the matcher of a payload whose first bracket stands at `from`.
     pub(crate) fn new(from: usize) -> BracketMatcher {
         BracketMatcher { at: from, open: Vec::new(), counts: [0; 3], quote: None, before: b'(' }
     }
 
-    /// How far it went.
+    /// Returns the place that the pass has reached.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Goes on from where the last call stopped: the place behind the last bracket of the payload. With `end`, no more text
-    /// will come.
+    /// Continues the pass, and returns the place behind the last bracket of the payload. With `end`, no more text will
+    /// come.
     pub(crate) fn advance(&mut self, bytes: &[u8], end: bool) -> Result<usize, Incomplete> {
         while let Some(&byte) = bytes.get(self.at) {
             if let Some(quote) = self.quote {
@@ -135,7 +136,7 @@ impl BracketMatcher {
         Ok(())
     }
 
-    /// A closer ends the innermost bracket of its sort; one that has no opener is passed over.
+    /// Closes the innermost bracket of the closer's sort; a closer without an opener changes nothing.
     fn close(&mut self, sort_of_closer: usize) {
         if self.counts[sort_of_closer] == 0 {
             return;

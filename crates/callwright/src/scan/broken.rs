@@ -1,4 +1,4 @@
-//! Calls whose marks are broken: where the reader of whole ones fails, or may have read a broken mark into a value.
+//! Judges calls with broken marks, if the reader of whole ones fails or may have read a broken mark into a value.
 
 use std::sync::Arc;
 
@@ -15,36 +15,37 @@ use crate::payload::tagged::End;
 use crate::syntax::{Incomplete, Seen};
 use crate::verdict::{Acceptance, Reason, Verdict};
 
-/// The longest text, in bytes, in which a broken call is looked for: each mark in it is another place where a value may end.
+/// Longest text, in bytes, that is searched for a broken call: each mark in it is another place at which a value may
+/// end.
 const MAX_BROKEN: usize = 1 << 16;
 
-/// No reading, which says nothing against that of whole marks.
+/// The decision of repaired marks without a reading, which leaves that of whole marks as it is.
 const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
 
-/// A call that waits for the end of the text, which tells how its marks are meant.
+/// A call that waits for the end of the text, which decides how its marks are meant.
 #[derive(Debug)]
 pub(super) struct Broken {
     opener: Opener,
     read: Whole,
 }
 
-/// What the reader of whole marks found.
+/// The result of the reader of whole marks.
 #[derive(Debug)]
 enum Whole {
     Nothing,
     Body(Body, End),
 }
 
-/// What repaired marks come to.
+/// The outcome of repairing marks.
 enum Way<'d, R> {
-    /// A payload behind marks in front of it.
+    /// The marks stand in front of a payload, which is to be read.
     Payload(Opener),
-    /// Arguments in marks, and the record of these, where there is a reading.
+    /// The marks hold arguments; the record is that of the marks, if there is a reading.
     Marks(Decision<'d>, Option<R>),
 }
 
 impl Scanner<'_> {
-    /// Judges a body that has ended. Where only the rest of the text tells, it waits for that.
+    /// Judges a body whose end was found, or waits if only the rest of the text decides.
     pub(super) fn judge_marks(
         &mut self,
         opener: Opener,
@@ -67,7 +68,7 @@ impl Scanner<'_> {
             return if end { Flow::On } else { Flow::Wait };
         }
         let judged = self.never_said(&opener, judged, ended.at, None);
-        // It is gone over once more, as text.
+        // The scanner reads it once more, as text.
         if let Judged::Text(_) = judged {
             self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at);
         }
@@ -75,8 +76,8 @@ impl Scanner<'_> {
         Flow::On
     }
 
-    /// What a call's own marks open is refused where it has no reading, and never said: `judged`, or the refusal of all up to `to`,
-    /// where marks of an argument stand. They are of `form`, or of one whose calls begin like it.
+    /// Returns `judged`, or the refusal of all text up to `to` if it has no reading but marks of an argument. A call
+    /// with its own marks is never text. The marks are those of `form`, or of any one whose calls begin like it.
     fn never_said(&self, opener: &Opener, judged: Judged, to: usize, form: Option<&Form>) -> Judged {
         let call = self.text.get(opener.start..to).filter(|call| call.len() <= MAX_BROKEN);
         let is_read = !matches!(judged, Judged::Text(_)) || self.rules.stop.is_cut();
@@ -94,7 +95,8 @@ impl Scanner<'_> {
         self.case(opener, self.text.len()).refused(name, Reason::Unreadable(Vec::new()), at)
     }
 
-    /// Does a call with marks of its own begin in the block of `opener`: `<|channel|>commentary? to=functions.f<|message|>{…}`?
+    /// Returns whether a call with marks of its own begins in the block of `opener`:
+    /// `<|channel|>commentary? to=functions.f<|message|>{…}`.
     fn holds_call(&self, opener: &Opener, ended: End) -> bool {
         let text = self.text.get(..ended.at).filter(|_| self.may_repair()).unwrap_or("");
         let from = opener.item.at + 1;
@@ -105,13 +107,13 @@ impl Scanner<'_> {
         memchr::memchr3_iter(b'<', b'[', b't', inside).any(|at| is_call(look(at)))
     }
 
-    /// Are broken marks looked for, and is there anything left to spend on it?
+    /// Returns whether broken marks may be repaired, and fuel is left for it.
     pub(super) fn may_repair(&self) -> bool {
         !self.rules.is_quotation && !self.work.fuel.is_spent()
     }
 
-    /// Commits what a payload that is no marks came to. What is no call, or one of no tool, may have broken marks in front of
-    /// it.
+    /// Commits the outcome of a payload without marks around its arguments. If it is text, or names no tool, the marks
+    /// in front of it may be broken.
     pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, out: &mut Vec<Event>) {
         let may_be_broken = match &judged {
             Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
@@ -130,7 +132,7 @@ impl Scanner<'_> {
         self.commit(opener, judged, out);
     }
 
-    /// Was a mark behind a declared name taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`?
+    /// Returns whether a mark behind a declared name was taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`.
     fn is_nameless(&self, opener: &Opener, verdicts: &[Verdict]) -> bool {
         let [Verdict::Refused(refusal)] = verdicts else { return false };
         let is_unknown = matches!(refusal.reason, Reason::UnknownTool { .. });
@@ -144,7 +146,8 @@ impl Scanner<'_> {
         self.names.tools().iter().any(|tool| holds(tool.name()))
     }
 
-    /// Returns whether the marks of a call that `judged` is no right one may be broken, or a value of a right one may end elsewhere.
+    /// Returns whether the reader of broken marks must decide: the call is not right by `judged`, or a value of a right
+    /// one may end elsewhere.
     fn is_suspect(&self, opener: &Opener, body: &Body, ended: End, judged: &Judged, end: bool) -> bool {
         let is_within = ended.at - opener.start <= MAX_BROKEN;
         match (judged, body) {
@@ -161,14 +164,14 @@ impl Scanner<'_> {
                 form.is_some_and(|form| walk.goes_on || may_end_elsewhere(form))
             }
             _ if judged.has_call() => false,
-            // Of what was cut, the marks are not there.
+            // A cut call lacks its last marks; they are not broken.
             _ if self.rules.stop.is_cut() => false,
             (Judged::Text(_) | Judged::Unclear, _) if !opener.is_distinct() => false,
             _ => self.records_of(opener, end).map_or(true, |records| !records.is_empty()),
         }
     }
 
-    /// The dialects whose marks `opener` may have, the nearest first.
+    /// Returns the dialects whose marks `opener` may have, the nearest first.
     fn records_of(&self, opener: &Opener, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
         let is_tagged = matches!(opener.item.sort, Sort::Words | Sort::Tagged);
         match opener.formed().filter(|_| is_tagged) {
@@ -180,15 +183,15 @@ impl Scanner<'_> {
         }
     }
 
-    /// The dialect of which a call with broken marks begins at `at`, by what stands in front of it.
+    /// Returns the nearest dialect of a call that begins at `at` with broken marks.
     pub(super) fn broken_record(&self, at: usize, end: bool) -> Seen<Arc<Record>> {
         Ok(self.broken_records(at, end)?.into_iter().next())
     }
 
-    /// The dialects of which one may, the nearest first.
+    /// Returns the dialects of a call that may begin at `at` with broken marks, the nearest first.
     fn broken_records(&self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
         let rest = self.text.get(at..).filter(|_| self.may_repair()).unwrap_or("");
-        // Of what was cut, the marks are not there.
+        // A cut call lacks its last marks; they are not broken.
         if self.rules.stop.is_cut() || !self.rules.dialects.may_break_at(rest) {
             return Ok(Vec::new());
         }
@@ -200,7 +203,7 @@ impl Scanner<'_> {
                 continue;
             }
             if let Some(nearness) = begins(rest, record, tools, end, &self.work.fuel)?
-                // In front of a payload, whole ones need no repair.
+                // Whole marks in front of a payload need no repair.
                 && !(nearness.is_whole() && record.form().is_none())
             {
                 // The calls of one section are of one dialect.
@@ -212,14 +215,14 @@ impl Scanner<'_> {
         Ok(near.into_iter().map(|(_, record)| Arc::clone(record)).collect())
     }
 
-    /// Where the marks of the call begin, behind those of the section.
+    /// Returns the place at which the marks of the call begin, behind those of the section.
     fn call_start(&self, opener: &Opener) -> usize {
         let name = opener.item.name.map_or(opener.item.at, |name| name.start as usize);
         let head = self.text.get(opener.start..name).unwrap_or("");
         opener.start + head.rfind('<').unwrap_or(0)
     }
 
-    /// Begins a call of the dialect of `record` at `at`, where its broken marks begin.
+    /// Begins a call of the dialect of `record` at `at`, with its broken marks.
     pub(super) fn begin_broken(&mut self, at: usize, record: Arc<Record>) {
         let item = Sort::Tagged.of(Span::at(at), at);
         let opener = Opener::bare(at, item, record);
@@ -227,7 +230,7 @@ impl Scanner<'_> {
         self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Nothing }));
     }
 
-    /// Looks at a call with broken marks once the text is over.
+    /// Decides about a call with broken marks at the end of the text.
     pub(super) fn broken(&mut self, broken: Box<Broken>, end: bool, out: &mut Vec<Event>) -> Flow {
         if !end {
             self.mode = Mode::Broken(broken);
@@ -256,7 +259,7 @@ impl Scanner<'_> {
             }
             Way::Marks(decision, record) => (decision, record),
         };
-        // Marks that need no repair stay what they were taken for, and so does a call that their repair leaves as it is.
+        // The reading by whole marks stands if no mark needs a repair, or if the repair leaves the call as it is.
         let decision = match (decision, accepted) {
             (Decision::Calls { calls, repaired, .. }, Some(arguments))
                 if repaired.is_empty() || calls.first().is_some_and(|(_, own)| own == arguments) =>
@@ -289,8 +292,8 @@ impl Scanner<'_> {
         Flow::On
     }
 
-    /// The dialects whose marks the call of `opener` may have, the nearest first; none where no more may be spent. It `is_read` by
-    /// whole marks, or not.
+    /// Returns the dialects whose marks the call of `opener` may have, the nearest first; empty once the fuel is spent.
+    /// `is_read` says whether whole marks gave a body.
     fn nearest_records(&self, opener: &Opener, is_read: bool, is_accepted: bool) -> Vec<Arc<Record>> {
         let from = opener.start;
         if MAX_BROKEN < self.text.len() - from || !self.may_repair() {
@@ -310,7 +313,7 @@ impl Scanner<'_> {
         records
     }
 
-    /// The reading of the call of `opener` in the marks of the first of `records` of which there is one.
+    /// Reads the call of `opener` in the marks of the first of `records` that gives a reading.
     fn repaired_marks<'r>(
         &self,
         opener: &Opener,
@@ -333,7 +336,7 @@ impl Scanner<'_> {
             let trim = if is_read { opener.record.trim } else { record.trim };
             let read_from = |from: usize| marks::read((&self.text, from), form, trim, tools, is_inside, fuel);
             decision = read_from(from);
-            // What stands before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
+            // The text before the call may be marks of no dialect: `<｜DSMLnfunction_calls>`.
             if is_read
                 && matches!(decision, Decision::Nothing { .. })
                 && let inner @ (Decision::Calls { .. } | Decision::Ambiguous { .. }) =
@@ -350,7 +353,8 @@ impl Scanner<'_> {
 }
 
 impl Case<'_, '_> {
-    /// One call that was read by its whole marks, through which no way is likely. It is refused up to the last one of them.
+    /// Refuses one call that was read by its whole marks, as no way through them is likely. The refusal reaches up to
+    /// the last one of them.
     fn unlikely(&self, own: Judged, extent: usize) -> Judged {
         let Judged::Calls(verdicts, end) = &own else { return own };
         let at = Span::new(self.opener.item.at, extent.max(*end));
@@ -362,7 +366,7 @@ impl Case<'_, '_> {
         }
     }
 
-    /// What broken marks come to; `None` where they have no reading.
+    /// Returns the outcome of a `decision` about broken marks; `None` if they have no reading.
     fn repaired(&self, decision: Decision<'_>) -> Option<Judged> {
         let at = self.opener.start;
         match decision {

@@ -1,4 +1,4 @@
-//! Behind a payload: its markup is closed, and its verdict goes out.
+//! Closes the markup behind a payload, and lets its verdict out.
 
 use std::borrow::Cow;
 
@@ -40,8 +40,8 @@ impl Scanner<'_> {
         flow
     }
 
-    /// The place behind the broken mark at `at` that closes the last call. An argument there, which that call lacks, has it
-    /// refused.
+    /// Returns the place behind the broken mark at `at` that closes the last call. An argument there that the call
+    /// lacks has the call refused.
     fn goes_on_at(&mut self, at: usize, end: bool) -> Seen<usize> {
         if let Some(torn) = self.torn_closer(at, end)? {
             tail::close_tag(&mut self.markup.delimiters);
@@ -56,10 +56,11 @@ impl Scanner<'_> {
         Ok(behind)
     }
 
-    /// The key of an argument that stands at `at`, behind the last call and what closes it: of one that the call lacks,
-    /// `{"a": 1}, "b": 2}`, `f(a=1), b=2)`, or the first one of an object that is no call by itself, `{"a": 1}, {"a": 2}`; behind
-    /// brackets that were repaired, any text in quotes, `f(a=['b'), 'c'])`. Of an object in a comment,
-    /// `{"name": "f", …} // {"name": "f", …}`, also the place behind that. Which one is meant nobody can say.
+    /// Returns the key of an argument at `at`, behind the last call and the marks that close it. The call lacks this
+    /// argument, `{"a": 1}, "b": 2}`, `f(a=1), b=2)`, or it is the first one of an object that is not a call by itself,
+    /// `{"a": 1}, {"a": 2}`. Behind repaired brackets, it is any text in quotes, `f(a=['b'), 'c'])`. For an object in a
+    /// comment, `{"name": "f", …} // {"name": "f", …}`, the place behind that comes with the key. Nobody can say which
+    /// one is meant.
     fn beside(&self, at: usize, end: bool) -> Seen<(String, Option<usize>)> {
         let (Some(Verdict::Accepted(call)), Some(record)) = (self.markup.pending.last(), &self.markup.inside)
         else {
@@ -80,7 +81,7 @@ impl Scanner<'_> {
         let is_torn = from.len() == rest.len()
             && self.text[at..begin].bytes().all(|byte| byte == b' ')
             && call.repairs.iter().any(is_bracket);
-        // A word alone may begin what is said next.
+        // A word alone may begin the next sentence.
         let is_adjacent = before.ends_with([')', '}', ']']) && before.len() == begin;
         let is_listed = before.ends_with(',') || is_adjacent;
         let may_be_word = remark.is_none() && object.is_none() && (is_listed || before.ends_with(')'));
@@ -123,8 +124,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// The place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`. That it is repaired is
-    /// noted, where that may be done.
+    /// Returns the place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`.
+    /// The call notes the repair; `None` if the policy forbids it.
     fn torn_closer(&mut self, at: usize, end: bool) -> Seen<usize> {
         let next = at + blanks(&self.text, at, usize::MAX);
         let is_open = self.markup.delimiters.contains(&Delimiter::Tag);
@@ -133,7 +134,7 @@ impl Scanner<'_> {
         if !self.text.as_bytes().get(next).is_some_and(may_close) {
             return Ok(None);
         }
-        // `</tool_call>⏎<|tool_call|>`: what begins the next call in any dialect is no closer.
+        // `</tool_call>⏎<|tool_call|>`: a mark that begins the next call in any dialect is not a closer.
         if self.rules.dialects.begins_opener(&self.text, next, end)? {
             return Ok(None);
         }
@@ -177,7 +178,7 @@ impl Scanner<'_> {
         self.end_run(spotted, out);
     }
 
-    /// The spot of the last call, in a dialect whose marks stand for nothing else, if it `is_marked`.
+    /// Returns the spot of the last call. If it `is_marked`, its dialect has marks that stand for nothing else.
     pub(super) fn last_spot(&self, dialect: Cow<'static, str>, is_marked: bool) -> Spot {
         Spot { dialect, is_marked, block: self.standing.block, group: self.markup.group }
     }
@@ -187,7 +188,8 @@ impl Scanner<'_> {
     }
 }
 
-/// The length of the comment that `rest` begins with, up to what closes the call on its line. The end of the text ends it, too.
+/// Returns the length of the comment at the head of `rest`, up to a mark on its line that closes the call. The end of
+/// the text ends it, too.
 fn comment_end(rest: &str, end: bool) -> Seen<usize> {
     let len = match comment(rest.as_bytes()) {
         Err(Incomplete) if end => Some(rest.len()),
@@ -196,5 +198,5 @@ fn comment_end(rest: &str, end: bool) -> Seen<usize> {
     Ok(len.map(|len| rest.get(..len).and_then(|inside| inside.find("</")).unwrap_or(len)))
 }
 
-/// The longest name of an argument behind a call, in bytes.
+/// Longest name of an argument behind a call, in bytes.
 const MAX_KEY: usize = 64;

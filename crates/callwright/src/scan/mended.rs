@@ -1,4 +1,4 @@
-//! Marks in front of a payload that are not as they should be: the payload is read as if they were.
+//! Repairs broken marks in front of a payload, which is then read as if they were whole.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::syntax::{Seen, blanks};
 use crate::tools::Tool;
 
 impl Scanner<'_> {
-    /// The opener at `at` whose marks are broken, as they are known up to `to`: `<tool_cal>⏎{`.
+    /// Returns the opener at `at` whose marks are broken, by the text up to `to`: `<tool_cal>⏎{`.
     pub(super) fn mended(&self, at: usize, to: usize, end: bool) -> Seen<Opener> {
         let tools = self.names.tools();
         let text = self.text.get(at..to).filter(|_| !self.rules.stop.is_cut() && self.may_repair());

@@ -1,4 +1,4 @@
-//! The marks of one call's own: those that end it, and those that begin another one like it.
+//! Finds a call's own marks: those that end it, and those that begin another one like it.
 //!
 //! No repaired text continues over them.
 
@@ -7,17 +7,18 @@ use crate::syntax::{Incomplete, Text, marks};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
-    /// The marks that end a call of its dialect, and those of the list that it stands in.
+    /// Returns the marks that end a call of its dialect, and those of the list around it.
     pub(super) fn dialect_closers(&self) -> impl Iterator<Item = &Text> + Clone {
         self.record.closers().chain(self.dialect.closers())
     }
 
-    /// The marks that end what it begins, its own and those of the list that it stands in, and its fence.
+    /// Returns the marks that end the call: its own, those of the list around it, and its fence.
     pub(super) fn closers(&self) -> impl Iterator<Item = &str> + Clone {
         self.dialect_closers().map(|mark| &**mark).chain(self.is_fenced().then_some("\n```"))
     }
 
-    /// The mark in `text` that its call begins with, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty where that may stand in any text.
+    /// Returns the mark in `text` that begins the call, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty if that may stand in
+    /// any text.
     pub(super) fn opener<'t>(&self, text: &'t str) -> &'t str {
         const LEAST: usize = 3;
         let name = self.item.name.map_or(self.item.at, |name| name.start as usize);
@@ -25,7 +26,7 @@ impl Opener {
         if opener.len() < LEAST { "" } else { opener }
     }
 
-    /// Does the mark that its call begins with stand at `at` once more? One in quotes is spoken of.
+    /// Returns whether the mark that begins the call stands at `at` once more. In quotes, it is only a mention.
     pub(super) fn is_begun_again(&self, text: &str, at: usize) -> bool {
         let opener = self.opener(text);
         let rest = text.get(at..).unwrap_or("");

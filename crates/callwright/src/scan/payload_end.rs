@@ -1,4 +1,4 @@
-//! The end of a payload, and what is decided there.
+//! Finds the end of a payload, and decides about the payload there.
 
 use callwright_json::strict_end;
 
@@ -15,11 +15,11 @@ use crate::payload::is_json_up_to;
 use crate::payload::tagged::{End, Ending};
 use crate::syntax::{Incomplete, Seen, marks};
 
-/// The most marks that wait for being closed.
+/// Most marks that wait for their closers.
 const MAX_DELIMITERS: usize = 64;
 
 impl<'a> Scanner<'a> {
-    /// Looks for the end of a payload, and decides there if it can.
+    /// Searches for the end of a payload, and decides there if it can.
     pub(super) fn payload(
         &mut self,
         opener: Opener,
@@ -57,8 +57,8 @@ impl<'a> Scanner<'a> {
         Flow::On
     }
 
-    /// Judges a payload whose brackets are balanced at `at`, up to the place behind its surplus closers; none where a string
-    /// goes on that seemed to end: `{"a": "say "}" now"}`.
+    /// Judges a payload whose brackets are balanced at `at`, up to the place behind its surplus closers. Returns `None`
+    /// if a string goes on that seemed to end: `{"a": "say "}" now"}`.
     fn judge_ended(&mut self, opener: &Opener, at: usize, end: bool) -> Seen<(Judged, usize)> {
         const MAX_SURPLUS: usize = 64;
         const MAX_BLANK: usize = 64;
@@ -72,7 +72,7 @@ impl<'a> Scanner<'a> {
         if surplus + blank == behind.len() && blank < MAX_BLANK && !end {
             return Err(Incomplete);
         }
-        // What stands behind the value may be the string's that seemed to end in it.
+        // The text behind the value may belong to a string that seemed to end in it.
         let same_line =
             !behind[surplus..].iter().take_while(|b| b.is_ascii_whitespace()).any(|&b| b == b'\n');
         let goes_on = match next {
@@ -81,14 +81,14 @@ impl<'a> Scanner<'a> {
                 !delimiters.any(|g| matches!(g, Delimiter::Quote(_)))
             }
             Some(b) if opener.record.anchor == Anchor::Distinct && same_line => {
-                // Behind the arguments of a call alone the mark follows that ends it.
+                // Behind arguments that stand alone, the mark follows that ends the call.
                 let is_alone = opener.item.sort == Sort::Named && opener.closers().next().is_some();
                 b.is_ascii_alphanumeric() || is_alone && b"{(,:;/#*-+".contains(&b)
             }
             _ => false,
         };
-        // An argument list that is balanced ends there, whatever is wrong inside. Only not before a quote: the
-        // string goes on that seemed to end, `f(a="g("x")")`.
+        // A balanced argument list ends there, whatever is wrong inside. Only before a quote does a string go on that
+        // seemed to end: `f(a="g("x")")`.
         let last = opener.item.sort == Sort::Call;
         let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
         let rest = self.text.get(at..).unwrap_or("");
@@ -101,12 +101,12 @@ impl<'a> Scanner<'a> {
         let goes_on = if last { is_in_string } else { goes_on };
         let limit = at + surplus;
         let may_be_sibling = self.is_told_by_siblings(opener);
-        // Words behind it would make it one of a sentence.
+        // Words behind it would make it a part of a sentence.
         if may_be_sibling && last && self.goes_on(opener) && rest.trim_start_matches(' ').is_empty() && !end {
             return Err(Incomplete);
         }
         if goes_on && !(last && may_be_sibling) {
-            // Words may stand behind what is right, or a quote that is none of JSON's: `[ARGS]{"a": 1} is a call.`
+            // Words may stand behind a right payload, or a quote that JSON does not have: `[ARGS]{"a": 1} is a call.`
             let is_right = next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'')
                 && strict_end(&self.text, opener.item.at) == Ok(at);
             return Ok(is_right.then_some((Judged::Unclear, limit)));
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         Ok(Some((judged, limit)))
     }
 
-    /// May `opener` begin a call of a tool that nobody declared, which only those beside it make one?
+    /// Returns whether `opener` may begin a call of an undeclared tool, which only the calls beside it make one.
     fn is_told_by_siblings(&self, opener: &Opener) -> bool {
         !opener.is_distinct()
             && match opener.item.sort {
@@ -132,14 +132,14 @@ impl<'a> Scanner<'a> {
             }
     }
 
-    /// Looks for the end of a body, and decides there.
+    /// Searches for the end of a body, and decides there.
     pub(super) fn body(&mut self, opener: Opener, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
         let reach = self.reached();
         let is_over = reach < self.text.len();
         let mut ended = body.advance(&self.text[..reach], &opener, &self.names, end && !is_over).ok();
         if ended.is_none() && is_over {
             ended = match body.has_arguments() {
-                // It is a call: its end is looked for however far that is.
+                // It is a call, so the search for its end has no limit.
                 true => {
                     self.work.reach = usize::MAX;
                     body.advance(&self.text, &opener, &self.names, end).ok()
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
                 false => body.advance(&self.text[..reach], &opener, &self.names, true).ok(),
             };
         }
-        // It was gone over up to the end, and may have ended before that.
+        // The whole text was read, though the body may have ended before that.
         if let (Body::Relaxed(_) | Body::Tags(_), Some(End { ending: Ending::Cut, .. })) = (&body, ended) {
             self.work.bytes_skipped += reach - opener.item.at;
         }
@@ -175,7 +175,7 @@ impl<'a> Scanner<'a> {
         Flow::On
     }
 
-    /// All the text is there that the payload may be in: reads up to the dialect's closing mark, else up to the end.
+    /// Decides about a payload once all of its text is there: up to the dialect's closing mark, else up to the end.
     pub(super) fn decide_last(&mut self, opener: Opener, seen: Option<usize>, out: &mut Vec<Event>) {
         let from = opener.item.at;
         let reach = self.reached();
@@ -183,7 +183,7 @@ impl<'a> Scanner<'a> {
         self.work.bytes_skipped += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
         let limits = close.into_iter().chain(is_far.then_some(reach));
-        // `[{"a": "x}]`: with the bracket of the list behind it, nothing would say where the string ends.
+        // `[{"a": "x}]`: with the bracket of the list in it, the payload would not show the end of the string.
         let is_listed = opener
             .delimiters
             .iter()
@@ -195,7 +195,7 @@ impl<'a> Scanner<'a> {
         };
         let limits: Vec<usize> = limits.flat_map(|limit| [Some(limit), inside(limit)]).flatten().collect();
         for limit in limits {
-            // Before the bracket of the list, with which the answer ends, the answer ends as well: `[f(to=['a']`.
+            // If the answer ends with the bracket of the list, it ends before that bracket as well: `[f(to=['a']`.
             let behind = self.text.get(limit..).unwrap_or("").trim_end();
             self.markup.ends_in_list = behind == "]" && reach == self.text.len();
             let judged = self.judge(&opener, limit, None, false);
@@ -211,21 +211,22 @@ impl<'a> Scanner<'a> {
         self.commit_payload(opener, judged, out);
     }
 
-    /// Does more of what its own marks hold stand behind arguments that end at `end`, in front of the mark that ends them?
+    /// Returns whether more text of the call stands behind its arguments, between `end` and its closing mark at
+    /// `close`.
     fn is_left(&self, opener: &Opener, end: usize, close: usize) -> bool {
         let rest = self.text.get(end..close).unwrap_or("");
-        // On the next line only what goes on in an object: `}⏎], "b": 2}`.
+        // On the next line, only the rest of an object counts: `}⏎], "b": 2}`.
         let next = rest.trim_start();
         if rest[..rest.len() - next.len()].contains('\n') && !next.starts_with([',', ':', ']', '}']) {
             return false;
         }
         let rest = next.trim_end();
-        // `{"a": 1}{"a": 1}`: the same once more says no more.
+        // `{"a": 1}{"a": 1}`: the same text once more adds nothing.
         let is_again = self.text.get(opener.item.at..end) == Some(rest);
         opener.item.sort == Sort::Named && !is_again && rest.contains(char::is_alphanumeric)
     }
 
-    /// The place up to which there is text and the end of the payload is looked for.
+    /// Returns the place up to which the search for the end of a payload reads the text.
     pub(super) fn reached(&self) -> usize {
         let mut reach = self.work.reach.min(self.text.len());
         while !self.text.is_char_boundary(reach) {
@@ -288,14 +289,14 @@ impl<'a> Scanner<'a> {
                 if self.standing.run.is_none() {
                     self.standing.run = Some(self.run(&opener));
                 }
-                // Behind tags for arguments, what is left of a broken call may still come.
+                // Behind tags for arguments, the rest of a broken call may still come.
                 if opener.item.sort == Sort::Tagged
                     && opener.formed().and_then(|record| record.form()).is_some_and(Form::is_of_elements)
                 {
                     tail::close_at(&self.text, end, &mut opener.delimiters);
                 }
                 self.markup.delimiters.append(&mut opener.delimiters);
-                // Of marks that are never closed, the last ones count.
+                // Among marks that are never closed, the last ones count.
                 self.markup.delimiters.drain(..self.markup.delimiters.len().saturating_sub(MAX_DELIMITERS));
                 self.markup.inside = Some(opener.dialect);
                 self.markup.pending.extend(verdicts);
@@ -314,7 +315,7 @@ impl<'a> Scanner<'a> {
                 if opener.is_fenced() {
                     self.markup.in_fence = !self.markup.in_fence;
                 }
-                // Behind its first character, which in words may be any.
+                // The text ends behind its first character, which may be any in words.
                 let next = || self.text.get(opener.item.at..).and_then(|rest| rest.chars().next());
                 let end = end.unwrap_or_else(|| opener.item.at + next().map_or(0, char::len_utf8));
                 let end = end.min(self.text.len());
@@ -328,17 +329,17 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where a tool's name follows the marks of `opener`, which led to no reading up to `end`, if one does. What they hold is a
-    /// call that is refused, and nothing that is said.
+    /// Returns the place of a tool's name right behind the marks of `opener`, which gave no reading up to `end`. Such
+    /// marks hold a refused call rather than text.
     fn unread_at(&self, opener: &Opener, end: Option<usize>) -> Option<usize> {
         let at = opener.item.name.map_or(opener.item.at, |name| name.start as usize);
         let may_be_words = match opener.item.sort {
             Sort::Block => true,
-            // In front of them, or behind them, it is explained what a call looks like.
+            // Beside text or calls, the words explain the form of a call.
             Sort::Words => !self.outcome.text.is_empty() || self.has_calls(),
             _ => false,
         };
-        // No more is there for sure, however the text arrives.
+        // Only so much text is there for sure, however it arrives.
         let end = end.unwrap_or(match opener.item.sort {
             Sort::Tagged => opener.item.at + 1,
             _ => at + MAX_OPENER,
@@ -363,7 +364,8 @@ mod tests {
 
     const TOOLS: &str = r#"[{"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}]"#;
 
-    /// Payloads that nothing closes are open up to the end of the text: their ends are not looked for that far each time.
+    /// Payloads that nothing closes are open up to the end of the text, but the search for their ends does not go that
+    /// far each time.
     #[test]
     fn what_is_read_again_grows_with_the_text_alone() {
         const LEN: usize = 1 << 18;
