@@ -1,16 +1,17 @@
-//! Bare texts among the arguments of a call expression: `f(city=Paris)` means the text, `f(city=cities[0])` does not.
+//! Finds bare texts among the arguments of a call expression: `f(city=Paris)` means the text, `f(city=cities[0])` does
+//! not.
 //!
-//! In go the repairs of a reading, which say where quotes were missing; out come the texts without them. An expression
-//! is no literal: nobody knows its value. Of several words nobody knows where they end.
+//! The repairs of a reading go in, which show the missing quotes; the texts without quotes come out. An expression is
+//! not a literal: nobody knows its value. Nobody knows the end of several words.
 
 use callwright_json::{Guide as _, Place, Repair, RepairKind};
 
 use crate::payload::value::place_of;
 use crate::tools::Tool;
 
-/// So much of a text is looked at for what gives a variable its value, in bytes: its end.
+/// Most bytes at the end of a text that are searched for the assignment to a variable.
 const MAX_BACK: usize = 4096;
-/// How far the quote is looked for before which something stands: `root + "/data"`, in bytes.
+/// Most bytes that are searched for the quote behind the head of an expression: `root + "/data"`.
 const MAX_BEGINNING: usize = 1024;
 
 /// A text without quotes.
@@ -19,7 +20,7 @@ pub(super) struct Bare<'t> {
     text: &'t str,
 }
 
-/// The bare texts that `repairs` of an argument list in `text` put quotes around.
+/// Returns the bare texts that `repairs` of an argument list in `text` put quotes around.
 pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
     let mut found = Vec::new();
     let mut opened: Option<usize> = None;
@@ -45,13 +46,13 @@ pub(super) fn values<'t>(text: &'t str, repairs: &[Repair]) -> Vec<Bare<'t>> {
 }
 
 impl Bare<'_> {
-    /// Whether it is a variable that has its value from `before`.
+    /// Returns whether the text is a variable that has its value from `before`.
     pub(super) fn is_variable(&self, before: &str) -> bool {
         binds(before, self.text.trim())
     }
 
-    /// Whether it is more than one word, and none of the texts that `tool` has to choose from: an expression, several arguments, or
-    /// words whose end nothing tells.
+    /// Returns whether the text is more than one word, and not one of the choices of `tool`: an expression, several
+    /// arguments, or words without a clear end.
     pub(super) fn is_expression(&self, tool: &Tool) -> bool {
         let text = self.text.trim();
         let is_formatted = matches!(text.as_bytes(), [b'f' | b'F' | b'b', b'"' | b'\'', ..]);
@@ -63,7 +64,7 @@ impl Bare<'_> {
     }
 }
 
-/// Does `before` give `word` a value: `word = …` at the beginning of a line, `for word in …`?
+/// Returns whether `before` gives `word` a value: `word = …` at the beginning of a line, `for word in …`.
 fn binds(before: &str, word: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     if word.is_empty() || !word.chars().all(is_name) || word.starts_with(|c: char| c.is_ascii_digit()) {

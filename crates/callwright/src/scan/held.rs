@@ -1,7 +1,7 @@
-//! How long text is held: what is no marker waits no longer than the longest marker does to be told from text.
+//! Tests the holding of text: prose waits no longer than the longest marker does to be told from text.
 //!
-//! What a scanner is in when it holds something is said by its state, not by the text: a payload, a body, the lead of a
-//! call behind its first marker, or the markup behind a call may be held longer, as they are on their way to a verdict.
+//! The scanner's state, not the text, says what the scanner reads. On its way to a verdict, more may be held longer: a
+//! payload, a body, the lead of a call behind its first marker, the markup behind a call.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -22,7 +22,7 @@ const TOOLS: &str = r#"[
     {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
 ]"#;
 
-/// What texts are made of.
+/// The pieces of generated texts.
 #[derive(Deserialize)]
 struct Pieces {
     prose: Vec<String>,
@@ -30,7 +30,7 @@ struct Pieces {
     unicode: Vec<String>,
 }
 
-/// How long the longest marker is, in the widest spelling.
+/// Returns the length of the longest marker, in the widest spelling.
 fn longest_marker() -> usize {
     let wide = |mark: &str| mark.len() + 2 * mark.matches(['|', '_']).count();
     let marks = dialect::marks_of_all();
@@ -38,13 +38,14 @@ fn longest_marker() -> usize {
     marks.iter().map(|mark| wide(mark)).chain(ends).max().unwrap()
 }
 
-/// How long a word may be that holds a name: where one begins decides whether a call may, so it is held to its end.
+/// Returns the length of the longest word that may hold a name. Such a word is held to its end, as its beginning
+/// decides whether a call may begin.
 fn longest_word(tool_set: &ToolSet) -> usize {
     let names = Names::new(tool_set);
     (1..).take_while(|len| names.may_hold(&"x".repeat(*len))).count()
 }
 
-/// What of the text is held and may yet turn out to be plain text; `None` where a call, a block or its markup was begun.
+/// Returns the held text that may yet turn out to be plain text; `None` once a call, a block or its markup was begun.
 fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
     let is_begun = match &scanner.mode {
         Mode::Payload(..) | Mode::Body(..) | Mode::Broken(_) | Mode::Undecided(..) | Mode::Over => true,
@@ -52,7 +53,7 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
             thinking.marked.is_some() || has_attributes(&scanner.text, thinking.searched)
         }
         Mode::Quoted(_) => false,
-        // What a call opened is closed behind it.
+        // Marks that a call opened are closed behind it.
         Mode::Tail(_) | Mode::Prose if !scanner.markup.delimiters.is_empty() => true,
         Mode::Tail(_) => false,
         Mode::Prose => is_lead_begun(scanner),
@@ -60,7 +61,8 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
     (!is_begun).then(|| &scanner.text[scanner.at..])
 }
 
-/// Was a marker passed in front of what may become a call, or is it one with attributes: `<invoke name="`?
+/// Returns whether a marker was passed in front of what may become a call, or one with attributes begins:
+/// `<invoke name="`.
 fn is_lead_begun(scanner: &Scanner<'_>) -> bool {
     let (text, at) = (&*scanner.text, scanner.at);
     let mut leading = OpenerParser::new(text, at, scanner.place(scanner.begins_line(at), false));
@@ -69,18 +71,19 @@ fn is_lead_begun(scanner: &Scanner<'_>) -> bool {
     waits && (leading.is_begun() || has_opener || has_attributes(text, at))
 }
 
-/// Does a tag with more than a word begin at `at`?
+/// Returns whether a tag with more than a word begins at `at`.
 fn has_attributes(text: &str, at: usize) -> bool {
     tag_at(text, at) != Ok(None) && text[at..].contains([' ', '\n', '='])
 }
 
-/// In letters, as marks are compared. A run of white space is one: it goes out with what follows it, however long it is.
+/// Returns the length in letters, as marks are compared. White space of any length counts as one, as it goes out with
+/// the text behind it.
 fn len_of(text: &str) -> usize {
     let words: usize = text.split_ascii_whitespace().map(|word| word.chars().count()).sum();
     words + text.split_ascii_whitespace().count()
 }
 
-/// The beginnings of all markers, which never become whole, and markers that are.
+/// Generates the beginnings of all markers, which never become whole, and whole markers.
 fn near_markers() -> impl Strategy<Value = String> {
     let marks = dialect::marks_of_all();
     let wide = any::<bool>();

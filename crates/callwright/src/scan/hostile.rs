@@ -1,4 +1,4 @@
-//! Hostile answers: what is broken in them is read with the fuel that there is, whatever they are made of.
+//! Tests hostile answers: their broken parts are read with the fuel that there is, whatever they are made of.
 
 use super::state::FUEL_PER_BYTE;
 use super::{Scanner, Work};
@@ -29,7 +29,7 @@ impl Random {
         (self.0 >> 33) as usize % n.max(1)
     }
 
-    /// A part of one of `texts`, from any letter to any other.
+    /// Returns a part of one of `texts`, from any letter to any other.
     fn part(&mut self, texts: &[String]) -> String {
         let text: Vec<char> = texts[self.below(texts.len())].chars().collect();
         let from = if self.below(2) == 0 { 0 } else { self.below(text.len()) };
@@ -38,7 +38,8 @@ impl Random {
         text.iter().skip(from).take(len).collect()
     }
 
-    /// What is said over and over: a part of a call, or of two, perhaps with signs in it that do not belong there.
+    /// Returns the text that an answer repeats: a part of a call, or of two, perhaps with signs that do not belong
+    /// there.
     fn unit(&mut self, texts: &[String]) -> String {
         let mut unit = self.part(texts);
         for _ in 0..self.below(3) {
@@ -53,7 +54,8 @@ impl Random {
     }
 }
 
-/// What reading so many answers of `len` bytes takes for each byte of them, beyond what is free: the most, and of which one.
+/// Reads `n` answers of `len` bytes. Returns the most work for each byte that one of them takes beyond the free work,
+/// and the form of that answer.
 fn dearest(seed: u64, n: usize, len: usize) -> (usize, String) {
     let tools = ToolSet::from_json(TOOLS).unwrap();
     let calls = [("f", r#"{"a": "x", "b": 7}"#), ("send", r#"{"to": ["x", "y"], "deep": {"z": 1}}"#)];
@@ -71,7 +73,7 @@ fn dearest(seed: u64, n: usize, len: usize) -> (usize, String) {
         scanner.text = text.as_str().into();
         scanner.end(&mut Vec::new());
         let Work { fuel, fuelled, bytes_read, bytes_skipped, .. } = &scanner.work;
-        // What is left of it may be less than nothing.
+        // The fuel that is left may be less than nothing.
         let beyond_free = i64::try_from(FUEL_PER_BYTE * fuelled).unwrap() - fuel.left();
         let spent = usize::try_from(beyond_free).unwrap_or(0);
         let of_each = (spent + bytes_read + bytes_skipped) / text.len();
@@ -82,12 +84,12 @@ fn dearest(seed: u64, n: usize, len: usize) -> (usize, String) {
     dearest
 }
 
-/// Units of fuel, and bytes that are gone over again, for each byte of an answer.
+/// Most work for each byte of an answer: units of fuel, and bytes that are read again.
 const MOST: usize = 192;
 
 #[test]
 fn hostile_answers_take_work_in_proportion() {
-    // With the first seed was worked; the second one only judges.
+    // The first seed served for tuning; the second one only judges.
     for seed in [1, 1001] {
         let (of_each, shape) = dearest(seed, 48, 1 << 14);
         assert!(of_each <= MOST, "{of_each} for each byte: {shape}");

@@ -1,8 +1,8 @@
-//! Calls that are made again. The same call in another dialect, or again behind prose and without marks, is an explanation of
-//! the first one; a list may hold a call twice, and what a model marks as a call again it makes again.
+//! Recognises repeated calls. The same call in another dialect, or again behind prose and without marks, explains the
+//! first one. A list may hold a call twice, and a call that the model marks again is made again.
 //!
-//! Arguments are compared only where a tool was called at two places: what is compared has to be spelt alike first,
-//! which costs more than reading it.
+//! Arguments are compared only if a tool was called at two places: they have to be spelt alike first, which costs more
+//! than reading them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ pub(super) struct Spot {
     pub(super) dialect: Cow<'static, str>,
     /// The dialect has marks that stand for nothing else.
     pub(super) is_marked: bool,
-    /// Prose stood between calls before it so often.
+    /// The number of times that prose stood between calls before it.
     pub(super) block: usize,
-    /// The markup around calls was closed altogether so often before it.
+    /// The number of times that all markup around calls was closed before it.
     pub(super) group: usize,
 }
 
@@ -29,7 +29,8 @@ impl Spot {
         self.dialect == other.dialect && (self.is_marked || self.block == other.block)
     }
 
-    /// Returns whether the two stand in one list. One whose elements have less markup than its beginning has them in two dialects.
+    /// Returns whether the two stand in one list. A list whose elements have less markup than its beginning has them in
+    /// two dialects.
     fn is_beside(&self, other: &Spot) -> bool {
         self.is_alike(other) || self.block == other.block && self.group == other.group
     }
@@ -38,7 +39,7 @@ impl Spot {
 /// The accepted calls so far.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    /// By their tools, of which most answers call one or two.
+    /// The calls of each tool; most answers call one or two.
     tools: Vec<Calls>,
 }
 
@@ -46,23 +47,23 @@ pub(super) struct Made {
 #[derive(Debug)]
 struct Calls {
     name: String,
-    /// The spot of all of them, as long as they share one.
+    /// The spot that all of the calls share, as long as they do.
     only: Option<Spot>,
-    /// The calls that were not compared with others yet: the number of each one's verdict, and its place.
+    /// The calls that were not compared with others yet: the number of each one's verdict, and its spot.
     fresh: Vec<(usize, Spot)>,
-    /// The other calls by their arguments: where the first one with these stands.
+    /// The other calls by their arguments, each with the spot of the first one.
     first: HashMap<String, Spot>,
 }
 
 impl Calls {
-    /// Returns whether all of them stand in a row with `spot`.
+    /// Returns whether all of the calls stand in a row with `spot`.
     fn is_only(&self, spot: &Spot) -> bool {
         self.only.as_ref().is_some_and(|only| only.is_alike(spot))
     }
 }
 
 impl Made {
-    /// Returns whether `call`, at `spot`, was made before at another one. `verdicts` are those so far.
+    /// Returns whether `call`, at `spot`, was made before at another spot. `verdicts` are all verdicts so far.
     pub(super) fn has(&mut self, call: &Acceptance, spot: &Spot, verdicts: &[Verdict]) -> bool {
         let own = self.tools.iter_mut().find(|calls| calls.name == call.name);
         let Some(calls) = own.filter(|calls| !calls.is_only(spot)) else { return false };
@@ -91,7 +92,7 @@ impl Made {
     }
 }
 
-/// The arguments in the spelling that equal ones share.
+/// Returns the arguments in the spelling that equal ones share.
 fn spelt_alike(call: &Acceptance) -> String {
     let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
     arguments.unwrap_or_else(|_| call.arguments.clone())

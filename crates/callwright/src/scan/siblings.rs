@@ -1,5 +1,5 @@
-//! In a list of calls, or on lines of calls, each element of their form is a call: a name that no tool has is refused there, and
-//! not text. In goes a place behind such an element, out comes whether a call of a declared tool stands beside it.
+//! Searches the place behind an element of a list, or of lines of calls, for a call of a declared tool. Beside such a
+//! call, each element of its form is a call: a name that no tool has is refused there, and not text.
 
 use callwright_json::is_arguments;
 
@@ -10,7 +10,7 @@ use crate::shape::keys;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{Names, leading_name};
 
-/// The search for a declared tool's name behind one that is not ends here, in bytes.
+/// Most bytes behind an unknown name that are searched for a declared tool's name.
 const REACH: usize = 1 << 10;
 
 impl Scanner<'_> {
@@ -23,7 +23,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether `opener` goes on where a call of its form ended.
+    /// Returns whether `opener` follows a call of its form.
     pub(super) fn goes_on(&self, opener: &Opener) -> bool {
         let is_alike = self.markup.inside.as_ref().is_some_and(|last| last.name == opener.dialect.name);
         is_alike && !opener.is_fenced() && self.follows_call(opener.start)
@@ -85,7 +85,7 @@ fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Resul
     Ok(false)
 }
 
-/// The name in `{"name": "f", …`, where it comes first.
+/// Returns the name in `{"name": "f", …`, if it comes first.
 fn name_in(object: &str) -> Seen<&str> {
     let mut rest = object.trim_start_matches('{').trim_start();
     let mut string = || {
