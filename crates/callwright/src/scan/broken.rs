@@ -19,7 +19,7 @@ use crate::verdict::{Acceptance, Reason, Verdict};
 /// end.
 const MAX_BROKEN: usize = 1 << 16;
 
-/// The decision of repaired marks without a reading, which leaves that of whole marks as it is.
+/// The decision that repaired marks have no reading; a reading of whole marks stands.
 const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
 
 /// A call that waits for the end of the text, which decides how its marks are meant.
@@ -76,8 +76,9 @@ impl Scanner<'_> {
         Flow::On
     }
 
-    /// Returns `judged`, or the refusal of all text up to `to` if it has no reading but marks of an argument. A call
-    /// with its own marks is never text. The marks are those of `form`, or of any one whose calls begin like it.
+    /// Refuses all text up to `to` if `judged` is text but marks of an argument stand in it; otherwise returns
+    /// `judged`. A call that its own marks open is never text. The marks are those of `form`, or of any form whose
+    /// calls begin like it.
     fn never_said(&self, opener: &Opener, judged: Judged, to: usize, form: Option<&Form>) -> Judged {
         let call = self.text.get(opener.start..to).filter(|call| call.len() <= MAX_BROKEN);
         let is_read = !matches!(judged, Judged::Text(_)) || self.rules.stop.is_cut();

@@ -125,7 +125,7 @@ impl Scanner<'_> {
     }
 
     /// Returns the place behind the mark at `at` that closes the last call, if letters of it are wrong: `</tool_cal>`.
-    /// The call notes the repair; `None` if the policy forbids it.
+    /// The call notes the repair. A mark whose repair the policy forbids closes nothing.
     fn torn_closer(&mut self, at: usize, end: bool) -> Seen<usize> {
         let next = at + blanks(&self.text, at, usize::MAX);
         let is_open = self.markup.delimiters.contains(&Delimiter::Tag);

@@ -21,9 +21,9 @@ const MAX_DIGITS: usize = 9;
 
 /// Returns whether `head`, the line before a call, begins with a mark that shows the line.
 ///
-/// `> `, `| `, `+`, `-` right before the marked text, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `, `[12] `,
-/// `a/b.txt:12:`, `E       text: `, and the head of a turn that is not the model's own. The marks of list items, `- `,
-/// `1. `, do not.
+/// Such marks are `> `, `| `, `+`, `-` right before the marked text, `// `, `/* `, `% `, `; `, `$ `, `12⇥`, `12:00 `,
+/// `[12] `, `a/b.txt:12:`, `E       text: `, and the head of a turn that is not the model's own. The marks of list
+/// items, `- `, `1. `, do not show their lines.
 pub(super) fn shows(head: &str) -> bool {
     let is_turn =
         |turn: &&str| turn.ends_with(':') && matches!(fit(head.trim_start().as_bytes(), turn), Ok(Some(_)));
