@@ -258,17 +258,17 @@ impl Patterns {
             all.closer(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n)));
         }
         for (n, key) in keys.iter().enumerate() {
-            all.opener(&form.argument, key, Kind::Argument(n), index.holds(key));
+            let is_there = index.holds(key);
+            all.opener(&form.argument, key, Kind::Argument(n), is_there);
             if is_named {
                 all.closer(&form.argument_close.replace(NAME, key), Kind::ArgumentClose(Some(n)));
+            } else if is_there {
+                // `<parameter=city>Paris</city>`
+                all.add(Kind::ArgumentClose(Some(n)), Make::Half, prices::EDIT, 0, &["</", key, ">"], false);
             }
         }
         if !is_named {
             all.closer(&form.argument_close, Kind::ArgumentClose(None));
-            // `<parameter=city>Paris</city>`
-            for (n, key) in keys.iter().enumerate().filter(|(_, key)| index.holds(key)) {
-                all.add(Kind::ArgumentClose(Some(n)), Make::Half, prices::EDIT, 0, &["</", key, ">"], false);
-            }
         }
         all.piece(Kind::ArgumentPiece, &form.argument.head);
         if let Some(token) = form.token() {
@@ -510,9 +510,16 @@ impl<'t> Index<'t> {
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();
         for glue in glues {
-            let mark = Mark::of(pattern, glue, most_edits(len));
-            let starts = self.starts_of(&mark, most_edits(len), heads);
-            for from in starts {
+            let letters: Vec<char> = pattern.segments.join(*glue);
+            let (shared, gaps) = pattern.head;
+            let head = (shared + gaps * glue.len()).min(letters.len());
+            let starts = self.starts_of(&letters, head, most_edits(len), heads);
+            // Most names of a hundred stand nowhere.
+            if starts.is_empty() {
+                continue;
+            }
+            let mark = Mark::of(pattern, letters, head, most_edits(len));
+            for from in self.but_whole(&mark, starts) {
                 let Some(rest) = self.text.folded.get(from..) else { continue };
                 if rest.first().is_none_or(|first| first.is_whitespace()) {
                     continue;
@@ -528,8 +535,8 @@ impl<'t> Index<'t> {
                     let own = &rest[..end];
                     if edits == 0
                         || own.is_empty()
-                        || !mark.is_spelt_by(own)
                         || self.is_part(&mark, from, own, edits)
+                        || !mark.is_spelt_by(own)
                     {
                         continue;
                     }
@@ -542,16 +549,18 @@ impl<'t> Index<'t> {
         found
     }
 
-    /// Returns the places at which `mark` may begin with at most `most` edits, without those at which it is whole.
-    fn starts_of(&self, mark: &Mark<'_>, most: usize, heads: &mut Heads) -> Vec<usize> {
-        let mut starts = match mark.head {
-            SHARED.. => heads.of(self, &mark.letters[..mark.head]).iter().map(|(from, _)| *from).collect(),
-            _ => self.starts(&mark.letters, most),
+    /// Returns the places where a mark of these `letters`, with so long a `head`, may begin with at most so many edits.
+    fn starts_of(&self, letters: &[char], head: usize, most: usize, heads: &mut Heads) -> Vec<usize> {
+        let starts: Vec<usize> = match head {
+            SHARED.. => heads.of(self, &letters[..head]).iter().map(|(from, _)| *from).collect(),
+            _ => self.starts(letters, most),
         };
         self.fuel.spend(TORN_FUEL * starts.len());
-        if starts.is_empty() || self.fuel.is_spent() {
-            return Vec::new();
-        }
+        if self.fuel.is_spent() { Vec::new() } else { starts }
+    }
+
+    /// Returns those of `starts` where `mark` is not whole.
+    fn but_whole(&self, mark: &Mark<'_>, mut starts: Vec<usize>) -> Vec<usize> {
         let whole: Vec<usize> = self.find(&mark.letters).map(|(at, _)| at).collect();
         starts.retain(|from| {
             let next = whole.partition_point(|at| at + mark.most < *from);
@@ -590,14 +599,12 @@ struct Mark<'p> {
 }
 
 impl<'p> Mark<'p> {
-    /// Makes the mark of `pattern` with `glue` between its segments, for at most `most` edits.
-    fn of(pattern: &'p Pattern, glue: &[char], most: usize) -> Mark<'p> {
-        let letters: Vec<char> = pattern.segments.join(glue);
-        let (head, gaps) = pattern.head;
+    /// Makes the mark of `pattern` with these `letters`, the first `head` of which it shares, and at most so many edits.
+    fn of(pattern: &'p Pattern, letters: Vec<char>, head: usize, most: usize) -> Mark<'p> {
         let tag = letters.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &letters[at + 1..]);
         Mark {
             pattern,
-            head: (head + gaps * glue.len()).min(letters.len()),
+            head,
             short_tag: tag.filter(|tag| most_edits(tag.len()) == 0).map(<[char]>::to_vec),
             most: tag.map_or(most, |tag| most_edits(tag.len()).max(1)),
             is_closer: matches!(pattern.kind, Kind::ArgumentClose(_)),
@@ -613,11 +620,11 @@ impl<'p> Mark<'p> {
         // something else.
         let is_beheaded = self.is_closer && self.letters.ends_with(own);
         self.short_tag.as_ref().is_none_or(|tag| own.ends_with(tag))
-            && !own.iter().any(|letter| is_foreign(*letter, &self.letters))
             && !own.last().is_some_and(|last| last.is_whitespace())
-            && (is_beheaded || self.n_signs <= 2 * n_signs(own))
             // One letter may have become a line break.
             && (self.n_breaks..=self.n_breaks + 1).contains(&n_breaks(own))
+            && (is_beheaded || self.n_signs <= 2 * n_signs(own))
+            && !own.iter().any(|letter| is_foreign(*letter, &self.letters))
     }
 }
 

@@ -57,14 +57,9 @@ impl Draft {
     }
 
     fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
-        if let Some(inner) = self.whole_call(names) {
-            let call = inner.accept(names, admission, end)?;
-            let all = Span::new(0, self.arguments.len());
-            let repairs = anew(RepairKind::Unwrap, all, &call.arguments, None);
-            return Ok(Acceptance { span: all, repairs, renamed_from: Some(self.name.clone()), ..call });
-        }
-        let tool = names.named(&self.name).filter(|_| !self.torn);
-        let tool = tool.ok_or_else(|| Reason::unknown_tool(&self.name, names.tools()))?;
+        let Some(tool) = names.named(&self.name).filter(|_| !self.torn) else {
+            return self.accept_inside(names, admission, end);
+        };
         let stop = match end {
             _ if is_going_on(&self.arguments) => Stop::Cut,
             End::OfAnswer(stop) => stop,
@@ -98,18 +93,28 @@ impl Draft {
         admission.objection(&call, names).map_or(Ok(call), Err)
     }
 
-    /// The whole call that stands in the arguments of one that names none, or only a part of a call: `function`.
+    /// Accepts the whole call that stands in the arguments of one that names none, or only a part of a call: `function`.
+    fn accept_inside(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
+        let unknown = || Reason::unknown_tool(&self.name, names.tools());
+        let inner = self.whole_call(names).ok_or_else(unknown)?;
+        let call = inner.accept(names, admission, end)?;
+        let all = Span::new(0, self.arguments.len());
+        let repairs = anew(RepairKind::Unwrap, all, &call.arguments, None);
+        Ok(Acceptance { span: all, repairs, renamed_from: Some(self.name.clone()), ..call })
+    }
+
+    /// Returns the whole call that stands in the arguments, where no tool is named beside them.
     fn whole_call(&self, names: &Names<'_>) -> Option<Draft> {
-        let names_none = self.name.trim().is_empty() || keys::is_of_call(&self.name);
-        if !names_none || self.torn || names.named(&self.name).is_some() {
+        if self.torn || !self.name.trim().is_empty() && !keys::is_of_call(&self.name) {
             return None;
         }
         let tree = strict(&self.arguments).ok()?;
         let call = tree.root(&self.arguments);
-        let name = names.named(&shape::name_of(call)?)?.name();
-        let arguments = shape::in_whole_call(call, names.tools().get(name)?)?.raw().to_owned();
+        let tool = names.named(&shape::name_of(call)?)?;
         let mut draft = Draft::default();
-        (draft.id, draft.name, draft.arguments) = (self.id.clone(), name.to_owned(), arguments);
+        draft.id.clone_from(&self.id);
+        draft.name = tool.name().to_owned();
+        draft.arguments = shape::in_whole_call(call, tool)?.raw().to_owned();
         Some(draft)
     }
 
