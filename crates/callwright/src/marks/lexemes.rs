@@ -599,7 +599,7 @@ struct Mark<'p> {
 }
 
 impl<'p> Mark<'p> {
-    /// Makes the mark of `pattern` with these `letters`, the first `head` of which it shares, and at most so many edits.
+    /// Makes the mark of `pattern` with these `letters`. It shares the first `head` letters, and has at most so many edits.
     fn of(pattern: &'p Pattern, letters: Vec<char>, head: usize, most: usize) -> Mark<'p> {
         let tag = letters.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &letters[at + 1..]);
         Mark {
