@@ -1,5 +1,5 @@
-//! Which dialect it is, where markers alone do not tell: by the tags, by what stands between the markers, by the look of
-//! the payload.
+//! Determines the dialect of a call where markers alone do not tell: by the tags, by the text between the markers, by
+//! the look of the payload.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::syntax::Incomplete;
 use crate::syntax::tag::{Role, Tag};
 
 impl<'a> OpenerParser<'a, '_> {
-    /// The dialect of a call whose payload is `item`.
+    /// Returns the dialect of a call whose payload is `item`.
     pub(super) fn told(&self, item: Item) -> Result<&'a Arc<Record>, Incomplete> {
         let Some(record) = self.record else {
             // `functions.f({"a": "x"})`
@@ -24,7 +24,7 @@ impl<'a> OpenerParser<'a, '_> {
             return Ok(self.plain_record(item));
         };
         let writes = |record: &&Arc<Record>| match item.sort {
-            // `<|python_tag|>f.call(a=1)` is no `f(a=1)`.
+            // The dialect of `<|python_tag|>f.call(a=1)` does not write `f(a=1)`.
             Sort::Call if item.name.is_some_and(|name| name.end as usize == item.at) => {
                 record.arguments == Grammar::Calls && record.writes("{name}(")
             }
@@ -38,17 +38,17 @@ impl<'a> OpenerParser<'a, '_> {
         Ok(kin.find(|record| is_in_fence && record.writes("```")).unwrap_or(first))
     }
 
-    /// Whether this is the dialect, as far as the markers tell.
+    /// Returns whether the markers so far are those of the dialect with this `sign`.
     pub(super) fn is(&self, sign: Sign) -> bool {
         self.record.is_some_and(|record| record.sign == Some(sign))
     }
 
-    /// The dialect that is told by this sign.
+    /// Returns the dialect that this sign identifies.
     pub(super) fn of_sign(&self, sign: Sign) -> &'a Arc<Record> {
         self.place.dialects.of_sign(sign)
     }
 
-    /// The dialect of a payload that no marker announces.
+    /// Returns the dialect of a payload that no marker announces.
     fn plain_record(&self, item: Item) -> &'a Arc<Record> {
         self.of_sign(match item.sort {
             Sort::Call => Sign::Call,
@@ -58,9 +58,9 @@ impl<'a> OpenerParser<'a, '_> {
         })
     }
 
-    /// The dialect of a call that such a tag opens.
+    /// Returns the dialect of a call that `tag` opens.
     pub(super) fn call_record(&self, tag: &Tag) -> &'a Arc<Record> {
-        // The next call in a section is of the first one's dialect.
+        // The next call in a section has the dialect of the first one.
         let around = self.record.into_iter().chain(self.place.inside);
         let whole = tag.at.of(self.text);
         let known = self.place.dialects.of_call_tag(whole, around.clone());
@@ -70,7 +70,7 @@ impl<'a> OpenerParser<'a, '_> {
         known.or_else(|| near.next()).unwrap_or_else(|| self.of_sign(Sign::CallTag))
     }
 
-    /// The dialect of arguments that such a tag begins.
+    /// Returns the dialect of arguments that `tag` begins.
     pub(super) fn tagged_record(&self, tag: &Tag) -> &'a Arc<Record> {
         let whole = tag.at.of(self.text);
         let record = self.record.filter(|record| record.arguments.is_tagged() && !self.is(Sign::KeyTag));
@@ -101,7 +101,8 @@ impl<'a> OpenerParser<'a, '_> {
         }
     }
 
-    /// Which of two dialects a name and the tag at `at` are: only the line break between them tells.
+    /// Returns the sign of the dialect of a name and the tag at `at`. Only a line break between name and tag tells one
+    /// such dialect from the other.
     fn key_sign(&self, at: usize) -> Sign {
         let before = self.text.get(..at).unwrap_or("");
         let breaks = before.ends_with(|c: char| c.is_ascii_whitespace()) || before.ends_with("\\n");

@@ -13,7 +13,7 @@ use crate::syntax::marks::first_of;
 use crate::syntax::{Seen, at_end};
 
 impl OpenerParser<'_, '_> {
-    /// The step where one of them stands, or where the arguments begin behind one.
+    /// Steps over a marker that begins here, or returns the arguments that begin behind one.
     pub(super) fn declared(&mut self, byte: u8) -> Seen<Step> {
         let Some(own) = self.place.dialects.markers() else { return Ok(None) };
         if let Some(step) = self.declared_arguments()? {
@@ -39,7 +39,8 @@ impl OpenerParser<'_, '_> {
         Ok(Some(self.over(found.end, Delimiter::Tag)))
     }
 
-    /// Arguments in tags, or the end of a call without any, behind its name; an argument also where no tool was named.
+    /// Returns the arguments in tags that begin here, or the end of a call without arguments. Arguments may also begin
+    /// where no tool was named.
     fn declared_arguments(&self) -> Seen<Step> {
         let Some(record) = self.record.filter(|record| record.markup.is_some()) else { return Ok(None) };
         let (at, end) = (self.at, self.place.end);

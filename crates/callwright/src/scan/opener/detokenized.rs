@@ -1,7 +1,7 @@
-//! Calls whose special tokens were taken out on the way: `functions.f:0{…}`, `commentary to=functions.f json{…}`,
+//! Calls that lost their special tokens on the way: `functions.f:0{…}`, `commentary to=functions.f json{…}`,
 //! `f[ARGS]{…}`, ``functionf⏎```json``, `f⏎<arg_key>…`.
 //!
-//! Only for a declared name at the beginning of a line, and with more than a name in front of the arguments.
+//! Such a call needs a declared name at the beginning of a line, and more than the name in front of its arguments.
 
 use callwright_json::Span;
 
@@ -11,17 +11,17 @@ use crate::shape::keys::is_one_of;
 use crate::syntax::tag::{Role, is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen};
 
-/// What a header may say before its name.
+/// Words that a header may have before its name.
 const BEFORE: &[&str] = &["assistant", "commentary ", "analysis "];
-/// What may stand between a name and its arguments.
+/// Words that may stand between a name and its arguments.
 const BETWEEN: &[&str] = &["json", "code", "xml", "commentary", "analysis"];
 
-/// The words of the tokens that stand between a name and its arguments.
+/// Words of the tokens that stand between a name and its arguments.
 const TOKENS: &[&str] =
     &["tool_call_argument_begin", "content_invoke_tool_json", "tool_sep", "constrain", "message"];
 
 impl OpenerParser<'_, '_> {
-    /// A header without its tokens, up to the name, if one begins here.
+    /// Steps over a header without its tokens, up to the end of its name, if one begins here.
     pub(super) fn stripped(&mut self) -> Seen<Step> {
         let mut from = self.at;
         for word in BEFORE {
@@ -48,7 +48,8 @@ impl OpenerParser<'_, '_> {
         Ok(Some(self.past(end)))
     }
 
-    /// Returns whether more than a name says that the arguments follow behind `end`; with `is_headed` it stood before the name.
+    /// Returns whether a header's signs beside the name announce arguments behind `end`. With `is_headed`, such a sign
+    /// stood before the name.
     fn goes_on_as_header(&self, end: usize, is_headed: bool) -> Result<bool, Incomplete> {
         // `f:0`
         let number = self.bytes.get(end..).and_then(|rest| rest.strip_prefix(b":")).unwrap_or(&[]);
@@ -83,13 +84,14 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// `f{"a": "x"}`, or `call:f{a:<|"|>x<|"|>}` whatever stands before it.
+    /// Returns the payload at the brace of `f{"a": "x"}`, or of `call:f{a:<|"|>x<|"|>}` with any text before it.
     pub(super) fn braced(&mut self, name: Span, at: usize) -> Result<Step, Incomplete> {
         let is_called = self.text.get(..name.start as usize).is_some_and(|before| before.ends_with("call:"));
         if is_called { self.relaxed(name, at) } else { Ok(Step::Item(Sort::Named.of(name, at))) }
     }
 
-    /// `call:f{a:<|"|>x<|"|>}`, without what stands before it: the first string's mark tells the dialect.
+    /// Returns the payload of `call:f{a:<|"|>x<|"|>}` without its opener. The mark of the first string tells the
+    /// dialect.
     fn relaxed(&mut self, name: Span, at: usize) -> Result<Step, Incomplete> {
         const FAR: usize = 512;
         let mut levels = 0_usize;
@@ -113,7 +115,7 @@ impl OpenerParser<'_, '_> {
         Ok(Step::Item(Sort::Named.of(name, at)))
     }
 
-    /// Does `word` stand at `at`?
+    /// Returns whether `word` stands at `at`.
     fn literal(&self, at: usize, word: &str) -> Result<bool, Incomplete> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         match rest.len() < word.len() && word.as_bytes().starts_with(rest) {

@@ -1,6 +1,6 @@
 //! Calls in elements: `<tool_name>f</tool_name><parameters>…`.
 //!
-//! Only inside of markup or a fence, and for a declared name, with what holds the arguments behind it.
+//! Such a call counts inside markup or a fence, or with its arguments in an element right behind the name.
 
 use callwright_json::Span;
 
@@ -12,15 +12,15 @@ use crate::syntax::tag::{Tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::MAX_NAME;
 
-/// What an element is called that holds the name alone.
+/// Names of the elements that hold the tool's name alone.
 const NAME_TAGS: &[&str] = &["name", "tool_name", "function_name", "tool", "function"];
-/// What an element is called that holds the name alone and stands in no other element.
+/// Names of the elements that hold the tool's name alone, and stand in no other element.
 const FRONT_TAGS: &[&str] = &["tool_name", "function_name", "tool", "function", "action"];
-/// What an element is called that holds the server of a tool.
+/// Name of the element that holds the server of a tool.
 const SERVER_TAG: &str = "server_name";
 
 impl OpenerParser<'_, '_> {
-    /// An element that holds the name, one around it, or one around the arguments that follow.
+    /// Steps over an element that holds the name, or over a tag around the name or around the arguments that follow.
     pub(super) fn element(&mut self, tag: &Tag) -> Seen<Step> {
         let word = tag.word.of(self.text);
         let end = tag.at.end as usize;
@@ -43,7 +43,7 @@ impl OpenerParser<'_, '_> {
         if !names_call(word) {
             return Ok(None);
         }
-        // `<tool_use><name>f</name>`: only what stands in it tells.
+        // `<tool_use><name>f</name>`: only the element inside tells that this is a call.
         let is_it = match self.tag_behind(end)? {
             Some(inner) if !inner.closing && inner.word.of(self.text) == SERVER_TAG => true,
             Some(inner) => self.named_in(&inner)?.is_some(),
@@ -52,22 +52,22 @@ impl OpenerParser<'_, '_> {
         Ok(is_it.then(|| self.over(end, Delimiter::Tag)))
     }
 
-    /// Goes on behind an element that holds the `name`.
+    /// Steps over an element that holds the `name`, up to the place `behind` it.
     fn behind_name(&mut self, name: Span, behind: usize) -> Step {
         self.header = Header::Named(name, true);
         self.record = Some(self.of_sign(Sign::NameElement));
         self.past(behind)
     }
 
-    /// The tag behind the blanks at `from`.
+    /// Returns the tag behind the blanks at `from`.
     fn tag_behind(&self, from: usize) -> Seen<Tag> {
         let at = self.skip_space(from);
         self.peek(at)?;
         tag_at(self.text, at)
     }
 
-    /// `<tool_name>f</tool_name><arguments>{…}`: an element with the name, with nothing around it, in front of one with the
-    /// arguments.
+    /// Steps over an element with the name and nothing around it, in front of one with the arguments:
+    /// `<tool_name>f</tool_name><arguments>{…}`.
     pub(super) fn name_in_front(&mut self, tag: &Tag) -> Seen<Step> {
         let word = tag.word.of(self.text);
         if self.from < self.at || tag.closing || tag.key.is_some() || !is_one_of(FRONT_TAGS, word) {
@@ -85,7 +85,7 @@ impl OpenerParser<'_, '_> {
         }))
     }
 
-    /// The tag around the arguments behind the element of `tag`, which holds the `name`.
+    /// Returns the tag around the arguments behind the element of `tag`, which holds the `name`.
     fn arguments_behind(&self, tag: &Tag, name: Span) -> Seen<Tag> {
         self.peek(name.end as usize)?;
         if !self.resolves(name.start as usize, name.end as usize) {
@@ -96,7 +96,7 @@ impl OpenerParser<'_, '_> {
         Ok(self.tag_behind(behind)?.filter(is_around))
     }
 
-    /// The name that the element which `tag` opens holds, and the place behind it.
+    /// Returns the name in the element that `tag` opens, and the place behind the element.
     fn named_in(&self, tag: &Tag) -> Seen<(Span, usize)> {
         if tag.closing || tag.key.is_some() || !is_one_of(NAME_TAGS, tag.word.of(self.text)) {
             return Ok(None);
@@ -107,8 +107,8 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// The server and the tool of `<server_name>s</server_name><tool_name>f</tool_name>`, whose first tag is `tag`, and
-    /// the place behind them. Only for a tool that is declared.
+    /// Returns the server and the tool of `<server_name>s</server_name><tool_name>f</tool_name>`, whose first tag is
+    /// `tag`, and the place behind them. The tool must be declared.
     fn served_in(&self, tag: &Tag) -> Seen<(Span, Span, usize)> {
         let Some(server) = self.content_of(tag)? else { return Ok(None) };
         let Some(behind) = self.behind(tag, server)? else { return Ok(None) };
@@ -122,7 +122,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// The text in the element that `tag` opens.
+    /// Returns the text in the element that `tag` opens.
     fn content_of(&self, tag: &Tag) -> Seen<Span> {
         let from = tag.at.end as usize;
         let rest = self.text.get(from..).unwrap_or("");
@@ -135,7 +135,7 @@ impl OpenerParser<'_, '_> {
         Ok((!content.is_empty()).then(|| Span::new(start, start + content.len())))
     }
 
-    /// The place behind the tag that closes the element of `tag`, which holds `content`.
+    /// Returns the place behind the tag that closes the element of `tag`, which holds `content`.
     fn behind(&self, tag: &Tag, content: Span) -> Seen<usize> {
         let rest = self.text.get(content.end as usize..).unwrap_or("");
         let at = content.end as usize + (rest.len() - rest.trim_start().len());

@@ -1,4 +1,5 @@
-//! The words of a header, one of which is the tool's name: `commentary to=functions.f`, `function⏎f`, `"f"`, `functions.f:0`.
+//! The words of a header, the tool's name among them: `commentary to=functions.f`, `function⏎f`, `"f"`,
+//! `functions.f:0`.
 
 use callwright_json::Span;
 
@@ -9,11 +10,11 @@ use crate::syntax::tag::last_tag;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
-/// Words of a header that are no name.
+/// Words of a header that are not names.
 const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];
 
 impl OpenerParser<'_, '_> {
-    /// The step inside a header, where it differs from the usual one.
+    /// Returns the step inside a header where it differs from the usual one.
     pub(super) fn in_header(&mut self, byte: u8) -> Seen<Step> {
         let at = self.at;
         match (self.header, byte) {
@@ -48,7 +49,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// A word of a header is the name if nothing but markup stands behind it.
+    /// Steps over a word of a header, and takes it for the name if only markup stands behind it.
     fn header_word(&mut self) -> Seen<Step> {
         let (mut from, mut end) = (self.at, self.name_end(self.at));
         if MAX_NAME < end - from {
@@ -64,7 +65,7 @@ impl OpenerParser<'_, '_> {
         } else if self.is_constraint()
             || NO_NAMES.contains(&word) && (self.is_named() || !self.resolves(from, end))
         {
-            // What follows is no JSON: of a family, it is the dialect with tags.
+            // The arguments are not JSON: in a family, their dialect is the one with tags.
             if word == "xml" {
                 let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
                 self.record = kin.find(|record| record.arguments.is_tagged()).or(self.record);
@@ -91,8 +92,8 @@ impl OpenerParser<'_, '_> {
         }))
     }
 
-    /// The one declared name in an id whose signs are lost, `functionsf5`, `functions_f_2`, between the namespace and
-    /// the number.
+    /// Returns the declared name in an id that lost its signs, between the namespace and the number: `functionsf5`,
+    /// `functions_f_2`.
     fn name_in_id(&self, from: usize, end: usize) -> Option<Span> {
         if !self.distinct() || self.resolves(from, end) {
             return None;
@@ -101,7 +102,7 @@ impl OpenerParser<'_, '_> {
         let numbered = self.text.get(from..end)?.strip_prefix("functions")?.trim_start_matches(is_sign);
         let from = end - numbered.len();
         let name = numbered.trim_end_matches(|c: char| c.is_ascii_digit());
-        // The number may be the name's own.
+        // The number may belong to the name.
         if name.len() == numbered.len() || self.resolves(from, end) {
             return None;
         }
@@ -109,12 +110,12 @@ impl OpenerParser<'_, '_> {
         self.resolves(from, end).then(|| Span::new(from, end))
     }
 
-    /// Is the name known, whatever words follow: `to=json <|constrain|>json<|message|>`?
+    /// Returns whether the name is certain, whatever words follow: `to=json <|constrain|>json<|message|>`.
     fn is_named(&self) -> bool {
         matches!(self.header, Header::Named(_, true))
     }
 
-    /// Is the word that ends at `end` followed by a token, a tag, a mark or a brace?
+    /// Returns whether a token, a tag, a mark or a brace follows the word that ends at `end`.
     fn is_followed_by_markup(&self, end: usize) -> Result<bool, Incomplete> {
         let mut at = end;
         if self.bytes.get(at) == Some(&b':') {

@@ -13,9 +13,9 @@ use crate::syntax::tag::{is_foreign, tag_at};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::is_name_byte;
 
-/// What may stand in front of a name on a line of its own, and what in front of the arguments on the next.
+/// Labels in front of a name on a line of its own; `ARGUMENT_LABELS` stand in front of the arguments on the next line.
 ///
-/// The words are those of agents' prompts, and the flowers those of Qwen-Agent's.
+/// The words come from agents' prompts, and the flowers from Qwen-Agent's.
 #[rustfmt::skip]
 const NAME_LABELS: &[&str] = &[
     "action:", "tool:", "tool name:", "tool call:", "function:", "function name:", "✿function✿:",
@@ -25,13 +25,14 @@ const ARGUMENT_LABELS: &[&str] = &[
     "action input:", "tool input:", "tool arguments:", "arguments:", "args:", "parameters:", "params:",
     "input:", "✿args✿:",
 ];
-/// What models put around a name.
+/// Signs that models put around a name.
 const WRAPS: &[&str] = &["**", "*", "`", "\"", "'"];
-/// The labels under which a text may stand for the only argument.
+/// Labels of a call whose only argument may be a plain text.
 const ACTION: (&str, &str) = ("action:", "action input:");
 
 impl OpenerParser<'_, '_> {
-    /// Openers that begin with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`, `function call<|role_sep|>`.
+    /// Steps over an opener that begins with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`,
+    /// `function call<|role_sep|>`.
     pub(super) fn worded(&mut self) -> Seen<Step> {
         let is_fenced = !self.delimiters.is_empty()
             && self.delimiters.iter().all(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
@@ -43,7 +44,7 @@ impl OpenerParser<'_, '_> {
             Some(b't') if rest.starts_with(b"to=") => return self.recipient(),
             Some(b't') if b"to=".starts_with(rest) => return Err(Incomplete),
             Some(b'A' | b'a') => {
-                // Behind a sentence only both lines are a call: `I look. Action: f⏎Action Input: x`
+                // Behind a sentence, only both lines together make a call: `I look. Action: f⏎Action Input: x`
                 let is_set_off = self.place.line_start || is_fenced;
                 return self.action(is_set_off);
             }
@@ -64,7 +65,7 @@ impl OpenerParser<'_, '_> {
         if self.growing() { Err(Incomplete) } else { Ok(None) }
     }
 
-    /// ` to=functions.f<|channel|>…<|message|>`
+    /// Steps over a recipient: ` to=functions.f<|channel|>…<|message|>`.
     fn recipient(&mut self) -> Seen<Step> {
         let from = self.at + 3;
         let end = self.name_end(from);
@@ -86,13 +87,13 @@ impl OpenerParser<'_, '_> {
         }))
     }
 
-    /// `**Action:** f⏎**Action Input:** {…}`
+    /// Steps over labels with Markdown around them: `**Action:** f⏎**Action Input:** {…}`.
     pub(super) fn decorated(&mut self) -> Result<Step, Incomplete> {
         self.at = self.behind_markup(self.at);
         Ok(self.action(true)?.unwrap_or(Step::Nothing))
     }
 
-    /// `Action: f⏎Action Input: {…}`, ``Action: ```json``
+    /// Steps over the labels of an action: `Action: f⏎Action Input: {…}`, ``Action: ```json``.
     fn action(&mut self, is_set_off: bool) -> Seen<Step> {
         let Some(len) = self.label(self.at, ACTION.0)? else { return Ok(None) };
         let behind = self.skip_space(self.at + len);
@@ -105,7 +106,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// `Tool: f⏎Arguments: {…}`
+    /// Steps over other labels: `Tool: f⏎Arguments: {…}`.
     fn labelled(&mut self) -> Seen<Step> {
         match self.one_of(self.at, NAME_LABELS)? {
             Some(len) => self.two_labels(self.skip_space(self.at + len)),
@@ -113,7 +114,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// From behind the first label.
+    /// Reads the name at `behind`, the place behind its label, and the label of the arguments.
     fn two_labels(&mut self, behind: usize) -> Seen<Step> {
         let (name, rest) = self.wrapped_name(behind)?;
         let is_declared = self.resolves(name.start as usize, name.end as usize);
@@ -124,7 +125,7 @@ impl OpenerParser<'_, '_> {
         let is = |at: usize, known: &str| matches!(self.label(at, known), Ok(Some(_)));
         let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
         let step = match self.peek(value)? {
-            // Of a name that no tool has, the arguments tell whether it is meant as one.
+            // The arguments tell whether an undeclared name is meant as a tool's.
             next if next != b'{' && !is_declared => return Ok(None),
             b'{' => Step::Item(Sort::Named.of(name, value)),
             b'`' => match self.holds_object(value) {
@@ -142,7 +143,8 @@ impl OpenerParser<'_, '_> {
         Ok(Some(step))
     }
 
-    /// The name at `at`, and where it ends with what stands around it: `**f**`, `f()`, whose arguments stand on the next line.
+    /// Returns the name at `at`, and the place behind it and the signs around it: `**f**`, or `f()` with its arguments
+    /// on the next line.
     fn wrapped_name(&self, at: usize) -> Result<(Span, usize), Incomplete> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         let wrap = WRAPS.iter().find(|wrap| rest.starts_with(wrap.as_bytes())).map_or("", |wrap| wrap);
@@ -153,7 +155,7 @@ impl OpenerParser<'_, '_> {
             at + if is_there { close.len() } else { 0 }
         };
         let whole = behind(behind(behind(end, wrap), "()"), wrap);
-        // Half of what closes it may be there.
+        // The signs that close it may be there in part.
         let is_torn = self.bytes.len() < whole + wrap.len().max("()".len()) && !self.place.end;
         match (is_torn || self.bytes.len() <= whole) && self.may_hold_name(from, end) {
             true => Err(Incomplete),
@@ -161,7 +163,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// The place behind the Markdown at `at`: `**`, `### `.
+    /// Returns the place behind the Markdown at `at`: `**`, `### `.
     fn behind_markup(&self, at: usize) -> usize {
         at + markup_len(self.bytes.get(at..).unwrap_or(&[]))
     }
@@ -173,17 +175,18 @@ impl OpenerParser<'_, '_> {
         Ok(matches!(self.peek(inside)?, b'{' | b'#'))
     }
 
-    /// `` `f` ``
+    /// Returns whether a name in backticks begins at `at`: `` `f` ``.
     fn is_quoted_name(&self, at: usize) -> bool {
         self.bytes.get(at) == Some(&b'`') && self.bytes.get(at + 1).is_some_and(|b| is_name_byte(*b))
     }
 
-    /// The length of the first of `labels` that stands at `at`.
+    /// Returns the length of the first of `labels` that stands at `at`.
     fn one_of(&self, at: usize, labels: &[&str]) -> Seen<usize> {
         first_of(labels.iter().map(|label| self.label(at, label)))
     }
 
-    /// The length of `label` at `at`. Words with a colon may have a number and markup around it: `Action 1:`, `Action:**`.
+    /// Returns the length of `label` at `at`. Words with a colon may have a number, and markup around the colon:
+    /// `Action 1:`, `Action:**`.
     pub(super) fn label(&self, at: usize, label: &str) -> Seen<usize> {
         let rest = self.bytes.get(at..).unwrap_or(&[]);
         let Some(words) = label.strip_suffix(':') else { return fit(rest, label) };

@@ -1,7 +1,7 @@
-//! What stands in front of a payload: markers, fences, brackets, quotes, `print(`, `x =`.
+//! The markup in front of a payload: markers, fences, brackets, quotes, `print(`, `x =`.
 //!
 //! [`parse_opener`] takes a place in a text and says whether a call may begin there, and with which markup. It looks
-//! a bounded way ahead, so that a stream can be asked again when more of it is there.
+//! ahead a bounded way, so that a stream can ask again once it has more text.
 
 mod classify;
 mod custom;
@@ -23,51 +23,51 @@ use crate::scan::judge::Judged;
 use crate::syntax::{Incomplete, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
-/// The most markup that one payload may have in front of it, in bytes.
+/// Most markup in front of one payload, in bytes.
 pub(super) const MAX_OPENER: usize = 768;
-/// And in pieces.
+/// Most markup in front of one payload, in pieces.
 const MAX_PIECES: usize = 16;
 
-/// The longest run of backticks that is a fence.
+/// Length from which on a run of backticks is not a fence.
 pub(crate) const MAX_TICKS: usize = 16;
 
 /// A call that may begin.
 #[derive(Debug)]
 pub(crate) struct Opener {
-    /// Where the markup begins.
+    /// The place where the markup begins.
     pub(crate) start: usize,
     /// The payload.
     pub(crate) item: Item,
     /// The server that the model named beside the tool.
     pub(crate) server: Option<Span>,
-    /// What was opened in front of it, outermost first.
+    /// The delimiters in front of the payload, outermost first.
     pub(crate) delimiters: Vec<Delimiter>,
-    /// How it is read.
+    /// The dialect by which the payload is read.
     pub(crate) record: Arc<Record>,
     /// The dialect that reports name. A call without marks of its own, such as JSON in a list between marks, has the
     /// dialect of the marks around it.
     pub(crate) dialect: Arc<Record>,
-    /// The marks that are not as they should be.
+    /// The marks in front of the payload, if they are broken.
     pub(crate) mended: Option<Mended>,
-    /// What its text came to with its marks as they are; that counts if repaired ones make no call of it.
+    /// The judgement of the text with its marks as written. It counts if repaired marks make no call of the text.
     pub(crate) instead: Option<Box<(Opener, Judged)>>,
 }
 
-/// Marks in front of a payload that are not as they should be.
+/// Broken marks in front of a payload.
 #[derive(Clone, Debug)]
 pub(crate) struct Mended {
-    /// Where they stand.
+    /// The place of the marks.
     pub(crate) at: Span,
-    /// As they should be.
+    /// The proper spelling of the marks.
     pub(crate) whole: String,
-    /// So many letters are wrong.
+    /// The number of wrong letters.
     pub(crate) edits: usize,
-    /// The name of the tool in them, where they name one.
+    /// The name of the tool in the marks, if they name one.
     pub(crate) name: Option<String>,
 }
 
 impl Opener {
-    /// `item`, which begins at `start` in the marks of `record`, with nothing open before it.
+    /// Returns an opener of `item` whose marks, those of `record`, begin at `start` with nothing open before them.
     pub(super) fn bare(start: usize, item: Item, record: Arc<Record>) -> Opener {
         let dialect = Arc::clone(&record);
         Opener {
@@ -82,79 +82,80 @@ impl Opener {
         }
     }
 
-    /// The name of the tool, as it is meant, where it stands outside of the payload.
+    /// Returns the tool's name as it is meant, if it stands outside the payload.
     pub(super) fn name<'o>(&'o self, text: &'o str) -> Option<&'o str> {
         let mended = self.mended.as_ref().and_then(|mended| mended.name.as_deref());
         mended.or_else(|| self.item.name.map(|name| name.of(text)))
     }
 
-    /// Do its own marks, or those of the list that it stands in, say that this is a call?
+    /// Returns whether the marks of the call, or of the list around it, say that this is a call.
     pub(super) fn is_distinct(&self) -> bool {
         [&self.record, &self.dialect].iter().any(|record| record.anchor == Anchor::Distinct)
     }
 
-    /// The dialect whose marks its arguments may stand in.
+    /// Returns the dialect in whose marks the arguments may stand.
     pub(super) fn formed(&self) -> Option<&Arc<Record>> {
         [&self.dialect, &self.record].into_iter().find(|record| record.form().is_some())
     }
 
-    /// Are its first argument's marks those that it begins with, as those of a call are not there?
+    /// Returns whether the call begins with the marks of its first argument, since its own marks are missing.
     pub(super) fn is_headless(&self) -> bool {
         self.item.sort == Sort::Words && self.item.name.is_some_and(Span::is_empty)
     }
 
-    /// Does it stand in a fence of its own?
+    /// Returns whether the call stands in a fence of its own.
     pub(super) fn is_fenced(&self) -> bool {
         self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
     }
 }
 
-/// A payload that may begin.
+/// The beginning of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) sort: Sort,
-    /// The name as it is written, where it stands outside of the payload.
+    /// The name as written, if it stands outside the payload.
     pub(crate) name: Option<Span>,
-    /// Where the payload begins: its first bracket, argument or word.
+    /// The place where the payload begins: its first bracket, argument or word.
     pub(crate) at: usize,
 }
 
 /// The sorts of payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// `{…}` that may hold a name and arguments; at its brace, or at its first key where that is missing.
+    /// `{…}` that may hold a name and arguments. It begins at its brace, or at its first key if the brace is missing.
     Value,
-    /// `f(…)`; with the bracket in front of the name, `['f', a=1]`, `tools.call(f, a=1)`.
+    /// `f(…)`, or a call whose bracket stands in front of the name: `['f', a=1]`, `tools.call(f, a=1)`.
     Call,
     /// The arguments of a call whose name stood in the markup: `<f>{…}`, `f⏎{…}`.
     Named,
     /// Arguments in tags: `<invoke name="f"><parameter name="a">…`
     Tagged,
-    /// A call without arguments: `<invoke name="f"/>`, `<function=f></function>`. It ends here, or the mark begins that closes it.
+    /// A call without arguments: `<invoke name="f"/>`, `<function=f></function>`. It ends here, or its closing mark
+    /// begins here.
     Over,
-    /// `call:f{a:<|"|>x<|"|>}`
+    /// Arguments with bare keys, and marks of their own around strings: `call:f{a:<|"|>x<|"|>}`.
     Relaxed,
-    /// `Action: f⏎Action Input: Paris`: one text.
+    /// One text as the only argument: `Action: f⏎Action Input: Paris`.
     Plain,
-    /// A declared name behind a marker, and words that are no arguments: `<tool_call>f: Paris</tool_call>`.
+    /// A declared name behind a marker, and words that are not arguments: `<tool_call>f: Paris</tool_call>`.
     Words,
-    /// What may hold a call, and begins like none: `<tool_call>Result: {…}</tool_call>`.
+    /// A block that may hold a call, and does not begin like one: `<tool_call>Result: {…}</tool_call>`.
     Block,
 }
 
 impl Sort {
-    /// A payload of this sort at `at`, of the call of `name`.
+    /// Returns a payload of this sort at `at`, for the call of `name`.
     pub(crate) fn of(self, name: Span, at: usize) -> Item {
         Item { sort: self, name: Some(name), at }
     }
 
-    /// A payload of this sort at `at`, with no name outside of it.
+    /// Returns a payload of this sort at `at`, without a name outside it.
     pub(crate) fn at(self, at: usize) -> Item {
         Item { sort: self, name: None, at }
     }
 }
 
-/// Something opened in front of a payload, to be closed behind it.
+/// A delimiter that opens in front of a payload and closes behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delimiter {
     /// `[`
@@ -163,7 +164,7 @@ pub(crate) enum Delimiter {
     Paren,
     /// `"` or `'`
     Quote(u8),
-    /// `` ` `` once or twice
+    /// One or two backticks.
     Ticks(usize),
     /// Three or more backticks and a label.
     Fence(usize),
@@ -171,46 +172,46 @@ pub(crate) enum Delimiter {
     Tag,
 }
 
-/// What [`parse_opener`] finds.
+/// The finding of [`parse_opener`] at a place.
 #[derive(Debug)]
 pub(crate) enum Look {
-    /// A payload.
+    /// A payload that may be a call's.
     Found(Opener),
     /// No call begins here.
     Nothing,
-    /// So many marks that none of them up to this place is a call's: they are text.
+    /// Too many marks for a call. Those up to this place are text.
     TooMany(usize),
 }
 
-/// What is known about the place.
+/// The facts about a place in a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a, 't> {
     /// The tools.
     pub(crate) names: &'a Names<'t>,
     /// The dialects.
     pub(crate) dialects: &'a Dialects,
-    /// The dialect of the calls before it, where their markup is not closed yet.
+    /// The dialect of the calls before the place, if their markup is still open.
     pub(crate) inside: Option<&'a Arc<Record>>,
-    /// Does it follow a call in a list, or on the line before it?
+    /// The place follows a call in a list, or on the line before it.
     pub(crate) follows_call: bool,
-    /// Is there only whitespace before it on its line?
+    /// Only whitespace stands before the place on its line.
     pub(crate) line_start: bool,
-    /// Is it inside a fence that was left in the text? A fence mark there is a closing one.
+    /// The place is inside a fence that stayed in the text, so that a fence mark closes it.
     pub(crate) in_fence: bool,
-    /// What closes the reasoning that it stands in.
+    /// The mark that closes the reasoning around the place.
     pub(crate) thought: Option<&'a str>,
-    /// Will no more text come?
+    /// No more text will come.
     pub(crate) end: bool,
-    /// What may be spent on marks that are broken.
+    /// The fuel for reading broken marks.
     pub(crate) fuel: &'a Fuel,
 }
 
-/// Does a call begin at `from`?
+/// Returns the call that may begin at `from`.
 pub(crate) fn parse_opener(text: &str, from: usize, place: Place<'_, '_>) -> Result<Look, Incomplete> {
     OpenerParser::new(text, from, place).look()
 }
 
-/// What call begins behind the marks at `marks`, which are read as those of `record` and opened `delimiters`?
+/// Returns the call that may begin behind `marks`, which are read as those of `record` and opened `delimiters`.
 pub(crate) fn parse_mended<'a>(
     text: &'a str,
     marks: Span,
@@ -239,7 +240,7 @@ pub(super) struct OpenerParser<'a, 't> {
 }
 
 enum Step {
-    /// A piece of markup was stepped over.
+    /// The parser stepped over a piece of markup.
     Over,
     Item(Item),
     Nothing,
@@ -265,7 +266,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
 
     pub(super) fn look(&mut self) -> Result<Look, Incomplete> {
         let (text, from) = (self.text, self.from);
-        // The end of the first half of what may stand in front of a payload.
+        // The end of the markup within half the limits.
         let mut half = None;
         for n in 0..MAX_PIECES {
             if self.at > from {
@@ -292,14 +293,15 @@ impl<'a, 't> OpenerParser<'a, 't> {
                 }
             }
         }
-        // Of markers that are said without end each would be looked at as often as there may be pieces in front of a call.
+        // A model may repeat markers without end. Each would be read once for each piece that may stand in front of a
+        // call.
         let half = half.filter(|_| self.delimiters.iter().all(|delimiter| *delimiter == Delimiter::Tag));
         Ok(half.map_or(Look::Nothing, Look::TooMany))
     }
 
     fn found(&mut self, item: Item) -> Result<Look, Incomplete> {
         let record = self.told(item)?;
-        // `main() starts it.` behind a call in JSON is none of that dialect's.
+        // `main() starts it.` behind a call in JSON is not of that call's dialect.
         let is_expression = item.sort == Sort::Call;
         let may_be_its = |inside: &&Arc<Record>| !is_expression || inside.arguments == Grammar::Calls;
         let inside = self.place.inside.filter(|_| self.record.is_none()).filter(may_be_its);
@@ -312,14 +314,14 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }))
     }
 
-    /// The call whose tag has closed itself, where nothing of it follows.
+    /// Returns the call whose tag closed itself, if nothing of the call follows.
     fn without_arguments(&self) -> Option<Item> {
         let (at, name) = (self.over?, self.name()?);
         let is_declared = self.resolves(name.start as usize, name.end as usize);
         is_declared.then_some(Sort::Over.of(name, at))
     }
 
-    /// What stands behind a marker, where it is a declared tool's name, and then nothing that is read.
+    /// Returns the words behind a marker: a declared name, and then text that no reader takes.
     fn words(&self) -> Option<Item> {
         let is_marked = self.distinct() && self.delimiters.first() == Some(&Delimiter::Tag);
         if !is_marked || !self.place.line_start || self.place.in_fence {
@@ -330,8 +332,8 @@ impl<'a, 't> OpenerParser<'a, 't> {
         is_declared.then_some(Sort::Words.of(name, self.at))
     }
 
-    /// The call that the text ends in before any argument: `<tool_call>⏎<function=f>`, and before its name is whole:
-    /// `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`, `<functio`.
+    /// Returns the call in which the text ends before any argument, `<tool_call>⏎<function=f>`, or before its name is
+    /// whole: `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`, `<functio`.
     fn begun(&mut self) -> Option<Item> {
         let at = self.text.len();
         let name = match self.words() {
@@ -341,7 +343,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         Some(Sort::Tagged.of(name, at))
     }
 
-    /// Does the text end in marks that are a call's own, or in so much of the first one that it is no other?
+    /// Returns whether the text ends in a call's own marks, or in so much of the first one that it can be no other.
     fn ends_before_name(&mut self) -> bool {
         const LEAST: usize = 5;
         let rest = self.text.get(self.at..).unwrap_or("");
@@ -381,7 +383,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
     }
 
-    /// The byte at `at`.
+    /// Returns the byte at `at`.
     fn peek(&self, at: usize) -> Result<u8, Incomplete> {
         self.bytes.get(at).copied().ok_or(Incomplete)
     }
@@ -400,13 +402,13 @@ impl<'a, 't> OpenerParser<'a, 't> {
         Step::Over
     }
 
-    /// Steps over what ends at `end` and opens nothing.
+    /// Steps over markup that ends at `end` and opens nothing.
     fn past(&mut self, end: usize) -> Step {
         self.at = end;
         Step::Over
     }
 
-    /// May a statement begin here: at the start of a line, or inside markup?
+    /// Returns whether a statement may begin here: at the start of a line, or inside markup.
     fn free(&self) -> bool {
         self.place.line_start || self.from < self.at
     }
@@ -415,7 +417,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name).is_some())
     }
 
-    /// Could the word so far be or become one that holds a name?
+    /// Returns whether the word so far holds a name, or may grow into one that does.
     fn may_hold_name(&self, from: usize, end: usize) -> bool {
         let word = self.text.get(from..end).unwrap_or("");
         match self.distinct() {
@@ -424,7 +426,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
     }
 
-    /// Was a marker stepped over, so that what follows it may be a call's for as long as an opener may be?
+    /// Returns whether the parser stepped over a marker. Markup behind it may be a call's, up to the longest opener.
     pub(super) fn is_begun(&self) -> bool {
         self.record.is_some()
             || self.header != Header::No
@@ -434,14 +436,14 @@ impl<'a, 't> OpenerParser<'a, 't> {
                 .any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag))
     }
 
-    /// A tag is a name only as the whole name, `<f>` or `<functions.f>`: `<search>` is no sign of `books.search`.
+    /// Returns whether a tag is a tool's whole name: `<f>` or `<functions.f>`, but not `<search>` for `books.search`.
     fn resolves_tag(&self, from: usize, end: usize) -> bool {
         self.text
             .get(from..end)
             .is_some_and(|name| self.place.names.resolve(name).is_some_and(|tool| tool.is_named_by_tag(name)))
     }
 
-    /// May what is there so far become a dialect's opener?
+    /// Returns whether the text so far may grow into a dialect's opener.
     fn growing(&self) -> bool {
         !self.place.end && self.place.dialects.may_grow_into_opener(self.text, self.at)
     }
@@ -450,7 +452,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         from + blanks(self.text, from, 64)
     }
 
-    /// The place behind the name at `from`. Behind what may only stand in front of a name, it may be of several words.
+    /// Returns the place behind the name at `from`. Behind other markup, the name may have several words.
     fn name_end(&self, from: usize) -> usize {
         let end = self.word_end(from);
         match self.from < from {
@@ -459,7 +461,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
         }
     }
 
-    /// The place behind the word at `from`.
+    /// Returns the place behind the word at `from`.
     fn word_end(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or(&[]);
         let mut end = from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count();
@@ -471,7 +473,7 @@ impl<'a, 't> OpenerParser<'a, 't> {
     }
 }
 
-/// How many backticks stand at `at`, up to [`MAX_TICKS`].
+/// Returns the number of backticks at `at`, up to [`MAX_TICKS`].
 pub(crate) fn tick_run(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).unwrap_or(&[]).iter().take(MAX_TICKS).take_while(|&&b| b == b'`').count()
 }

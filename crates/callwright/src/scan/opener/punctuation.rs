@@ -1,4 +1,4 @@
-//! What opens a payload, or stands around one, in any dialect: brackets, backticks, comments.
+//! Signs that open a payload, or stand around one, in any dialect: brackets, backticks, comments.
 
 use super::tag::Header;
 use super::{Delimiter, MAX_TICKS, OpenerParser, Sort, Step, tick_run};
@@ -8,14 +8,14 @@ use crate::syntax::Incomplete;
 use crate::syntax::comment::comment;
 use crate::tools::names::is_name_byte;
 
-/// How far back, in bytes, the backticks before a piece of code are looked for.
+/// Farthest distance back to the backticks before a piece of code, in bytes.
 const MAX_CODE: usize = 256;
-/// The longest label of a fence.
+/// Longest label of a fence, in bytes.
 const MAX_LABEL: usize = 32;
 
 impl OpenerParser<'_, '_> {
-    /// `{` may begin a value that is a call; in prose and code, only where a key of one follows. Behind a call, between the
-    /// marks around it, the next one stands.
+    /// Returns the value that a `{` begins, if it may be a call. In prose and code, a key of a call must follow;
+    /// between the marks around calls, any object may be the next call.
     pub(super) fn brace(&self) -> Result<Step, Incomplete> {
         let mut around = [self.record, self.place.inside].into_iter().flatten();
         let is_marked = around.any(|record| record.anchor == Anchor::Distinct);
@@ -29,7 +29,8 @@ impl OpenerParser<'_, '_> {
             // Not C's `'{'; // …`
             quote @ (b'"' | b'\'' | b'`') => {
                 let is_name = is_name_byte(self.peek(key + 1)?);
-                // In a sentence only a key that a call may begin with: a brace that nothing closes would hold the rest.
+                // In a sentence, a key that a call may begin with must follow: a brace that nothing closes would hold
+                // the rest.
                 if !is_name || !self.is_in_sentence() {
                     return Ok(is_name);
                 }
@@ -40,30 +41,30 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// Is the first key of the object one of a call but for one sign: `{""name": "f"`, `{n"ame": "f"`?
+    /// Returns whether the object's first key is a call's but for one sign: `{""name": "f"`, `{n"ame": "f"`.
     fn has_torn_key(&self) -> Result<bool, Incomplete> {
-        /// No key of a call is as long.
+        /// Number of bytes within which the colon behind any key of a call stands.
         const MOST: usize = 24;
         if self.is_in_sentence() {
             return Ok(false);
         }
         let rest = self.text.get(self.skip_space(self.at + 1)..).unwrap_or("");
-        // One of the first two signs is odd: a key that is torn further behind is none.
+        // One of the first two signs must be odd: a key that is torn further behind does not count.
         let is_odd = rest.chars().take(2).any(|sign| !sign.is_ascii_alphanumeric());
         let may_be_odd = is_odd || rest.chars().nth(1).is_none();
-        // What is odd may be a colon.
+        // The odd sign may be a colon.
         match rest.bytes().take(MOST).skip(1).position(|byte| matches!(byte, b':' | b'\n')) {
             None if may_be_odd && rest.len() < MOST && !self.place.end => Err(Incomplete),
             colon => Ok(is_odd && colon.and_then(|at| rest.get(..=at)).is_some_and(keys::is_torn)),
         }
     }
 
-    /// Is there text before it on its line, and no markup?
+    /// Returns whether text, and no markup, stands before this place on its line.
     fn is_in_sentence(&self) -> bool {
         self.from == self.at && !self.place.line_start && !self.place.follows_call
     }
 
-    /// Whether this is the key of a part of a call, a tool's name, or a parameter's.
+    /// Returns whether this is a key of a call, a tool's name, or a parameter's.
     fn is_known_key(&self, from: usize, end: usize) -> bool {
         let Some(key) = self.text.get(from..end) else { return false };
         let names = self.place.names;
@@ -88,7 +89,7 @@ impl OpenerParser<'_, '_> {
             b'[' if self.delimiters.iter().filter(|g| **g == Delimiter::Bracket).count() == 2 => {
                 return Ok(Step::Nothing);
             }
-            // `<TOOLCALL>[]</TOOLCALL>`: a list of no calls.
+            // `<TOOLCALL>[]</TOOLCALL>`: an empty list of calls.
             b']' if self.distinct() && self.name().is_none() => {
                 return Ok(Step::Item(Sort::Value.at(self.at)));
             }
@@ -97,7 +98,7 @@ impl OpenerParser<'_, '_> {
         Ok(self.over(self.at + 1, Delimiter::Bracket))
     }
 
-    /// Do the ticks here end a piece of code that began on their line: `` Use `x`<tool_call> ``?
+    /// Returns whether the ticks here end a piece of code that began on their line: `` Use `x`<tool_call> ``.
     fn ends_code(&self) -> bool {
         let before = self.bytes.get(..self.at).unwrap_or(&[]);
         let is_behind_text = before.last().is_some_and(|byte| !byte.is_ascii_whitespace());
@@ -105,7 +106,7 @@ impl OpenerParser<'_, '_> {
         is_behind_text && line.filter(|byte| **byte == b'`').count() % 2 == 1
     }
 
-    /// `('f', {…})`
+    /// Steps over the bracket of a call that is a pair: `('f', {…})`.
     pub(super) fn tuple(&mut self) -> Result<Step, Incomplete> {
         let quote = self.skip_space(self.at + 1);
         if !matches!(self.peek(quote)?, b'"' | b'\'') {
@@ -154,7 +155,7 @@ impl OpenerParser<'_, '_> {
             return Ok(Step::Nothing);
         }
         match self.peek(end)? {
-            // The end of a fence with no call in it.
+            // A fence without a call ends here.
             b'\n' | b'\r' | b' ' if label == end && self.in_own_fence() => return Ok(Step::Nothing),
             // ```` ```f(a=1)``` ```` has no label.
             b'(' | b'.' | b'\\' => end = label,
@@ -168,13 +169,13 @@ impl OpenerParser<'_, '_> {
         Ok(self.over(end, Delimiter::Fence(run)))
     }
 
-    /// `# the weather in Paris` above a call in a fence, `<!-- where -->` between two tags.
+    /// Steps over a comment: `# the weather in Paris` above a call in a fence, `<!-- where -->` between two tags.
     pub(super) fn comment(&mut self) -> Result<Step, Incomplete> {
         let len = comment(self.bytes.get(self.at..).unwrap_or(&[]))?;
         Ok(len.map_or(Step::Nothing, |len| self.past(self.at + len)))
     }
 
-    /// The place behind the blanks at `from`, and behind a comment there that starts with `start`.
+    /// Returns the place behind the blanks at `from`, and behind a comment there that starts with `start`.
     pub(super) fn behind_comment(&self, from: usize, start: &[u8]) -> Result<usize, Incomplete> {
         let at = self.skip_space(from);
         let rest = self.bytes.get(at..).filter(|rest| rest.starts_with(start));

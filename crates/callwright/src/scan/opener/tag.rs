@@ -12,14 +12,14 @@ use crate::syntax::tag::{Role, Tag, has_attribute, is_foreign, last_tag, names_c
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::is_name_byte;
 
-/// What is known of a name that stands in the markup.
+/// The state of a tool's name in the markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
-    /// There is none.
+    /// No header has begun.
     No,
-    /// A header has begun: a name may come.
+    /// A header has begun, so that a name may come.
     Begun,
-    /// The name, and whether it is certain: a later word of the header cannot replace it then.
+    /// The name, and whether it is certain. A later word of the header does not replace a certain name.
     Named(Span, bool),
 }
 
@@ -31,7 +31,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
     }
 
-    /// `<…>`, `]<]minimax[>[<…>`
+    /// Takes the step at a tag: `<…>`, `]<]minimax[>[<…>`.
     pub(super) fn tag(&mut self) -> Result<Step, Incomplete> {
         // Nothing begins with a closing tag.
         let is_closing = || self.bytes.get(self.at + 1) == Some(&b'/');
@@ -57,7 +57,7 @@ impl<'a> OpenerParser<'a, '_> {
             }
         }
         if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
-            // What calls stand in names the dialect: `<|tool_call_begin|>` inside it is many dialects'.
+            // The section around calls names the dialect: many dialects write `<|tool_call_begin|>` inside it.
             let is_inside = self.record.is_some_and(|outer| outer.name_at == NameAt::Header);
             self.begin(record, !is_inside || record.name_at != NameAt::Header);
             // `<function=f`, not closed
@@ -72,19 +72,19 @@ impl<'a> OpenerParser<'a, '_> {
         let Some(tag) = lexed? else { return Ok(Step::Nothing) };
         let end = tag.at.end as usize;
         match tag.role {
-            // `<tool_call:x7>`, `<ns:tool_call>`: a group with something of its own around the word.
+            // `<tool_call:x7>`, `<ns:tool_call>`: a group whose word has an addition.
             Role::Group if !tag.closing => {
                 if self.name().is_none() {
                     self.header = Header::Begun;
                 }
-                // Of another dialect than the one that counts it says nothing.
+                // Where only one dialect counts, the tag of another says nothing.
                 let hermes = self.of_sign(Sign::Group);
                 self.record = self.record.or((!self.place.dialects.is_pinned()).then_some(hermes));
                 Ok(self.over(end, Delimiter::Tag))
             }
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
             Role::Token => {
-                // `<|tool_call_begin|>` alone may be another dialect's; what stands behind the name tells.
+                // `<|tool_call_begin|>` alone may be another dialect's; the token behind the name tells.
                 if tag.word.of(self.text).eq_ignore_ascii_case("tool_call_argument_begin") {
                     self.record = Some(self.of_sign(Sign::ArgumentToken));
                 }
@@ -98,7 +98,8 @@ impl<'a> OpenerParser<'a, '_> {
         }
     }
 
-    /// Takes note that marks of `record` opened a call, and where a name may follow them. They are its own if that `is_told`.
+    /// Notes that marks of `record` opened a call, and whether a name may follow them. With `is_told`, the call is of
+    /// that dialect.
     pub(super) fn begin(&mut self, record: &'a Arc<Record>, is_told: bool) {
         if is_told {
             self.record = Some(record);
@@ -109,7 +110,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
     }
 
-    /// What `tag` is to the call of this `name`: the first of its arguments, or its end.
+    /// Returns the step at a `tag` that begins the arguments of the call of this `name`, or ends the call.
     fn argument(&mut self, name: Span, tag: &Tag) -> Option<Step> {
         let at = self.at;
         // `<|message|><|call|>`: no arguments.
@@ -134,7 +135,7 @@ impl<'a> OpenerParser<'a, '_> {
         Some(Step::Item(if is_argument { Sort::Tagged.of(name, at) } else { Sort::Over.of(name, at) }))
     }
 
-    /// `<tool_call><parameter=a>`: an argument of a call that names no tool.
+    /// Returns the step at an argument of a call that names no tool: `<tool_call><parameter=a>`.
     fn nameless(&mut self, tag: &Tag) -> Option<Step> {
         let is_argument = matches!(tag.role, Role::Param | Role::Key) && !tag.closing;
         if !is_argument || self.header != Header::Begun {
@@ -144,13 +145,13 @@ impl<'a> OpenerParser<'a, '_> {
         Some(Step::Item(Sort::Tagged.of(Span::at(self.at), self.at)))
     }
 
-    /// `<invoke name="f">`
+    /// Steps over a tag that opens a call and names its tool: `<invoke name="f">`.
     fn call_tag(&mut self, tag: &Tag) -> Seen<Step> {
         let Some(name) = tag.key.filter(|_| !tag.closing) else { return Ok(None) };
         if !self.opens_call(tag, name)? {
             return Ok(None);
         }
-        // `<invoke name="f" a="x">`: an argument that stands where none is read.
+        // `<invoke name="f" a="x">`: an argument where no reader takes one.
         if has_attribute(self.text, tag, |word| self.declares_key(name, word)) {
             return Ok(Some(Step::Nothing));
         }
@@ -160,8 +161,8 @@ impl<'a> OpenerParser<'a, '_> {
         Ok(Some(self.over(tag.at.end as usize, Delimiter::Tag)))
     }
 
-    /// `<invoke name="f">`; of a declared tool also `<tool_call name="f">`, and `<tool name="f">{`, whose words are no
-    /// call's own.
+    /// Returns whether `tag`, which holds this name, opens a call: `<invoke name="f">`. For a declared tool, so do
+    /// `<tool_call name="f">` and `<tool name="f">{`, whose words are not a call's own.
     fn opens_call(&self, tag: &Tag, name: Span) -> Result<bool, Incomplete> {
         let is_declared = || self.resolves(name.start as usize, name.end as usize);
         match tag.role {
@@ -175,7 +176,7 @@ impl<'a> OpenerParser<'a, '_> {
         }
     }
 
-    /// `<f>`
+    /// Takes the step at a tag that is a tool's name: `<f>`.
     fn name_tag(&mut self, tag: &Tag) -> Result<Step, Incomplete> {
         let (from, behind) = (self.at + 1, tag.at.end as usize);
         let end = from + self.text.get(from..behind - 1).map_or(0, |name| name.trim_end().len());
@@ -215,7 +216,7 @@ impl<'a> OpenerParser<'a, '_> {
         Ok(step.unwrap_or_else(|| if may_be_call { words() } else { Step::Nothing }))
     }
 
-    /// `<f/>` on a line of its own
+    /// Returns the call without arguments of a tag on a line of its own: `<f/>`.
     fn empty_tag(&mut self, tag: &Tag) -> Result<Step, Incomplete> {
         let (name, at) = (tag.word, tag.at.end as usize);
         let is_name = self.resolves_tag(name.start as usize, name.end as usize);
@@ -232,12 +233,12 @@ impl<'a> OpenerParser<'a, '_> {
         Ok(Step::Item(Sort::Over.of(name, at)))
     }
 
-    /// Is `tag` named like the tool itself?
+    /// Returns whether `tag` closes the tag that is the tool's `name`.
     fn is_own(&self, name: Span, tag: &Tag) -> bool {
         tag.closing && name.of(self.text).eq_ignore_ascii_case(tag.word.of(self.text))
     }
 
-    /// Does the tool of this name declare what `tag` is named by?
+    /// Returns whether the tool of this name declares the word of `tag`.
     fn declares(&self, name: Span, tag: &Tag) -> bool {
         self.declares_key(name, tag.word.of(self.text))
     }
@@ -247,16 +248,16 @@ impl<'a> OpenerParser<'a, '_> {
         tool.is_some_and(|tool| tool.declares(key))
     }
 
-    /// Does the tool of this name declare what `tag` is named by? Where it declares nothing, any word on a line of its own
-    /// may be an argument's.
+    /// Returns whether the word of `tag` may be an argument of the tool of this name. If the tool declares none, any
+    /// word on a line of its own may be.
     fn takes(&self, name: Span, tag: &Tag) -> bool {
         let word = tag.word.of(self.text);
         let tool = self.place.names.resolve(name.of(self.text));
         tool.is_some_and(|tool| if self.place.line_start { tool.takes(word) } else { tool.declares(word) })
     }
 
-    /// `"{\"a\": 1}"`: the arguments of `name` in a string, if they begin at `at`; or their first key, `"a": 1}`, without their
-    /// brace.
+    /// Returns the arguments of `name` that begin at `at` in a string, `"{\"a\": 1}"`, or without their brace, at the
+    /// first key: `"a": 1}`.
     pub(super) fn in_string(&self, name: Span, at: usize) -> Seen<Step> {
         let (key, end) = (at + 1, self.word_end(at + 1));
         let is_key = || self.text.get(key..end).is_some_and(|word| self.declares_key(name, word));
@@ -264,20 +265,20 @@ impl<'a> OpenerParser<'a, '_> {
         Ok(begins.then_some(Step::Item(Sort::Named.of(name, at))))
     }
 
-    /// The tokens that stand between a name and its arguments.
+    /// Returns whether `tag` is a token that stands between a name and its arguments.
     pub(super) fn is_header_token(&self, tag: &Tag) -> bool {
         let word = tag.word.of(self.text);
         ["channel", "constrain", "message", "start"].iter().any(|token| token.eq_ignore_ascii_case(word))
     }
 
-    /// Stands a mark here that closes a call of its dialect?
+    /// Returns whether a mark that closes a call of its dialect stands here.
     fn is_closer(&self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         let mut marks = self.record.into_iter().flat_map(|record| record.closers());
         marks.any(|mark| matches!(fit(rest, mark), Ok(Some(_))))
     }
 
-    /// Stands before this place a token that begins the arguments of a call with a name in its header?
+    /// Returns whether the token before this place begins the arguments of a call with its name in the header.
     fn is_behind_argument_token(&self) -> bool {
         let before = self.text.get(..self.at).unwrap_or("").trim_end();
         self.record.is_some_and(|record| record.name_at == NameAt::Header)
@@ -287,7 +288,7 @@ impl<'a> OpenerParser<'a, '_> {
             })
     }
 
-    /// `>>>f⏎{…}`
+    /// Reads the name behind arrows: `>>>f⏎{…}`.
     pub(super) fn arrows(&mut self) -> Result<Step, Incomplete> {
         let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) else {
             return if self.growing() { Err(Incomplete) } else { Ok(Step::Nothing) };

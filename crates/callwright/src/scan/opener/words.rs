@@ -24,14 +24,14 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// Does a statement stand in front, `x = `, `print(`, `return `? Then a string is its value, and no call in quotes, as it is in
-    /// a list.
+    /// Returns whether a statement stands in front: `x = `, `print(`, `return `. A string there is a value; in a list,
+    /// it may be a call in quotes.
     fn is_in_statement(&self) -> bool {
         let before = self.text.get(self.from..self.at).unwrap_or("").trim_end();
         before.ends_with(['=', '(']) || before.ends_with("return")
     }
 
-    /// Behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
+    /// Takes the step behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
     fn quoted_name(&mut self, from: usize, end: usize) -> Result<Step, Incomplete> {
         let name = Span::new(from, end);
         // The opening brace is missing.
@@ -79,7 +79,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// Arguments in a list that begins at `bracket`, behind the `name` that ends before `behind`.
+    /// Returns the arguments in the list that begins at `bracket`, behind the `name` that ends before `behind`.
     fn listed(&self, name: Span, behind: usize, bracket: usize) -> Result<Step, Incomplete> {
         let comma = self.skip_space(behind);
         if self.peek(comma)? != b',' {
@@ -93,14 +93,14 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// The bracket that stands before `at` with nothing but blanks between them.
+    /// Returns the bracket before `at`, if only blanks stand between them.
     fn bracket_before(&self, at: usize) -> Option<usize> {
         let before = self.bytes.get(..at)?;
         let bracket = before.iter().rposition(|b| !b.is_ascii_whitespace())?;
         matches!(before.get(bracket), Some(b'[' | b'(')).then_some(bracket)
     }
 
-    /// `tools.call(f, a=1)`, `call_tool('f', a=1)`
+    /// Reads a call that names its tool first in its brackets: `tools.call(f, a=1)`, `call_tool('f', a=1)`.
     fn call_of(&self, paren: usize) -> Result<Step, Incomplete> {
         let mut from = self.skip_space(paren + 1);
         let quote = self.bytes.get(from).copied().filter(|b| matches!(b, b'"' | b'\''));
@@ -117,18 +117,18 @@ impl OpenerParser<'_, '_> {
         if let Some(step) = self.worded()? {
             return Ok(step);
         }
-        // At the end, what would be waited for is not there.
+        // At the end, the rest that a header would wait for does not come.
         if self.at == self.from
             && self.place.line_start
             && let Some(step) = at_end(self.stripped(), self.place.end)?
         {
             return Ok(step);
         }
-        // A blank of another script is no part of it.
+        // A blank of another script is not a part of the word.
         let is_blank = self.bytes.get(self.at).is_some_and(|byte| !byte.is_ascii());
         let from = if is_blank { self.at + blanks(self.text, self.at, 1) } else { self.at };
         let end = self.name_end(from);
-        // A longer word is none, whether the rest of it is there already or not.
+        // A longer word is not a name, whether the rest of it is there already or not.
         if !self.may_hold_name(from, end) {
             return Ok(Step::Nothing);
         }
@@ -160,7 +160,7 @@ impl OpenerParser<'_, '_> {
                 self.record = Some(self.of_sign(Sign::ListWord));
                 Ok(self.past(end))
             }
-            // A name that no tool has, where those beside it say that it is meant as one.
+            // The calls beside an undeclared name say whether it is meant as a tool's.
             b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => call(end),
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
                 Ok(self.past(end))
@@ -169,7 +169,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// What stands behind a word and blanks: `x = f(…)`, `f⏎{…}`, `f: {…}`.
+    /// Takes the step behind a word and blanks: `x = f(…)`, `f⏎{…}`, `f: {…}`.
     fn behind_word(&mut self, written: Span) -> Result<Step, Incomplete> {
         let (from, end) = (written.start as usize, written.end as usize);
         let word = written.of(self.text);
@@ -190,7 +190,8 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// `get_weather⏎{"city": "Paris"}`, also right behind a sentence: `the call.get_weather⏎{…}`
+    /// Takes the step at a name before a brace, `get_weather⏎{"city": "Paris"}`, also right behind a sentence:
+    /// `the call.get_weather⏎{…}`.
     fn word_before_brace(&mut self, written: Span, brace: usize) -> Result<Step, Incomplete> {
         let (from, end) = (written.start as usize, written.end as usize);
         let word = written.of(self.text);
@@ -200,7 +201,7 @@ impl OpenerParser<'_, '_> {
         };
         let mut signs = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1);
         let glued = signs.find(is_tool).filter(|_| on_next_line);
-        // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call with its own.
+        // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call that names its tool itself.
         let is_said = !self.free() && word.ends_with('.');
         let is_name = self.resolves(from, end) && (self.free() || on_next_line) && !is_said;
         let Some(from) = is_name.then_some(from).or(glued) else { return Ok(Step::Nothing) };
@@ -214,7 +215,7 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// May a call stand here of which only its siblings tell that it is one?
+    /// Returns whether a call of an undeclared name may stand here, which the calls beside it tell to be one.
     fn may_be_sibling(&self) -> bool {
         match self.delimiters.last() {
             Some(Delimiter::Bracket) => true,
@@ -225,8 +226,8 @@ impl OpenerParser<'_, '_> {
         }
     }
 
-    /// Does the object at `at` behind `name` begin with the key of a call's name or of a list of calls, which is none of
-    /// that tool's parameters?
+    /// Returns whether the object at `at` begins with the key of a call's name or of a list of calls. A parameter of
+    /// the tool of `name` is not such a key.
     fn is_call_object(&self, name: Span, at: usize) -> Result<bool, Incomplete> {
         let quote = self.skip_space(at + 1);
         let from = quote + usize::from(matches!(self.peek(quote)?, b'"' | b'\''));
@@ -240,7 +241,7 @@ impl OpenerParser<'_, '_> {
         Ok(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
     }
 
-    /// `def f(`, `function f(`: code that defines, not calls.
+    /// Returns whether code defines the word here and does not call it: `def f(`, `function f(`.
     fn behind_definition(&self) -> bool {
         let before = self.bytes.get(..self.at).unwrap_or(&[]);
         let Some((b' ', before)) = before.split_last() else { return false };
@@ -248,7 +249,7 @@ impl OpenerParser<'_, '_> {
     }
 }
 
-/// `f`, `music.play`
+/// Returns whether `word` is a path of identifiers: `f`, `music.play`.
 fn is_path(word: &str) -> bool {
     word.split('.').all(|part| !part.is_empty() && is_variable(part))
 }
