@@ -1,4 +1,4 @@
-//! Blocks that are no calls: reasoning, speech in channels, results that the model quotes.
+//! Blocks that are not calls: reasoning, speech in channels, results that the model quotes.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::is_name_byte;
 use crate::verdict::{ShownBy, ShownCall};
 
-/// What ends a thought in a channel whose tokens were taken out.
+/// The end of a thought in a channel that lost its tokens.
 const BARE_FINAL: &str = "assistantfinal";
 
 /// A sign in a thought.
 enum ThoughtSign {
-    /// The mark of this length that ends it.
+    /// The mark of this length that ends the thought.
     Closer(usize),
     /// A mark that begins a call.
     Call,
@@ -38,7 +38,7 @@ enum ThoughtSign {
 }
 
 impl Scanner<'_> {
-    /// The block of reasoning or of speech that begins at `at`, or the end of such a block of speech.
+    /// Returns the block of reasoning or of speech that begins at `at`, or the end of such a block of speech.
     pub(super) fn block_begins(&self, at: usize, end: bool) -> Seen<Found> {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         // `<|channel>` begins `<|channel>thought`, too.
@@ -66,7 +66,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Is the tag from `at` to `behind` only named: in code, in backticks, or between two quotes?
+    /// Returns whether the text only names the tag from `at` to `behind`: in code, in backticks, or between two quotes.
     fn is_named(&self, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         let bytes = self.text.as_bytes();
         // `<|channel|>analysis<|message|>` is a model's own wherever it stands.
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether one `quote` stands right before `at` and one right behind `behind`.
+    /// Returns whether one `quote` stands right before `at` and one right behind `behind`.
     pub(super) fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         let bytes = self.text.as_bytes();
         if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&quote) {
@@ -93,7 +93,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The head of the model's own turn, where the answer begins with it.
+    /// Returns the head of the model's own turn, if the answer begins with it.
     pub(super) fn answer_head(&self, at: usize, end: bool) -> Seen<Found> {
         if !self.is_first(at) {
             return Ok(None);
@@ -108,8 +108,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// The head of a thought in a channel whose tokens were taken out, `analysisWe look.assistantfinalHello.`, as the first
-    /// words of an answer: `analysis`, and a sentence that begins in the same word.
+    /// Returns the head of a thought in a channel that lost its tokens: `analysisWe look.assistantfinalHello.`. The
+    /// answer begins with `analysis`, and with a sentence in the same word.
     pub(super) fn bare_thought(&self, at: usize) -> Seen<Found> {
         const HEAD: &str = "analysis";
         const MAX_WORD: usize = 16;
@@ -134,15 +134,15 @@ impl Scanner<'_> {
         }
     }
 
-    /// Has the answer said nothing before `at`, and called nothing?
+    /// Returns whether the answer has said nothing before `at`, and called nothing.
     pub(super) fn is_first(&self, at: usize) -> bool {
         self.outcome.text.is_empty()
             && !self.has_calls()
             && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())
     }
 
-    /// A special token that ends what nobody began, `Here you go.<|tool_call_end|>`: markup, but for one that is quoted or
-    /// stands like a word in a sentence.
+    /// Returns a special token that closes nothing, as markup: `Here you go.<|tool_call_end|>`. A token is text if it
+    /// is quoted, or stands like a word in a sentence.
     pub(super) fn stray_token(&self, at: usize, end: bool) -> Seen<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
@@ -153,7 +153,7 @@ impl Scanner<'_> {
         {
             return Ok(None);
         }
-        // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`; letters alone, `</tool_call>`, a user may write, too.
+        // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`. A user may write letters alone, `</tool_call>`, too.
         let is_token = |len: &usize| {
             rest[..*len].contains(&b'|') || memmem::find(&rest[..*len], "｜".as_bytes()).is_some()
         };
@@ -168,8 +168,8 @@ impl Scanner<'_> {
         Ok(is_markup.then_some(Found::Speech(len, None)))
     }
 
-    /// The end of reasoning whose beginning nobody saw, as the prompt held it: a mark that begins or ends a line, or stands
-    /// before a call. One that is talked about in a sentence is text.
+    /// Returns the end of reasoning that began in the prompt: a mark that begins or ends a line, or stands before a
+    /// call. A mark that a sentence mentions is text.
     pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Seen<Found> {
         if self.markup.in_fence || self.speech.is_some() || !matches!(rest.get(1), Some(b'/') | None) {
             return Ok(None);
@@ -186,7 +186,7 @@ impl Scanner<'_> {
         Ok(at_end(closer, end)?.map(|len| Found::Speech(len, None)))
     }
 
-    /// The tool's result that begins at `at`, which the model quotes.
+    /// Returns the tool's result that begins at `at`, which the model quotes.
     pub(super) fn quote_begins(&self, at: usize) -> Seen<Found> {
         if self.rules.is_quotation {
             return Ok(None);
@@ -219,7 +219,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reasoning begins here, which `close` closes.
+    /// Begins the reasoning whose opener stands at `at`, and which `close` closes.
     pub(in crate::scan) fn think(&mut self, at: usize, close: Arc<str>, out: &mut Vec<Event>) {
         self.standing.surroundings.step_over(&self.text, at, self.at);
         if self.standing.held.is_empty() {
@@ -238,7 +238,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The block of reasoning that is open is one in which no call counts.
+    /// Lets no call count in the open block of reasoning.
     pub(in crate::scan) fn forget_calls(&mut self) {
         self.rules.calls_in_reasoning = CallsInReasoning::Ignore;
         if let Mode::Reasoning(thinking) = &mut self.mode {
@@ -246,15 +246,14 @@ impl Scanner<'_> {
         }
     }
 
-    /// What stands in a thought that is read for calls stands beside nothing outside of it.
-    /// Reads the reasoning that begins at `from` for calls.
+    /// Reads the reasoning that begins at `from` for calls. Words outside of it do not stand beside those calls.
     fn enter_thought(&mut self, close: Arc<str>, from: usize) {
         self.thought = Some(close);
         let outer = std::mem::replace(&mut self.standing.surroundings, Surroundings::from(from));
         self.standing.outer = Some(Box::new(outer));
     }
 
-    /// Reasoning that was read for calls ends here.
+    /// Ends reasoning that was read for calls.
     pub(super) fn end_thought(&mut self, out: &mut Vec<Event>) {
         self.tell(true, out);
         let space = std::mem::take(&mut self.space.pending);
@@ -269,7 +268,7 @@ impl Scanner<'_> {
         self.mode = Mode::Prose;
     }
 
-    /// All the text is there, and the reasoning never ended. A call that it ends with was meant.
+    /// Reads the calls in reasoning that never ended, when all the text is there. A call at its end was meant.
     fn last_thought(&mut self, close: Arc<str>, from: usize, out: &mut Vec<Event>) {
         self.tell(true, out);
         let (at, n_verdicts) = (self.at, self.outcome.verdicts.len());
@@ -348,7 +347,7 @@ impl Scanner<'_> {
         Flow::Wait
     }
 
-    /// The sign at `at` of a thought that `close` ends.
+    /// Returns the sign at `at` of a thought that `close` ends.
     fn sign_in_thought(&self, at: usize, close: &str, end: bool) -> Result<ThoughtSign, Incomplete> {
         let rest = &self.text.as_bytes()[at..];
         if let Ok(Some(len)) = thought_ends(rest, close) {
@@ -409,7 +408,7 @@ impl Scanner<'_> {
         let context = Context { dialects: self.rules.dialects.clone(), native: true, ..Context::default() };
         let mut scanner = Scanner::new(self.names.tools(), &context);
         (scanner.rules.is_quotation, scanner.rules.stop) = (true, self.rules.stop);
-        // It has no share of its own.
+        // The quotation has no share of its own.
         (scanner.work.fuel, scanner.work.fuelled) = (Fuel::of(&self.work.fuel), usize::MAX);
         let (quoted, work) = scanner.read_at_cost(self.text.get(from..to).unwrap_or(""));
         self.work.fuel.spend(work);
@@ -441,8 +440,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Does the reasoning that `close` closes end at the beginning of `bytes`? Where it is a message in a channel, it also
-/// ends where the next message begins, which is not a part of its closer.
+/// Returns the length of the mark at the beginning of `bytes` that ends the reasoning that `close` closes. A message in
+/// a channel also ends where the next message begins, which does not belong to its closer.
 pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Seen<usize> {
     let next: &[&str] = match close {
         "<|end|>" | "<|eom|>" => &["<|start|>assistant", "<|channel|>"],
@@ -458,7 +457,7 @@ pub(in crate::scan) fn thought_ends(bytes: &[u8], close: &str) -> Seen<usize> {
     first_of([own, next].into_iter())
 }
 
-/// Does a turn that is not the model's own, or a result that it cannot know, begin at `at`?
+/// Returns whether a turn that is not the model's own, or a result that it cannot know, begins at `at`.
 pub(in crate::scan) fn turn(text: &str, at: usize) -> Result<bool, Incomplete> {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     let mark = fit_any(rest, TURN_MARKS.iter().copied());

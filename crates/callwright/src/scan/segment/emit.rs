@@ -1,10 +1,10 @@
-//! Prose goes out, and so does the white space around the markup that was taken out of it.
+//! Lets prose out, with the whitespace around the markup that was taken out of it.
 
 use crate::scan::opener::Delimiter;
 use crate::scan::{Event, Scanner};
 
 impl Scanner<'_> {
-    /// The text up to `end` is prose.
+    /// Lets the text up to `end` out as prose.
     pub(in crate::scan) fn release(&mut self, end: usize, out: &mut Vec<Event>) {
         if end <= self.at {
             return;
@@ -45,7 +45,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Markup begins here and is taken out.
+    /// Takes note of markup that begins here and leaves the text.
     pub(in crate::scan) fn remove(&mut self) {
         if self.outcome.text.is_empty() {
             self.space.pending.clear();

@@ -1,21 +1,21 @@
-//! Where lines, words and blanks begin and end.
+//! The beginnings and ends of lines, words and blanks.
 
 use callwright_json::is_blank;
 
 use crate::scan::Scanner;
 use crate::tools::names::is_name_byte;
 
-/// The longest white space before a line's first word that is gone over, in characters.
+/// Longest whitespace before a line's first word, in characters.
 const MAX_INDENT: usize = 64;
 
 impl Scanner<'_> {
-    /// Returns whether a line begins at `at`, or what the model says behind its reasoning.
+    /// Returns whether a line begins at `at`, or the model's speech behind its reasoning.
     pub(in crate::scan) fn begins_line(&self, at: usize) -> bool {
         let is_behind_block = || {
             let before = self.text.get(self.at..at).unwrap_or("");
             self.space.removed && !self.has_calls() && before.trim().is_empty()
         };
-        // `f{…}f{…}`, whose tokens were taken out.
+        // `f{…}f{…}` without its tokens.
         let is_behind_call = || self.has_calls() && at == self.markup.last_call_end;
         self.is_line_start(at) || is_behind_block() || is_behind_call()
     }
@@ -25,7 +25,7 @@ impl Scanner<'_> {
         is_line_start(self.text.as_bytes(), at)
     }
 
-    /// The place of the first sign of the answer, as long as nothing of it has gone out.
+    /// Returns the place of the answer's first sign, as long as nothing of the answer has gone out.
     pub(super) fn first_sign(&self) -> Option<usize> {
         let rest = self.text.get(self.at..).filter(|_| self.is_first(self.at))?;
         let sign = rest.trim_start();
@@ -58,14 +58,14 @@ pub(super) fn ends_in_word(bytes: &[u8]) -> bool {
     }
 }
 
-/// The last character of `bytes`, or what is there of it.
+/// Returns the last character of `bytes`, or the part of it that is there.
 fn last_char(bytes: &[u8]) -> &[u8] {
     let begins = |byte: &u8| byte & 0xc0 != 0x80;
     let len = bytes.iter().rev().take(4).position(begins).map_or(0, |behind| behind + 1);
     bytes.get(bytes.len() - len..).unwrap_or(&[])
 }
 
-/// The number of bytes with which `bytes` go on a word: the rest of a letter, or letters.
+/// Returns the number of bytes with which `bytes` continue a word: the rest of a letter, or letters.
 pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
     let rest = bytes.iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
     if 0 < rest {
@@ -75,7 +75,7 @@ pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
     loop {
         len += match bytes.get(len..).unwrap_or(&[]) {
             [byte @ 0..=0x7f, ..] if is_name_byte(*byte) => 1,
-            // A letter has no more than four bytes, and the rest of the text is not looked at for each word in it.
+            // A letter has at most four bytes, so that no word costs a look at the rest of the text.
             rest @ [0x80..=0xff, ..] => match first_letter(rest).filter(|c| c.is_alphanumeric()) {
                 Some(letter) => letter.len_utf8(),
                 None => return len,
@@ -85,12 +85,12 @@ pub(super) fn rest_of_word(bytes: &[u8]) -> usize {
     }
 }
 
-/// The letter that `bytes` begin with, if it is whole.
+/// Returns the letter that `bytes` begin with, if it is whole.
 fn first_letter(bytes: &[u8]) -> Option<char> {
     bytes.get(..bytes.len().min(4))?.utf8_chunks().next()?.valid().chars().next()
 }
 
-/// The length of the blank that `bytes` begin with.
+/// Returns the length of the blank that `bytes` begin with.
 pub(super) fn blank_len(bytes: &[u8]) -> usize {
     match bytes {
         [b' ' | b'\t' | b'\r', ..] => 1,
@@ -99,7 +99,7 @@ pub(super) fn blank_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// The place of the first sign that is not a blank, at `from` or behind it.
+/// Returns the place of the first sign that is not a blank, at `from` or behind it.
 pub(super) fn behind_blanks(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {

@@ -1,4 +1,4 @@
-//! What stands between calls, piece by piece: prose, thoughts, quoted blocks, and how they go out.
+//! The text between calls, piece by piece: prose, thoughts, quoted blocks, and the way in which they go out.
 
 pub(super) mod blocks;
 pub(super) mod emit;

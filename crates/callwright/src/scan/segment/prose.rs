@@ -1,4 +1,4 @@
-//! Between calls: prose flows, up to a place where a call, a block or a turn begins.
+//! Lets prose between calls flow, up to a place where a call, a block or a turn begins.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 use crate::verdict::Verdict;
 
-/// How many bytes of payload may be read for each byte of text, and how many in any case. Overlapping
+/// Bytes of payload that may be read for each byte of text, and bytes that may be read in any case. Overlapping
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
-/// The shortest run of backticks that is a fence.
+/// Shortest run of backticks that is a fence.
 const FENCE: usize = 3;
-/// What begins a block of YAML, in which some models write calls.
+/// Openers of a block of YAML, in which some models write calls.
 const YAML: [&str; 2] = ["```yaml\n", "```yml\n"];
-/// How far the end of a payload is looked for when that is spent: twice as far each time if it is JSON up to there, and
-/// without bounds if an argument in tags is whole by then.
+/// Distance of the search for a payload's end once the budget of searches is spent, in bytes. It doubles each time if
+/// the text is JSON so far, and has no bound if an argument in tags is whole by then.
 const REACH: usize = 1 << 10;
 
 impl<'a> Scanner<'a> {
@@ -46,7 +46,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next place where something else than prose begins, with what that is; nothing where more text must tell, or is to come.
+    /// Returns the next place where anything but prose begins, with the finding there; no finding if only more text can
+    /// tell.
     fn next_mark(&mut self, end: bool, out: &mut Vec<Event>) -> (usize, Option<Found>) {
         let mut at = self.at;
         let mut near = self.looked_at_closely(at);
@@ -72,7 +73,7 @@ impl<'a> Scanner<'a> {
                 at += blank;
                 continue;
             }
-            // Behind what was taken out a word begins.
+            // Behind markup that was taken out, a word begins.
             let in_word = ends_in_word(&self.text.as_bytes()[..at])
                 && !(byte == FOREIGN && self.text[at..].starts_with(THOUGHT))
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
@@ -81,7 +82,7 @@ impl<'a> Scanner<'a> {
                 return (at, None);
             }
             let to = match () {
-                // Nothing begins inside a word but a mark of the caller's own.
+                // Inside a word, only a mark of the caller's own begins.
                 () if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() => {
                     at + rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[])).max(1)
                 }
@@ -115,7 +116,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The place up to which every place from `at` on is looked at: the first word of a line, and what stands behind a call.
+    /// Returns the end of the stretch from `at` in which every place is checked: up to the first word of a line, or
+    /// behind a call.
     fn looked_at_closely(&self, at: usize) -> Option<usize> {
         let line = behind_blanks(self.text.as_bytes(), at);
         let behind_call = self.text.get(self.markup.last_call_end..at);
@@ -129,7 +131,7 @@ impl<'a> Scanner<'a> {
     fn may_be_mark(&self, at: usize, byte: u8, in_word: bool) -> bool {
         let next = self.text.as_bytes().get(at + 1);
         let may_be = match byte {
-            // More than three lists are around no call.
+            // No call stands in more than three lists.
             b'[' => !self.text[at..].starts_with("[[[["),
             b'(' | b'{' | b'`' | b'<' | b'#' => true,
             b'"' | b'\'' => !in_word,
@@ -144,7 +146,7 @@ impl<'a> Scanner<'a> {
         may_be || self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte))
     }
 
-    /// Begins what was `found` at `at`.
+    /// Begins the `found` call, block or turn at `at`.
     fn begin(&mut self, found: Found, at: usize, out: &mut Vec<Event>) -> Flow {
         match found {
             Found::TooMany(_) => return Flow::Wait,
@@ -189,7 +191,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail(end);
             }
             Found::Turn => {
-                // `x = """⏎f(a=1)⏎"""`: the end of what shows a call is no turn that the model makes up.
+                // `x = """⏎f(a=1)⏎"""`: the end of the text around a shown call is not a turn that the model makes up.
                 let is_end = self.standing.surroundings.ends_at(&self.text, at);
                 if !is_end {
                     self.tell(true, out);
@@ -203,7 +205,7 @@ impl<'a> Scanner<'a> {
         Flow::On
     }
 
-    /// How the payload of `opener` is read.
+    /// Returns the mode that reads the payload of `opener`.
     pub(in crate::scan) fn mode_of(&self, opener: Opener) -> Mode {
         let from = opener.item.at;
         match Body::of(&opener, &self.text) {
@@ -212,18 +214,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The place behind the sign at `at`.
+    /// Returns the place behind the sign at `at`.
     fn behind(&self, at: usize) -> usize {
         at + self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
     }
 
-    /// Were more payloads read than the text up to `at` has room for?
+    /// Returns whether more bytes of payload were read than the text up to `at` has room for.
     pub(in crate::scan) fn has_read_much(&self, at: usize) -> bool {
         READS_PER_BYTE * at + FREE_READS < self.work.bytes_read
     }
 
-    /// Is what begins at `at`, in a line, the beginning of a word that may yet hold a name? It waits for its end. Most
-    /// pieces of a stream end so, and there is no need to look any closer.
+    /// Returns whether the text from `at` on, within a line, is the beginning of a word that may yet hold a name. Such
+    /// a word waits for its end. Most pieces of a stream end so, and need no closer look.
     fn is_word_begun(&self, at: usize) -> bool {
         let word = &self.text[at..];
         word.bytes().all(is_name_byte)
@@ -234,12 +236,13 @@ impl<'a> Scanner<'a> {
             && !self.begins_line(at)
     }
 
-    /// Is there any call that text may hold: tools are declared, there are no native calls, and it is not said to the user?
+    /// Returns whether the text may hold calls: tools are declared, there are no native calls, and the text is not said
+    /// to the user.
     pub(super) fn may_call(&self) -> bool {
         self.native.is_empty() && !self.names.tools().is_empty() && self.speech.is_none()
     }
 
-    /// Brackets and quotes of a list do not outlive prose.
+    /// Passes over the text, and drops the brackets and quotes of a list, which do not outlive prose.
     fn pass_over(&mut self, from: usize, to: usize) {
         let is_prose =
             || self.text.as_bytes().get(from..to).is_some_and(|b| !b.iter().all(u8::is_ascii_whitespace));
@@ -248,7 +251,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What begins at `at`, if anything but prose does.
+    /// Returns the finding at `at`, if anything but prose begins there.
     pub(super) fn at_mark(&mut self, at: usize, line_start: bool, end: bool) -> Seen<Found> {
         let rest = &self.text[at..];
         if let Some(&byte) = rest.as_bytes().first() {
@@ -274,14 +277,14 @@ impl<'a> Scanner<'a> {
         if !self.native.is_empty() || self.names.tools().is_empty() {
             return Ok(None);
         }
-        // What is said to the user is no call, before another block begins.
+        // Speech to the user holds no call, before another block begins.
         if self.speech.is_some() && !matches!(rest.as_bytes().first(), Some(b'<' | b'>')) {
             return Ok(None);
         }
         if !line_start && self.is_native_word(at) && self.is_plain_word(at) {
             return Ok(None);
         }
-        // `[{…}, {…}]` behind a marker: the second call is of the first one's dialect.
+        // `[{…}, {…}]` behind a marker: the second call has the dialect of the first one.
         let is_inside = !self.markup.delimiters.is_empty() && self.is_behind_call(at);
         let place = Place {
             inside: self.markup.inside.as_ref().filter(|_| is_inside),
@@ -293,7 +296,7 @@ impl<'a> Scanner<'a> {
             Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
                 let block = if line_start { at_end(self.block(at, end), end)? } else { None };
-                // In front of a tag it is looked for marks with a slip first.
+                // In front of a tag, marks with a slip come first.
                 let begins_tag = |opener: &Opener| {
                     self.text.get(opener.item.at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
                 };
@@ -329,7 +332,7 @@ impl<'a> Scanner<'a> {
                 && (rest.starts_with("</") || own.is_some_and(|own| own.closes(&self.text, at, end)))
     }
 
-    /// The closing marks at `at` of markup that was taken out before. `</tool_call>` in quotes is spoken of.
+    /// Returns the closing marks at `at` of markup that was taken out before. `</tool_call>` in quotes is text.
     fn closing(&mut self, at: usize, line_start: bool, end: bool) -> Seen<Found> {
         if let Ok(Some(tag)) = tag_at(&self.text, at) {
             match self.text.as_bytes().get(tag.at.end as usize) {
@@ -348,7 +351,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What may hold a call and begins like none: behind the marker at `at`, whatever no reader begins with; in a fence, YAML.
+    /// Returns a block that may hold a call and does not begin like one: text behind the marker at `at` that no reader
+    /// takes, or YAML in a fence.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
         if is_spoken || !self.may_repair() {
@@ -384,7 +388,8 @@ impl<'a> Scanner<'a> {
         Ok(self.may_open(&opener).then_some(opener))
     }
 
-    /// The call whose first argument begins at `at`, and whose opener is not there, or is no mark: up to what closes it.
+    /// Returns the call whose first argument begins at `at`, and whose opener is missing or is not a mark. It goes up
+    /// to its closing mark.
     fn argument(&self, at: usize) -> Seen<Opener> {
         let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
         let before = self.text.get(..at).unwrap_or("");
@@ -412,7 +417,7 @@ impl<'a> Scanner<'a> {
         Ok(self.may_open(&opener).then_some(opener))
     }
 
-    /// The edge of a block at `at`, whose first byte is `byte`.
+    /// Returns the edge of a block at `at`, whose first byte is `byte`.
     fn edge(&self, at: usize, byte: u8, line_start: bool, end: bool) -> Seen<Found> {
         let rest = &self.text.as_bytes()[at..];
         if let Some(close) = &self.thought {
@@ -440,14 +445,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// May `opener` begin a call where the text is?
+    /// Returns whether `opener` may begin a call in the current block of text.
     fn may_open(&self, opener: &Opener) -> bool {
         let is_said = self.speech.is_some() && !self.begins_block(opener);
         let is_thought = self.thought.is_some() && opener.record.anchor == Anchor::Weak;
         !is_said && !is_thought && self.rules.dialects.admits(&opener.dialect)
     }
 
-    /// Does a call with broken marks begin at `at`, where none with whole ones does?
+    /// Returns the call with broken marks at `at`, where no call with whole ones begins.
     fn broken_opener(&self, at: usize, end: bool) -> Seen<Found> {
         if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
             return Ok(None);
@@ -458,13 +463,13 @@ impl<'a> Scanner<'a> {
         Ok(Some(mended.map_or(Found::Broken(record), Found::Opener)))
     }
 
-    /// Whether `opener` begins with a token that begins a block, such as `<|channel|>`.
+    /// Returns whether `opener` begins with a token that begins a block, such as `<|channel|>`.
     fn begins_block(&self, opener: &Opener) -> bool {
         let rest = self.text.as_bytes().get(opener.start..).unwrap_or(&[]);
         FRAMES.iter().any(|frame| matches!(marks::fit(rest, frame), Ok(Some(_))))
     }
 
-    /// Whether a word at `at`, in a line of a model that calls natively, is none by which a call begins there.
+    /// Returns whether the word at `at`, in a line of a model that calls natively, cannot begin a call there.
     fn is_native_word(&self, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or("");
         let len = rest.bytes().take_while(|byte| is_name_byte(*byte)).count();
@@ -472,8 +477,8 @@ impl<'a> Scanner<'a> {
         is_beside && !self.may_be_name(rest.get(..len).unwrap_or(""), true)
     }
 
-    /// Whether `word` is a declared name as it was declared, or the label in front of one, or their beginning where it is not
-    /// whole. In the prose of a model that calls natively only such words wait for what follows them.
+    /// Returns whether `word` is a declared name as it was declared, or the label in front of one, or their beginning
+    /// if it is not whole. In the prose of a model that calls natively, only such words wait for the text behind them.
     fn may_be_name(&self, word: &str, is_whole: bool) -> bool {
         const NAMESPACE: &str = "functions.";
         const LABEL: &str = "Action";
@@ -490,8 +495,8 @@ impl<'a> Scanner<'a> {
         is_other || self.names.tools().iter().any(is_name)
     }
 
-    /// Is what begins at `at` a word that is no mark? In a line it begins nothing but a call without marks, so that
-    /// where there are none it need not wait for what follows it.
+    /// Returns whether a word that is not a mark begins at `at`. In a line, it can only begin a call without marks, so
+    /// that it need not wait where there are no such calls.
     fn is_plain_word(&self, at: usize) -> bool {
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
         let is_mark = |byte| self.rules.dialects.markers().is_some_and(|own| own.begins_with(byte));
@@ -501,22 +506,22 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What stands at a place.
+/// The finding at a place.
 pub(super) enum Found {
     Opener(Opener),
     /// A call whose marks are broken.
     Broken(Arc<Record>),
-    /// Marks that are text, up to here.
+    /// Marks that are text, up to this place.
     TooMany(usize),
     /// A reasoning block: the length of its opener, and its closer.
     Think(usize, Arc<str>),
     /// The end of reasoning that was read for calls: the length of its closer.
     Thought(usize),
-    /// An edge of a block of speech: its length, and what closes the block that begins there.
+    /// An edge of a block of speech: its length, and the closer of the block that begins there.
     Speech(usize, Option<Arc<str>>),
     /// A quoted result: the length of its opener, and its closer.
     Quote(usize, String),
-    /// A closing mark of markup that was taken out, up to here.
+    /// A closing mark of markup that was taken out, up to this place.
     Closer(usize),
     Turn,
 }

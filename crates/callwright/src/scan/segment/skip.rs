@@ -1,38 +1,38 @@
-//! Prose in which nothing can begin, passed over at once.
+//! Passes at once over prose in which nothing can begin.
 //!
-//! Whatever is more than prose has one of a few bytes in it: a bracket, the angle of a tag, a quote, a backtick. In
-//! goes a place, out comes the next stretch in which something may begin: where such a byte stands, with the word in
-//! front of it; at the beginning of a line, where a word may begin a call; and at the end of the text so far, where a
-//! word may be the name of one.
+//! Anything that is more than prose has one of a few bytes in it: a bracket, the angle of a tag, a quote, a backtick. A
+//! place goes in, and the next stretch in which something may begin comes out: such a byte, with the word in front of
+//! it; the beginning of a line, where a word may begin a call; and the end of the text so far, where a word may be the
+//! name of one.
 
 use super::line::{behind_blanks, ends_in_word, is_line_start};
 use crate::dialect::TURNS;
 use crate::syntax;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
-/// The longest white space between a name and its brace, or a recipient and its token.
+/// Longest whitespace between a name and its brace, or a recipient and its token, in bytes.
 const MAX_SPACE: usize = 64;
-/// A marker with a blank between two words, as far as no byte of interest stands in it.
+/// The two words of a marker with a blank between them, up to its first byte of interest.
 const TWO_WORDS: (&str, &str) = ("function", "call");
 
-/// The sign with which a mark of reasoning begins that is none of ASCII, `◁think▷`, and its first byte.
+/// The sign that begins a mark of reasoning outside ASCII, `◁think▷`, and its first byte.
 pub(super) const THOUGHT: &str = "◁";
 pub(super) const FOREIGN: u8 = 0xe2;
 
-/// A stretch to look at closely: every place of it, the last one included.
+/// A stretch of places at which something may begin, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-/// The first stretch at or after `at` in which something may begin. Its start is the length of the text where there
-/// is none.
+/// Returns the first stretch at or behind `at` in which something may begin. Without a sign, that is the word at the
+/// end of the text, or the end itself.
 pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
         let line = behind_blanks(bytes, at);
-        // What was read up to a line and what was read beyond it skip the same sentences.
+        // A search that stops at a line and one that goes beyond it skip the same sentences.
         if at == 0 || !is_sentence(bytes, line) {
             return Candidate { from: at, to: line };
         }
@@ -52,7 +52,7 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
             b'\n' => {
                 let line = behind_blanks(bytes, sign + 1);
                 match bytes.get(line) {
-                    // `get_weather⏎{"city": "Paris"}`: seen from the brace, or from the end.
+                    // `get_weather⏎{"city": "Paris"}` is found from the brace, or from the end.
                     None => {
                         return Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: line };
                     }
@@ -82,13 +82,13 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
     Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
 }
 
-/// May a name in quotes begin at `at`, `"f", {`, or a call, `'f(a=1)'`? Neither does in `it's`, `"a quotation"` and
-/// `a "word" of it`.
+/// Returns whether a name in quotes, `"f", {`, or a call in quotes, `'f(a=1)'`, may begin at `at`. Neither begins in
+/// `it's`, `"a quotation"` and `a "word" of it`.
 fn may_quote_name(bytes: &[u8], at: usize) -> bool {
     if ends_in_word(&bytes[..at]) {
         return false;
     }
-    // There a turn may begin that is not the model's: `"""`.
+    // At the start of a line, a turn may begin that is not the model's: `"""`.
     let Some(behind) = behind_name(bytes, at + 1).filter(|_| !is_line_start(bytes, at)) else { return true };
     match behind {
         [b'(', ..] => true,
@@ -103,20 +103,21 @@ fn may_quote_name(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// What stands behind the name that begins at `from`; `None` where that is longer than names are.
+/// Returns the bytes behind the name that begins at `from`; `None` if it is longer than names are.
 fn behind_name(bytes: &[u8], from: usize) -> Option<&[u8]> {
     let rest = bytes.get(from..).unwrap_or(&[]);
     let name = rest.iter().take(MAX_NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
     rest.get(name..).filter(|_| name <= MAX_NAME)
 }
 
-/// `bytes` behind the blanks and line breaks that may stand between a name and its arguments.
+/// Returns `bytes` behind the blanks and line breaks that may stand between a name and its arguments.
 fn without_space(bytes: &[u8]) -> &[u8] {
     let space = bytes.iter().take(MAX_SPACE).take_while(|byte| byte.is_ascii_whitespace()).count();
     bytes.get(space..).unwrap_or(&[])
 }
 
-/// May the arguments of a call begin at `at`, `f(`, `"f"(`, or a call as a pair, `('f', {…})`? No `(note)` is one.
+/// Returns whether the arguments of a call, `f(`, `"f"(`, or a call that is a pair, `('f', {…})`, may begin at `at`.
+/// `(note)` is neither.
 fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|n| bytes.get(n));
     let is_behind_name = before.is_none_or(|b| is_name_byte(*b) || matches!(b, b'"' | b'\'' | b']' | b'`'));
@@ -127,23 +128,23 @@ fn may_hold_arguments(bytes: &[u8], at: usize) -> bool {
     is_behind_name || is_pair()
 }
 
-/// How many bytes of markup stand around a label at the most: `### **`.
+/// Most markup in front of a label, in bytes: `### **`.
 const MAX_MARKUP: usize = 8;
 
-/// The length of the Markdown at the beginning of `bytes`: `**`, `### `.
+/// Returns the length of the Markdown at the beginning of `bytes`: `**`, `### `.
 pub(in crate::scan) fn markup_len(bytes: &[u8]) -> usize {
     bytes.iter().take(MAX_MARKUP).take_while(|byte| matches!(byte, b'*' | b'_' | b'#' | b' ')).count()
 }
 
-/// May the line at `at`, which begins with markup, be one like `**Action:** f`?
+/// Returns whether the line at `at`, which begins with markup, may be one like `**Action:** f`.
 pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
     let label = line.get(markup_len(line)..).unwrap_or(&[]);
     label.iter().zip(b"action").all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-/// Returns whether a sentence begins at `at`, where a line does: two words with one blank behind each, and none that another turn
-/// begins with.
+/// Returns whether a sentence begins at `at`, the start of a line: two words with one blank behind each, unless another
+/// turn begins with them.
 pub(super) fn is_sentence(bytes: &[u8], at: usize) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
     let behind_word = |from: usize| {
@@ -155,27 +156,27 @@ pub(super) fn is_sentence(bytes: &[u8], at: usize) -> bool {
     behind_word(0).and_then(behind_word).is_some() && !TURNS.iter().any(begins)
 }
 
-/// The places of the bytes that prose has seldom.
+/// The places of the bytes that are rare in prose.
 struct Signs<'b> {
     bytes: &'b [u8],
-    /// Where the block begins that is gone over.
+    /// The beginning of the current block.
     block: usize,
-    /// A bit for each of its signs that are to come, the first one lowest.
+    /// A bit for each sign of the block that is still to come, the first one lowest.
     signs: u32,
 }
 
-/// As many bytes as are compared at once.
+/// Number of bytes that are compared at once.
 const BLOCK: usize = u32::BITS as usize;
 
 impl<'b> Signs<'b> {
-    /// Those at and behind `from`.
+    /// Returns the signs at and behind `from`.
     fn new(bytes: &'b [u8], from: usize) -> Signs<'b> {
         let mut signs = Signs { bytes, block: from, signs: 0 };
         signs.seek();
         signs
     }
 
-    /// Goes to the first block from here on that has signs; to the end where none has.
+    /// Goes to the first block from here on that has signs; to the end if none has any.
     fn seek(&mut self) {
         let (blocks, tail) = self.bytes.get(self.block..).unwrap_or(&[]).as_chunks::<BLOCK>();
         for block in blocks {
@@ -204,7 +205,7 @@ impl Iterator for Signs<'_> {
     }
 }
 
-/// What [`sign`] says of each byte.
+/// Returns the [`sign`] of each byte.
 #[inline(always)]
 fn signs_of(block: &[u8; BLOCK]) -> [u8; BLOCK] {
     let mut signs = *block;
@@ -214,7 +215,7 @@ fn signs_of(block: &[u8; BLOCK]) -> [u8; BLOCK] {
     signs
 }
 
-/// A bit for each of `signs`, the first one lowest.
+/// Returns a bit for each of `signs`, the first one lowest.
 fn gathered(signs: &[u8; BLOCK]) -> u32 {
     /// Brings the lowest bits of eight bytes together in the highest one.
     const GATHER: u64 = 0x0102_0408_1020_4080;
@@ -222,8 +223,8 @@ fn gathered(signs: &[u8; BLOCK]) -> u32 {
     eights.rev().fold(0, |bits, eight| bits << 8 | (eight.wrapping_mul(GATHER) >> 56) as u32)
 }
 
-/// 1 for a byte that prose has seldom, 0 for all others. Without branches, so that many are compared at once; a comparison
-/// that takes in a neighbour which is seldom, too, saves one.
+/// Returns 1 for a byte that is rare in prose, 0 for all others. It has no branches, so that many bytes are compared at
+/// once; a comparison that takes in a rare neighbour, too, saves one.
 #[inline(always)]
 fn sign(byte: u8) -> u8 {
     let brackets = u8::from(byte | 0x20 == b'{') | u8::from(byte == b']');
@@ -235,8 +236,8 @@ fn sign(byte: u8) -> u8 {
     brackets | angles | quotes | breaks | u8::from(byte == b':') | u8::from(byte == FOREIGN)
 }
 
-/// Where the word begins that stands in front of `sign`, with at most so much `space` between them, and may belong to
-/// it; `sign` where there is none, and never before `least`.
+/// Returns the beginning of the word in front of `sign` that may belong to it, with at most `space` bytes of whitespace
+/// between them. Without such a word, that is `sign` itself. It is never before `least`.
 fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize) -> usize {
     let before = bytes.get(least..sign).unwrap_or(&[]);
     let space = before.iter().rev().take(space).take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -277,7 +278,7 @@ fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize) -> usize {
     if word == 0 { sign } else { least + start }
 }
 
-/// Does `word` end before `end`, whatever its case?
+/// Returns whether `word`, in any case, ends right before `end`.
 fn ends_with(bytes: &[u8], end: usize, word: &str) -> bool {
     end.checked_sub(word.len())
         .and_then(|from| bytes.get(from..end))
@@ -292,7 +293,7 @@ mod tests {
     use crate::scan::Scanner;
     use crate::tools::ToolSet;
 
-    /// What texts are made of, with `¦` between: calls, what is nearly one, and what is none.
+    /// Pieces of the texts, with `¦` between: calls, text that is nearly a call, and other text.
     const PIECES: &str = "get_weather¦f¦f(a=1)¦print(f())¦ ¦  ¦\n¦\n\n  ¦to=f¦to=¦function call¦function¦ call¦<|role_sep|>¦\
         <|channel|>¦{¦{\"name\": \"f\"}¦[¦functools[¦[ARGS]¦[TOOL_CALLS]¦Action: f\nAction Input: x¦Action:¦\
         `¦```¦```json\n¦\"¦'¦it's ¦don't¦\"f\": {¦\"f\" is¦\"f\", {¦\"f\"(a=1)¦\"f\", ¦'f', \"arguments\": {¦\
@@ -302,7 +303,7 @@ mod tests {
         \nf code¦\nf, and ¦\n- **f**: ¦\n- f: ¦\nf **¦\nf can¦`f`, json¦\nassert x¦\ndef test_f¦\
         \nanalysis to=f¦\nawait f(¦a longer sentence, with a comma. ¦é¦北京¦(¦)¦;¦=¦.¦,";
 
-    /// Where a call or anything else but prose may begin, or may have begun when more has come, it is looked closely.
+    /// Stretches cover each place where anything but prose begins, or may have begun when more text has come.
     #[test]
     fn nothing_begins_outside_of_a_stretch() {
         let tool_set = ToolSet::from_json(r#"[{"name": "f"}, {"name": "get_weather"}]"#).unwrap();
