@@ -1,7 +1,8 @@
 //! Reasoning that the upstream keeps apart from the text: a block of its own.
 //!
-//! It is read as a block of reasoning in the text is, by a scanner of its own. Text or a native call behind it closes it; where
-//! nothing follows, it was never closed. What it says goes out as it comes, but from the first mark of a call on.
+//! A scanner of its own reads it like a block of reasoning in the text. Text or a native call behind it closes the
+//! block; where nothing follows, the block was never closed. The reasoning goes out as it comes, up to the first mark
+//! of a call.
 
 use super::drafts::Drafts;
 use super::{Delta, Event, Scanner};
@@ -31,7 +32,7 @@ impl Scanner<'_> {
         self.take_apart(events, out);
     }
 
-    /// Something follows the reasoning that the upstream keeps apart.
+    /// Closes the reasoning that the upstream keeps apart, as something follows it.
     pub(super) fn close_apart(&mut self, out: &mut Vec<Event>) {
         if let Some(apart) = &mut self.apart
             && apart.rules.calls_in_reasoning == CallsInReasoning::Unclosed
@@ -41,7 +42,7 @@ impl Scanner<'_> {
         self.end_apart(out);
     }
 
-    /// No more of that reasoning will come.
+    /// Ends that reasoning: no more of it will come.
     pub(super) fn end_apart(&mut self, out: &mut Vec<Event>) {
         let Some(mut apart) = self.apart.take() else { return };
         apart.rules.stop = self.rules.stop;
@@ -50,7 +51,7 @@ impl Scanner<'_> {
         self.take_apart(apart.finish().0, out);
     }
 
-    /// Takes over what came of that reasoning.
+    /// Takes over the events of that reasoning.
     fn take_apart(&mut self, events: Vec<Event>, out: &mut Vec<Event>) {
         for event in events {
             match event {

@@ -1,4 +1,4 @@
-//! Calls that the upstream makes natively, put together from their pieces. The part of one that is certain may go out at once
+//! Puts the upstream's native calls together from their pieces. The certain part of a call may go out at once
 //! ([`Live`]).
 
 use std::collections::HashMap;
@@ -13,12 +13,12 @@ use crate::tools::names::Names;
 #[derive(Debug, Default)]
 pub(super) struct Drafts {
     drafts: Vec<Draft>,
-    /// The last call of each index, and of each id: a stream of many calls is not searched for each of its pieces.
+    /// The last call of each index, and of each id, so that no piece searches all calls of a stream for its own.
     by_index: HashMap<Option<usize>, usize>,
     by_id: HashMap<String, OfId>,
     /// The call that the last piece belongs to.
     last: Option<usize>,
-    /// The certain part of each of them goes out before the verdict.
+    /// The certain part of each call goes out before its verdict.
     is_live: bool,
 }
 
@@ -30,12 +30,13 @@ struct OfId {
 }
 
 impl Drafts {
-    /// For an answer without calls so far; with `is_live`, the certain part of each goes out as it grows.
+    /// Returns the state for an answer without calls so far. With `is_live`, the certain part of each call goes out as
+    /// it grows.
     pub(super) fn new(is_live: bool) -> Drafts {
         Drafts { is_live, ..Drafts::default() }
     }
 
-    /// The number of the call that the last piece belongs to, counted from 0.
+    /// Returns the number of the call that the last piece belongs to, counted from 0.
     pub(super) fn last(&self) -> Option<usize> {
         self.last
     }
@@ -49,7 +50,7 @@ impl Drafts {
     /// Upstreams send the index of every call as 0, or no index; repeat id and name with each piece; or send
     /// no id at all. A new id, or a second name behind complete arguments, begins a new call.
     pub(super) fn feed(&mut self, delta: CallDelta<'_>, names: &Names<'_>, out: &mut Vec<Event>) {
-        // Servers write that there is no id as a text, too.
+        // Some servers write a missing id as a text.
         let id = delta.id.filter(|id| !matches!(*id, "" | "null"));
         let name = delta.name.filter(|name| !name.is_empty());
         let slot = match self.slot(delta.index, id, name) {
@@ -82,7 +83,7 @@ impl Drafts {
         draft.go_out(slot, names, out);
     }
 
-    /// Lets out what is certain of the call of this number, and from here on of what comes to it.
+    /// Lets out the certain part of the call of this number, and each further part as it becomes certain.
     pub(super) fn stream(&mut self, slot: usize, names: &Names<'_>, out: &mut Vec<Event>) {
         if let Some(draft) = self.drafts.get_mut(slot) {
             draft.live.get_or_insert_default();
@@ -91,7 +92,7 @@ impl Drafts {
     }
 
     fn slot(&mut self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
-        // One id for two calls that have numbers of their own: the numbers count.
+        // If two calls with numbers of their own have one id, the numbers count.
         let same = id.and_then(|id| self.by_id.get(id)).and_then(|of_id| match index {
             None => Some(of_id.last),
             Some(_) => [index, None].iter().filter_map(|index| of_id.by_index.get(index)).max().copied(),
@@ -105,35 +106,35 @@ impl Drafts {
         };
         let draft = self.drafts.get_mut(slot)?;
         let other_id = id.is_some() && draft.id.is_some();
-        // Arguments that came before their name have none yet.
+        // Arguments that came before their name still wait for it.
         let has_name = !draft.name.is_empty();
         let other_call =
             name.is_some() && has_name && id.is_none() && draft.completion.is_reached(&draft.arguments);
         (!other_id && !other_call).then_some(slot)
     }
 
-    /// The calls in their order.
+    /// Returns the calls in their order.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Draft> {
         self.drafts.iter()
     }
 }
 
-/// A native call that is being put together.
+/// A native call, as far as its pieces have come.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     index: Option<usize>,
     pub(super) id: Option<String>,
     pub(super) name: String,
-    /// Another name came when the arguments had begun: whose they are is open.
+    /// A second name came after the arguments had begun, so that their tool is open.
     pub(super) torn: bool,
     pub(super) arguments: String,
     completion: Completion,
-    /// The state of the part that goes out before the verdict; `None` while nothing may.
+    /// The state of the part that goes out before the verdict; `None` while no part may.
     live: Option<Live>,
 }
 
 impl Draft {
-    /// Lets out what is certain, where that may go out and the name is a declared one.
+    /// Lets the certain part out, if it may go out and the name is a declared one.
     fn go_out(&mut self, call: usize, names: &Names<'_>, out: &mut Vec<Event>) {
         let Some(live) = self.live.as_mut().filter(|_| !self.torn) else { return };
         let Some(tool) = names.tools().get(&self.name) else { return };
@@ -145,19 +146,19 @@ impl Draft {
         out.push(Event::CallArguments { call, piece: piece.to_owned() });
     }
 
-    /// The part of the arguments that went out before the verdict.
+    /// Returns the part of the arguments that went out before the verdict.
     pub(super) fn sent(&self) -> &str {
         self.live.as_ref().map_or("", |live| live.sent(&self.arguments))
     }
 }
 
-/// Tells, now and then, whether a text that grows is a whole strict JSON value, without reading it again each time.
+/// Tells, now and then, whether a growing text is a whole strict JSON value, without reading it again each time.
 #[derive(Debug, Default)]
 struct Completion {
     /// The place up to which the text was read.
     at: usize,
     inside: Inside,
-    /// It is no strict JSON, whatever may follow.
+    /// The text is not strict JSON, whatever may follow.
     never: bool,
 }
 
@@ -176,7 +177,7 @@ impl Completion {
         if self.never || !self.inside.is_outermost() {
             return false;
         }
-        // A value that has ended and is not strict is not made so by more text.
+        // More text does not make a value strict that has ended and is not.
         self.never = strict(text).is_err();
         !self.never
     }

@@ -11,7 +11,7 @@ pub enum Delta<'a> {
     /// Reasoning that the upstream keeps apart: a block like one in the text, which the next piece of another kind closes.
     /// [`CallsInReasoning`](crate::CallsInReasoning) says what becomes of calls in it.
     Reasoning(&'a str),
-    /// A piece of a native call. Where an answer has native calls, its text holds none from there on.
+    /// A piece of a native call. From the first one on, the text of the answer holds no calls.
     ToolCall(CallDelta<'a>),
 }
 
@@ -36,22 +36,22 @@ pub enum Event {
     Text(String),
     /// Thoughts of the model.
     Reasoning(String),
-    /// A native call has begun to go out before its verdict, which will come; only with
-    /// [`Context::live`](crate::Context::live), or behind [`Scanner::stream_native_call`](crate::Scanner::stream_native_call). A call in the text never does.
+    /// A native call has begun to go out before its verdict, which will come. Only
+    /// [`Context::live`](crate::Context::live) and [`Scanner::stream_native_call`](crate::Scanner::stream_native_call)
+    /// allow that, and never for a call in the text.
     CallStarted {
-        /// Its [number](crate::Scanner::native_call). Native calls have their verdicts in this order, behind those of all calls in the
-        /// text.
+        /// The call's [number](crate::Scanner::native_call). Native calls have their verdicts in this order, behind
+        /// those of all calls in the text.
         call: usize,
-        /// The upstream's id, if there was one by now.
+        /// The upstream's id, if it has come by now.
         id: Option<String>,
         /// The declared name.
         name: String,
     },
-    /// The next piece of the arguments of a call that was started. All pieces of a call, one after the other, are the
-    /// beginning of the arguments that its verdict accepts, to the byte; of a refused call they are never a whole JSON
-    /// value.
+    /// The next piece of the arguments of a started call. All its pieces together are the beginning of the arguments
+    /// that its verdict accepts, to the byte. For a refused call, they are never a whole JSON value.
     CallArguments {
-        /// The number of the call that was started.
+        /// The number of the started call.
         call: usize,
         /// The piece; never empty.
         piece: String,

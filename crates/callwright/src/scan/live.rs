@@ -1,11 +1,11 @@
 //! The part of a native call's arguments that may go out before the verdict.
 //!
-//! In goes the JSON text as it grows, out comes the part of it that is certain: every member before it is right, and all that
-//! can still come to the string in which it ends is more text, or its quote. Of that string goes out what is decided: not a
-//! torn escape, and nothing from the first sign on that may end it, `"a\"}`. What follows the last such string waits for the
+//! The JSON text goes in as it grows, and its certain part comes out. Every member before that part's end is right, and
+//! the string in which it ends can only get more text, or its quote. Of that string, a torn escape waits, and so does
+//! everything from the first sign on that may end it: `"a\"}`. The text behind the last such string waits for the
 //! verdict, so that a call that is refused after all was never a whole one.
 //!
-//! It reads no byte twice, but for those of a torn escape.
+//! No byte is read twice, except those of a torn escape.
 
 use std::ops::Range;
 
@@ -21,9 +21,9 @@ pub(super) struct Live {
     step: Step,
     /// The place up to which the arguments were read.
     at: usize,
-    /// The key or the value that is being read begins here.
+    /// The beginning of the key or the value that is being read.
     from: usize,
-    /// The declared members that were begun, one bit each.
+    /// The declared members that have begun, one bit each.
     seen: u128,
     /// The end of the certain part.
     certain: usize,
@@ -40,7 +40,7 @@ enum Step {
     Key,
     /// Inside a key.
     InKey,
-    /// A colon is to come, and then the value of what is declared here.
+    /// A colon is to come, and then the value that is declared at this place.
     Colon(Place),
     /// A value is to come.
     Value(Place),
@@ -48,19 +48,20 @@ enum Step {
     InValue(Place, Inside),
     /// Inside the string that goes out.
     Text,
-    /// Behind the quote that may end it.
+    /// Behind the quote that may end the string.
     BehindText,
     /// Nothing more is certain.
     Over,
 }
 
 impl Live {
-    /// The part of the arguments `text` that went out.
+    /// Returns the part of the arguments `text` that went out.
     pub(super) fn sent<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.sent.clone()).unwrap_or("")
     }
 
-    /// Looks at the part by which `text`, the arguments for `tool`, has grown, and returns what may go out now, if anything may.
+    /// Reads the part by which `text`, the arguments for `tool`, has grown, and returns the part that may go out, if
+    /// any may.
     pub(super) fn advance<'t>(&mut self, tool: &Tool, text: &'t str) -> Option<&'t str> {
         while let Some(&byte) = text.as_bytes().get(self.at) {
             match self.next(byte, tool, text) {
@@ -76,7 +77,7 @@ impl Live {
         Some(fresh)
     }
 
-    /// The step behind `byte`, which stands at `self.at`, or behind all of the string that it is in.
+    /// Returns the step behind `byte`, which stands at `self.at`, or behind the rest of the string around it.
     fn next(&mut self, byte: u8, tool: &Tool, text: &str) -> Result<Step, Incomplete> {
         let at = self.at;
         let step = match self.step {
@@ -120,7 +121,7 @@ impl Live {
         Ok(step)
     }
 
-    /// The place that is declared for the key that ends here, unless the key stood there before.
+    /// Returns the declared place of the key that ends here, unless the key came before.
     fn declared(&mut self, tool: &Tool, text: &str) -> Option<Place> {
         let guide = tool.schema().guide();
         let key = text.get(self.from..self.at)?;
@@ -136,8 +137,8 @@ impl Live {
         strict(raw).is_ok_and(|tree| tool.schema().fits_at(place, tree.root(raw)))
     }
 
-    /// Goes on in the string that goes out, as far as it is decided. A model that forgets the quote that ends it, or escapes it,
-    /// writes `"a}` or `"a\"}`: what follows such signs tells.
+    /// Reads on in the string that goes out, as far as it is decided. A model that forgets or escapes the closing quote
+    /// writes `"a}` or `"a\"}`: the text behind such signs tells.
     fn in_text(&mut self, bytes: &[u8]) -> Result<Step, Incomplete> {
         while let Some(&byte) = bytes.get(self.at) {
             let (letter, len) = match byte {
@@ -180,7 +181,8 @@ impl Inside {
         self.depth == 0 && !self.in_string
     }
 
-    /// Steps over `byte`, or the escape that it begins, and returns the length of that; `None` where the value ended before it.
+    /// Steps over `byte`, or the escape that it begins, and returns the length of the step; `None` if the value ended
+    /// before it.
     pub(super) fn step(&mut self, byte: u8) -> Option<usize> {
         match byte {
             b'\\' if self.in_string => return Some(2),

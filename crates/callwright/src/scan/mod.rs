@@ -1,8 +1,8 @@
 //! One machine for whole texts and for streams: deltas go in, text, reasoning and verdicts come out.
 //!
-//! Each decision depends only on the text so far at a place that the text itself determines, never on how
-//! it was cut into deltas; and no event is taken back. Prose flows at once. From a place on where
-//! a call may begin, text is held until its fate is certain, or until the end.
+//! Each decision depends only on the text up to a place that the text itself determines, never on the cuts between
+//! deltas; and no event is taken back. Prose flows at once. From a place on where a call may begin, the scanner holds
+//! the text until its fate is certain, or until the end.
 
 mod event;
 mod apart;
@@ -52,7 +52,7 @@ use crate::verdict::Outcome;
 /// use callwright::{Context, Delta, Event, Scanner, ToolSet, Verdict};
 ///
 /// let tools = Arc::new(ToolSet::from_json(r#"[{"name": "f", "parameters": {"type": "object"}}]"#)?);
-/// // Of shared tools, it is `Send + 'static`: it may go into a task, or into a stream that is handed out.
+/// // With shared tools, the scanner is `Send + 'static`: it may move into a task, or into a stream.
 /// let mut scanner = Scanner::new(&tools, &Context::default());
 /// let (mut said, mut called) = (String::new(), Vec::new());
 /// let mut act = |event| match event {
@@ -66,7 +66,7 @@ use crate::verdict::Outcome;
 ///     scanner.feed(Delta::Text(piece), &mut events);
 ///     events.drain(..).for_each(&mut act);
 /// }
-/// // This call has a brace too many: whether it is over is known at the end.
+/// // This call has a brace too many: only the end tells that it is over.
 /// let (events, outcome) = scanner.finish();
 /// events.into_iter().for_each(&mut act);
 /// assert_eq!((said.as_str(), called), ("Well.", vec![String::from("f")]));
@@ -82,11 +82,11 @@ pub struct Scanner<'a> {
     at: usize,
     mode: Mode,
     markup: Markup,
-    /// The mark that closes the block of speech that was opened.
+    /// The mark that closes the open block of speech.
     speech: Option<Arc<str>>,
-    /// The reasoning that the upstream keeps apart, as long as nothing follows it.
+    /// The scanner of the reasoning that the upstream keeps apart, as long as nothing follows it.
     apart: Option<Box<Scanner<'a>>>,
-    /// The mark that closes the reasoning that is read for calls; everything else in it is thought.
+    /// The mark that closes the reasoning that is read for calls. All other text in that reasoning is thought.
     thought: Option<Arc<str>>,
     standing: Standing,
     space: Space,
@@ -103,60 +103,60 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 enum Mode {
     /// Between calls.
     Prose,
-    /// In a payload whose end is searched for.
+    /// In a payload whose end is still to come.
     Payload(Opener, BracketMatcher),
-    /// In a payload that is no brackets.
+    /// In a payload without brackets.
     Body(Opener, Body),
     /// In a call whose marks are broken.
     Broken(Box<Broken>),
-    /// In a payload that only the rest of the text can settle; it seemed to end here.
+    /// In a payload that only the rest of the text can settle. It seemed to end at this place.
     Undecided(Opener, Option<usize>),
     /// Behind a payload, with only whitespace up to this place.
     Tail(usize),
     /// In a reasoning block.
     Reasoning(Thinking),
-    /// In a tool's result, or what else the model quotes: text, whatever it looks like.
+    /// In a tool's result, or another quotation by the model: text, whatever it looks like.
     Quoted(Quotation),
-    /// Behind a turn that the model made up.
+    /// Behind the beginning of a turn that the model made up.
     Over,
 }
 
 /// A text that the model quotes.
 #[derive(Debug)]
 struct Quotation {
-    /// The mark that closes it.
+    /// The mark that closes the quotation.
     close: String,
-    /// The place where it begins.
+    /// The place where the quotation begins.
     from: usize,
 }
 
 /// The state of a reasoning block.
 #[derive(Debug)]
 struct Thinking {
-    /// The mark that closes it.
+    /// The mark that closes the block.
     close: Arc<str>,
-    /// It begins here.
+    /// The place where the block begins.
     from: usize,
-    /// It was searched for its closer up to here.
+    /// The place up to which the block was searched for its closer.
     searched: usize,
-    /// A marked call in it: nothing if the block is closed behind it, a call if the text just ends.
+    /// A marked call in the block. It counts only if the text ends before the block is closed.
     marked: Option<usize>,
 }
 
 enum Flow {
-    /// Something was decided; go on.
+    /// Something was decided, and the scanner goes on.
     On,
-    /// More text is needed.
+    /// The scanner needs more text.
     Wait,
 }
 
 impl<'a> Scanner<'a> {
-    /// The outcome of a whole answer, without events.
+    /// Returns the outcome of a whole answer, without events.
     pub(crate) fn read(self, text: &'a str) -> Outcome {
         self.read_at_cost(text).0
     }
 
-    /// The outcome of a whole answer, and what was spent on what is broken in it.
+    /// Returns the outcome of a whole answer, and the fuel that its broken calls spent.
     fn read_at_cost(mut self, text: &'a str) -> (Outcome, usize) {
         self.rules.is_quiet = true;
         self.outcome.text.reserve(text.len());
@@ -167,7 +167,7 @@ impl<'a> Scanner<'a> {
         (self.outcome, usize::try_from(spent).unwrap_or(0))
     }
 
-    /// Takes the next piece.
+    /// Takes the next piece, and puts the events that became certain into `out`.
     pub fn feed(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
         match delta {
             Delta::Text(text) => {
@@ -185,42 +185,45 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The number of the native call that the last [piece](Delta::ToolCall) belongs to, counted from 0 in the order in which
-    /// they came up: for whoever keeps something beside a call.
+    /// Returns the number of the native call that the last [piece](Delta::ToolCall) belongs to. The calls count from 0
+    /// in the order in which they began. A caller may key its own data about a call by it.
     pub fn native_call(&self) -> Option<usize> {
         self.native.last()
     }
 
-    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as [`Context::live`](crate::Context::live) lets
-    /// all of them: what is certain of it by now, and from here on what becomes so. For whoever holds a call back, and has held this
-    /// one for long enough.
+    /// Lets the [native call](Scanner::native_call) of this number go out before its verdict, as
+    /// [`Context::live`](crate::Context::live) lets all of them. The part that is certain goes out at once, and each
+    /// further part as it becomes certain. A caller that holds calls back ends the wait for one with it.
     pub fn stream_native_call(&mut self, number: usize, out: &mut Vec<Event>) {
         self.native.stream(number, &self.names, out);
     }
 
-    /// Takes the upstream's `finish_reason`, where that was not known from the start.
+    /// Takes the upstream's `finish_reason`, if it was not known from the start.
     pub fn finish_reason(&mut self, finish_reason: &str) {
         self.rules.stop = Stop::of(Some(finish_reason));
     }
 
-    /// Takes whether open ends are doubted ([`Context::doubt_open_ends`](crate::Context::doubt_open_ends)), where that was not known from the start.
+    /// Sets whether open ends are doubted ([`Context::doubt_open_ends`](crate::Context::doubt_open_ends)), if that was
+    /// not known from the start.
     pub fn doubt_open_ends(&mut self, doubts: bool) {
         self.rules.admission.doubts_open_ends = doubts;
     }
 
-    /// Says that the answer ended by itself, with tokens left: no open end is doubted, and a number is whole there,
-    /// `{"days": 30`.
+    /// Notes that the answer ended by itself, with tokens left. No open end is doubted then, and a number at the end is
+    /// whole: `{"days": 30`.
     pub fn ended_below_limit(&mut self) {
         self.rules.admission.doubts_open_ends = false;
         self.rules.is_below_limit = true;
     }
 
-    /// Says that the answer is held to a form in which prose has a place of its own: a call that begins it is no example.
+    /// Notes that the answer is held to a form in which prose has a place of its own. A call that begins the answer is
+    /// not an example then.
     pub(crate) fn constrain(&mut self) {
         self.rules.is_constrained = true;
     }
 
-    /// Says that no more will come. What became certain only with the end, often the last call, comes beside the outcome.
+    /// Ends the answer, and returns its outcome. Beside it come the events that became certain only with the end, often
+    /// the last call.
     pub fn finish(mut self) -> (Vec<Event>, Outcome) {
         let mut events = Vec::new();
         self.end(&mut events);
@@ -240,14 +243,14 @@ impl<'a> Scanner<'a> {
     }
 
     fn advance(&mut self, end: bool, out: &mut Vec<Event>) {
-        // A byte order mark says how a text is written, and is no part of it.
+        // A byte order mark says how a text is written, and does not belong to the text.
         if self.at == 0 && self.text.starts_with(BYTE_ORDER_MARK) && matches!(self.mode, Mode::Prose) {
             self.at = BYTE_ORDER_MARK.len_utf8();
         }
         loop {
             let flow = match self.mode {
                 Mode::Prose if self.at == self.text.len() => Flow::Wait,
-                // Most pieces are prose: there is nothing to take out, and nothing to put back.
+                // Most pieces are prose: no mode is taken out, and none put back.
                 Mode::Prose => self.prose(end, out),
                 _ => self.beyond_prose(end, out),
             };

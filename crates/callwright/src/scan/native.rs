@@ -71,7 +71,7 @@ impl Draft {
         if ending == Ending::Cut {
             return Err(open_end::cut(self.arguments.len()));
         }
-        // What went out is not taken back, whatever else the text turned out to be.
+        // Text that went out is not taken back, whatever else the arguments turned out to be.
         if !arguments.starts_with(self.sent()) {
             return Err(Reason::Unreadable(Vec::new()));
         }
@@ -118,7 +118,7 @@ impl Draft {
         Some(draft)
     }
 
-    /// The arguments as the strict JSON text of an object.
+    /// Returns the arguments as the strict JSON text of an object.
     fn arguments(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
         let cut = stop.is_cut();
         let text = self.arguments.as_str();
@@ -128,7 +128,7 @@ impl Draft {
             ending: open_end::ending(tool, arguments, (text, 0), repairs, (0, stop)),
         };
         let guide = tool.schema().guide();
-        // Many servers send nothing where a tool is called without arguments. Where the answer was cut, they may be what is lost.
+        // Many servers send nothing for a call without arguments. In a cut answer, the arguments may be the lost part.
         if text.trim().is_empty() {
             let may_be_lost = cut || !stop.is_ended() && check::fit(tool, "{}").is_ok();
             return match may_be_lost && open_end::is_open_object(tool, "{}") {
@@ -156,7 +156,7 @@ impl Draft {
             let end = Repair { kind: RepairKind::AddEnd, at: Span::at(text.len()), put: "".into() };
             let repairs = if is_whole { &[] } else { std::slice::from_ref(&end) };
             let read = read(&arguments, repairs);
-            // The frame that the server took away ended it, if the model ended the answer.
+            // If the model ended the answer, the frame that the server took away ended the call.
             let ending = match read.ending {
                 Ending::Cut if stop.is_ended() => Ending::Open,
                 ending => ending,
@@ -185,7 +185,7 @@ impl Draft {
     }
 }
 
-/// The arguments of a call, and how they were read.
+/// The arguments of a call, with the repairs and the ending of their reading.
 struct Read {
     arguments: String,
     repairs: Vec<Repair>,
@@ -193,7 +193,8 @@ struct Read {
 }
 
 impl Read {
-    /// The arguments in the place of all of `text`: a repair of `kind`, beside which what was inferred changes nothing more.
+    /// Makes the repair one of `kind` that puts the arguments in the place of all of `text`. The inferred repairs stay,
+    /// and change nothing more.
     fn anew(self, kind: RepairKind, text: &str) -> Read {
         let kinds = self.repairs.iter().map(|repair| repair.kind);
         let inferred = kinds.filter(|kind| kind.class() == Class::Inferred);
@@ -202,14 +203,14 @@ impl Read {
     }
 }
 
-/// Returns whether a text ends where something was to follow: `{"a": 1,`. Servers say `tool_calls` of broken-off calls as well, and
-/// a model that forgets a bracket does not begin another member first.
+/// Returns whether a text ends where more was to follow: `{"a": 1,`. Servers say `tool_calls` of broken-off calls as
+/// well, and a model that forgets a bracket does not begin another member first.
 fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])
 }
 
-/// The arguments in what a server left of a dialect, `<parameter=a>x</parameter>`, or in a whole call of `tool`; and whether it is
-/// whole.
+/// Returns the arguments in a whole call of `tool`, or in the part that a server left of one,
+/// `<parameter=a>x</parameter>`, and whether the call is whole.
 fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<(String, bool)> {
     let text = text.trim();
     let body = text.starts_with('<').then(|| format!("<function={}>{text}</function>", tool.name()))?;
@@ -224,7 +225,7 @@ fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<(String, boo
     })
 }
 
-/// The only reading, or the only one of several of one value that fits the schema.
+/// Returns the only reading, or the only one that fits the schema among several of one value.
 fn settled<'p, 't>(parse: &'p Parse<'t>, tool: &Tool) -> Option<&'p Reading<'t>> {
     parse.settled().or_else(|| {
         if holds_several(parse) {

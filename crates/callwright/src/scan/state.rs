@@ -32,7 +32,7 @@ pub(super) struct Rules {
     pub(super) choice: ToolChoice,
     /// The model was given its tools natively.
     pub(super) is_native: bool,
-    /// The text is a quotation: none begins in it, and its marks are read as they are written.
+    /// The text is a quotation: no other quotation begins in it, and its marks are read as written.
     pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
@@ -40,7 +40,7 @@ pub(super) struct Rules {
     pub(super) is_constrained: bool,
     /// Decides what becomes of calls in reasoning.
     pub(super) calls_in_reasoning: CallsInReasoning,
-    /// The dialect that was asked for, where that is known.
+    /// The dialect that the prompt asked for, if that is known.
     pub(super) asked: Option<Arc<Record>>,
     pub(super) dialects: Dialects,
 }
@@ -63,7 +63,7 @@ impl Rules {
         }
     }
 
-    /// The way in which the answer ends, as it tells of a payload there.
+    /// Returns the way in which the answer ends for a payload at its end.
     pub(super) fn stop_of_payload(&self) -> Stop {
         match self.stop {
             Stop::Ended if self.is_below_limit || self.admission.doubts_open_ends => Stop::Sure,
@@ -73,8 +73,8 @@ impl Rules {
 }
 
 impl<'a> Scanner<'a> {
-    /// For an answer to a request that declares `tools`, which are borrowed or shared: of `Arc<ToolSet>`, it is a
-    /// `Scanner<'static>`, and may go to another thread or into a stream.
+    /// Returns a scanner for an answer to a request that declares `tools`, borrowed or shared. With an `Arc<ToolSet>`
+    /// it is a `Scanner<'static>`, and may move to another thread or into a stream.
     pub fn new(tools: impl Into<Declared<'a>>, context: &Context<'_>) -> Scanner<'a> {
         let mut scanner = Scanner::of(Names::new(tools), Rules::of(context), Drafts::new(context.live));
         if context.starts_in_reasoning {
@@ -107,23 +107,23 @@ impl<'a> Scanner<'a> {
 /// The markup around calls, so far.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
-    /// Everything that it opened and has not closed yet, outermost first.
+    /// The open delimiters, outermost first.
     pub(super) delimiters: Vec<Delimiter>,
     /// The dialect of the last calls.
     pub(super) inside: Option<Arc<Record>>,
-    /// Inside a fence that was left in the text.
+    /// The place is inside a fence that stayed in the text.
     pub(super) in_fence: bool,
-    /// A mark that opens calls stands in the text: what would close it is text as well.
+    /// A mark that opens calls stands in the text, so that a mark that would close it is text as well.
     pub(super) opened_in_text: bool,
-    /// All of it was closed so often.
+    /// The number of times that all markup was closed.
     pub(super) group: usize,
     /// The end of the last call, with what closes it.
     pub(super) last_call_end: usize,
     /// The beginning of the closing marks of earlier calls that are being stepped over.
     pub(super) marks_from: usize,
-    /// Calls of the last list, waiting for the end of their markup.
+    /// Calls of the last list, which wait for the end of its markup.
     pub(super) pending: Vec<Verdict>,
-    /// The payload that is judged ends before the bracket of its list, with which the answer ends.
+    /// The payload under judgement ends before the bracket of its list, and the answer ends with that bracket.
     pub(super) ends_in_list: bool,
 }
 
@@ -132,29 +132,29 @@ pub(super) struct Markup {
 pub(super) struct Standing {
     /// The surroundings of the place up to which the answer was read.
     pub(super) surroundings: Surroundings,
-    /// Those of the answer, while a thought in it is read for calls.
+    /// The surroundings of the answer, while a thought in it is read for calls.
     pub(super) outer: Option<Box<Surroundings>>,
     /// The beginning of the call that is being read.
     pub(super) before: Before,
     /// The run of the calls that are being read.
     pub(super) run: Option<Run>,
-    /// The text that waits until it is decided whether its calls are made or shown.
+    /// The text that waits for the decision whether its calls are made or shown.
     pub(super) held: Held,
     /// The places of the calls among the words.
     pub(super) beside: Beside,
-    /// Prose stood between calls so often.
+    /// The number of times that prose stood between calls.
     pub(super) block: usize,
     /// Prose stood behind the last call.
     pub(super) prose_since_call: bool,
 }
 
-/// Whitespace that goes out only together with what follows it.
+/// Whitespace that goes out only together with the text behind it.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     pub(super) pending: String,
     /// Markup was taken out since the last prose.
     pub(super) removed: bool,
-    /// There was whitespace before that markup.
+    /// Whitespace stood before that markup.
     pub(super) before: bool,
 }
 
@@ -165,13 +165,13 @@ pub(super) struct Work {
     pub(super) bytes_read: usize,
     /// Bytes that were searched for the ends of payloads.
     pub(super) bytes_skipped: usize,
-    /// The amount that is left for broken calls: for reading them, and for finding their marks.
+    /// The fuel that is left for reading broken calls, and for finding their marks.
     pub(super) fuel: Fuel,
-    /// The text up to here has given its share of that.
+    /// The place up to which the text has given its share of fuel.
     pub(super) fuelled: usize,
     /// The place up to which the end of this payload is searched for.
     pub(super) reach: usize,
-    /// A place at which more text must tell what begins there, and how long that has to be before it is asked again.
+    /// A place that only more text can settle, and the length that the text needs before the next try.
     pub(super) asked: (usize, usize),
 }
 
@@ -188,22 +188,22 @@ impl Default for Work {
     }
 }
 
-/// The amount that any answer may spend on broken calls: some ten that have no reading, or one of 64 KB.
+/// Fuel that any answer may spend on broken calls: for some ten that have no reading, or for one of 64 KB.
 pub(super) const FREE_FUEL: u32 = 1 << 21;
-/// And for each byte of it.
+/// Further fuel for each byte of the answer.
 pub(super) const FUEL_PER_BYTE: usize = 12;
 
-/// A place that waits is tried again once its text is longer by this part. To try it with each byte would cost the square of its
-/// length.
+/// A place that waits is tried again once its text is longer by this part. A try at each byte would cost the square of
+/// its length.
 const MORE: usize = 8;
 
 impl Work {
-    /// Takes note that what stands at `at` of a text that is `len` long cannot be told.
+    /// Notes that only more text can settle the place `at` in a text of length `len`.
     pub(super) fn wait(&mut self, at: usize, len: usize) {
         self.asked = (at, len + (len - at).div_ceil(MORE).max(1));
     }
 
-    /// Takes in what the text up to `end` gives.
+    /// Adds the fuel that the text up to `end` gives.
     pub(super) fn refuel(&mut self, end: usize) {
         self.fuel.add(FUEL_PER_BYTE * end.saturating_sub(self.fuelled));
         self.fuelled = self.fuelled.max(end);

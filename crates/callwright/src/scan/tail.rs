@@ -1,4 +1,4 @@
-//! The markup behind a payload: closers of everything that was opened before it, and the separators of a list.
+//! The markup behind a payload: the closers of the delimiters before it, and the separators of a list.
 
 use super::opener::{self, Delimiter, Look, Place, tick_run};
 use super::segment::blocks::{thought_ends, turn};
@@ -10,24 +10,24 @@ use crate::syntax::marks::fit;
 use crate::syntax::tag::{Role, Tag, is_foreign, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, blanks};
 
-/// The most whitespace behind a comment, in bytes.
+/// Most whitespace behind a comment, in bytes.
 const MAX_BLANK: usize = 256;
 
 /// The extent of the markup behind a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// Up to here; then something else begins.
+    /// The markup ends here, and other text may begin.
     Ended(usize),
     /// More text is needed.
     Wait {
         /// Everything before this place is markup for sure.
         at: usize,
-        /// Up to here, only whitespace follows.
+        /// Only whitespace follows, up to this place.
         blank: usize,
     },
 }
 
-/// Steps over the markup at `from`, closing `delimiters` as it goes. Up to `blank`, nothing but whitespace stands there.
+/// Steps over the markup at `from`, and closes its `delimiters`. Only whitespace stands between `from` and `blank`.
 pub(crate) fn tail(
     text: &str,
     from: usize,
@@ -44,7 +44,7 @@ pub(crate) fn tail(
             return if place.end { Tail::Ended(at) } else { Tail::Wait { at, blank: next } };
         };
         let closed = match byte {
-            // `<|start|>assistant`: the role of the turn in which the next call stands.
+            // Markers of the caller's own dialects come before all others.
             _ if let Some(closed) = own_closer(text, next, delimiters, place) => closed,
             b']' if bytes.get(next + 1).is_none_or(|b| *b == b'<')
                 && delimiters.contains(&Delimiter::Tag) =>
@@ -61,7 +61,7 @@ pub(crate) fn tail(
                 || place.inside.is_some_and(|record| record.anchor == Anchor::Distinct) =>
             {
                 match place.dialects.closer(&bytes[next..]) {
-                    // What is left of it.
+                    // The text ends in the beginning of a closing mark.
                     Err(Incomplete) if place.end => {
                         let is_begun = delimiters.contains(&Delimiter::Tag) && 1 < bytes.len() - next;
                         Ok(is_begun.then_some(bytes.len()))
@@ -83,7 +83,7 @@ pub(crate) fn tail(
             b'/' | b'#' => annotation(bytes, next, delimiters, place.end),
             b'p' if text[at..next].contains('\n') => printed(text, next, place),
             b',' | b';' => Ok(Some(next + 1)),
-            // The full stop behind a call is the call's; one that begins `.5` or `...` is not.
+            // The full stop behind a call belongs to the call; one that begins `.5` or `...` does not.
             b'.' if space == 0 => match bytes.get(next + 1) {
                 None if !place.end => Err(Incomplete),
                 next_byte => {
@@ -101,7 +101,8 @@ pub(crate) fn tail(
     }
 }
 
-/// The end of a closing mark of one of the caller's own dialects at `at`; `None` where none stands there, or nothing is open.
+/// Returns the end of a closing mark at `at` of one of the caller's own dialects; `None` if no such mark stands there,
+/// or nothing is open.
 fn own_closer(
     text: &str,
     at: usize,
@@ -116,7 +117,7 @@ fn own_closer(
     if let Ok(Some(_)) = closed {
         close_tag(delimiters);
     }
-    // What is left of the last closing mark.
+    // The text ends in the beginning of the last closing mark.
     Some(if closed == Err(Incomplete) && place.end { Ok(Some(text.len())) } else { closed })
 }
 
@@ -140,17 +141,17 @@ fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) ->
     }
     let own = delimiters.iter().rev().find(|g| ticks(g).is_some_and(|n| n <= run)).copied();
     let len = own.and_then(|own| match own {
-        // What closes a fence may be longer than what opens it.
+        // The closing mark of a fence may be longer than the opening one.
         Delimiter::Fence(_) => Some(run),
         own => ticks(&own),
     });
     Ok(len.filter(|_| close(delimiters, |g| Some(*g) == own)).map(|len| at + len))
 }
 
-/// The end of a line that prints what calls before it came to: `x = f(a=1)⏎print(x)`.
+/// Returns the end of a line that prints the results of calls before it: `x = f(a=1)⏎print(x)`.
 fn printed(text: &str, at: usize, place: Place<'_, '_>) -> Seen<usize> {
     const PRINT: &str = "print(";
-    /// A longer line prints more than that.
+    /// Longest such line, in bytes. A longer one prints more than results.
     const MAX_LINE: usize = 128;
     let writes = place.inside.is_some_and(|record| record.arguments == Grammar::Calls);
     let rest = text.get(at..).filter(|_| writes).unwrap_or("");
@@ -170,14 +171,14 @@ fn printed(text: &str, at: usize, place: Place<'_, '_>) -> Seen<usize> {
     Ok(names.is_some_and(|names| names.split(',').all(is_name)).then_some(at + line.trim_end().len()))
 }
 
-/// A comment between the call and what closes a fence or a tag around it: `f(a=1)  # now`.
+/// Returns the end of a comment between the call and the closing mark of a fence or a tag around it: `f(a=1)  # now`.
 fn annotation(bytes: &[u8], at: usize, delimiters: &[Delimiter], end: bool) -> Seen<usize> {
     if !delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag)) {
         return Ok(None);
     }
     let Some(len) = at_end(comment(&bytes[at..]), end)? else { return Ok(None) };
     let behind = at + len;
-    // An object in it is no remark.
+    // A comment with an object in it is not a remark.
     let is_object = |pair: &[u8]| matches!(pair, b"{\"" | b"{'");
     if bytes[at..behind].windows(2).any(is_object) {
         return Ok(None);
@@ -200,7 +201,7 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     let tag = match tag_at(text, at) {
         // Where no markup is left open, an opening tag begins a call, a block or a turn, or is text.
         Err(Incomplete) if !is_in_markup && rest.get(1) != Some(&b'/') && is_foreign(text, at) => None,
-        // What is left of the last closing tag.
+        // The text ends in the beginning of the last closing tag.
         Err(Incomplete) if place.end && is_in_markup && is_closer_begun(rest, place) => {
             return Ok(Some(text.len()));
         }
@@ -208,13 +209,14 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     };
     let Some(tag) = tag else { return Ok(None) };
     let end = tag.at.end as usize;
-    // `<b>Done.</b>` is the answer's.
+    // `<b>Done.</b>` belongs to the answer.
     let ends_thought = || REASONING.iter().any(|(_, close)| matches!(fit(rest, close), Ok(Some(_))));
     let is_closer = || matches!(place.dialects.closer(rest), Ok(Some(_)));
     if !is_of_call(text, &tag, place) && !ends_thought() && !is_closer() {
         return Ok(None);
     }
-    // `<|clse|>call<|sep|>`, `</tool_cal>l`: what is no mark of a dialect, or goes on, may be the torn one that closes the call.
+    // `<|clse|>call<|sep|>`, `</tool_cal>l`: a token that no dialect closes with, or a mark that goes on, may be the
+    // torn one that closes the call.
     let may_be_torn = match text.as_bytes().get(end) {
         None if !place.end => return Err(Incomplete),
         Some(next) if !next.is_ascii_whitespace() && *next != b'<' => true,
@@ -227,13 +229,13 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         close_tag(delimiters);
         return Ok(Some(end));
     }
-    // A result or a turn that the model makes up is no markup of its call.
+    // A result or a turn that the model makes up does not belong to its call.
     match turn(text, at) {
         Ok(true) => return Ok(None),
         Err(Incomplete) if !place.end => return Err(Incomplete),
         _ => {}
     }
-    // `<|start|>assistant<|channel|>final<|message|>` begins what the model says next.
+    // `<|start|>assistant<|channel|>final<|message|>` begins the model's next message.
     if place.dialects.block(rest).is_some() {
         return Ok(None);
     }
@@ -249,7 +251,7 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     Ok(match opener::parse_opener(text, at, place)? {
         Look::Found(_) => None,
         Look::Nothing | Look::TooMany(_) if begins_next(text, at, place)? => None,
-        // `<g/>` closes nothing, and neither does what has attributes, `<invoke naame="f">`.
+        // `<g/>` closes nothing, and neither does a tag with attributes, `<invoke naame="f">`.
         Look::Nothing | Look::TooMany(_) if tag.empty || tag.at.of(text).contains('=') => None,
         Look::Nothing | Look::TooMany(_) => close_tag(delimiters).then_some(end),
     })
@@ -279,28 +281,29 @@ fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
         || tag.marked
         || tag.by_tokens
         || names_call(word)
-        // `</s>` ends what a model says.
+        // `</s>` ends a model's answer.
         || tag.closing && (word == "s" || is_key() || is_name())
 }
 
-/// `</tool_ca`, `<|tool_call_e`, `<tool_cal` of `<tool_call|>`
+/// Returns whether a closing mark begins at `rest`, where the text ends: `</tool_ca`, `<|tool_call_e`, `<tool_cal` of
+/// `<tool_call|>`.
 fn is_closer_begun(rest: &[u8], place: Place<'_, '_>) -> bool {
     rest.starts_with(b"</") || rest.starts_with(b"]<") || place.dialects.closer(rest).is_err()
 }
 
-/// Takes from `delimiters` what the closing tag that ends at `end` closes, if one does: `</f>` behind the arguments.
+/// Closes the innermost tag of `delimiters` if a closing tag ends at `end`: `</f>` behind the arguments.
 pub(crate) fn close_at(text: &str, end: usize, delimiters: &mut Vec<Delimiter>) {
     if text.get(..end).and_then(last_tag).is_some_and(|tag| tag.closing) {
         close_tag(delimiters);
     }
 }
 
-/// Closes the innermost tag of `delimiters`.
+/// Closes the innermost tag of `delimiters`, and returns whether there was one.
 pub(crate) fn close_tag(delimiters: &mut Vec<Delimiter>) -> bool {
     close(delimiters, |g| *g == Delimiter::Tag)
 }
 
-/// Closes the innermost of `delimiters` that `fits`, and all that was opened inside it.
+/// Closes the innermost of `delimiters` that `fits`, with all that opened inside it, and returns whether there was one.
 fn close(delimiters: &mut Vec<Delimiter>, fits: impl Fn(&Delimiter) -> bool) -> bool {
     match delimiters.iter().rposition(fits) {
         Some(at) => {
