@@ -125,7 +125,7 @@ pub(super) struct Draft {
     index: Option<usize>,
     pub(super) id: Option<String>,
     pub(super) name: String,
-    /// A second name came after the arguments had begun, so that their tool is open.
+    /// A second name came after the arguments had begun, so that nobody knows their tool.
     pub(super) torn: bool,
     pub(super) arguments: String,
     completion: Completion,
@@ -177,7 +177,7 @@ impl Completion {
         if self.never || !self.inside.is_outermost() {
             return false;
         }
-        // More text does not make a value strict that has ended and is not.
+        // More text does not make an ended value strict.
         self.never = strict(text).is_err();
         !self.never
     }

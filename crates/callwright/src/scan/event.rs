@@ -8,8 +8,8 @@ use crate::verdict::Verdict;
 pub enum Delta<'a> {
     /// Text.
     Text(&'a str),
-    /// Reasoning that the upstream keeps apart: a block like one in the text, which the next piece of another kind closes.
-    /// [`CallsInReasoning`](crate::CallsInReasoning) says what becomes of calls in it.
+    /// Reasoning that the upstream keeps apart: a block like one in the text, which the next piece of another kind
+    /// closes. [`CallsInReasoning`](crate::CallsInReasoning) says what becomes of calls in it.
     Reasoning(&'a str),
     /// A piece of a native call. From the first one on, the text of the answer holds no calls.
     ToolCall(CallDelta<'a>),
@@ -32,7 +32,7 @@ pub struct CallDelta<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Prose: what the model says.
+    /// Prose: the model's words to the user.
     Text(String),
     /// Thoughts of the model.
     Reasoning(String),

@@ -93,7 +93,8 @@ impl Draft {
         admission.objection(&call, names).map_or(Ok(call), Err)
     }
 
-    /// Accepts the whole call that stands in the arguments of one that names none, or only a part of a call: `function`.
+    /// Accepts the whole call that stands in the arguments of a call whose name is missing, or is a part of a call:
+    /// `function`.
     fn accept_inside(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
         let unknown = || Reason::unknown_tool(&self.name, names.tools());
         let inner = self.whole_call(names).ok_or_else(unknown)?;
@@ -103,7 +104,7 @@ impl Draft {
         Ok(Acceptance { span: all, repairs, renamed_from: Some(self.name.clone()), ..call })
     }
 
-    /// Returns the whole call that stands in the arguments, where no tool is named beside them.
+    /// Returns the whole call that stands in the arguments, if no tool is named beside them.
     fn whole_call(&self, names: &Names<'_>) -> Option<Draft> {
         if self.torn || !self.name.trim().is_empty() && !keys::is_of_call(&self.name) {
             return None;
@@ -209,8 +210,8 @@ fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])
 }
 
-/// Returns the arguments in a whole call of `tool`, or in the part that a server left of one,
-/// `<parameter=a>x</parameter>`, and whether the call is whole.
+/// Returns the arguments in a whole call of `tool`, or in the rest that a server left of one:
+/// `<parameter=a>x</parameter>`. The flag says whether the call is whole.
 fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<(String, bool)> {
     let text = text.trim();
     let body = text.starts_with('<').then(|| format!("<function={}>{text}</function>", tool.name()))?;

@@ -36,7 +36,7 @@ pub(super) struct Rules {
     pub(super) is_quotation: bool,
     /// A call that may be made or shown stays in the text.
     pub(super) unsure_is_text: bool,
-    /// The answer is held to a form in which prose has a place of its own: a call that begins it is meant.
+    /// The answer is held to a form in which prose has a place of its own, so that a call that begins it is meant.
     pub(super) is_constrained: bool,
     /// Decides what becomes of calls in reasoning.
     pub(super) calls_in_reasoning: CallsInReasoning,
@@ -117,7 +117,7 @@ pub(super) struct Markup {
     pub(super) opened_in_text: bool,
     /// The number of times that all markup was closed.
     pub(super) group: usize,
-    /// The end of the last call, with what closes it.
+    /// The end of the last call and of its closing marks.
     pub(super) last_call_end: usize,
     /// The beginning of the closing marks of earlier calls that are being stepped over.
     pub(super) marks_from: usize,
@@ -169,7 +169,7 @@ pub(super) struct Work {
     pub(super) fuel: Fuel,
     /// The place up to which the text has given its share of fuel.
     pub(super) fuelled: usize,
-    /// The place up to which the end of this payload is searched for.
+    /// The limit of the search for the end of this payload.
     pub(super) reach: usize,
     /// A place that only more text can settle, and the length that the text needs before the next try.
     pub(super) asked: (usize, usize),

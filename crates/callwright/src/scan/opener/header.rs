@@ -144,7 +144,8 @@ impl OpenerParser<'_, '_> {
         })
     }
 
-    /// Returns whether the word here says what form the arguments have, whatever it is: `to=f <|constrain|>bash<|message|>`.
+    /// Returns whether the word here, whatever it is, names the form of the arguments:
+    /// `to=f <|constrain|>bash<|message|>`.
     fn is_constraint(&self) -> bool {
         let before = self.text.get(..self.at).unwrap_or("").trim_end();
         self.is_named() && last_tag(before).is_some_and(|tag| tag.word.of(before) == "constrain")

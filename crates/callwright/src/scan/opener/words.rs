@@ -201,7 +201,7 @@ impl OpenerParser<'_, '_> {
         };
         let mut signs = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1);
         let glued = signs.find(is_tool).filter(|_| on_next_line);
-        // `I use get_weather.⏎{…}` is the end of a sentence, and so is a name before a call that names its tool itself.
+        // `I use get_weather.⏎{…}` ends a sentence, and so does a name before a call that names its tool itself.
         let is_said = !self.free() && word.ends_with('.');
         let is_name = self.resolves(from, end) && (self.free() || on_next_line) && !is_said;
         let Some(from) = is_name.then_some(from).or(glued) else { return Ok(Step::Nothing) };

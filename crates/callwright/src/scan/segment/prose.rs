@@ -191,7 +191,7 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail(end);
             }
             Found::Turn => {
-                // `x = """⏎f(a=1)⏎"""`: the end of the text around a shown call is not a turn that the model makes up.
+                // `x = """⏎f(a=1)⏎"""`: the end of the text around a shown call is not a made-up turn.
                 let is_end = self.standing.surroundings.ends_at(&self.text, at);
                 if !is_end {
                     self.tell(true, out);
@@ -477,8 +477,9 @@ impl<'a> Scanner<'a> {
         is_beside && !self.may_be_name(rest.get(..len).unwrap_or(""), true)
     }
 
-    /// Returns whether `word` is a declared name as it was declared, or the label in front of one, or their beginning
-    /// if it is not whole. In the prose of a model that calls natively, only such words wait for the text behind them.
+    /// Returns whether `word` is a declared name as it was declared, or the label in front of one. A word that is not
+    /// whole may be the beginning of either. In the prose of a model that calls natively, only such words wait for the
+    /// text behind them.
     fn may_be_name(&self, word: &str, is_whole: bool) -> bool {
         const NAMESPACE: &str = "functions.";
         const LABEL: &str = "Action";
