@@ -172,6 +172,16 @@ impl Search<'_, '_> {
         {
             return self.fail(Problem::Unreadable, Span::at(from));
         }
+        // `*3`: a number and a sign that may belong to it, or a text, where both may stand.
+        let declared = self.guide.kinds(self.place(&s));
+        let is_either = declared.meets(Kinds::NUMBER) && declared.has(Kinds::STRING);
+        let number_at = self.signs_at(from).map(|len| from + len).filter(|_| is_either);
+        if let Some(at) = number_at
+            && let Ok(end) = number(self.bytes, at)
+            && self.may_go_on(&s, end)
+        {
+            return self.fail(Problem::Unreadable, Span::new(from, end));
+        }
         // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
         // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
         let first_mark = self.next_mark(from);
