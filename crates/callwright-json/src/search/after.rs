@@ -114,14 +114,15 @@ impl Search<'_, '_> {
     /// bracket was lost: `{"labels": ["a", "b", "draft": true}`; and so may the list, `[[1, 2, [3, 4]]`.
     fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
         let Some(parent) = self.frames.get(frame.parent as usize) else { return };
-        if matches!(frame.shape, Shape::Arguments | Shape::Group) {
+        let is_nested = frame.shape == Shape::Array && parent.shape == Shape::Array;
+        if matches!(frame.shape, Shape::Arguments | Shape::Group) || !parent.is_object() && !is_nested {
             return;
         }
         let key = self.peek_blank(comma + 1);
-        if !parent.is_object() {
+        if is_nested {
             let bracket = self.bytes.get(key).filter(|byte| matches!(byte, b'[' | b'{')).copied();
             let is_outer = |first| !self.may_begin(&frame, key, first) && self.may_begin(parent, key, first);
-            if frame.shape == Shape::Array && parent.shape == Shape::Array && bracket.is_some_and(is_outer) {
+            if bracket.is_some_and(is_outer) {
                 let s = self.close_at(State { at: comma as u32, ..s }, frame, gap);
                 self.fork(s);
             }

@@ -146,7 +146,6 @@ impl Search<'_, '_> {
                 let s = self.replace(s, RepairKind::DropOpener, behind, "");
                 Some(self.with_frame(s, Frame { doubled: true, ..frame }))
             }
-            Opener::Group(b'"') => self.group(s, RepairKind::SwapSyntax, s.at as usize + 1, b'"'),
             Opener::Group(close) => self.group(s, RepairKind::SwapSyntax, behind, close),
         }
     }
@@ -243,9 +242,8 @@ impl Search<'_, '_> {
         let is_value = match self.sign_at(next)?.0 {
             bracket @ (b'{' | b'[') => may_open(bracket, kinds),
             b'"' | b'\'' => kinds.has(Kinds::STRING),
-            // A sign beside a number may be a part of it: `~5`, `<5`
-            b'0'..=b'9' => false,
             b']' | b'}' => true,
+            // No number: a sign beside one may be a part of it, `~5`, `<5`.
             _ => matches!(self.text.get(next..self.word_end(next)), Some("true" | "false" | "null")),
         };
         is_value.then_some(at + len)

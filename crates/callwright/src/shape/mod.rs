@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use callwright_json::{Kind, Repair, RepairKind, Value, is_object, quote, strict};
 
 use crate::marks::edit::is_one_slip;
+use crate::payload::value::object_of;
 use crate::tools::names::Names;
 use crate::tools::{SCHEMA, Tool};
 use crate::verdict::ShapeError;
@@ -340,7 +341,7 @@ fn with_arguments<'v, 't>(
                 None => Arguments::None,
                 Some(b'{') => Arguments::Text(text),
                 Some(_) => match tool.only_parameter().filter(|_| key == keys::ONE_TEXT) {
-                    Some(only) => Arguments::Text(format!("{{{}: {}}}", quote(only), quote(&text)).into()),
+                    Some(only) => Arguments::Text(object_of([(only, quote(&text))].into_iter()).into()),
                     None => return unfit(written, "string"),
                 },
             }

@@ -353,7 +353,7 @@ impl Case<'_, '_> {
         let place = value::place_of(guide, guide.root(), key);
         let arguments = |text: &str| {
             let json = value::json_of(text, Typing::Schema, guide, place, Some(self.fuel));
-            format!("{{{}: {json}}}", crate::value::Value::from(key))
+            value::object_of([(key, json)].into_iter())
         };
         let holds_key = |text: &str| {
             let is_in = |key: &str| text.contains(&format!("\"{key}\":"));

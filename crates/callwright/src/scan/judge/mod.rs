@@ -18,7 +18,7 @@ use super::opener::{Item, Opener, Sort};
 use crate::check::{self, Fit};
 use crate::context::Stop;
 use crate::dialect::Dialects;
-use crate::payload::{self};
+use crate::payload;
 use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};

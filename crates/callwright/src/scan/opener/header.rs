@@ -6,7 +6,6 @@ use callwright_json::Span;
 use super::tag::Header;
 use super::{OpenerParser, Sort, Step};
 use crate::dialect::{Grammar, NameAt};
-use crate::syntax::tag::last_tag;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
@@ -147,8 +146,7 @@ impl OpenerParser<'_, '_> {
     /// Returns whether the word here, whatever it is, names the form of the arguments:
     /// `to=f <|constrain|>bash<|message|>`.
     fn is_constraint(&self) -> bool {
-        let before = self.text.get(..self.at).unwrap_or("").trim_end();
-        self.is_named() && last_tag(before).is_some_and(|tag| tag.word.of(before) == "constrain")
+        self.is_named() && self.token_before() == Some("constrain")
     }
 
     fn is_relaxed(&self) -> bool {

@@ -280,12 +280,16 @@ impl<'a> OpenerParser<'a, '_> {
 
     /// Returns whether the token before this place begins the arguments of a call with its name in the header.
     fn is_behind_argument_token(&self) -> bool {
-        let before = self.text.get(..self.at).unwrap_or("").trim_end();
+        let words = ["message", "tool_call_argument_begin", "tool▁sep"];
         self.record.is_some_and(|record| record.name_at == NameAt::Header)
-            && last_tag(before).is_some_and(|tag| {
-                tag.role == Role::Token
-                    && ["message", "tool_call_argument_begin", "tool▁sep"].contains(&tag.word.of(before))
-            })
+            && self.token_before().is_some_and(|word| words.contains(&word))
+    }
+
+    /// Returns the word of the token before this place.
+    pub(super) fn token_before(&self) -> Option<&str> {
+        let before = self.text.get(..self.at).unwrap_or("").trim_end();
+        let tag = last_tag(before).filter(|tag| tag.role == Role::Token)?;
+        Some(tag.word.of(before))
     }
 
     /// Reads the name behind arrows: `>>>f⏎{…}`.

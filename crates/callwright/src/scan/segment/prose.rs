@@ -81,26 +81,24 @@ impl<'a> Scanner<'a> {
             if begins_word && !end && self.is_word_begun(at) {
                 return (at, None);
             }
-            let to = match () {
-                // Inside a word, only a mark of the caller's own begins.
-                () if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() => {
-                    at + rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[])).max(1)
+            // Inside a word, only a mark of the caller's own begins.
+            let to = if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
+                at + rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[])).max(1)
+            } else if first == Some(at) || self.may_be_mark(at, byte, in_word) {
+                if !self.standing.held.is_empty() {
+                    self.release(at, out);
                 }
-                () if first == Some(at) || self.may_be_mark(at, byte, in_word) => {
-                    if !self.standing.held.is_empty() {
-                        self.release(at, out);
-                    }
-                    match self.at_mark(at, self.begins_line(at), end) {
-                        Ok(None) => at + 1,
-                        Ok(Some(Found::TooMany(to))) => to,
-                        Ok(found) => return (at, found),
-                        Err(Incomplete) => {
-                            self.work.wait(at, self.text.len());
-                            return (at, None);
-                        }
+                match self.at_mark(at, self.begins_line(at), end) {
+                    Ok(None) => at + 1,
+                    Ok(Some(Found::TooMany(to))) => to,
+                    Ok(found) => return (at, found),
+                    Err(Incomplete) => {
+                        self.work.wait(at, self.text.len());
+                        return (at, None);
                     }
                 }
-                () => at + 1,
+            } else {
+                at + 1
             };
             self.pass_over(at, to);
             if byte == b'`' && to == at + 1 {
