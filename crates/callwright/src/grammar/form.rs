@@ -172,7 +172,7 @@ impl Form {
         let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0].0];
         let form = is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
             section,
-            call: Pieces { head: call, tails: vec![rest.trim().to_owned()], n_in_pieces: 1 },
+            call: Pieces { head: call, tails: numbered(rest.trim()), n_in_pieces: 1 },
             call_close,
             argument: Pieces {
                 head: argument,
@@ -204,9 +204,10 @@ impl Form {
         self.section.iter().map(|(open, _)| &**open).chain(call)
     }
 
-    /// Returns the folded opener of a call of `name`.
-    pub(crate) fn opener(&self, name: &str) -> Vec<char> {
-        folded(&self.opener_of(name))
+    /// Returns the openers of calls of these `names`, with and without that of their section.
+    pub(crate) fn all_openers(&self, names: &[&str]) -> impl Iterator<Item = String> {
+        let sections = self.section.iter().map(|(open, _)| &**open).chain([""]);
+        sections.flat_map(move |open| names.iter().map(move |name| format!("{open}{}", self.opener_of(name))))
     }
 
     /// Returns the opener of a call of `name`.
@@ -240,10 +241,6 @@ impl Form {
     /// Returns whether its arguments are plain elements: `<a>x</a>`.
     pub(crate) fn is_of_elements(&self) -> bool {
         self.argument.head == "<"
-    }
-
-    pub(crate) fn section_open(&self) -> Vec<char> {
-        self.section.as_ref().map_or_else(Vec::new, |(open, _)| folded(open))
     }
 
     /// Returns the marks behind a call of `name`, and behind all calls.
@@ -289,6 +286,12 @@ pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
     let mut marks = marks(text);
     let first = marks.next().filter(|_| marks.next().is_some())?;
     Some((first, text.trim_start().strip_prefix(first)?))
+}
+
+/// Returns the end of a call's opener with each number of one digit, if it counts the calls: `" index="1"<|sep|>`.
+fn numbered(tail: &str) -> Vec<String> {
+    let digits = if tail.contains("\"1\"") { 1..=9 } else { 1..=1 };
+    digits.map(|digit| tail.replace("\"1\"", &format!("\"{digit}\""))).collect()
 }
 
 /// The end of an argument's opener, and the type that it gives the value behind it.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{HEAD_LETTERS, beginning, is_whole_at, may_begin};
 use crate::dialect::{Dialects, Record, is_sign};
+use crate::grammar::folded;
 use crate::tools::ToolSet;
 
 impl Dialects {
@@ -39,7 +40,7 @@ impl Dialects {
         let is_named = move |record: &&Arc<Record>| {
             let form = record.form().filter(|form| form.is_named());
             form.is_some_and(|form| {
-                tool_set.iter().any(|tool| may_begin(&form.opener(tool.name()), &letters))
+                tool_set.iter().any(|tool| may_begin(&folded(&form.opener_of(tool.name())), &letters))
             })
         };
         let all = by_head.map(|(_, id)| self.record(*id)).chain(self.records().iter().filter(is_named));

@@ -1,6 +1,6 @@
 //! The marks in front of a payload with a reader of its own, whole or with slips.
 
-use super::edit::{MOST, ends_within};
+use super::edit::ends_within;
 use super::lexemes::most_edits;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
@@ -46,17 +46,6 @@ impl Frame {
         let least = fronts.iter().map(|front| front.edits).min();
         fronts.retain(|front| Some(front.edits) == least);
         fronts
-    }
-
-    /// Returns whether more text could make `text` such marks.
-    pub(super) fn may_grow(&self, text: &Folded, names: &[&str]) -> bool {
-        let text: Vec<char> = text.folded.iter().copied().filter(|c| !c.is_whitespace()).collect();
-        self.openers(names).any(|whole| {
-            let whole: Vec<char> = folded(&whole).into_iter().filter(|c| !c.is_whitespace()).collect();
-            // The text so far is the beginning of the marks, or all of them.
-            !ends_within(&text, &whole, MOST).is_empty()
-                || ends_within(&whole, &text, MOST).iter().any(|(end, _)| *end == text.len())
-        })
     }
 }
 

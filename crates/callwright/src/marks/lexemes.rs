@@ -4,10 +4,12 @@
 //! one thing: a distance between two texts. A mark with `k` edits has one of its `k + 1` parts whole, by which the
 //! search finds it.
 
+use std::collections::BTreeSet;
+
 use callwright_json::Fuel;
 use memchr::memmem;
 
-use super::edit::{Distance, MOST};
+use super::edit::{MOST, ends_within};
 use super::prices;
 use crate::grammar::fold::{Folded, folded, is_foreign};
 use crate::grammar::{Form, NAME, Pieces, marks, split_first};
@@ -66,6 +68,7 @@ pub(super) fn most_edits(len: usize) -> usize {
 /// Number of letters of a closer's word that are a sign of it.
 const SHORTEST_WORD: usize = 4;
 
+/// A mark to search for.
 #[derive(Debug)]
 struct Pattern {
     kind: Kind,
@@ -74,10 +77,6 @@ struct Pattern {
     tail: usize,
     /// The marks, without the blanks between them.
     segments: Vec<Vec<char>>,
-    /// The number of letters, and of gaps between them, in front of the name, which all patterns of one kind share.
-    head: (usize, usize),
-    /// A word may not go on behind the mark.
-    ends_word: bool,
 }
 
 impl Kind {
@@ -102,21 +101,17 @@ impl Kind {
 
 /// Returns the marks of `form` in `text` that open and close calls and their section, in any order.
 pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel) -> Vec<Lexeme> {
-    let index = Index::of(text, fuel);
-    calls_in(&index, form, tools)
+    calls_in(&Index::of(text, fuel), form, tools)
 }
 
 fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
-    let names = tools.iter().map(|tool| tool.name()).enumerate();
-    let (named, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| index.holds(name));
-    let mut calls = Patterns::of_calls(form, &named);
-    let mut marks = index.exact(&calls);
+    let patterns = patterns_of_calls(form, tools, index);
+    let mut marks = index.exact(&patterns);
     // With names that differ by a letter, one whole opener is a torn one of each other tool.
     let outside = index.outside(&marks);
-    if outside.may_hold(&folded(form.call_tag())) {
-        calls.openers(form, &others);
-    }
-    marks.extend(outside.torn(&calls));
+    let may_open = outside.may_hold(&folded(form.call_tag()));
+    let may_be = |pattern: &&Pattern| may_open || pattern.kind.tool().is_none();
+    marks.extend(outside.torn(patterns.iter().filter(may_be)));
     marks
 }
 
@@ -130,16 +125,13 @@ pub(super) fn find<'t>(
 ) -> (Vec<Lexeme>, Vec<&'t str>) {
     let index = Index::of(text, fuel);
     let mut marks = calls_in(&index, form, tools);
-    let mut called: Vec<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
-    called.sort_unstable();
-    called.dedup();
+    let called: BTreeSet<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
     let called: Vec<(usize, &Tool)> = called.into_iter().filter_map(|n| Some((n, *tools.get(n)?))).collect();
-    let mut keys: Vec<&str> = called.iter().flat_map(|(_, tool)| tool.parameters()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let arguments = Patterns::of_arguments(form, &called, &keys, &index);
-    marks.extend(index.exact(&arguments));
-    marks.extend(index.torn(&arguments));
+    let keys: BTreeSet<&str> = called.iter().flat_map(|(_, tool)| tool.parameters()).collect();
+    let keys: Vec<&str> = keys.into_iter().collect();
+    let patterns = patterns_of_arguments(form, &called, &keys, &index);
+    marks.extend(index.exact(&patterns));
+    marks.extend(index.torn(patterns.iter()));
     marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
     let whole = Near::of(marks.iter().filter(|mark| mark.make == Make::Whole));
     let is_inside =
@@ -206,432 +198,274 @@ fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
     }
 }
 
-/// The patterns of a search.
-#[derive(Debug, Default)]
-struct Patterns(Vec<Pattern>);
+/// Returns the openers and closers of calls of `tools`, and of their section.
+fn patterns_of_calls(form: &Form, tools: &[&Tool], index: &Index<'_>) -> Vec<Pattern> {
+    let mut all = Vec::new();
+    if let Some((open, close)) = &form.section {
+        all.push(Pattern::whole(Kind::SectionOpen, open));
+        all.push(Pattern::whole(Kind::SectionClose, close));
+    }
+    for (n, tool) in tools.iter().enumerate() {
+        all.extend(Pattern::openers(&form.call, tool.name(), Kind::Call(n), index));
+    }
+    if !form.call_close.contains(NAME) {
+        all.extend(Pattern::closers(&form.call_close, Kind::CallClose(None)));
+    }
+    let close = split_first(&form.call_close).map(|(first, _)| first);
+    let pieces = [Some(&*form.call.head), close].into_iter().flatten();
+    all.extend(pieces.filter_map(|piece| Pattern::piece(Kind::CallPiece, piece)));
+    all
+}
 
-impl Patterns {
-    fn add(&mut self, kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str], ends_word: bool) {
-        let segments = segments(parts);
-        self.0.push(Pattern { kind, make, price, tail, segments, head: (0, 0), ends_word });
+/// Returns the named closers of calls of `tools`, and the openers and closers of their arguments `keys`.
+fn patterns_of_arguments(
+    form: &Form,
+    tools: &[(usize, &Tool)],
+    keys: &[&str],
+    index: &Index<'_>,
+) -> Vec<Pattern> {
+    let mut all = Vec::new();
+    for (n, tool) in tools.iter().filter(|_| form.call_close.contains(NAME)) {
+        all.extend(Pattern::closers(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n))));
+    }
+    for (n, key) in keys.iter().enumerate() {
+        all.extend(Pattern::openers(&form.argument, key, Kind::Argument(n), index));
+        if form.closes_by_key() {
+            let close = form.argument_close.replace(NAME, key);
+            all.extend(Pattern::closers(&close, Kind::ArgumentClose(Some(n))));
+        } else if index.holds(key) {
+            // `<parameter=city>Paris</city>`
+            let kind = Kind::ArgumentClose(Some(n));
+            all.push(Pattern::new(kind, Make::Half, prices::EDIT, 0, &["</", key, ">"]));
+        }
+    }
+    if !form.closes_by_key() {
+        all.extend(Pattern::closers(&form.argument_close, Kind::ArgumentClose(None)));
+    }
+    all.extend(Pattern::piece(Kind::ArgumentPiece, &form.argument.head));
+    all.extend(form.token().and_then(|token| Pattern::piece(Kind::Token, token)));
+    all
+}
+
+impl Pattern {
+    fn new(kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str]) -> Pattern {
+        let segments = marks(&parts.concat()).map(folded).collect();
+        Pattern { kind, make, price, tail, segments }
     }
 
-    fn whole(&mut self, kind: Kind, mark: &str) {
-        self.add(kind, Make::Whole, 0, 0, &[mark], false);
+    fn whole(kind: Kind, mark: &str) -> Pattern {
+        Pattern::new(kind, Make::Whole, 0, 0, &[mark])
     }
 
-    /// Adds the openers and closers of calls and their section; the names of `tools` stand in the text.
-    fn of_calls(form: &Form, tools: &[(usize, &str)]) -> Patterns {
-        let mut all = Patterns::default();
-        if let Some((open, close)) = &form.section {
-            all.whole(Kind::SectionOpen, open);
-            all.whole(Kind::SectionClose, close);
-        }
-        for &(n, tool) in tools {
-            all.opener(&form.call, tool, Kind::Call(n), true);
-        }
-        if !form.call_close.contains(NAME) {
-            all.closer(&form.call_close, Kind::CallClose(None));
-            // `</invoke></parameter><|tool_call_end|>`: the first of several closers changed places with the closer
-            // before it.
-            if let Some((first, rest)) = split_first(&form.call_close) {
-                let parts = [first, "\n", &form.argument_close, "\n", rest];
-                all.add(Kind::CallClose(None), Make::Half, prices::EDIT, 0, &parts, false);
+    fn piece(kind: Kind, head: &str) -> Option<Pattern> {
+        (ONE_EDIT <= head.chars().count()).then(|| Pattern::new(kind, Make::Half, 0, 0, &[head]))
+    }
+
+    /// Returns an opener in its proper spelling and, if its name stands in the text, with a part missing or doubled:
+    /// `<arg_key>a</arg_key>`.
+    fn openers(pieces: &Pieces, name: &str, kind: Kind, index: &Index<'_>) -> Vec<Pattern> {
+        let is_there = index.holds(name);
+        let mut all = Vec::new();
+        for (n, tail) in pieces.tails.iter().enumerate() {
+            let parts: Vec<&str> = [pieces.head.as_str(), name].into_iter().chain(marks(tail)).collect();
+            all.push(Pattern::new(kind, Make::Whole, 0, n, &[&pieces.head, name, tail]));
+            for part in (0..parts.len()).filter(|_| is_there && n < pieces.n_in_pieces) {
+                let twice = [&parts[..=part], &parts[part..]].concat();
+                all.push(Pattern::new(kind, Make::Half, prices::DOUBLED, n, &twice));
+                // A name alone stands in any text.
+                if part != 1 && 2 < parts.len() {
+                    let without = [&parts[..part], &parts[part + 1..]].concat();
+                    all.push(Pattern::new(kind, Make::Half, prices::HALF, n, &without));
+                }
             }
         }
-        all.piece(Kind::CallPiece, &form.call.head);
         all
     }
 
-    /// Adds the openers of calls of `tools` whose names do not stand in the text in their own spelling.
-    fn openers(&mut self, form: &Form, tools: &[(usize, &str)]) {
-        for &(n, tool) in tools {
-            self.opener(&form.call, tool, Kind::Call(n), false);
-        }
-    }
-
-    /// Adds the named closers of calls of `tools`, and the openers and closers of their arguments `keys`.
-    fn of_arguments(form: &Form, tools: &[(usize, &Tool)], keys: &[&str], index: &Index<'_>) -> Patterns {
-        let mut all = Patterns::default();
-        let is_named = form.closes_by_key();
-        for (n, tool) in tools.iter().filter(|_| form.call_close.contains(NAME)) {
-            all.closer(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n)));
-        }
-        for (n, key) in keys.iter().enumerate() {
-            let is_there = index.holds(key);
-            all.opener(&form.argument, key, Kind::Argument(n), is_there);
-            if is_named {
-                all.closer(&form.argument_close.replace(NAME, key), Kind::ArgumentClose(Some(n)));
-            } else if is_there {
-                // `<parameter=city>Paris</city>`
-                all.add(Kind::ArgumentClose(Some(n)), Make::Half, prices::EDIT, 0, &["</", key, ">"], false);
-            }
-        }
-        if !is_named {
-            all.closer(&form.argument_close, Kind::ArgumentClose(None));
-        }
-        all.piece(Kind::ArgumentPiece, &form.argument.head);
-        if let Some(token) = form.token() {
-            all.piece(Kind::Token, token);
-        }
-        all
-    }
-
-    fn piece(&mut self, kind: Kind, head: &str) {
-        if ONE_EDIT <= head.chars().count() {
-            self.add(kind, Make::Half, 0, 0, &[head], false);
-        }
-    }
-
-    /// Adds an opener in its proper spelling and, if its name stands in the text, with a piece missing or doubled.
-    fn opener(&mut self, pieces: &Pieces, name: &str, kind: Kind, is_there: bool) {
-        let head = pieces.head.as_str();
-        for (n, tail) in pieces.tails.iter().map(String::as_str).enumerate() {
-            let ends_in_name = tail.is_empty();
-            self.add(kind, Make::Whole, 0, n, &[head, name, tail], ends_in_name);
-            if let Some(whole) = self.0.last_mut() {
-                let head = segments(&[head]);
-                whole.head = (head.iter().map(Vec::len).sum(), head.len().saturating_sub(1));
-            }
-            if !is_there || pieces.n_in_pieces <= n {
-                continue;
-            }
-            let mut half =
-                |price, parts: &[&str], ends_word| self.add(kind, Make::Half, price, n, parts, ends_word);
-            // `<arg_key>a</arg_key>`
-            let ends: Vec<&str> = marks(tail).collect();
-            for left in (0..ends.len()).filter(|_| 1 < ends.len()) {
-                let with = |n_left: usize| {
-                    let n_times = |n: usize| if n == left { n_left } else { 1 };
-                    let ends = ends.iter().enumerate().flat_map(|(n, end)| vec![*end; n_times(n)]);
-                    ends.collect::<Vec<_>>().join("\n")
-                };
-                half(prices::HALF, &[head, name, &with(0)], false);
-                half(prices::DOUBLED, &[head, name, &with(2)], false);
-            }
-            half(prices::DOUBLED, &[head, head, name, tail], ends_in_name);
-            half(prices::DOUBLED, &[head, name, name, tail], ends_in_name);
-            if !ends_in_name {
-                half(prices::HALF, &[name, tail], false);
-                half(prices::HALF, &[head, name], true);
-                half(prices::DOUBLED, &[head, name, tail, tail], false);
-            }
-        }
-    }
-
-    fn closer(&mut self, mark: &str, kind: Kind) {
-        self.whole(kind, mark);
-        // `</para>`
+    /// Returns a closer in its proper spelling, and with its word cut short: `</para>`.
+    fn closers(mark: &str, kind: Kind) -> Vec<Pattern> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let Some(from) = mark.find(is_word) else { return };
-        let word = mark[from..].split(|c| !is_word(c)).next().unwrap_or("");
-        let (head, tail) = (&mark[..from], &mark[from + word.len()..]);
-        for (end, _) in word.char_indices().skip(SHORTEST_WORD) {
-            self.add(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail], false);
-        }
-    }
-}
-
-fn segments(parts: &[&str]) -> Vec<Vec<char>> {
-    marks(&parts.concat()).map(folded).collect()
-}
-
-/// Returns the place in `mark` of the number that counts the calls, `index="1"`: it may be any number.
-fn number_in(mark: &[char]) -> Option<usize> {
-    mark.windows(3).position(|letters| letters == ['"', '1', '"']).map(|quote| quote + 1)
-}
-
-/// Returns the length of `mark` at the start of `text`, in letters; the digits at `number` may be others.
-fn len_of(mark: &[char], number: Option<usize>, text: &[char]) -> Option<usize> {
-    let Some(number) = number else { return text.starts_with(mark).then_some(mark.len()) };
-    let (before, behind) = (&mark[..number], &mark[number + 1..]);
-    let rest = text.strip_prefix(before)?;
-    let digits = rest.iter().take_while(|letter| letter.is_ascii_digit()).count();
-    let len = before.len() + digits + behind.len();
-    (0 < digits && rest[digits..].starts_with(behind)).then_some(len)
-}
-
-/// The distances between a shared beginning of marks and the text, by their places. With a hundred tools whose calls
-/// begin alike, the beginning is compared once at each place.
-#[derive(Debug, Default)]
-struct Heads {
-    head: Vec<char>,
-    known: Vec<(usize, Distance)>,
-}
-
-/// Fewest letters of a shared beginning. Shorter ones resemble nearly any text.
-const SHARED: usize = ONE_EDIT;
-
-impl Heads {
-    /// Returns the places at which `head` may begin, with its distance from the text there.
-    fn of(&mut self, index: &Index<'_>, head: &[char]) -> &[(usize, Distance)] {
-        if self.head != head {
-            self.head = head.to_vec();
-            let distance =
-                |from: usize| Some((from, Distance::of(head, index.text.folded.get(from..)?, MOST)?));
-            self.known = index.starts(head, MOST).into_iter().filter_map(distance).collect();
-        }
-        &self.known
+        let (head, rest) = mark.split_at(mark.find(is_word).unwrap_or(mark.len()));
+        let (word, tail) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+        let ends = word.char_indices().skip(SHORTEST_WORD);
+        let short = ends
+            .map(|(end, _)| Pattern::new(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail]));
+        [Pattern::whole(kind, mark)].into_iter().chain(short).collect()
     }
 
-    fn at(&self, from: usize) -> Option<Distance> {
-        let known = self.known.binary_search_by_key(&from, |(from, _)| *from).ok()?;
-        self.known.get(known).map(|(_, distance)| *distance)
+    fn len(&self) -> usize {
+        self.segments.iter().map(Vec::len).sum()
+    }
+
+    /// Returns whether a word may not go on behind the mark.
+    fn ends_word(&self) -> bool {
+        let last = self.segments.last().and_then(|segment| segment.last());
+        last.is_some_and(|letter| letter.is_alphanumeric() || *letter == '_')
+    }
+
+    /// Returns its lexeme, with this make and price.
+    fn lexeme(&self, from: usize, to: usize, make: Make, price: u32) -> Lexeme {
+        Lexeme { from, to, kind: self.kind, make, price, tail: self.tail, len: self.len() }
     }
 }
 
 /// Cuts `mark` into parts, each with the number of letters in front of it. With `most` edits, one part stays whole. Two
 /// letters that changed places may stand in two parts.
-pub(super) fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
+fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
     let size = mark.len().div_ceil(2 * most + 1).max(1);
     mark.chunks(size).enumerate().map(move |(n, part)| (n * size, part))
 }
 
-/// The number of the list of places for letters beyond ASCII.
-const OTHERS: usize = 128;
-
-fn code(letter: char) -> usize {
-    usize::try_from(u32::from(letter)).map_or(OTHERS, |code| code.min(OTHERS))
-}
-
-/// A text with the places of each letter.
-struct Index<'t> {
+/// A text in which marks are searched.
+pub(super) struct Index<'t> {
     text: &'t Folded,
-    /// The places of ASCII letters, by their codes; the last list has those of all others.
-    places: Vec<Vec<usize>>,
-    /// All letters as one text, for the search of names.
-    letters: String,
+    /// A byte for each letter: its code, or one for all that have no such code.
+    codes: Vec<u8>,
     fuel: &'t Fuel,
 }
 
-/// Fuel for comparing a mark with one place of a text, and for comparing it with slips.
-const PLACE_FUEL: usize = 1;
+/// Fuel for the search of a text in a text of so many letters.
+const LETTERS_PER_FUEL: usize = 16;
+/// Fuel for comparing a mark with one place of a text.
 const TORN_FUEL: usize = 12;
 
+/// Returns one byte for each of these letters, for a search.
+fn codes(letters: &[char]) -> Vec<u8> {
+    letters.iter().map(|letter| u8::try_from(*letter).unwrap_or(u8::MAX)).collect()
+}
+
 impl<'t> Index<'t> {
-    fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
-        fuel.spend(2 * text.len() + OTHERS);
-        let mut places = vec![Vec::new(); OTHERS + 1];
-        for (at, letter) in text.folded.iter().enumerate() {
-            if let Some(places) = places.get_mut(code(*letter)) {
-                places.push(at);
-            }
-        }
-        Index { text, places, letters: text.folded.iter().collect(), fuel }
+    pub(super) fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
+        fuel.spend(2 * text.len());
+        Index { text, codes: codes(&text.folded), fuel }
     }
 
-    /// Returns the places of `part`, each with its end.
-    fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = (usize, usize)> + 'i {
-        let places =
-            part.first().and_then(|first| self.places.get(code(*first))).map_or(&[][..], Vec::as_slice);
-        let number = number_in(part);
-        self.fuel.spend(PLACE_FUEL * (4 + places.len()));
-        places.iter().filter_map(move |&at| Some((at, at + len_of(part, number, &self.text.folded[at..])?)))
+    /// Returns the places of `part`.
+    fn find(&self, part: &[char]) -> Vec<usize> {
+        self.fuel.spend(4 + self.codes.len() / LETTERS_PER_FUEL);
+        memmem::find_iter(&self.codes, &codes(part)).collect()
     }
 
     /// Returns the places at which `mark` may begin with at most `most` edits.
-    fn starts(&self, mark: &[char], most: usize) -> Vec<usize> {
-        let mut starts: Vec<usize> = Vec::new();
-        for (before, part) in parts(mark, most) {
-            for (at, _) in self.find(part) {
-                starts.extend(at.saturating_sub(before + most)..=(at + most).saturating_sub(before));
-            }
-        }
-        starts.sort_unstable();
-        starts.dedup();
-        starts
+    fn starts(&self, mark: &[char], most: usize) -> BTreeSet<usize> {
+        let begins = |(before, part): (usize, &[char])| {
+            let near = move |at: usize| at.saturating_sub(before + most)..=(at + most).saturating_sub(before);
+            self.find(part).into_iter().flat_map(near)
+        };
+        parts(mark, most).flat_map(begins).collect()
+    }
+
+    /// Returns whether the text holds `mark`, or letters that differ from it by one.
+    pub(super) fn holds_near(&self, mark: &[char]) -> bool {
+        let most = most_edits(mark.len()).min(1);
+        let text = |from: usize| self.text.folded.get(from..).unwrap_or(&[]);
+        self.starts(mark, most).into_iter().any(|from| !ends_within(mark, text(from), most).is_empty())
     }
 
     /// Returns whether `name` stands anywhere, in any case.
     fn holds(&self, name: &str) -> bool {
-        let name: String = folded(name).into_iter().collect();
-        memmem::find(self.letters.as_bytes(), name.as_bytes()).is_some()
+        memmem::find(&self.codes, &codes(&folded(name))).is_some()
     }
 
     /// Returns whether the text may hold a mark that begins with `head` but for two edits.
     fn may_hold(&self, head: &[char]) -> bool {
-        head.len() < SHARED || parts(head, MOST).any(|(_, part)| self.find(part).next().is_some())
+        head.len() < ONE_EDIT || !self.starts(head, MOST).is_empty()
     }
 
     /// Returns the index without the letters of whole `marks`.
     fn outside(&self, marks: &[Lexeme]) -> Index<'t> {
-        let whole = marks.iter().filter(|mark| mark.make == Make::Whole && !mark.kind.is_piece());
-        let mut is_taken = vec![false; self.text.len()];
-        for letter in whole.flat_map(|mark| mark.from..mark.to) {
-            if let Some(is_taken) = is_taken.get_mut(letter) {
-                *is_taken = true;
-            }
+        let mut codes = self.codes.clone();
+        for mark in marks.iter().filter(|mark| mark.make == Make::Whole) {
+            codes[mark.from..mark.to].fill(0);
         }
-        let mut places = self.places.clone();
-        for places in &mut places {
-            places.retain(|at| is_taken.get(*at) == Some(&false));
-        }
-        Index { text: self.text, places, letters: String::new(), fuel: self.fuel }
+        Index { text: self.text, codes, fuel: self.fuel }
     }
 
     /// Returns the marks of `patterns` in their exact spelling.
-    fn exact(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
+    fn exact(&self, patterns: &[Pattern]) -> Vec<Lexeme> {
         patterns.iter().flat_map(|pattern| self.exact_of(pattern)).collect()
     }
 
     /// Returns the marks of whole `patterns` with one or two edits.
-    fn torn(&self, Patterns(patterns): &Patterns) -> Vec<Lexeme> {
-        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
-        let mut heads = Heads::default();
-        let torn: Vec<Lexeme> = whole.flat_map(|pattern| self.torn_of(pattern, &mut heads)).collect();
+    fn torn<'p>(&self, patterns: impl Iterator<Item = &'p Pattern>) -> Vec<Lexeme> {
+        let whole = patterns.filter(|pattern| pattern.make == Make::Whole);
+        let torn: Vec<Lexeme> = whole.flat_map(|pattern| self.torn_of(pattern)).collect();
         nearest(&torn).collect()
     }
 
     fn exact_of(&self, pattern: &Pattern) -> Vec<Lexeme> {
-        let Some((first, rest)) = pattern.segments.split_first() else { return Vec::new() };
-        let end_of = |mut end: usize| {
-            for segment in rest {
-                end = self.text.behind_blanks(end);
-                end += len_of(segment, number_in(segment), self.text.folded.get(end..)?)?;
+        let Some((first, _)) = pattern.segments.split_first() else { return Vec::new() };
+        let end_of = |at: usize| {
+            let mut end = at;
+            for segment in &pattern.segments {
+                end = if end == at { at } else { self.text.behind_blanks(end) };
+                end += self.text.folded.get(end..)?.starts_with(segment).then_some(segment.len())?;
             }
-            (!pattern.ends_word || !self.text.is_word_at(end)).then_some(end)
+            (!pattern.ends_word() || !self.text.is_word_at(end)).then_some(end)
         };
-        let len = pattern.segments.iter().map(Vec::len).sum();
-        let lexeme = |(at, end)| {
-            let to = end_of(end)?;
-            let Pattern { kind, make, price, tail, .. } = *pattern;
-            Some(Lexeme { from: at, to, kind, make, price, tail, len })
-        };
-        self.find(first).filter_map(lexeme).collect()
+        let lexeme = |at| Some(pattern.lexeme(at, end_of(at)?, pattern.make, pattern.price));
+        self.find(first).into_iter().filter_map(lexeme).collect()
     }
 
     /// Returns the marks of `pattern` with one or two edits.
-    fn torn_of(&self, pattern: &Pattern, heads: &mut Heads) -> Vec<Lexeme> {
-        let len: usize = pattern.segments.iter().map(Vec::len).sum();
-        if most_edits(len) == 0 {
-            return Vec::new();
-        }
+    fn torn_of(&self, pattern: &Pattern) -> Vec<Lexeme> {
         // Two marks of one opener have nothing or a line break between them.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();
-        for glue in glues {
-            let letters: Vec<char> = pattern.segments.join(*glue);
-            let (shared, gaps) = pattern.head;
-            let head = (shared + gaps * glue.len()).min(letters.len());
-            let starts = self.starts_of(&letters, head, most_edits(len), heads);
-            // Most names of a hundred stand nowhere.
-            if starts.is_empty() {
+        for letters in glues.iter().map(|glue| pattern.segments.join(*glue)) {
+            // The tag behind the signs that all marks of its dialect begin with, `]<]minimax[>[<to>`, has edits of its
+            // own.
+            let tag = letters.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &letters[at + 1..]);
+            let most = tag.map_or(most_edits(pattern.len()), |tag| most_edits(tag.len()).max(1));
+            if most == 0 {
                 continue;
             }
-            let mark = Mark::of(pattern, letters, head, most_edits(len));
-            for from in self.but_whole(&mark, starts) {
-                let Some(rest) = self.text.folded.get(from..) else { continue };
-                if rest.first().is_none_or(|first| first.is_whitespace()) {
-                    continue;
-                }
-                let distance = match mark.head {
-                    SHARED.. => {
-                        heads.at(from).and_then(|head| head.and(&mark.letters[mark.head..], rest, mark.most))
-                    }
-                    _ => Distance::of(&mark.letters, rest, mark.most),
-                };
-                let ends = distance.map(|distance| distance.ends(rest, mark.most));
-                for (end, edits) in ends.into_iter().flatten() {
+            let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0).unwrap_or(&[]);
+            let starts = self.starts(&letters, most);
+            self.fuel.spend(TORN_FUEL * starts.len());
+            for from in starts.into_iter().filter(|_| !self.fuel.is_spent()) {
+                let rest = self.text.folded.get(from..).unwrap_or(&[]);
+                for (end, edits) in ends_within(&letters, rest, most) {
                     let own = &rest[..end];
-                    if edits == 0
-                        || own.is_empty()
-                        || self.is_part(&mark, from, own, edits)
-                        || !mark.is_spelt_by(own)
+                    if 0 < edits
+                        && own.ends_with(short_tag)
+                        && is_spelling(own, &letters, pattern.kind)
+                        && !self.is_part(pattern, &letters, from, own, edits)
                     {
-                        continue;
+                        let price = prices::EDIT * u32::try_from(edits).unwrap_or(u32::MAX);
+                        found.push(pattern.lexeme(from, from + end, Make::Torn, price));
                     }
-                    let price = prices::EDIT * u32::try_from(edits).unwrap_or(u32::MAX);
-                    let Pattern { kind, tail, .. } = *pattern;
-                    found.push(Lexeme { from, to: from + end, kind, make: Make::Torn, price, tail, len });
                 }
             }
         }
         found
     }
 
-    /// Returns the places where a mark of these `letters`, with so long a `head`, may begin with at most so many edits.
-    fn starts_of(&self, letters: &[char], head: usize, most: usize, heads: &mut Heads) -> Vec<usize> {
-        let starts: Vec<usize> = match head {
-            SHARED.. => heads.of(self, &letters[..head]).iter().map(|(from, _)| *from).collect(),
-            _ => self.starts(letters, most),
-        };
-        self.fuel.spend(TORN_FUEL * starts.len());
-        if self.fuel.is_spent() { Vec::new() } else { starts }
-    }
-
-    /// Returns those of `starts` where `mark` is not whole.
-    fn but_whole(&self, mark: &Mark<'_>, mut starts: Vec<usize>) -> Vec<usize> {
-        let whole: Vec<usize> = self.find(&mark.letters).map(|(at, _)| at).collect();
-        starts.retain(|from| {
-            let next = whole.partition_point(|at| at + mark.most < *from);
-            whole.get(next).is_none_or(|at| from + mark.most < *at)
-        });
-        starts
-    }
-
     /// Returns whether `own`, which begins at `from`, is a part of a word or of another mark: `<ifm|tool_call>`,
     /// `<|tool_call_begin|>`.
-    fn is_part(&self, mark: &Mark<'_>, from: usize, own: &[char], edits: usize) -> bool {
+    fn is_part(&self, pattern: &Pattern, mark: &[char], from: usize, own: &[char], edits: usize) -> bool {
         let end = from + own.len();
         let is_inner = |at: Option<usize>| {
             at.is_some_and(|at| self.text.is_word_at(at) || self.text.folded.get(at) == Some(&'|'))
         };
-        let letters = &mark.letters;
-        mark.pattern.ends_word && self.text.is_word_at(end)
-            || !mark.is_closer && own.first() != letters.first() && is_inner(from.checked_sub(1))
-            || 1 < edits && letters.len() <= own.len() && own.last() != letters.last() && is_inner(Some(end))
+        let is_closer = matches!(pattern.kind, Kind::ArgumentClose(_));
+        pattern.ends_word() && self.text.is_word_at(end)
+            || !is_closer && own.first() != mark.first() && is_inner(from.checked_sub(1))
+            || 1 < edits && mark.len() <= own.len() && own.last() != mark.last() && is_inner(Some(end))
     }
 }
 
-/// A mark to search with edits.
-struct Mark<'p> {
-    pattern: &'p Pattern,
-    letters: Vec<char>,
-    /// The length of the beginning that it shares with the marks of other names.
-    head: usize,
-    /// The tag behind the signs that all marks of its dialect begin with, if it is too short for an edit of its own:
-    /// `]<]minimax[>[<to>`.
-    short_tag: Option<Vec<char>>,
-    most: usize,
-    is_closer: bool,
-    n_signs: usize,
-    n_breaks: usize,
-}
-
-impl<'p> Mark<'p> {
-    /// Makes the mark of `pattern` with these `letters`. It shares the first `head` letters, and has at most so many edits.
-    fn of(pattern: &'p Pattern, letters: Vec<char>, head: usize, most: usize) -> Mark<'p> {
-        let tag = letters.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &letters[at + 1..]);
-        Mark {
-            pattern,
-            head,
-            short_tag: tag.filter(|tag| most_edits(tag.len()) == 0).map(<[char]>::to_vec),
-            most: tag.map_or(most, |tag| most_edits(tag.len()).max(1)),
-            is_closer: matches!(pattern.kind, Kind::ArgumentClose(_)),
-            n_signs: n_signs(&letters),
-            n_breaks: n_breaks(&letters),
-            letters,
-        }
-    }
-
-    /// Returns whether `own`, which is near to the mark, may be a spelling of it.
-    fn is_spelt_by(&self, own: &[char]) -> bool {
-        // `main.cparameter>`: a closer without its first signs stays one, though two changed letters could make it
-        // something else.
-        let is_beheaded = self.is_closer && self.letters.ends_with(own);
-        self.short_tag.as_ref().is_none_or(|tag| own.ends_with(tag))
-            && !own.last().is_some_and(|last| last.is_whitespace())
-            // One letter may have become a line break.
-            && (self.n_breaks..=self.n_breaks + 1).contains(&n_breaks(own))
-            && (is_beheaded || self.n_signs <= 2 * n_signs(own))
-            && !own.iter().any(|letter| is_foreign(*letter, &self.letters))
-    }
-}
-
-fn n_signs(text: &[char]) -> usize {
-    text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count()
-}
-
-fn n_breaks(text: &[char]) -> usize {
-    text.iter().filter(|c| **c == '\n').count()
+/// Returns whether `own`, which is near to `mark`, may be a spelling of it.
+fn is_spelling(own: &[char], mark: &[char], kind: Kind) -> bool {
+    let n_signs = |text: &[char]| text.iter().filter(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
+    let n_breaks = |text: &[char]| text.iter().filter(|c| **c == '\n').count();
+    // `main.cparameter>`: a closer without its first signs stays one, though two changed letters could make it
+    // something else.
+    let is_beheaded = matches!(kind, Kind::ArgumentClose(_)) && mark.ends_with(own);
+    let edges = [own.first(), own.last()];
+    edges.iter().all(|edge| edge.is_some_and(|letter| !letter.is_whitespace()))
+        // One letter may have become a line break.
+        && (n_breaks(mark)..=n_breaks(mark) + 1).contains(&n_breaks(own))
+        && (is_beheaded || n_signs(mark) <= 2 * n_signs(own))
+        && !own.iter().any(|letter| is_foreign(*letter, mark))
 }

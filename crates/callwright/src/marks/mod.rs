@@ -21,7 +21,7 @@ use self::lexemes::{Kind, Make};
 use self::parse::{Parser, Reading};
 use crate::dialect::{Record, Trim};
 use crate::grammar::fold::{self, Folded};
-use crate::grammar::{self, Form, Frame};
+use crate::grammar::{Form, Frame};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 
@@ -100,10 +100,40 @@ pub(crate) fn begins(
     end: bool,
     fuel: &Fuel,
 ) -> Seen<Nearness> {
-    let formed = record.form().map_or(Ok(None), |form| begins_formed(text, form, tool_set, end, fuel))?;
-    record.frames().iter().try_fold(formed, |nearest, frame| {
-        let framed = begins_framed(text, frame, tool_set, end, fuel)?;
-        Ok(nearest.into_iter().chain(framed).min())
+    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
+    let formed = record.form().and_then(|form| begins_formed(text, form, tool_set, fuel));
+    fuel.spend(FRAME_FUEL * record.frames().len() * (1 + names.len()));
+    let framed = record.frames().iter().flat_map(|frame| fronts(text, frame, tool_set));
+    let framed = framed.map(|(_, front)| Nearness {
+        cost: prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT),
+        letters: Reverse(front.whole.chars().count()),
+    });
+    let nearest = formed.into_iter().chain(framed).min();
+    let openers = || {
+        let formed = record.form().into_iter().flat_map(|form| form.all_openers(&names));
+        formed.chain(record.frames().iter().flat_map(|frame| frame.openers(&names)))
+    };
+    // `<function=get_weathe`: two letters more make it whole.
+    match !end && !nearest.is_some_and(Nearness::is_whole) && may_grow(text, openers()) {
+        true => Err(Incomplete),
+        false => Ok(nearest),
+    }
+}
+
+/// Longest marks in front of a call, in bytes, with its name.
+const MAX_FRONT: usize = 512;
+
+/// Returns whether more text could make `text` one of `marks`. The marks are whole, or broken.
+fn may_grow(text: &str, mut marks: impl Iterator<Item = String>) -> bool {
+    if MAX_FRONT < text.len() {
+        return false;
+    }
+    let text = fold::solid(text);
+    marks.any(|mark| {
+        let mark = fold::solid(&mark);
+        // The text so far is the beginning of the mark, or all of it.
+        !edit::ends_within(&text, &mark, edit::MOST).is_empty()
+            || edit::ends_within(&mark, &text, edit::MOST).iter().any(|(end, _)| *end == text.len())
     })
 }
 
@@ -112,60 +142,32 @@ const TORN_FUEL: usize = 64;
 /// Fuel for finding the marks in front of one tool's payload.
 pub(crate) const FRAME_FUEL: usize = 256;
 
-fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
-    let (names, longest, folded) = front_of(text, form.longest_opener(), tool_set);
+fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> Option<Nearness> {
+    let (_, folded) = front_of(text, form.longest_opener(), tool_set);
     let tools: Vec<&Tool> = tool_set.iter().collect();
     let marks = lexemes::of_calls(&folded, form, &tools, fuel);
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
     let sections = sections.map(|mark| (folded.behind_blanks(mark.to), mark.price, mark.len));
-    let mut behind = sections.clone().map(|(to, ..)| to).chain([0]);
     let near = sections.chain([(0, 0, 0)]).flat_map(|(at, cost, letters)| {
         let calls = marks.iter().filter(move |mark| mark.from == at && mark.kind.is_named_opener());
         calls.map(move |mark| Nearness { cost: cost + mark.price, letters: Reverse(letters + mark.len) })
     });
-    let nearest = near.min();
-    let is_open = |from: usize| {
-        let rest = folded.folded.get(from..).unwrap_or(&[]);
-        let openers =
-            names.iter().map(|name| form.opener(name)).chain((from == 0).then(|| form.section_open()));
-        openers.into_iter().any(|opener| !edit::ends_within(rest, &opener, edit::MOST).is_empty())
-    };
-    let is_whole = nearest.is_some_and(Nearness::is_whole);
-    // `<function=get_weathe`: two letters more make it whole.
-    match !end && !is_whole && folded.len() < longest && behind.any(is_open) {
-        true => Err(Incomplete),
-        false => Ok(nearest),
-    }
-}
-
-/// Measures the marks in front of a payload of another form, such as JSON.
-fn begins_framed(text: &str, frame: &Frame, tool_set: &ToolSet, end: bool, fuel: &Fuel) -> Seen<Nearness> {
-    fuel.spend(FRAME_FUEL * (1 + tool_set.len()));
-    let (names, longest, text) = front_of(text, frame.longest(), tool_set);
-    let nearness = |front: &Front| Nearness {
-        cost: prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT),
-        letters: Reverse(front.whole.chars().count()),
-    };
-    match frame.fronts(&text, &names).iter().map(nearness).min() {
-        Some(nearest) => Ok(Some(nearest)),
-        None if !end && text.len() < longest && frame.may_grow(&text, &names) => Err(Incomplete),
-        None => Ok(None),
-    }
+    near.min()
 }
 
 /// Returns the marks in front of a payload at the start of `text`, each behind its end in bytes. It keeps those with
 /// the fewest wrong letters, in their proper spelling with each tool's name.
 pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
-    let (names, _, text) = front_of(text, frame.longest(), tool_set);
+    let (names, text) = front_of(text, frame.longest(), tool_set);
     frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
 }
 
-/// Returns the names of the tools, the most letters of an opener with one of them, and that much of `text`.
-fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, usize, Folded) {
+/// Returns the names of the tools, and as much of `text` as an opener of so many letters has with one of them.
+fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
     let longest = letters + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let text = text.char_indices().nth(longest).map_or(text, |(to, _)| text.get(..to).unwrap_or(text));
-    (names, longest, Folded::of(text, 0))
+    let to = text.char_indices().nth(longest).map_or(text.len(), |(to, _)| to);
+    (names, Folded::of(text.get(..to).unwrap_or(text), 0))
 }
 
 /// Returns the place in bytes behind the closer of a call of `name` at the start of `all`, if letters of it are wrong.
@@ -187,20 +189,17 @@ pub(crate) fn torn_closer(
     let to = all[blanks..].char_indices().nth(longest + 1).map_or(all.len(), |(at, _)| blanks + at);
     let text = Folded::of(all.get(..to).unwrap_or(all), 0);
     let from = text.behind_blanks(0);
-    let is_word_at = |at: usize| text.folded.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
     fuel.spend(TORN_FUEL * (1 + closers.len()));
     let mut nearest: Option<(usize, usize)> = None;
     for mark in &closers {
         let ends = frame::spelt_ends(mark, &text, from).into_iter();
-        let ends = ends.filter(|(end, edits)| *edits == 0 || !is_word_at(*end));
+        let ends = ends.filter(|(end, edits)| *edits == 0 || !text.is_word_at(*end));
         // Among equally near ends, the longest counts: `</tool_calll>` is not `</tool_calll` with a sign behind it.
         nearest = ends.chain(nearest).min_by_key(|(end, edits)| (*edits, Reverse(*end)));
     }
-    let rest = text.folded.get(from..).unwrap_or(&[]);
-    let may_grow = |mark: &String| !edit::ends_within(rest, &grammar::folded(mark), edit::MOST).is_empty();
     match nearest {
         // The letter behind the longest closer tells whether it ends there.
-        _ if !is_last && rest.len() <= longest && closers.iter().any(may_grow) => Err(Incomplete),
+        _ if !is_last && to == all.len() && may_grow(all, closers.into_iter()) => Err(Incomplete),
         Some((end, edits)) if 0 < edits => {
             let call = begins(all.trim_start(), record, tool_set, is_last, fuel)?;
             let cost = prices::EDIT * u32::try_from(edits).unwrap_or(0);

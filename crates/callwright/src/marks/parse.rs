@@ -8,7 +8,6 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use callwright_json::{Fuel, Guide as _, Kinds, strict};
-use callwright_schema::keywords::required;
 
 use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
@@ -17,7 +16,7 @@ use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{Form, NAME, folded, marks};
 use crate::payload::value;
-use crate::syntax::{Trim, Typing};
+use crate::syntax::Trim;
 use crate::tools::{Tool, ToolSet};
 
 /// Most steps for one text, and for each mark in it. With more marks than calls have, the ways between them would cost
@@ -312,10 +311,9 @@ impl<'a, 't> Parser<'a, 't> {
     fn between_arguments(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         for (n, mark) in self.marks_at(at) {
             match mark.kind {
-                Kind::Argument(key) if self.declares(node.tool, key) => {
+                Kind::Argument(key) if self.declares(node.tool, key) && !node.has(key) => {
                     let state = State::Value(Value { key, opener: n });
-                    let price = if node.has(key) { prices::REPEATED } else { 0 };
-                    let over = self.over(node, mark, price);
+                    let over = self.over(node, mark, 0);
                     let at = if self.lacks_end(mark) { self.text.behind_blanks(over.at) } else { over.at };
                     next.push(Node { state, at, ..over });
                 }
@@ -328,44 +326,9 @@ impl<'a, 't> Parser<'a, 't> {
                 }
                 _ => {}
             }
-            let is_same_call = matches!(mark.kind, Kind::Call(tool) if tool == node.tool);
-            if self.is_stray(mark) || is_same_call && node.arguments.is_empty() && mark.make == Make::Whole {
+            if self.is_stray(mark) {
                 next.push(self.over(node, mark, prices::STRAY));
             }
-        }
-        self.without_opener(node, at, next);
-    }
-
-    /// Reads an argument whose opener is missing, if only one key is possible.
-    fn without_opener(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
-        // `]<]minimax[>[<pax]<]minimax[>[</path>`
-        if node.at == at && self.text.folded.get(..at).unwrap_or(&[]).ends_with(&['<']) {
-            return;
-        }
-        let left = |key: &usize| !node.has(*key);
-        let tool = self.tools[node.tool];
-        let mut free = self.keys_of(node.tool).filter(left);
-        let only = free.next().filter(|_| free.next().is_none());
-        let only = only.filter(|key| is_required(tool, self.keys[*key]));
-        let close = self.marks.iter().find(|mark| at < mark.from && !mark.kind.is_piece());
-        let Some(close) = close else { return };
-        let key = match close.kind {
-            Kind::ArgumentClose(Some(key)) if self.declares(node.tool, key) && left(&key) => Some(key),
-            Kind::ArgumentClose(None) => only,
-            _ => None,
-        };
-        // A closer on a line of its own closes a value on lines of its own: `⏎Paris⏎</parameter>`.
-        let is_on_lines = self.begins_line(close.from) && self.begins_line(at);
-        let from = if is_on_lines { at.saturating_sub(1) } else { at };
-        let (Some(key), Some(text)) = (key, self.letters(from, close.from)) else { return };
-        let holds_mark = text.contains(['<', '>']) || text.contains("&lt;") || text.contains("&gt;");
-        if text.trim().is_empty() || holds_mark {
-            return;
-        }
-        if let Some(json) = self.json(node.tool, key, 0, text, from) {
-            let mut over = self.over(node, close, prices::NO_ARGUMENT);
-            over.arguments.push((key, json.into()));
-            next.push(over);
         }
     }
 
@@ -384,7 +347,7 @@ impl<'a, 't> Parser<'a, 't> {
         // The opener of this argument stands twice.
         let begin = self.text.behind_blanks(from);
         for (n, mark) in self.marks_at(begin) {
-            if mark.kind == Kind::Argument(own.key) && mark.make == Make::Whole && !node.has(own.key) {
+            if mark.kind == Kind::Argument(own.key) && mark.make == Make::Whole {
                 let state = State::Value(Value { opener: n, ..own });
                 next.push(Node { state, ..self.over(node, mark, prices::REPEATED) });
             }
@@ -459,13 +422,8 @@ impl<'a, 't> Parser<'a, 't> {
         if !self.is_read(text, &json) {
             over.cost += held;
         }
-        match over.arguments.iter().find(|(key, _)| *key == own.key) {
-            Some((_, known)) => **known == *json,
-            None => {
-                over.arguments.push((own.key, json.into()));
-                true
-            }
-        }
+        over.arguments.push((own.key, json.into()));
+        true
     }
 
     /// Returns whether `text`, the value `json`, is read as JSON or by its elements, so that it holds no other marks.
@@ -489,8 +447,7 @@ impl<'a, 't> Parser<'a, 't> {
     fn json(&self, tool: usize, key: usize, tail: usize, text: &str, at: usize) -> Option<String> {
         let guide = self.tools[tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[key])?;
-        let tail = self.form.argument.tails.get(tail).map_or("", String::as_str);
-        let typing = if tail.contains("\"false\"") { Typing::Json } else { Typing::Schema };
+        let typing = self.form.exact.tails.get(tail).and_then(|(_, typing)| *typing).unwrap_or_default();
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
         let json = value::json_of(
             &value::content(text, self.trim, indent),
@@ -550,85 +507,42 @@ impl<'a, 't> Parser<'a, 't> {
         price
     }
 
+    /// Returns the cost of the front of a value, which may belong to its opener.
     fn edges_of_opener(&self, opener: &Lexeme, from: usize) -> u32 {
-        let value = self.text.letters.get(from..).unwrap_or(&[]);
-        let mut price = self.tail_again(opener, from);
-        if self.has_longer(opener) {
-            price += prices::EDGE;
-        }
-        if opener.make != Make::Whole && self.begins_in_remnant(from) || self.ends_later(opener, from) {
-            price += prices::NEVER;
-        }
-        if opener.make != Make::Whole {
-            // One or two odd letters stand before the line break behind an opener.
-            let odd = value.iter().take(3).position(|c| *c == '\n').unwrap_or(0);
-            if 0 < odd && value[..odd].iter().all(|c| !c.is_whitespace()) {
-                price += prices::EDGE;
-            }
-        }
-        price
-    }
-
-    /// Returns whether the value of a broken opener begins with a remnant of that opener: `&lt;arg_value&gt;x`,
-    /// `<arg_valx`, `string="trux`.
-    fn begins_in_remnant(&self, from: usize) -> bool {
-        const LEAST: usize = 4;
-        let value = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
-        let tails = self.form.argument.tails.iter().map(|tail| folded(tail));
-        let holds = |tail: Vec<char>| tail.windows(LEAST).any(|part| value.starts_with(part));
-        value.starts_with(&['&', 'l', 't', ';']) || tails.into_iter().any(holds)
-    }
-
-    /// Returns whether the value of an opener without its end holds the last sign of that end, in front of all other
-    /// marks: `<parameter=a type="string">x`.
-    fn ends_later(&self, opener: &Lexeme, from: usize) -> bool {
-        let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
+        let tail = self.form.argument.tails.get(opener.tail).map_or_else(Vec::new, |tail| folded(tail));
         let (before, value) = self.text.folded.split_at(from);
-        let mut front = value.iter().take_while(|letter| !matches!(letter, '\n' | '<'));
-        let last = tail.last().filter(|last| !last.is_alphanumeric());
-        opener.make != Make::Whole && !before.ends_with(&tail) && front.any(|letter| Some(letter) == last)
-    }
-
-    /// Returns whether another reading of a broken opener, at most as dear, takes in signs that this one leaves to the
-    /// value: `name="path>"` and a value, with the two last signs exchanged.
-    fn has_longer(&self, opener: &Lexeme) -> bool {
-        let is_sign = |letter: &char| {
-            !letter.is_alphanumeric() && self.form.argument.tails.iter().any(|tail| tail.contains(*letter))
-        };
-        let takes_signs = |other: &Lexeme| {
-            let rest = self.text.folded.get(opener.to..other.to).unwrap_or(&[]);
-            rest.iter().any(is_sign)
-        };
-        opener.make != Make::Whole
-            && self.marks_at(opener.from).any(|(_, other)| {
-                other.kind == opener.kind
-                    && opener.to < other.to
-                    && other.price <= opener.price
-                    && takes_signs(other)
-            })
-    }
-
-    /// Returns the cost of a value that begins with the end of its opener: `<parameter=a>>`. Before a blank,
-    /// `> quoted`, it costs nothing.
-    fn tail_again(&self, opener: &Lexeme, from: usize) -> u32 {
-        let tail = self.form.argument.tails.get(opener.tail).map(|tail| folded(tail)).unwrap_or_default();
-        let rest = self.text.folded.get(from..).unwrap_or(&[]);
-        // A part of the opener's end stands here: `<arg_key>a</arg_key>` and a value.
-        let marks = self.form.argument.tails.iter().flat_map(|tail| marks(tail)).map(folded);
-        let solid = self.text.folded.get(self.text.behind_blanks(from)..).unwrap_or(&[]);
-        let starts_with_part = |mark: Vec<char>| mark.len() < tail.len() && solid.starts_with(&mark);
-        if opener.make != Make::Whole && marks.filter(|mark| !mark.is_empty()).any(starts_with_part) {
-            return prices::NEVER;
+        if opener.make != Make::Whole {
+            let is_sure = before.ends_with(&tail);
+            return if self.is_of_opener(value, is_sure.then_some(&tail)) { prices::NEVER } else { 0 };
         }
-        if tail.is_empty() || !rest.starts_with(&tail) {
-            return 0;
-        }
-        match rest.get(tail.len()) {
-            Some('\n') => prices::TAIL_AGAIN_ALONE,
-            Some(c) if c.is_whitespace() => 0,
+        // The end of the opener stands twice: `<parameter=a>>`. Before a blank, `> quoted`, it is text.
+        match value.strip_prefix(&*tail).filter(|_| !tail.is_empty()) {
+            None => 0,
+            Some(['\n', ..]) => prices::TAIL_AGAIN_ALONE,
+            Some([next, ..]) if next.is_whitespace() => 0,
             _ if LONG_TAIL <= tail.len() => prices::TAIL_AGAIN_ALONE,
             _ => prices::TAIL_AGAIN,
         }
+    }
+
+    /// Returns whether letters of a broken opener may stand in front of this value: a sign or several letters of its
+    /// end, `&lt;arg_value&gt;x`, `string="trux`, or one or two odd letters on a line. Without a known `tail` before
+    /// it, the end may stand anywhere on the line: `<parameter=a type="string">x`.
+    fn is_of_opener(&self, value: &[char], tail: Option<&Vec<char>>) -> bool {
+        const LEAST: usize = 4;
+        let ends: Vec<Vec<char>> = self.form.argument.tails.iter().map(|tail| folded(tail)).collect();
+        let is_path = |letter: &char| letter.is_alphanumeric() || matches!(letter, '/' | '_');
+        let is_sign = |letter: &char| !is_path(letter) && ends.iter().any(|end| end.contains(letter));
+        let line = value.split(|letter| *letter == '\n').next().unwrap_or(value);
+        let is_odd = line.len() < value.len() && (1..3).contains(&line.len());
+        let blanks = value.iter().take_while(|letter| letter.is_whitespace()).count();
+        let (solid, front) = (&value[blanks..], line.split(|letter| *letter == '<').next().unwrap_or(line));
+        let is_part = |end: &Vec<char>| end.windows(LEAST).any(|part| solid.starts_with(part));
+        let ends_later = |end: &Vec<char>| end.last().is_some_and(|last| front.contains(last));
+        is_odd && line.iter().all(|letter| !letter.is_whitespace())
+            || solid.first().is_some_and(|first| is_sign(first) || *first == '&')
+            || ends.iter().any(is_part)
+            || tail.is_none() && ends.iter().any(ends_later)
     }
 
     /// Returns the end of a value without a closer before `to`: the line break before the next mark belongs to that
@@ -765,34 +679,11 @@ impl Held {
     }
 }
 
-/// Returns whether `value` ends in a tag, or in a remnant of one, that nothing in it opens: `x</invoke>`,
-/// `x&lt;/a&gt;`, `xparameter>`.
+/// Returns whether `value` ends in a tag, or holds the beginning of one: `x</invoke>`, `x&lt;/a&gt;`, `xparameter>`.
 fn ends_in_tag(value: &[char]) -> bool {
-    let closer = match value {
-        [.., '>'] => 1,
-        [.., '&', 'g', 't', ';'] => 4,
-        _ => 0,
-    };
-    let (text, _) = value.split_at(value.len() - closer);
-    let behind_opener = |at: usize| match &text[at..] {
-        ['<', behind @ ..] | ['&', 'l', 't', ';', behind @ ..] => Some(behind),
-        _ => None,
-    };
-    let last = (0..text.len()).rev().find_map(|at| Some((at, behind_opener(at)?)));
-    let Some((open, tag)) = last else { return 0 < closer };
-    match tag {
-        // `x<|close|>a<|sep|>`
-        ['|', .., '|'] => 0 < closer,
-        // `x<parameter name="`
-        [first, ..] if closer == 0 => !first.is_whitespace(),
-        ['/', tag @ ..] if 0 < closer => {
-            let word = tag.split(|c| c.is_whitespace()).next().unwrap_or(tag);
-            !(0..open).any(|at| behind_opener(at).is_some_and(|opened| opened.starts_with(word)))
-        }
+    let is_open = |at: usize| match &value[at..] {
+        ['<', next, ..] | ['&', 'l', 't', ';', next, ..] => !next.is_whitespace(),
         _ => false,
-    }
-}
-
-fn is_required(tool: &Tool, key: &str) -> bool {
-    tool.schema().value().as_object().is_some_and(|schema| required(schema).any(|own| own == key))
+    };
+    value.ends_with(&['>']) || value.ends_with(&['&', 'g', 't', ';']) || (0..value.len()).any(is_open)
 }
