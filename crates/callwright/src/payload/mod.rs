@@ -68,11 +68,6 @@ pub(crate) fn holds_several(parse: &Parse<'_>) -> bool {
     parse.diagnostics.iter().any(|diagnostic| diagnostic.problem == Problem::SeveralValues)
 }
 
-/// Returns whether nobody says anything in `text`: it holds only signs.
-pub(crate) fn are_signs(text: &str) -> bool {
-    !text.contains(char::is_alphanumeric)
-}
-
 /// Moves all places in `parse` by `base`, the place of its text.
 fn shift(parse: &mut Parse<'_>, base: usize) {
     for reading in &mut parse.readings {

@@ -1,6 +1,6 @@
 //! The verdicts on calls that the upstream made natively.
 
-use callwright_json::{Class, Options, Parse, Reading, Repair, RepairKind, Span, Start, read_with, strict};
+use callwright_json::{Class, Kind, Options, Parse, Reading, Repair, RepairKind, Span, read_with};
 
 use super::drafts::Draft;
 use super::judge::open_end::{self, Ending};
@@ -10,9 +10,9 @@ use crate::check::{self, Fit};
 use crate::context::{Context, Stop};
 use crate::payload::{self, holds_several};
 use crate::policy::Admission;
-use crate::shape::{self, keys};
+use crate::shape::keys;
+use crate::tools::Tool;
 use crate::tools::names::Names;
-use crate::tools::{Tool, ToolSet};
 use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
 
 /// The part of an answer that ends with the arguments of a call.
@@ -57,16 +57,22 @@ impl Draft {
     }
 
     fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
-        let Some(tool) = names.named(&self.name).filter(|_| !self.torn) else {
-            return self.accept_inside(names, admission, end);
-        };
+        let tool = names.named(&self.name).filter(|_| !self.torn);
         let stop = match end {
             _ if is_going_on(&self.arguments) => Stop::Cut,
             End::OfAnswer(stop) => stop,
             End::OfCall => Stop::Ended,
         };
-        let Read { arguments, repairs, ending } = self.arguments(tool, names, stop)?;
-        let Fit { arguments, coercions, is_whole } = check::fit(tool, &arguments).map_err(Reason::Invalid)?;
+        let is_unnamed = !self.torn && (self.name.trim().is_empty() || keys::is_of_call(&self.name));
+        let Read { name, fit, repairs, ending } = match tool {
+            Some(tool) => self.in_json(tool, names, stop)?,
+            None => {
+                let read = if is_unnamed { in_text(&self.arguments, None, names, stop) } else { None };
+                let unknown = || Reason::unknown_tool(&self.name, names.tools());
+                read.ok_or_else(unknown)?
+            }
+        };
+        let Fit { arguments, coercions, is_whole } = fit;
         let ending = if end == End::OfCall { Ending::Whole } else { ending };
         if ending == Ending::Cut {
             return Err(open_end::cut(self.arguments.len()));
@@ -77,12 +83,12 @@ impl Draft {
         }
         let call = Acceptance {
             id: self.id.clone(),
-            name: tool.name().to_owned(),
+            renamed_from: (self.name != name).then(|| self.name.clone()),
+            name,
             arguments,
             dialect: NATIVE.into(),
             span: Span::new(0, self.arguments.len()),
             repairs,
-            renamed_from: (self.name != tool.name()).then(|| self.name.clone()),
             coercions,
             beside_prose: None,
             unsure: false,
@@ -93,137 +99,111 @@ impl Draft {
         admission.objection(&call, names).map_or(Ok(call), Err)
     }
 
-    /// Accepts the whole call that stands in the arguments of a call whose name is missing, or is a part of a call:
-    /// `function`.
-    fn accept_inside(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
-        let unknown = || Reason::unknown_tool(&self.name, names.tools());
-        let inner = self.whole_call(names).ok_or_else(unknown)?;
-        let call = inner.accept(names, admission, end)?;
-        let all = Span::new(0, self.arguments.len());
-        let repairs = anew(RepairKind::Unwrap, all, &call.arguments, None);
-        Ok(Acceptance { span: all, repairs, renamed_from: Some(self.name.clone()), ..call })
-    }
-
-    /// Returns the whole call that stands in the arguments, if no tool is named beside them.
-    fn whole_call(&self, names: &Names<'_>) -> Option<Draft> {
-        if self.torn || !self.name.trim().is_empty() && !keys::is_of_call(&self.name) {
-            return None;
-        }
-        let tree = strict(&self.arguments).ok()?;
-        let call = tree.root(&self.arguments);
-        let tool = names.named(&shape::name_of(call)?)?;
-        let mut draft = Draft::default();
-        draft.id.clone_from(&self.id);
-        draft.name = tool.name().to_owned();
-        draft.arguments = shape::in_whole_call(call, tool)?.raw().to_owned();
-        Some(draft)
-    }
-
-    /// Returns the arguments as the strict JSON text of an object.
-    fn arguments(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
-        let cut = stop.is_cut();
+    /// Reads the arguments for `tool`: JSON, or the text of a call.
+    fn in_json(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
         let text = self.arguments.as_str();
-        let read = |arguments: &str, repairs: &[Repair]| Read {
-            arguments: arguments.to_owned(),
-            repairs: repairs.to_vec(),
-            ending: open_end::ending(tool, arguments, (text, 0), repairs, (0, stop)),
-        };
         let guide = tool.schema().guide();
         // Many servers send nothing for a call without arguments. In a cut answer, the arguments may be the lost part.
         if text.trim().is_empty() {
-            let may_be_lost = cut || !stop.is_ended() && check::fit(tool, "{}").is_ok();
+            let may_be_lost = stop.is_cut() || !stop.is_ended() && check::fit(tool, "{}").is_ok();
             return match may_be_lost && open_end::is_open_object(tool, "{}") {
                 true => Err(open_end::cut(text.len())),
-                false => Ok(read("{}", &[])),
+                false => Read::of(tool, "{}", Vec::new(), Ending::Whole),
             };
         }
-        let options = Options { cut, ended: stop == Stop::Sure, ..Options::default() };
-        // Python source: `f(a=1)`.
-        let paren = text.find('(').unwrap_or(0);
-        if text.get(..paren).is_some_and(|name| name.trim() == self.name || name.trim() == tool.name()) {
-            let payload = payload::read(Start::Arguments, text, paren, guide, options);
-            // `f(a=1), f(a=2)` is more than one call.
-            let is_all = text.get(payload.end..).is_some_and(payload::are_signs);
-            if let Some(reading) = payload::settled_object(&payload.parse).filter(|_| is_all) {
-                let read = read(reading.value().raw(), &reading.repairs);
-                return Ok(read.anew(RepairKind::SwapSyntax, text));
-            }
+        // `f(a=1)`, but not `f(a=1), f(a=2)`
+        let called = text.split_once('(').map_or("", |(name, _)| name.trim());
+        if !called.is_empty() && (called == self.name || called == tool.name()) {
+            return in_text(text, Some(tool), names, stop).ok_or(match stop.is_cut() {
+                true => open_end::cut(text.len()),
+                false => Reason::Unreadable(Vec::new()),
+            });
         }
+        let options = Options { cut: stop.is_cut(), ended: stop == Stop::Sure, ..Options::default() };
         let parse = read_with(text, guide, &options);
         let Some(reading) = settled(&parse, tool) else {
-            let (arguments, is_whole) = in_markup(text, tool, names.tools())
-                .filter(|_| !cut)
-                .ok_or_else(|| unread(&parse, parse.diagnostics.clone()))?;
-            let end = Repair { kind: RepairKind::AddEnd, at: Span::at(text.len()), put: "".into() };
-            let repairs = if is_whole { &[] } else { std::slice::from_ref(&end) };
-            let read = read(&arguments, repairs);
-            // If the model ended the answer, the frame that the server took away ended the call.
-            let ending = match read.ending {
-                Ending::Cut if stop.is_ended() => Ending::Open,
-                ending => ending,
-            };
-            return Ok(Read { ending, ..read }.anew(RepairKind::SwapSyntax, text));
+            return in_text(text, Some(tool), names, stop)
+                .ok_or_else(|| unread(&parse, parse.diagnostics.clone()));
         };
         let value = reading.value();
+        let not_object = |kind: Kind| Reason::Shape(ShapeError::ArgumentsNotObject(kind.name()));
         // `"{\"a\": 1}"`
         if let Some(inner) = value.as_str() {
-            let outer = &reading.repairs;
             let parse = read_with(&inner, guide, &options);
-            let reading = payload::settled_object(&parse)
-                .ok_or(Reason::Shape(ShapeError::ArgumentsNotObject("string")))?;
-            let (arguments, repairs) = (reading.value().raw(), &reading.repairs);
-            let ending = open_end::ending(tool, arguments, (&inner, 0), repairs, (0, stop));
-            let repairs = outer.iter().chain(repairs).cloned().collect();
-            return Ok(
-                Read { arguments: arguments.to_owned(), repairs, ending }.anew(RepairKind::Unwrap, text)
-            );
+            let inside = payload::settled_object(&parse).ok_or_else(|| not_object(Kind::String))?;
+            let arguments = inside.value().raw();
+            let ending = open_end::ending(tool, arguments, (&inner, 0), &inside.repairs, (0, stop));
+            let kinds = reading.repairs.iter().chain(&inside.repairs).map(|repair| repair.kind);
+            let inferred = kinds.filter(|kind| kind.class() == Class::Inferred);
+            let repairs = anew(RepairKind::Unwrap, Span::new(0, text.len()), arguments, inferred);
+            return Read::of(tool, arguments, repairs, ending);
         }
-        match value.raw().starts_with('{') {
-            true => Ok(read(value.raw(), &reading.repairs)),
-            false if value.raw() == "null" => Ok(read("{}", &[])),
-            false => Err(Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()))),
+        match value.kind() {
+            Kind::Object => {
+                let ending = open_end::ending(tool, value.raw(), (text, 0), &reading.repairs, (0, stop));
+                Read::of(tool, value.raw(), reading.repairs.clone(), ending)
+            }
+            Kind::Null => Read::of(tool, "{}", Vec::new(), Ending::Whole),
+            kind => Err(not_object(kind)),
         }
     }
 }
 
-/// The arguments of a call, with the repairs and the ending of their reading.
+/// The arguments of a native call.
 struct Read {
-    arguments: String,
+    /// The declared name of the tool.
+    name: String,
+    fit: Fit,
     repairs: Vec<Repair>,
     ending: Ending,
 }
 
 impl Read {
-    /// Makes the repair one of `kind` that puts the arguments in the place of all of `text`. The inferred repairs stay,
-    /// and change nothing more.
-    fn anew(self, kind: RepairKind, text: &str) -> Read {
-        let kinds = self.repairs.iter().map(|repair| repair.kind);
-        let inferred = kinds.filter(|kind| kind.class() == Class::Inferred);
-        let repairs = anew(kind, Span::new(0, text.len()), &self.arguments, inferred);
-        Read { repairs, ..self }
+    fn of(tool: &Tool, arguments: &str, repairs: Vec<Repair>, ending: Ending) -> Result<Read, Reason> {
+        let fit = check::fit(tool, arguments).map_err(Reason::Invalid)?;
+        Ok(Read { name: tool.name().to_owned(), fit, repairs, ending })
     }
+}
+
+/// Reads native arguments as the text of an answer that is one call, of `tool` if that is known: `f(a=1)`, or the rest
+/// that a server left of one, `<parameter=a>x</parameter>`.
+fn in_text(text: &str, tool: Option<&Tool>, names: &Names<'_>, stop: Stop) -> Option<Read> {
+    let all = Span::new(0, text.len());
+    let call_in = |text: &str| {
+        let mut scanner = Scanner::new(names.tools(), &Context::default());
+        scanner.rules.stop = stop;
+        let mut outcome = scanner.read(text);
+        match outcome.verdicts.pop() {
+            Some(Verdict::Accepted(call)) if outcome.verdicts.is_empty() && outcome.text.is_empty() => {
+                Some(call).filter(|call| tool.is_none_or(|tool| tool.name() == call.name))
+            }
+            _ => None,
+        }
+    };
+    let (call, ending) = match (call_in(text), tool) {
+        (Some(call), _) => {
+            let ending = if call.open_end { Ending::Open } else { Ending::Whole };
+            (call, ending)
+        }
+        // If the model ended the answer, the frame that the server took away ended the call.
+        (None, Some(tool)) if stop.is_ended() && text.trim_start().starts_with('<') => {
+            let call = call_in(&format!("<function={}>{text}</function>", tool.name()))?;
+            (call, Ending::Open)
+        }
+        (None, _) => return None,
+    };
+    let inferred = call.repairs.iter().map(|repair| repair.kind);
+    let inferred = inferred.filter(|kind| kind.class() == Class::Inferred);
+    let kind = if tool.is_some() { RepairKind::SwapSyntax } else { RepairKind::Unwrap };
+    let repairs = anew(kind, all, &call.arguments, inferred);
+    let fit = Fit { arguments: call.arguments, coercions: call.coercions, is_whole: !call.unchecked };
+    Some(Read { name: call.name, fit, repairs, ending })
 }
 
 /// Returns whether a text ends where more was to follow: `{"a": 1,`. Servers say `tool_calls` of broken-off calls as
 /// well, and a model that forgets a bracket does not begin another member first.
 fn is_going_on(text: &str) -> bool {
     text.trim_end().ends_with([',', ':', '[', '{'])
-}
-
-/// Returns the arguments in a whole call of `tool`, or in the rest that a server left of one:
-/// `<parameter=a>x</parameter>`. The flag says whether the call is whole.
-fn in_markup(text: &str, tool: &Tool, tool_set: &ToolSet) -> Option<(String, bool)> {
-    let text = text.trim();
-    let body = text.starts_with('<').then(|| format!("<function={}>{text}</function>", tool.name()))?;
-    [(text, true), (&body, false)].into_iter().find_map(|(text, is_whole)| {
-        let outcome = Scanner::new(tool_set, &Context::default()).read(text);
-        match outcome.verdicts.as_slice() {
-            [Verdict::Accepted(call)] if call.name == tool.name() && outcome.text.is_empty() => {
-                Some((call.arguments.clone(), is_whole))
-            }
-            _ => None,
-        }
-    })
 }
 
 /// Returns the only reading, or the only one that fits the schema among several of one value.
