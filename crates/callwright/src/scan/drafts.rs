@@ -3,30 +3,22 @@
 
 use std::collections::HashMap;
 
-use callwright_json::strict;
-
+use super::brackets::BracketMatcher;
 use super::event::{CallDelta, Event};
-use super::live::{Inside, Live};
+use super::live::Live;
 use crate::tools::names::Names;
 
 /// The native calls of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Drafts {
     drafts: Vec<Draft>,
-    /// The last call of each index, and of each id, so that no piece searches all calls of a stream for its own.
-    by_index: HashMap<Option<usize>, usize>,
-    by_id: HashMap<String, OfId>,
+    /// The last call of each index, and of each id with its index and alone, so that no piece searches all calls of a
+    /// stream for its own.
+    places: HashMap<(Option<String>, Option<usize>), usize>,
     /// The call that the last piece belongs to.
     last: Option<usize>,
     /// The certain part of each call goes out before its verdict.
     is_live: bool,
-}
-
-/// The calls of one id.
-#[derive(Debug)]
-struct OfId {
-    last: usize,
-    by_index: HashMap<Option<usize>, usize>,
 }
 
 impl Drafts {
@@ -59,7 +51,7 @@ impl Drafts {
                 let live = self.is_live.then(Live::default);
                 self.drafts.push(Draft { index: delta.index, live, ..Draft::default() });
                 let slot = self.drafts.len() - 1;
-                self.by_index.insert(delta.index, slot);
+                self.places.insert((None, delta.index), slot);
                 slot
             }
         };
@@ -67,11 +59,9 @@ impl Drafts {
         let Some(draft) = self.drafts.get_mut(slot) else { return };
         if let (None, Some(id)) = (&draft.id, id) {
             draft.id = Some(id.to_owned());
-            let of_id = self.by_id.entry(id.to_owned());
-            let of_id = of_id.or_insert_with(|| OfId { last: slot, by_index: HashMap::new() });
-            of_id.last = of_id.last.max(slot);
-            let of_index = of_id.by_index.entry(draft.index).or_insert(slot);
-            *of_index = slot.max(*of_index);
+            for index in [draft.index, None] {
+                self.places.insert((draft.id.clone(), index), slot);
+            }
         }
         if let Some(name) = name
             && draft.name != name
@@ -92,24 +82,22 @@ impl Drafts {
     }
 
     fn slot(&mut self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        let of_id = |index| self.places.get(&(Some(id?.to_owned()), index)).copied();
         // If two calls with numbers of their own have one id, the numbers count.
-        let same = id.and_then(|id| self.by_id.get(id)).and_then(|of_id| match index {
-            None => Some(of_id.last),
-            Some(_) => [index, None].iter().filter_map(|index| of_id.by_index.get(index)).max().copied(),
-        });
+        let is_unnumbered = |slot: &usize| self.drafts.get(*slot).is_some_and(|draft| draft.index.is_none());
+        let same = of_id(index).or_else(|| of_id(None).filter(is_unnumbered));
         if same.is_some() {
             return same;
         }
         let slot = match index {
-            Some(_) => *self.by_index.get(&index)?,
+            Some(_) => *self.places.get(&(None, index))?,
             None => self.drafts.len().checked_sub(1)?,
         };
         let draft = self.drafts.get_mut(slot)?;
         let other_id = id.is_some() && draft.id.is_some();
         // Arguments that came before their name still wait for it.
         let has_name = !draft.name.is_empty();
-        let other_call =
-            name.is_some() && has_name && id.is_none() && draft.completion.is_reached(&draft.arguments);
+        let other_call = name.is_some() && has_name && id.is_none() && draft.is_whole();
         (!other_id && !other_call).then_some(slot)
     }
 
@@ -128,12 +116,24 @@ pub(super) struct Draft {
     /// A second name came after the arguments had begun, so that nobody knows their tool.
     pub(super) torn: bool,
     pub(super) arguments: String,
-    completion: Completion,
+    /// The search for the end of the arguments.
+    brackets: Option<BracketMatcher>,
     /// The state of the part that goes out before the verdict; `None` while no part may.
     live: Option<Live>,
 }
 
 impl Draft {
+    /// Returns whether the arguments so far are a whole value in brackets.
+    fn is_whole(&mut self) -> bool {
+        let bytes = self.arguments.as_bytes();
+        let begin = bytes.len() - bytes.trim_ascii_start().len();
+        if !matches!(bytes.get(begin), Some(b'{' | b'[')) {
+            return false;
+        }
+        let brackets = self.brackets.get_or_insert_with(|| BracketMatcher::new(begin));
+        brackets.advance(bytes, false).is_ok()
+    }
+
     /// Lets the certain part out, if it may go out and the name is a declared one.
     fn go_out(&mut self, call: usize, names: &Names<'_>, out: &mut Vec<Event>) {
         let Some(live) = self.live.as_mut().filter(|_| !self.torn) else { return };
@@ -149,36 +149,5 @@ impl Draft {
     /// Returns the part of the arguments that went out before the verdict.
     pub(super) fn sent(&self) -> &str {
         self.live.as_ref().map_or("", |live| live.sent(&self.arguments))
-    }
-}
-
-/// Tells, now and then, whether a growing text is a whole strict JSON value, without reading it again each time.
-#[derive(Debug, Default)]
-struct Completion {
-    /// The place up to which the text was read.
-    at: usize,
-    inside: Inside,
-    /// The text is not strict JSON, whatever may follow.
-    never: bool,
-}
-
-/// The longest value without brackets and quotes: `null`, a number.
-const MAX_WORD: usize = 32;
-
-impl Completion {
-    fn is_reached(&mut self, text: &str) -> bool {
-        let is_enclosed = text.trim_start().starts_with(['{', '[', '"']);
-        if !is_enclosed {
-            return text.len() <= MAX_WORD && strict(text).is_ok();
-        }
-        while let Some(&byte) = text.as_bytes().get(self.at) {
-            self.at += self.inside.step(byte).unwrap_or(1);
-        }
-        if self.never || !self.inside.is_outermost() {
-            return false;
-        }
-        // More text does not make an ended value strict.
-        self.never = strict(text).is_err();
-        !self.never
     }
 }

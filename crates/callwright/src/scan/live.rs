@@ -169,21 +169,16 @@ impl Live {
 
 /// A place inside a JSON value, as far as quotes and brackets tell.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Inside {
+struct Inside {
     /// The number of brackets that are open.
     depth: usize,
     in_string: bool,
 }
 
 impl Inside {
-    /// Returns whether neither a string nor a bracket is open.
-    pub(super) fn is_outermost(self) -> bool {
-        self.depth == 0 && !self.in_string
-    }
-
     /// Steps over `byte`, or the escape that it begins, and returns the length of the step; `None` if the value ended
     /// before it.
-    pub(super) fn step(&mut self, byte: u8) -> Option<usize> {
+    fn step(&mut self, byte: u8) -> Option<usize> {
         match byte {
             b'\\' if self.in_string => return Some(2),
             b'"' => self.in_string = !self.in_string,
