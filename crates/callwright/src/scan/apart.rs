@@ -63,7 +63,7 @@ impl Scanner<'_> {
                     let is_marked = record.is_some_and(|record| record.anchor == Anchor::Distinct);
                     let mut spot = self.last_spot(call.dialect.clone(), is_marked);
                     spot.block += usize::from(self.standing.prose_since_call);
-                    self.made.add(&call, spot, self.outcome.verdicts.len());
+                    self.made.add(spot, self.outcome.verdicts.len());
                     self.judged(Verdict::Accepted(call), out);
                 }
                 Event::Call(Verdict::Refused(refusal)) => {

@@ -1,8 +1,8 @@
 //! Recognises repeated calls. The same call in another dialect, or again behind prose and without marks, explains the
 //! first one. A list may hold a call twice, and a call that the model marks again is made again.
 //!
-//! Arguments are compared only if a tool was called at two places: they have to be spelt alike first, which costs more
-//! than reading them.
+//! Arguments are compared only if calls stand at two places: they have to be spelt alike first, which costs more than
+//! reading them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -39,61 +39,41 @@ impl Spot {
 /// The accepted calls so far.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    /// The calls of each tool; most answers call one or two.
-    tools: Vec<Calls>,
-}
-
-/// The calls of one tool.
-#[derive(Debug)]
-struct Calls {
-    name: String,
-    /// The spot that all of the calls share, as long as they do.
+    /// The spot of the first call, as long as all others stand in a row with it.
     only: Option<Spot>,
     /// The calls that were not compared with others yet: the number of each one's verdict, and its spot.
     fresh: Vec<(usize, Spot)>,
-    /// The other calls by their arguments, each with the spot of the first one.
-    first: HashMap<String, Spot>,
-}
-
-impl Calls {
-    /// Returns whether all of the calls stand in a row with `spot`.
-    fn is_only(&self, spot: &Spot) -> bool {
-        self.only.as_ref().is_some_and(|only| only.is_alike(spot))
-    }
+    /// The other calls by their names and arguments, each with the spot of the first one.
+    first: HashMap<(String, String), Spot>,
 }
 
 impl Made {
     /// Returns whether `call`, at `spot`, was made before at another spot. `verdicts` are all verdicts so far.
     pub(super) fn has(&mut self, call: &Acceptance, spot: &Spot, verdicts: &[Verdict]) -> bool {
-        let own = self.tools.iter_mut().find(|calls| calls.name == call.name);
-        let Some(calls) = own.filter(|calls| !calls.is_only(spot)) else { return false };
-        for (n, spot) in calls.fresh.drain(..) {
+        let is_first = self.fresh.is_empty() && self.first.is_empty();
+        if is_first || self.only.as_ref().is_some_and(|only| only.is_alike(spot)) {
+            return false;
+        }
+        for (n, spot) in self.fresh.drain(..) {
             if let Some(Verdict::Accepted(made)) = verdicts.get(n) {
-                calls.first.entry(spelt_alike(made)).or_insert(spot);
+                self.first.entry(spelt_alike(made)).or_insert(spot);
             }
         }
-        calls.first.get(&spelt_alike(call)).is_some_and(|first| !first.is_beside(spot))
+        self.first.get(&spelt_alike(call)).is_some_and(|first| !first.is_beside(spot))
     }
 
-    /// Notes a call, whose verdict is the `n`th.
-    pub(super) fn add(&mut self, call: &Acceptance, spot: Spot, n: usize) {
-        match self.tools.iter_mut().find(|calls| calls.name == call.name) {
-            Some(calls) => {
-                calls.only.take_if(|only| !only.is_alike(&spot));
-                calls.fresh.push((n, spot));
-            }
-            None => self.tools.push(Calls {
-                name: call.name.clone(),
-                only: Some(spot.clone()),
-                fresh: vec![(n, spot)],
-                first: HashMap::new(),
-            }),
+    /// Notes an accepted call, whose verdict is the `n`th.
+    pub(super) fn add(&mut self, spot: Spot, n: usize) {
+        match self.fresh.is_empty() && self.first.is_empty() {
+            true => self.only = Some(spot.clone()),
+            false => drop(self.only.take_if(|only| !only.is_alike(&spot))),
         }
+        self.fresh.push((n, spot));
     }
 }
 
-/// Returns the arguments in the spelling that equal ones share.
-fn spelt_alike(call: &Acceptance) -> String {
+/// Returns the name of the tool, and the arguments in the spelling that equal ones share.
+fn spelt_alike(call: &Acceptance) -> (String, String) {
     let arguments = strict(&call.arguments).map(|tree| tree.root(&call.arguments).canonical());
-    arguments.unwrap_or_else(|_| call.arguments.clone())
+    (call.name.clone(), arguments.unwrap_or_else(|_| call.arguments.clone()))
 }

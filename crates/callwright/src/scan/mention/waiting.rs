@@ -174,7 +174,7 @@ impl Scanner<'_> {
                     Verdict::Refused(Refusal { number: number + 1, ..call.refused(span, text, reason) })
                 }
                 Verdict::Accepted(call) => {
-                    self.made.add(&call, spot, number);
+                    self.made.add(spot, number);
                     Verdict::Accepted(Acceptance { unsure: stand == Stand::Unsure, ..call })
                 }
                 Verdict::Refused(refusal) => Verdict::Refused(Refusal { number: number + 1, ..refusal }),
