@@ -177,8 +177,12 @@ pub(crate) const RESULTS: &[(&str, &str)] = &[
 ];
 
 /// The opener and the closer of each quotation that is neither a result nor the model's own speech.
-pub(crate) const QUOTATIONS: &[(&str, &str)] =
-    &[("<!--", "-->"), ("<blockquote>", "</blockquote>"), ("<example>", "</example>")];
+pub(crate) const QUOTATIONS: &[(&str, &str)] = &[
+    ("<!--", "-->"),
+    ("<blockquote>", "</blockquote>"),
+    ("<example>", "</example>"),
+    ("```tool_output", "\n```"),
+];
 /// The label of a fence that holds a result.
 pub(crate) const RESULT_LABEL: &str = "tool_output";
 

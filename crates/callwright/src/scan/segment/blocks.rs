@@ -9,17 +9,16 @@ use super::prose::Found;
 use super::skip::FOREIGN;
 use crate::context::Context;
 use crate::dialect::{
-    ANSWER_HEADS, ANY_CLOSER, Anchor, FIELD, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, Record,
-    TURN_MARKS, TURNS,
+    ANSWER_HEADS, ANY_CLOSER, Anchor, FIELD, QUOTATIONS, REASONING, RESULTS, TURN_MARKS, TURNS,
 };
 use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
-use crate::scan::opener::{MAX_TICKS, tick_run};
+use crate::scan::opener::{Look, parse_opener};
 use crate::scan::state::Space;
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
 use crate::syntax::marks::first_of;
 use crate::syntax::marks::{Held, fit, fit_any};
-use crate::syntax::tag::{Role, is_foreign, tag_at};
+use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end};
 use crate::tools::names::is_name_byte;
 use crate::verdict::{ShownBy, ShownCall};
@@ -93,21 +92,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns the head of the model's own turn, if the answer begins with it.
-    pub(super) fn answer_head(&self, at: usize, end: bool) -> Seen<Found> {
-        if !self.is_first(at) {
-            return Ok(None);
-        }
-        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        let head = fit_any(rest, ANSWER_HEADS.iter().copied());
-        let Some(len) = at_end(head, end)? else { return Ok(None) };
-        let breaks = rest[len..].iter().take_while(|byte| **byte == b'\n').count();
-        match len + breaks < rest.len() || end {
-            true => Ok(Some(Found::Speech(len + breaks, None))),
-            false => Err(Incomplete),
-        }
-    }
-
     /// Returns the head of a thought in a channel that lost its tokens: `analysisWe look.assistantfinalHello.`. The
     /// answer begins with `analysis`, and with a sentence in the same word.
     pub(super) fn bare_thought(&self, at: usize) -> Seen<Found> {
@@ -141,49 +125,49 @@ impl Scanner<'_> {
             && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())
     }
 
-    /// Returns a special token that closes nothing, as markup: `Here you go.<|tool_call_end|>`. A token is text if it
-    /// is quoted, or stands like a word in a sentence.
-    pub(super) fn stray_token(&self, at: usize, end: bool) -> Seen<Found> {
+    /// Returns a mark at `at` that has no partner, as markup: the head of the model's own turn, the end of reasoning
+    /// that began in the prompt, a token that closes nothing, `Here you go.<|tool_call_end|>`. A mark that is quoted,
+    /// or stands like a word in a sentence, is text.
+    pub(super) fn stray_mark(&self, at: usize, line_start: bool, end: bool) -> Seen<Found> {
         let bytes = self.text.as_bytes();
         let rest = bytes.get(at..).unwrap_or(&[]);
-        if !rest.starts_with(b"<")
-            || self.markup.in_fence
-            || self.markup.opened_in_text
-            || self.names.tools().is_empty()
+        if self.is_first(at)
+            && let Some(len) = at_end(fit_any(rest, ANSWER_HEADS.iter().copied()), end)?
         {
+            let breaks = rest[len..].iter().take_while(|byte| **byte == b'\n').count();
+            return match len + breaks < rest.len() || end {
+                true => Ok(Some(Found::Speech(len + breaks, None))),
+                false => Err(Incomplete),
+            };
+        }
+        if self.markup.in_fence {
             return Ok(None);
         }
+        let closers = REASONING.iter().map(|(_, close)| *close);
+        let closers = closers.filter(|close| self.speech.is_none() && close.as_bytes().get(1) == Some(&b'/'));
         // `<|tool_call_end|>`, `<channel|>`, `</｜DSML｜invoke>`. A user may write letters alone, `</tool_call>`, too.
         let is_token = |len: &usize| {
-            rest[..*len].contains(&b'|') || memmem::find(&rest[..*len], "｜".as_bytes()).is_some()
+            memmem::find(&rest[..*len], "｜".as_bytes()).is_some() || rest[..*len].contains(&b'|')
         };
-        let closer = at_end(self.rules.dialects.closer(rest), end)?.filter(is_token);
-        let Some(len) = closer else { return Ok(None) };
-        let is_markup = match (at.checked_sub(1).and_then(|before| bytes.get(before)), rest.get(len)) {
-            (Some(b'`' | b'"' | b'\'' | b'('), _) => false,
-            (Some(b' ' | b'\t'), None) if !end => return Err(Incomplete),
-            (Some(b' ' | b'\t'), behind) => matches!(behind, None | Some(b'\n' | b'\r' | b'<')),
-            (None | Some(_), _) => true,
+        let may_be_token =
+            !self.markup.opened_in_text && !self.names.tools().is_empty() && rest.starts_with(b"<");
+        let token =
+            || Ok(if may_be_token { self.rules.dialects.closer(rest)?.filter(is_token) } else { None });
+        let closer = at_end(fit_any(rest, closers), end)?;
+        let Some(len) = closer.map_or_else(|| at_end(token(), end), |len| Ok(Some(len)))? else {
+            return Ok(None);
+        };
+        let is_alone = match rest.get(len) {
+            None if !end => return Err(Incomplete),
+            behind => matches!(behind, None | Some(b'\n' | b'\r' | b'<' | b'[' | b'{' | b']')),
+        };
+        let is_markup = match at.checked_sub(1).and_then(|before| bytes.get(before)) {
+            None => true,
+            Some(b'`' | b'"' | b'\'' | b'(') => false,
+            Some(b' ' | b'\t') => line_start || is_alone,
+            Some(_) => line_start || is_alone || closer.is_none(),
         };
         Ok(is_markup.then_some(Found::Speech(len, None)))
-    }
-
-    /// Returns the end of reasoning that began in the prompt: a mark that begins or ends a line, or stands before a
-    /// call. A mark that a sentence mentions is text.
-    pub(super) fn stray_closer(&self, rest: &[u8], line_start: bool, end: bool) -> Seen<Found> {
-        if self.markup.in_fence || self.speech.is_some() || !matches!(rest.get(1), Some(b'/') | None) {
-            return Ok(None);
-        }
-        let closers = REASONING.iter().filter(|(_, close)| close.as_bytes().get(1) == Some(&b'/'));
-        let closer = first_of(closers.map(|(_, close)| {
-            let Some(len) = fit(rest, close)? else { return Ok(None) };
-            match rest.get(len) {
-                None if !end => Err(Incomplete),
-                None | Some(b'\n' | b'\r' | b'<' | b'[' | b'{' | b']') => Ok(Some(len)),
-                Some(_) => Ok(line_start.then_some(len)),
-            }
-        }));
-        Ok(at_end(closer, end)?.map(|len| Found::Speech(len, None)))
     }
 
     /// Returns the tool's result that begins at `at`, which the model quotes.
@@ -192,31 +176,16 @@ impl Scanner<'_> {
             return Ok(None);
         }
         let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        match rest.first() {
-            Some(b'<' | b'[') => {
-                // `Vec<Example>` in code opens nothing.
-                let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
-                let is_apart = before.is_none_or(|byte| !is_name_byte(*byte) && *byte != b':');
-                let quotations = QUOTATIONS.iter().filter(|_| is_apart && !self.markup.in_fence);
-                first_of(RESULTS.iter().chain(quotations).map(|(open, close)| {
-                    Ok(fit(rest, open)?.map(|len| Found::Quote(len, (*close).to_owned())))
-                }))
-            }
-            Some(b'`') if !self.markup.in_fence => {
-                let run = tick_run(rest, 0);
-                let label = &rest[run..];
-                if run < 3 || run == MAX_TICKS {
-                    Ok(None)
-                } else if label.starts_with(RESULT_LABEL.as_bytes()) {
-                    Ok(Some(Found::Quote(run + RESULT_LABEL.len(), format!("\n{}", "`".repeat(run)))))
-                } else if RESULT_LABEL.as_bytes().starts_with(label) {
-                    Err(Incomplete)
-                } else {
-                    Ok(None)
-                }
-            }
-            _ => Ok(None),
-        }
+        // `Vec<Example>` in code opens nothing.
+        let before = at.checked_sub(1).and_then(|before| self.text.as_bytes().get(before));
+        let is_apart = before.is_none_or(|byte| !is_name_byte(*byte) && *byte != b':');
+        let quotations = QUOTATIONS.iter().filter(|_| is_apart && !self.markup.in_fence);
+        first_of(
+            RESULTS
+                .iter()
+                .chain(quotations)
+                .map(|(open, close)| Ok(fit(rest, open)?.map(|len| Found::Quote(len, (*close).to_owned())))),
+        )
     }
 
     /// Begins the reasoning whose opener stands at `at`, and which `close` closes.
@@ -304,7 +273,9 @@ impl Scanner<'_> {
         };
         while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(begins) {
             let at = thinking.searched + found;
-            match self.sign_in_thought(at, &thinking.close, end) {
+            let may_count =
+                thinking.marked.is_none() && self.rules.calls_in_reasoning != CallsInReasoning::Ignore;
+            match self.sign_in_thought(at, &thinking.close, may_count, end) {
                 Err(Incomplete) => {
                     thinking.searched = at;
                     break;
@@ -316,14 +287,11 @@ impl Scanner<'_> {
                     self.mode = Mode::Prose;
                     return Flow::On;
                 }
-                Ok(ThoughtSign::Call)
-                    if thinking.marked.is_none()
-                        && self.rules.calls_in_reasoning != CallsInReasoning::Ignore =>
-                {
+                Ok(ThoughtSign::Call) => {
                     self.think_up_to(at, out);
                     thinking.marked = Some(at);
                 }
-                Ok(ThoughtSign::Call | ThoughtSign::Word) => {}
+                Ok(ThoughtSign::Word) => {}
             }
             thinking.searched = at + 1;
         }
@@ -347,29 +315,26 @@ impl Scanner<'_> {
         Flow::Wait
     }
 
-    /// Returns the sign at `at` of a thought that `close` ends.
-    fn sign_in_thought(&self, at: usize, close: &str, end: bool) -> Result<ThoughtSign, Incomplete> {
-        let rest = &self.text.as_bytes()[at..];
-        if let Ok(Some(len)) = thought_ends(rest, close) {
+    /// Returns the sign at `at` of a thought that `close` ends. Marks of calls count in it if calls `may_count`.
+    fn sign_in_thought(
+        &self,
+        at: usize,
+        close: &str,
+        may_count: bool,
+        end: bool,
+    ) -> Result<ThoughtSign, Incomplete> {
+        if let Some(len) = at_end(thought_ends(&self.text.as_bytes()[at..], close), end)? {
             let is_quoted = self.is_in(b'`', at, at + len, end)?;
             return Ok(if is_quoted { ThoughtSign::Word } else { ThoughtSign::Closer(len) });
         }
-        let dialects = &self.rules.dialects;
-        let tag = tag_at(&self.text, at);
-        let declared = dialects.markers().map_or(Ok(None), |own| own.opener(&self.text, at, end));
-        let grows = || {
-            thought_ends(rest, close).is_err()
-                || dialects.may_grow_into_opener(&self.text, at)
-                || tag.is_err() && !is_foreign(&self.text, at)
-                || declared.is_err()
-        };
-        if !end && grows() {
-            return Err(Incomplete);
+        if !may_count {
+            return Ok(ThoughtSign::Word);
         }
-        let is_distinct = |record: &Record| record.anchor == Anchor::Distinct;
-        let is_call = matches!(&tag, Ok(Some(tag)) if tag.role == Role::Call && tag.key.is_some())
-            || matches!(declared, Ok(Some((record, _))) if is_distinct(dialects.record(record)))
-            || dialects.opener_at(&self.text, at).is_some_and(|(record, _)| is_distinct(record));
+        let look = parse_opener(&self.text, at, self.place(self.is_line_start(at), end))?;
+        let mark = self.rules.dialects.opener_at(&self.text, at);
+        let is_call = mark.is_some_and(|(record, _)| record.anchor == Anchor::Distinct)
+            || matches!(tag_at(&self.text, at), Ok(Some(tag)) if tag.role == Role::Call && tag.key.is_some())
+            || matches!(look, Look::Found(opener) if opener.is_distinct());
         Ok(if is_call { ThoughtSign::Call } else { ThoughtSign::Word })
     }
 

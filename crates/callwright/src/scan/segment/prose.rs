@@ -430,15 +430,7 @@ impl<'a> Scanner<'a> {
         }
         match byte {
             b'a' => at_end(self.bare_thought(at), end),
-            b'<' | b'[' => {
-                if let Some(found) = self.answer_head(at, end)? {
-                    return Ok(Some(found));
-                }
-                if let Some(found) = self.stray_closer(rest, line_start, end)? {
-                    return Ok(Some(found));
-                }
-                self.stray_token(at, end)
-            }
+            b'<' | b'[' => self.stray_mark(at, line_start, end),
             _ => Ok(None),
         }
     }
