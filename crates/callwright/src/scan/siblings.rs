@@ -1,13 +1,15 @@
 //! Searches the place behind an element of a list, or of lines of calls, for a call of a declared tool. Beside such a
 //! call, each element of its form is a call: a name that no tool has is refused there, and not text.
 
-use callwright_json::is_arguments;
+use std::borrow::Cow;
+
+use callwright_json::{is_arguments, strict};
 
 use super::Scanner;
 use super::brackets::BracketMatcher;
 use super::opener::{Opener, Sort};
-use crate::shape::keys;
-use crate::syntax::{Incomplete, Seen};
+use crate::shape;
+use crate::syntax::Incomplete;
 use crate::tools::names::{Names, leading_name};
 
 /// Most bytes behind an unknown name that are searched for a declared tool's name.
@@ -50,7 +52,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns whether a call of a declared tool stands behind `at`, with nothing between them but elements of its form.
+/// Returns whether a call of a declared tool stands behind `at`, with nothing between them but elements of its form:
+/// objects with a name, or call expressions.
 fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Result<bool, Incomplete> {
     let is_separator = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     let from = at;
@@ -58,46 +61,27 @@ fn behind(text: &str, mut at: usize, is_value: bool, names: &Names<'_>) -> Resul
         let rest = text.get(at..).unwrap_or("");
         let element = rest.trim_start_matches(is_separator);
         let gap = &rest[..rest.len() - element.len()];
-        at += gap.len();
-        if element.is_empty() {
-            return Err(Incomplete);
-        }
-        let (name, open, bracket) = match is_value {
-            true => (name_in(element)?.unwrap_or(""), 0, b'{'),
-            false => (leading_name(element), leading_name(element).len(), b'('),
-        };
-        if !gap.contains([',', ';', '\n']) || name.is_empty() {
+        let word = leading_name(element);
+        let (begin, open) = (at + gap.len(), at + gap.len() + word.len());
+        let bracket = *text.as_bytes().get(open).ok_or(Incomplete)?;
+        let is_alike = word.is_empty() == is_value && bracket == if is_value { b'{' } else { b'(' };
+        if !is_alike || !gap.contains([',', ';', '\n']) {
             return Ok(false);
         }
-        if *element.as_bytes().get(open).ok_or(Incomplete)? != bracket {
-            return Ok(false);
-        }
-        if names.resolve(name).is_some() {
+        if names.resolve(word).is_some() {
             return Ok(true);
         }
-        let mut brackets = BracketMatcher::new(at + open);
-        let end = brackets.advance(text.as_bytes(), false)?;
-        if !is_value && !is_arguments(text, at + open) {
-            return Ok(false);
+        at = BracketMatcher::new(open).advance(text.as_bytes(), false)?;
+        let element = text.get(begin..at).unwrap_or("");
+        let tree = strict(element).ok();
+        let name = match &tree {
+            Some(tree) => shape::name_of(tree.root(element)),
+            None => is_arguments(text, open).then_some(Cow::Borrowed(word)),
+        };
+        match name {
+            Some(name) if names.resolve(&name).is_none() => {}
+            name => return Ok(name.is_some()),
         }
-        at = end;
     }
     Ok(false)
-}
-
-/// Returns the name in `{"name": "f", …`, if it comes first.
-fn name_in(object: &str) -> Seen<&str> {
-    let mut rest = object.trim_start_matches('{').trim_start();
-    let mut string = || {
-        let Some(inside) = rest.strip_prefix('"') else {
-            return if rest.is_empty() { Err(Incomplete) } else { Ok(None) };
-        };
-        let (text, behind) = inside.split_once('"').ok_or(Incomplete)?;
-        rest = behind.trim_start().trim_start_matches(':').trim_start();
-        Ok(Some(text))
-    };
-    match string()? {
-        Some(key) if keys::NAME.contains(&key) => string(),
-        _ => Ok(None),
-    }
 }
