@@ -26,13 +26,10 @@ fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
 impl Scanner<'_> {
     /// Notes the text before the call of `opener`.
     pub(in crate::scan) fn look_around(&mut self, opener: &Opener) {
-        let own = own_pairs(opener).count();
-        let mut before = self.standing.surroundings.before(&self.text, opener.start, own);
-        if is_expression(opener) && before.shows.is_none() && !before.line.has_call {
-            let is_quoted =
-                opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Quote(_)));
-            before.shows = self.standing.surroundings.in_code(&self.text, opener.start, is_quoted);
-        }
+        let is_quoted = opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Quote(_)));
+        let code = is_expression(opener).then_some(is_quoted);
+        let mut before = self.standing.surroundings.before(&self.text, opener.start, code);
+        before.pairs += own_pairs(opener).count();
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line does not belong to the call.
         let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
         if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
@@ -82,132 +79,138 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether the text behind the expression of `run` in its list belongs to it, without a comma:
-    /// `[f(a=1) for a in b]`.
-    fn is_taken_in(&self, run: &Run) -> bool {
-        let text = self.text.get(..run.at.end).unwrap_or("");
-        run.is_expression && !text.trim_end().ends_with(',')
-    }
-
-    /// Decides about `run`; `None` if more text must decide.
+    /// Decides about `run` by the first fact that is true; `None` if more text must decide.
     pub(super) fn stand(&self, run: &Run, end: bool) -> Option<Stand> {
-        let Run { before, behind, .. } = run;
         if run.told.is_some() {
             return run.told;
         }
-        let shown = |why| Some(Stand::Shown(why));
-        if run.is_expression {
-            // The run's markup may end its line. Code behind a list belongs to the list: `[f(a=1)][0]`.
-            let text = self.text.get(..run.at.end).unwrap_or("");
-            let is_over = behind.line_over || text.ends_with('\n');
-            let is_list = text.trim_end().ends_with(']');
-            match follows(self.text.get(run.at.end..).unwrap_or("")) {
-                told @ (Follows::Code | Follows::Question)
-                    if !(is_over || is_list && told == Follows::Code) =>
-                {
-                    let is_run = run.fence.is_some_and(|fence| fence.is_run);
-                    return if is_run { Some(Stand::InCode) } else { shown(ShownBy::Sentence) };
-                }
-                Follows::Unknown if !is_over && !end => return None,
-                Follows::Code | Follows::Question | Follows::Unknown | Follows::Other => {}
-            }
-        }
-        if let Some(fence) = run.fence {
-            let holds_more = fence.is_open || !fence.is_of_calls;
-            if fence.shows || holds_more && behind.words {
-                return if fence.is_run { Some(Stand::InCode) } else { shown(ShownBy::Fence) };
-            }
-            if holds_more && !end {
-                return None;
-            }
-        }
-        let around = [
-            (before.pairs, behind.pair, before.line.words, ShownBy::Pair),
-            (before.elements, behind.element, before.words_before_element, ShownBy::Element),
-        ];
-        for (_, enclosed, has_words_before, why) in around.into_iter().filter(|(open, ..)| 0 < *open) {
-            match enclosed {
-                Enclosed::Closed | Enclosed::Alone if before.is_in_data && why == ShownBy::Pair => {
-                    return shown(why);
-                }
-                Enclosed::Closed if has_words_before => return shown(why),
-                // In a row of calls, the words stand between calls.
-                Enclosed::Alone if has_words_before && !before.line.has_call => return shown(why),
-                Enclosed::ClosedBeforeWords => return shown(why),
-                Enclosed::Open | Enclosed::Closed if !end => return None,
-                Enclosed::Open | Enclosed::Closed | Enclosed::Alone | Enclosed::Over => {}
-            }
-        }
-        // Tokens stand in no sentence; letters may.
-        if before.line.words && !(run.is_marked && run.is_of_tokens) {
-            match () {
-                () if behind.on_line && run.is_marked => return Some(Stand::Unsure),
-                () if behind.on_line => return shown(ShownBy::Line),
-                () if !behind.line_over && !end => return None,
-                () => {}
-            }
-        }
-        // Between quotes that hold nothing else, the run's marks do not count.
-        match run.is_marked && !matches!(behind.pair, Enclosed::Closed | Enclosed::Alone) {
-            true => self.stand_by_marks(run, end),
-            false => self.stand_without_marks(run, end),
-        }
-    }
-
-    /// Decides about a run by its marks: it is made, also between words. There, it is unsure if another form was asked
-    /// for, or if a sentence goes on behind it.
-    fn stand_by_marks(&self, run: &Run, end: bool) -> Option<Stand> {
         let Run { before, behind, .. } = run;
-        let is_doubted = self.rules.is_native || self.rules.asked.is_some() && !run.is_asked;
-        let is_in_sentence = before.line.is_sentence();
-        let may_go_on = is_in_sentence && !run.is_asked;
-        match run.is_beside() || is_in_sentence {
-            true if is_doubted || may_go_on && behind.on_line => Some(Stand::Unsure),
-            true if may_go_on && !behind.line_over && !end => None,
-            false if is_doubted && run.may_be_beside(end) => None,
-            _ => Some(Stand::Made),
-        }
-    }
-
-    /// Decides about a run without marks: it is made as the whole answer, behind words or before them; between words,
-    /// the runs at the edge decide. If the model calls natively, words beside the run leave it open.
-    fn stand_without_marks(&self, run: &Run, end: bool) -> Option<Stand> {
-        let Run { before, behind, .. } = run;
+        let (words, on_line) = (behind.words(end), behind.words_on_line(end));
+        // A tag that nothing closes is no more than words.
+        let is_in_tag = before.line.opens_element && 0 < before.elements && behind.element == Enclosed::Open;
+        let beside = when(before.words || is_in_tag, words);
         let is_native = self.rules.is_native;
-        let shown = |why| Some(Stand::Shown(why));
-        match () {
-            () if before.line.is_sentence() => shown(ShownBy::Sentence),
-            () if (behind.goes_on || !behind.is_begun) && !end && !behind.line_over => None,
-            () if behind.goes_on && !behind.joined && (!run.is_listed || self.is_taken_in(run)) => {
-                shown(ShownBy::Sentence)
-            }
-            () if run.is_labelled => self.stand_by_marks(run, end),
-            () if is_native && run.is_beside() => shown(ShownBy::Between),
-            () if is_native && !behind.words && !end => None,
-            () if is_native && (before.words || behind.words) => match run.is_right() {
-                true => Some(Stand::Unsure),
-                false => shown(ShownBy::Between),
-            },
-            () if run.is_beside() && run.is_asked => Some(Stand::Unsure),
-            // The runs at the edge of the words may yet come.
-            () if run.is_beside() && !end || run.may_be_beside(end) => None,
-            () if run.is_beside() => Some(Stand::Between),
-            () => Some(Stand::Made),
+        let is_doubted = is_native || self.rules.asked.is_some() && !run.is_asked;
+        let is_in_sentence = before.line.is_sentence();
+        // Between quotes that hold nothing else, the run's marks do not count.
+        let is_plain = !run.is_marked || matches!(behind.pair, Enclosed::Closed | Enclosed::Alone);
+        let is_told = !is_plain || run.is_labelled;
+        let shown = Stand::Shown;
+        let is_run = run.fence.is_some_and(|fence| fence.is_run);
+        let or_in_code = |why| if is_run { Stand::InCode } else { shown(why) };
+        let rows = [
+            (self.is_operand(run, end), or_in_code(ShownBy::Sentence)),
+            (run.is_in_fence(words), or_in_code(ShownBy::Fence)),
+            (run.is_in_pair(end), shown(ShownBy::Pair)),
+            (run.is_in_element(end), shown(ShownBy::Element)),
+            // Tokens stand in no sentence; letters may.
+            (
+                when(before.line.words && !(run.is_marked && run.is_of_tokens), on_line),
+                if run.is_marked { Stand::Unsure } else { shown(ShownBy::Line) },
+            ),
+            (Some(is_plain && is_in_sentence), shown(ShownBy::Sentence)),
+            (when(is_plain, self.goes_on_behind(run, end)), shown(ShownBy::Sentence)),
+            // Marks make a call, also between words. There it is unsure if another form was asked for, or if a sentence
+            // goes on behind it.
+            (Some(is_told && is_doubted && is_in_sentence), Stand::Unsure),
+            (when(is_told && is_doubted, beside), Stand::Unsure),
+            (when(is_told && is_in_sentence && !run.is_asked, on_line), Stand::Unsure),
+            (Some(is_told), Stand::Made),
+            // If the model calls natively, words beside a run without marks leave it open.
+            (when(is_native, beside), shown(ShownBy::Between)),
+            (
+                when(is_native, if before.words { Some(true) } else { words }),
+                if run.is_right() { Stand::Unsure } else { shown(ShownBy::Between) },
+            ),
+            (when(run.is_asked, beside), Stand::Unsure),
+            // The runs at the edge of the words decide.
+            (beside.filter(|is_beside| end || !is_beside), Stand::Between),
+            (Some(true), Stand::Made),
+        ];
+        let told = rows.into_iter().find(|(fact, _)| *fact != Some(false));
+        told.and_then(|(fact, stand)| fact.map(|_| stand))
+    }
+
+    /// Returns whether the text behind the expression of `run` makes it a part of other code.
+    fn is_operand(&self, run: &Run, end: bool) -> Option<bool> {
+        if !run.is_expression {
+            return Some(false);
         }
+        // The run's markup may end its line. Code behind a list belongs to the list: `[f(a=1)][0]`.
+        let text = self.text.get(..run.at.end).unwrap_or("");
+        let is_over = run.behind.line_over || text.ends_with('\n');
+        match follows(self.text.get(run.at.end..).unwrap_or("")) {
+            Follows::Code => Some(!is_over && !text.trim_end().ends_with(']')),
+            Follows::Question => Some(!is_over),
+            Follows::Unknown if !is_over && !end => None,
+            Follows::Unknown | Follows::Other => Some(false),
+        }
+    }
+
+    /// Returns whether a word behind `run` on its line goes on with it. In a list, another element may follow, but no
+    /// word without a comma: `[f(a=1) for a in b]`.
+    fn goes_on_behind(&self, run: &Run, end: bool) -> Option<bool> {
+        let Behind { goes_on, is_begun, joined, line_over, .. } = run.behind;
+        if (goes_on || !is_begun) && !end && !line_over {
+            return None;
+        }
+        let text = self.text.get(..run.at.end).unwrap_or("");
+        let is_taken_in = || run.is_expression && !text.trim_end().ends_with(',');
+        Some(goes_on && !joined && (!run.is_listed || is_taken_in()))
+    }
+}
+
+/// Returns the `fact`, if it matters.
+fn when(matters: bool, fact: Option<bool>) -> Option<bool> {
+    if matters { fact } else { Some(false) }
+}
+
+impl Behind {
+    /// Returns whether words stand behind the call; `None` if they may yet come.
+    fn words(&self, end: bool) -> Option<bool> {
+        (self.words || end).then_some(self.words)
+    }
+
+    /// Returns whether words stand behind the call on its line; `None` if they may yet come.
+    fn words_on_line(&self, end: bool) -> Option<bool> {
+        (self.on_line || self.line_over || end).then_some(self.on_line)
     }
 }
 
 impl Run {
-    /// Returns whether words stand behind the run, and words or a tag that nothing closes before it.
-    fn is_beside(&self) -> bool {
-        let Run { before, behind, .. } = self;
-        let is_open = 0 < before.elements && behind.element == Enclosed::Open;
-        (before.words || before.line.opens_element && is_open) && behind.words
+    /// Returns whether the fence around the run shows it, with `words` behind the run.
+    fn is_in_fence(&self, words: Option<bool>) -> Option<bool> {
+        match self.fence {
+            Some(fence) if fence.shows => Some(true),
+            Some(fence) => when(fence.is_open || !fence.is_of_calls, words),
+            None => Some(false),
+        }
     }
 
-    /// Returns whether words stand before the run, and some may come behind it.
-    fn may_be_beside(&self, end: bool) -> bool {
-        self.before.words && !self.behind.words && !end
+    /// Returns whether the pair around the run shows it: a string of data, or one with words outside.
+    fn is_in_pair(&self, end: bool) -> Option<bool> {
+        let Run { before, behind, .. } = self;
+        let has_words = before.line.words;
+        match behind.pair {
+            _ if before.pairs == 0 => Some(false),
+            Enclosed::ClosedBeforeWords => Some(true),
+            Enclosed::Closed if has_words || before.is_in_data => Some(true),
+            // In a row of calls, the words stand between calls.
+            Enclosed::Alone => Some(before.is_in_data || has_words && !before.line.has_call),
+            Enclosed::Open | Enclosed::Closed if !end => None,
+            Enclosed::Open | Enclosed::Closed | Enclosed::Over => Some(false),
+        }
+    }
+
+    /// Returns whether the element around the run shows it: one with words outside.
+    fn is_in_element(&self, end: bool) -> Option<bool> {
+        match self.behind.element {
+            _ if self.before.elements == 0 => Some(false),
+            Enclosed::ClosedBeforeWords => Some(true),
+            Enclosed::Closed if self.before.words_before_element => Some(true),
+            Enclosed::Open | Enclosed::Closed if !end => None,
+            Enclosed::Open | Enclosed::Closed | Enclosed::Alone | Enclosed::Over => Some(false),
+        }
     }
 
     /// Returns whether all calls of the run were accepted.

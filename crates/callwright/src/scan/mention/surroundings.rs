@@ -149,8 +149,8 @@ impl Surroundings {
         Surroundings { at, line: Line { start: at, ..Line::default() }, ..Surroundings::default() }
     }
 
-    /// Returns the facts about the text before a call at `at`. The call has `own` signs that are pairs elsewhere.
-    pub(super) fn before(&mut self, text: &str, at: usize, own: usize) -> Before {
+    /// Returns the facts about the text before a call at `at`. A call expression is `code`, maybe in quotes.
+    pub(super) fn before(&mut self, text: &str, at: usize, code: Option<bool>) -> Before {
         self.feed(text, at, true);
         // `say " ⟨call⟩ " now`
         let pads = |end: usize| text.get(end..at).is_some_and(|gap| gap.trim().is_empty());
@@ -159,12 +159,18 @@ impl Surroundings {
         }
         let head = text.get(self.line.start..at).unwrap_or("");
         let is_in_data = text.get(..at).is_some_and(begins_string);
+        let column = prefix::columns(head);
+        // Code that stands deeper than the line before it is a part of that.
+        let is_inner = code.is_some() && head.trim().is_empty() && self.layout.is_deeper(column);
         let shows = match self.fence {
             Some(Fence { is_run: true, .. }) => Some(Stand::InCode),
             Some(_) => Some(Stand::Shown(ShownBy::Fence)),
             None if self.line.has_call => None,
-            None if self.layout.is_code_at(prefix::columns(head)) => Some(Stand::Shown(ShownBy::Indent)),
-            None => prefix::shows(head).then_some(Stand::Shown(ShownBy::Prefix)),
+            None if is_inner || self.layout.is_code_at(column) => Some(Stand::Shown(ShownBy::Indent)),
+            None if prefix::shows(head) => Some(Stand::Shown(ShownBy::Prefix)),
+            None => code
+                .filter(|is_quoted| code::is_operand(head, *is_quoted))
+                .map(|_| Stand::Shown(ShownBy::Sentence)),
         };
         Before {
             words: self.words,
@@ -172,20 +178,10 @@ impl Surroundings {
             gap: self.gap,
             shows,
             words_before_element: self.elements.last().is_some_and(|element| element.words_before),
-            pairs: self.pairs.len() + own,
+            pairs: self.pairs.len(),
             is_in_data,
             elements: self.elements.len(),
         }
-    }
-
-    /// Returns the decision that an expression at `at` is shown as a part of other code. It stands deeper than the line
-    /// before it, or the text before it on its line takes it in.
-    pub(super) fn in_code(&self, text: &str, at: usize, is_quoted: bool) -> Option<Stand> {
-        let head = text.get(self.line.start..at).unwrap_or("");
-        if self.layout.is_deeper(prefix::columns(head)) && head.trim().is_empty() {
-            return Some(Stand::Shown(ShownBy::Indent));
-        }
-        code::is_operand(head, is_quoted).then_some(Stand::Shown(ShownBy::Sentence))
     }
 
     /// Steps over a call, up to `to`.
