@@ -226,7 +226,8 @@ impl Surroundings {
 
     /// Returns whether an open element ends at `at`.
     pub(in crate::scan) fn ends_at(&self, text: &str, at: usize) -> bool {
-        self.elements.iter().any(|element| element.end.is_mark_at(text, at))
+        let rest = text.get(at..).unwrap_or("");
+        self.elements.iter().any(|element| rest.starts_with(&element.close))
     }
 
     /// Reads the next sign or mark, and returns its length.
@@ -341,22 +342,22 @@ impl Surroundings {
 
     /// Reads a mark at `place` that opens or closes an element, or changes nothing, and returns its length.
     fn element(&mut self, place: Place<'_>) -> Seen<usize> {
-        Ok(elements::mark_at(place, &self.elements)?.map(|mark| match mark {
-            Mark::Opens(end, len) => {
-                push(&mut self.elements, Element { end, words_before: self.words });
+        let Some((mark, len)) = elements::mark_at(place, &self.elements)? else { return Ok(None) };
+        match mark {
+            Mark::Opens(close) => {
+                push(&mut self.elements, Element { close, words_before: self.words });
                 self.line.opens_element = true;
-                len
             }
-            Mark::Closes(at, len) => {
+            Mark::Closes(at) => {
                 // All elements in it are closed, too.
                 self.elements.truncate(at);
                 for run in self.runs.iter_mut().filter(|run| at < run.before.elements) {
                     run.behind.element.turn(Enclosed::Open, Enclosed::Closed);
                 }
-                len
             }
-            Mark::Blank(len) => len,
-        }))
+            Mark::Blank => {}
+        }
+        Ok(Some(len))
     }
 
     /// Ends the line; the next one begins at `next`.
