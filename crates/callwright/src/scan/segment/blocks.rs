@@ -46,7 +46,10 @@ impl Scanner<'_> {
         }
         let begun = match self.rules.dialects.block(rest) {
             Some((len, Held::Thought, close)) => {
-                (!self.is_named(at, at + len, end)?).then(|| Found::Think(len, Arc::clone(close)))
+                // `<|channel|>analysis<|message|>` is a model's own wherever it stands.
+                let is_word = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
+                let is_text = is_word && (self.markup.in_fence || self.is_named(at, at + len, end)?);
+                (!is_text).then(|| Found::Think(len, Arc::clone(close)))
             }
             Some((len, Held::Speech, close)) => Some(Found::Speech(len, Some(Arc::clone(close)))),
             None => None,
@@ -55,7 +58,7 @@ impl Scanner<'_> {
         let closers = [&**close, "<|end|>", "<|eom|>", "<|eot|>"];
         let closer = first_of(closers.iter().map(|close| match fit(rest, close)? {
             // `{"value": "<|end|>"}`
-            Some(len) if self.is_in(b'"', at, at + len, end)? => Ok(None),
+            Some(len) if self.is_named(at, at + len, end)? => Ok(None),
             len => Ok(len),
         }));
         match at_end(closer, end) {
@@ -65,30 +68,14 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether the text only names the tag from `at` to `behind`: in code, in backticks, or between two quotes.
-    fn is_named(&self, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
+    /// Returns whether the same quote or tick stands right before `at` and right behind `behind`: the text only names
+    /// the mark between them.
+    pub(super) fn is_named(&self, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
         let bytes = self.text.as_bytes();
-        // `<|channel|>analysis<|message|>` is a model's own wherever it stands.
-        if !bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic) {
-            return Ok(false);
-        }
         match at.checked_sub(1).and_then(|before| bytes.get(before)) {
-            _ if self.markup.in_fence => Ok(true),
-            Some(b'`') => Ok(true),
-            Some(&quote @ (b'"' | b'\'')) => self.is_in(quote, at, behind, end),
-            _ => Ok(false),
-        }
-    }
-
-    /// Returns whether one `quote` stands right before `at` and one right behind `behind`.
-    pub(super) fn is_in(&self, quote: u8, at: usize, behind: usize, end: bool) -> Result<bool, Incomplete> {
-        let bytes = self.text.as_bytes();
-        if at.checked_sub(1).and_then(|before| bytes.get(before)) != Some(&quote) {
-            return Ok(false);
-        }
-        match bytes.get(behind) {
-            None if !end => Err(Incomplete),
-            next => Ok(next == Some(&quote)),
+            Some(b'"' | b'\'' | b'`') if bytes.len() <= behind && !end => Err(Incomplete),
+            Some(quote @ (b'"' | b'\'' | b'`')) => Ok(bytes.get(behind) == Some(quote)),
+            Some(_) | None => Ok(false),
         }
     }
 
@@ -134,11 +121,7 @@ impl Scanner<'_> {
         if self.is_first(at)
             && let Some(len) = at_end(fit_any(rest, ANSWER_HEADS.iter().copied()), end)?
         {
-            let breaks = rest[len..].iter().take_while(|byte| **byte == b'\n').count();
-            return match len + breaks < rest.len() || end {
-                true => Ok(Some(Found::Speech(len + breaks, None))),
-                false => Err(Incomplete),
-            };
+            return Ok(Some(Found::Speech(len, None)));
         }
         if self.markup.in_fence {
             return Ok(None);
@@ -271,13 +254,14 @@ impl Scanner<'_> {
                 || closer == Some(*byte)
                 || own.markers().is_some_and(|own| own.begins_with(*byte))
         };
+        let mut to = self.text.len();
         while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(begins) {
             let at = thinking.searched + found;
             let may_count =
                 thinking.marked.is_none() && self.rules.calls_in_reasoning != CallsInReasoning::Ignore;
             match self.sign_in_thought(at, &thinking.close, may_count, end) {
                 Err(Incomplete) => {
-                    thinking.searched = at;
+                    (thinking.searched, to) = (at, at);
                     break;
                 }
                 Ok(ThoughtSign::Closer(len)) => {
@@ -295,22 +279,17 @@ impl Scanner<'_> {
             }
             thinking.searched = at + 1;
         }
-        let held = thinking.searched;
-        let waits = held < self.text.len() && begins(&self.text.as_bytes()[held]) && !end;
         if thinking.marked.is_none() {
-            self.think_up_to(if waits { held } else { self.text.len() }, out);
+            self.think_up_to(to, out);
         }
-        if !end {
-            if !waits {
-                thinking.searched = self.text.len();
+        match thinking.marked {
+            _ if !end => {
+                thinking.searched = to;
+                self.mode = Mode::Reasoning(thinking);
             }
-            self.mode = Mode::Reasoning(thinking);
-            return Flow::Wait;
-        }
-        if thinking.marked.is_some() && self.rules.stop.is_cut() {
-            self.think_up_to(self.text.len(), out);
-        } else if thinking.marked.is_some() {
-            self.last_thought(thinking.close, thinking.from, out);
+            Some(_) if self.rules.stop.is_cut() => self.think_up_to(self.text.len(), out),
+            Some(_) => self.last_thought(thinking.close, thinking.from, out),
+            None => {}
         }
         Flow::Wait
     }
@@ -324,8 +303,11 @@ impl Scanner<'_> {
         end: bool,
     ) -> Result<ThoughtSign, Incomplete> {
         if let Some(len) = at_end(thought_ends(&self.text.as_bytes()[at..], close), end)? {
-            let is_quoted = self.is_in(b'`', at, at + len, end)?;
-            return Ok(if is_quoted { ThoughtSign::Word } else { ThoughtSign::Closer(len) });
+            return Ok(if self.is_named(at, at + len, end)? {
+                ThoughtSign::Word
+            } else {
+                ThoughtSign::Closer(len)
+            });
         }
         if !may_count {
             return Ok(ThoughtSign::Word);

@@ -420,7 +420,7 @@ impl<'a> Scanner<'a> {
         let rest = &self.text.as_bytes()[at..];
         if let Some(close) = &self.thought {
             let Some(len) = at_end(thought_ends(rest, close), end)? else { return Ok(None) };
-            return Ok((!self.is_in(b'`', at, at + len, end)?).then_some(Found::Thought(len)));
+            return Ok((!self.is_named(at, at + len, end)?).then_some(Found::Thought(len)));
         }
         let is_own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
         if (matches!(byte, b'<' | b'[' | b'>' | b't' | FOREIGN) || is_own)
