@@ -13,32 +13,24 @@ const LAMBDA: &str = "lambda";
 /// Most bytes of a line that are read.
 const MAX_HEAD: usize = 256;
 
+/// Signs at the end of a line that join the code behind them to it.
+const OPERATORS: [&str; 18] =
+    ["&&", "||", "=>", "+", "^", "&", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^="];
+
 /// Returns whether `head`, the line before an expression, makes it a part of other code. A quoted expression is a text
 /// in more places: `x = "f()"`.
 pub(super) fn is_operand(head: &str, is_quoted: bool) -> bool {
     let line = head.trim_end();
     let is_glued = line.len() == head.len();
     let line = line.trim_start();
-    let is_behind_operator =
-        ["&&", "||", "=>", "+", "^", "&"].iter().any(|operator| line.ends_with(operator));
-    let is_compared = line.strip_suffix('=').is_some_and(|line| {
-        is_quoted
-            || line.ends_with(|c: char| {
-                matches!(c, '=' | '!' | '<' | '>' | '+' | '-' | '*' | '/' | '%' | '|' | '&' | '^')
-            })
-    });
-    let is_in_string = is_glued && line.ends_with(['"', '\'']) && !is_quoted;
-    let is_marked = is_glued && line.ends_with(['!', '@']);
-    let is_argument = is_quoted && line.ends_with('(');
+    let ends_in = |signs: &[&str]| signs.iter().any(|sign| line.ends_with(sign));
+    let is_text = match is_quoted {
+        true => ends_in(&["=", "("]),
+        false => is_glued && ends_in(&["\"", "'"]),
+    };
     // `{'a': f()}`
     let is_member = line.starts_with('{') && line.ends_with(':');
-    is_behind_operator
-        || is_compared
-        || is_in_string
-        || is_marked
-        || is_argument
-        || is_member
-        || is_headed(line)
+    is_text || is_member || is_glued && ends_in(&["!", "@"]) || ends_in(&OPERATORS) || is_headed(line)
 }
 
 /// Returns whether `line` begins with a condition or a loop for the code behind it, `if x:`, `while (x)`, or ends in a

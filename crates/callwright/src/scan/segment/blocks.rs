@@ -19,7 +19,7 @@ use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
 use crate::syntax::marks::first_of;
 use crate::syntax::marks::{Held, fit, fit_any};
 use crate::syntax::tag::{Role, tag_at};
-use crate::syntax::{Incomplete, Seen, at_end};
+use crate::syntax::{Incomplete, Seen, at_end, beginning};
 use crate::tools::names::is_name_byte;
 use crate::verdict::{ShownBy, ShownCall};
 
@@ -84,25 +84,21 @@ impl Scanner<'_> {
     pub(super) fn bare_thought(&self, at: usize) -> Seen<Found> {
         const HEAD: &str = "analysis";
         const MAX_WORD: usize = 16;
-        if !self.is_first(at) {
+        let rest = self.text.get(at..).unwrap_or("");
+        if !self.is_first(at) || !rest.starts_with(HEAD) && !HEAD.starts_with(rest) {
             return Ok(None);
         }
-        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        let Some(sentence) = rest.strip_prefix(HEAD.as_bytes()) else {
-            return if HEAD.as_bytes().starts_with(rest) { Err(Incomplete) } else { Ok(None) };
+        let sentence = beginning(rest, HEAD.len() + MAX_WORD + 2).get(HEAD.len()..).ok_or(Incomplete)?;
+        let (word, next) = match sentence.split_once(' ') {
+            Some(split) => split,
+            None if sentence.len() <= MAX_WORD => return Err(Incomplete),
+            None => return Ok(None),
         };
-        if !sentence.first().ok_or(Incomplete)?.is_ascii_uppercase() {
-            return Ok(None);
-        }
-        let is_inner = |byte: &&u8| byte.is_ascii_lowercase() || **byte == b'\'';
-        let word = 1 + sentence[1..].iter().take(MAX_WORD).take_while(is_inner).count();
-        match &sentence[word..] {
-            [] | [b' '] => Err(Incomplete),
-            [b' ', next, ..] if next.is_ascii_lowercase() => {
-                Ok(Some(Found::Think(HEAD.len(), BARE_FINAL.into())))
-            }
-            _ => Ok(None),
-        }
+        let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte == b'\'';
+        let is_word =
+            word.starts_with(|c: char| c.is_ascii_uppercase()) && word.bytes().skip(1).all(is_inner);
+        let begins = next.bytes().next().ok_or(Incomplete)?.is_ascii_lowercase();
+        Ok((is_word && begins).then(|| Found::Think(HEAD.len(), BARE_FINAL.into())))
     }
 
     /// Returns whether the answer has said nothing before `at`, and called nothing.
@@ -174,7 +170,7 @@ impl Scanner<'_> {
     /// Begins the reasoning whose opener stands at `at`, and which `close` closes.
     pub(in crate::scan) fn think(&mut self, at: usize, close: Arc<str>, out: &mut Vec<Event>) {
         self.standing.surroundings.step_over(&self.text, at, self.at);
-        if self.standing.held.is_empty() {
+        if !self.is_holding() {
             self.remove();
         }
         match self.rules.calls_in_reasoning {
