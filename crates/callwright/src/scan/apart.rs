@@ -8,7 +8,7 @@ use super::drafts::Drafts;
 use super::{Delta, Event, Scanner};
 use crate::dialect::{Anchor, FIELD};
 use crate::policy::CallsInReasoning;
-use crate::verdict::{Acceptance, Refusal, Verdict};
+use crate::verdict::{Acceptance, Verdict};
 
 impl Scanner<'_> {
     /// Takes the next piece of reasoning that the upstream keeps apart.
@@ -66,10 +66,7 @@ impl Scanner<'_> {
                     self.made.add(spot, self.outcome.verdicts.len());
                     self.judged(Verdict::Accepted(call), out);
                 }
-                Event::Call(Verdict::Refused(refusal)) => {
-                    let number = self.outcome.verdicts.len() + 1;
-                    self.judged(Verdict::Refused(Refusal { number, ..refusal }), out);
-                }
+                Event::Call(refused @ Verdict::Refused(_)) => self.judged(refused, out),
                 Event::CallStarted { .. } | Event::CallArguments { .. } => {}
             }
         }

@@ -184,7 +184,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        !self.outcome.verdicts.is_empty() || self.has_waiting_call()
+        !self.outcome.verdicts.is_empty() || self.is_holding()
     }
 }
 

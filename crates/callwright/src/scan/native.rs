@@ -27,11 +27,10 @@ enum End {
 impl Scanner<'_> {
     /// Judges the native calls, in their order, behind those of the text.
     pub(super) fn judge_native(&mut self, out: &mut Vec<Event>) {
-        let (stop, before) = (self.rules.stop_of_payload(), self.outcome.verdicts.len());
-        let last = self.native.iter().len().saturating_sub(1);
+        let (stop, last) = (self.rules.stop_of_payload(), self.native.iter().len().saturating_sub(1));
         let judge = |(n, draft): (usize, &Draft)| {
             let end = if n == last { End::OfAnswer(stop) } else { End::OfCall };
-            draft.judge(&self.names, self.rules.admission, end, before + n + 1)
+            draft.judge(&self.names, self.rules.admission, end)
         };
         let verdicts: Vec<Verdict> = self.native.iter().enumerate().map(judge).collect();
         for verdict in verdicts {
@@ -41,14 +40,14 @@ impl Scanner<'_> {
 }
 
 impl Draft {
-    fn judge(&self, names: &Names<'_>, admission: Admission, end: End, number: usize) -> Verdict {
+    fn judge(&self, names: &Names<'_>, admission: Admission, end: End) -> Verdict {
         match self.accept(names, admission, end) {
             Ok(call) => Verdict::Accepted(call),
             Err(reason) => Verdict::Refused(Refusal {
                 id: self.id.clone(),
                 name: Some(self.name.clone()).filter(|name| !name.is_empty()),
                 dialect: NATIVE.into(),
-                number,
+                number: 0,
                 span: Span::new(0, self.arguments.len()),
                 block: self.arguments.clone(),
                 reason,

@@ -48,8 +48,10 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Returns whether `call`, at `spot`, was made before at another spot. `verdicts` are all verdicts so far.
-    pub(super) fn has(&mut self, call: &Acceptance, spot: &Spot, verdicts: &[Verdict]) -> bool {
+    /// Returns whether `verdict`, at `spot`, accepts a call that was made before at another spot. `verdicts` are all
+    /// verdicts so far.
+    pub(super) fn has(&mut self, verdict: &Verdict, spot: &Spot, verdicts: &[Verdict]) -> bool {
+        let Verdict::Accepted(call) = verdict else { return false };
         let is_first = self.fresh.is_empty() && self.first.is_empty();
         if is_first || self.only.as_ref().is_some_and(|only| only.is_alike(spot)) {
             return false;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use callwright_json::Fuel;
 
 use super::drafts::Drafts;
-use super::mention::{Before, Beside, Held, Run, Surroundings};
+use super::mention::{Before, Beside, Run, Surroundings, Told};
 use super::opener::Delimiter;
 use super::repeat::Made;
 use super::{Mode, Scanner};
@@ -138,8 +138,8 @@ pub(super) struct Standing {
     pub(super) before: Before,
     /// The run of the calls that are being read.
     pub(super) run: Option<Run>,
-    /// The text that waits for the decision whether its calls are made or shown.
-    pub(super) held: Held,
+    /// The decisions about the runs that went out.
+    pub(super) told: Told,
     /// The places of the calls among the words.
     pub(super) beside: Beside,
     /// The number of times that prose stood between calls.

@@ -47,6 +47,8 @@ pub(super) struct Run {
     own: Vec<Pair>,
     /// The decision, if no later text can change it.
     told: Option<Stand>,
+    /// The text behind the run that waits with it.
+    text: Vec<Piece>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,11 +82,9 @@ impl Stand {
     }
 }
 
-/// The text that waits for the decision about its runs, and a summary of the runs that went out.
+/// A summary of the runs that went out.
 #[derive(Debug, Default)]
-pub(super) struct Held {
-    /// The pieces of the text; the first one is a run.
-    pieces: Vec<Piece>,
+pub(super) struct Told {
     /// The decision about the last run that went out, and whether that run had marks.
     last: Option<(Stand, bool)>,
     /// The runs that went out as calls.
@@ -108,21 +108,15 @@ impl Either {
     }
 }
 
-/// A piece of the held text.
+/// A piece of the text behind a run.
 #[derive(Debug)]
-enum Piece {
-    Prose(Range<usize>),
-    /// Marks that close those of earlier calls.
-    Marks(Range<usize>),
-    /// The next one of the waiting runs.
-    Run,
+struct Piece {
+    at: Range<usize>,
+    /// The piece is marks that close those of earlier calls.
+    is_marks: bool,
 }
 
-impl Held {
-    pub(super) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
+impl Told {
     /// Returns whether the last run that went out is shown.
     fn is_last_shown(&self) -> bool {
         matches!(self.last, Some((Stand::Shown(_), _)))

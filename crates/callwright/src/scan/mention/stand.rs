@@ -60,8 +60,8 @@ impl Scanner<'_> {
         let is_marked = opener.is_distinct() && fence.is_none() && !is_inside;
         let head = self.text.get(opener.start..).unwrap_or("");
         // Right behind a run of its form that went out, it shares that run's decision.
-        let goes_on = before.gap.joins && !self.has_waiting_call();
-        let last = self.standing.held.last.filter(|last| goes_on && last.1 == is_marked);
+        let goes_on = before.gap.joins && !self.is_holding();
+        let last = self.standing.told.last.filter(|last| goes_on && last.1 == is_marked);
         Run {
             at: opener.start..opener.start,
             verdicts: Vec::new(),
@@ -75,6 +75,7 @@ impl Scanner<'_> {
             fence,
             is_listed: false,
             own: own_pairs(opener).collect(),
+            text: Vec::new(),
             told: last.map(|(stand, _)| stand).or(before.shows.filter(|_| !is_inside)),
         }
     }

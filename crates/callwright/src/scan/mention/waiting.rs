@@ -5,7 +5,7 @@ use super::{Piece, Run, Stand, ticks};
 use crate::scan::opener::Delimiter;
 use crate::scan::repeat::Spot;
 use crate::scan::{Event, Scanner};
-use crate::verdict::{Acceptance, BesideProse, Reason, Refusal, ShapeError, ShownBy, ShownCall, Verdict};
+use crate::verdict::{Acceptance, BesideProse, Reason, ShapeError, ShownBy, ShownCall, Verdict};
 
 /// Most runs that wait, and most bytes of text that are held for them. Beyond that, an undecided run counts as one
 /// between words.
@@ -41,19 +41,17 @@ impl Scanner<'_> {
         }
         let own_fence = run.fence;
         if is_joined {
-            // The marks and blanks between the two become a part of the run.
-            let pieces = &mut self.standing.held.pieces;
-            while pieces.pop_if(|piece| !matches!(piece, Piece::Run)).is_some() {}
         } else {
             match is_paired && !own.is_empty() {
                 true => run.behind.pair = Enclosed::Closed,
                 false => surroundings.pairs.extend(own),
             }
             surroundings.runs.push(run);
-            self.standing.held.pieces.push(Piece::Run);
         }
         surroundings.call(to);
         if let Some(run) = surroundings.runs.last_mut() {
+            // The marks and blanks between two joined runs become a part of them.
+            run.text.clear();
             run.at.end = to;
             run.verdicts.extend(verdicts);
             run.is_listed = is_listed;
@@ -78,18 +76,21 @@ impl Scanner<'_> {
                 fence.is_open = false;
             }
         }
-        match self.standing.held.is_empty() {
-            true => self.remove(),
-            false => self.standing.held.pieces.push(Piece::Marks(from..to)),
+        match surroundings.runs.last_mut() {
+            None => self.remove(),
+            Some(run) => run.text.push(Piece { at: from..to, is_marks: true }),
         }
         self.tell(false, out);
     }
 
     /// Holds the prose up to `to`, which decides about a waiting run.
     pub(in crate::scan) fn hold(&mut self, to: usize, out: &mut Vec<Event>) {
-        match self.standing.held.pieces.last_mut() {
-            Some(Piece::Prose(at)) => at.end = to,
-            _ => self.standing.held.pieces.push(Piece::Prose(self.at..to)),
+        let at = self.at..to;
+        if let Some(run) = self.standing.surroundings.runs.last_mut() {
+            match run.text.last_mut() {
+                Some(Piece { at: last, is_marks: false }) => last.end = to,
+                _ => run.text.push(Piece { at, is_marks: false }),
+            }
         }
         self.at = to;
         self.standing.surroundings.feed(&self.text, to, false);
@@ -116,21 +117,19 @@ impl Scanner<'_> {
         let Some(mut stands) = stands.collect::<Option<Vec<Stand>>>() else { return };
         let runs = std::mem::take(&mut self.standing.surroundings.runs);
         self.agree(&runs, &mut stands);
-        let (pieces, text) = (std::mem::take(&mut self.standing.held.pieces), std::mem::take(&mut self.text));
-        let mut told = runs.into_iter().zip(stands);
-        for piece in pieces {
-            match piece {
-                Piece::Marks(_) if !self.standing.held.is_last_shown() => self.remove(),
-                Piece::Prose(at) | Piece::Marks(at) => self.release_piece(text.get(at).unwrap_or(""), out),
-                Piece::Run => {
-                    if let Some((run, stand)) = told.next() {
-                        self.let_run_out(run, stand, &text, out);
-                    }
+        let text = std::mem::take(&mut self.text);
+        for (mut run, stand) in runs.into_iter().zip(stands) {
+            let behind = std::mem::take(&mut run.text);
+            self.let_run_out(run, stand, &text, out);
+            for Piece { at, is_marks } in behind {
+                match is_marks && !self.standing.told.is_last_shown() {
+                    true => self.remove(),
+                    false => self.release_piece(text.get(at).unwrap_or(""), out),
                 }
             }
         }
         self.text = text;
-        if self.standing.held.is_last_shown() {
+        if self.standing.told.is_last_shown() {
             // The call stays in the text, so its unclosed fences stay open too.
             self.markup.in_fence |= ticks(self.markup.delimiters.iter()).is_some();
             self.markup.delimiters.clear();
@@ -145,17 +144,20 @@ impl Scanner<'_> {
         };
         // An explanation that repeats the calls stays text; marks of two dialects around one call do not.
         let is_again = !run.verdicts.is_empty()
-            && run.verdicts.iter().all(|(verdict, spot)| self.is_repeat(verdict, spot));
-        let held = &mut self.standing.held;
+            && run
+                .verdicts
+                .iter()
+                .all(|(verdict, spot)| self.made.has(verdict, spot, &self.outcome.verdicts));
+        let told = &mut self.standing.told;
         // [`Scanner::agree`] judges the other runs by these, whether they come before this one goes out or after.
-        held.doubts.add(&run, stand == Stand::Unsure);
-        held.calls.add(&run, stand.is_call());
+        told.doubts.add(&run, stand == Stand::Unsure);
+        told.calls.add(&run, stand.is_call());
         let stand = match stand {
             Stand::Unsure if self.rules.unsure_is_text => Stand::Shown(ShownBy::Unsure),
             Stand::Made | Stand::Unsure if is_again && !run.before.gap.joins => Stand::Shown(ShownBy::Repeat),
             stand => stand,
         };
-        held.last = Some((stand, run.is_marked));
+        told.last = Some((stand, run.is_marked));
         if let Stand::Shown(by) = stand {
             self.outcome.shown.extend(run.verdicts.iter().map(|(verdict, _)| ShownCall::of(verdict, by)));
             return self.release_piece(text.get(run.at).unwrap_or(""), out);
@@ -163,47 +165,41 @@ impl Scanner<'_> {
         self.remove();
         let is_behind = run.before.words || beside != BesideProse::Above;
         for (verdict, spot) in run.verdicts {
-            if self.is_repeat(&verdict, &spot) {
+            if self.made.has(&verdict, &spot, &self.outcome.verdicts) {
                 continue;
             }
             let number = self.outcome.verdicts.len();
             let verdict = match verdict {
                 Verdict::Accepted(call) if stand == Stand::InCode => {
                     // Nobody runs the code.
-                    let (span, reason) = (call.span, Reason::Shape(ShapeError::InCode));
-                    Verdict::Refused(Refusal { number: number + 1, ..call.refused(span, text, reason) })
+                    let span = call.span;
+                    Verdict::Refused(call.refused(span, text, Reason::Shape(ShapeError::InCode)))
                 }
                 Verdict::Accepted(call) => {
                     self.made.add(spot, number);
                     Verdict::Accepted(Acceptance { unsure: stand == Stand::Unsure, ..call })
                 }
-                Verdict::Refused(refusal) => Verdict::Refused(Refusal { number: number + 1, ..refusal }),
+                refused @ Verdict::Refused(_) => refused,
             };
             self.standing.beside.note(number, self.outcome.text.len(), is_behind.then_some(beside));
             self.judged(verdict, out);
         }
     }
 
-    /// Hands out a verdict.
-    pub(in crate::scan) fn judged(&mut self, verdict: Verdict, out: &mut Vec<Event>) {
+    /// Hands out a verdict, with its number.
+    pub(in crate::scan) fn judged(&mut self, mut verdict: Verdict, out: &mut Vec<Event>) {
+        if let Verdict::Refused(refusal) = &mut verdict {
+            refusal.number = self.outcome.verdicts.len() + 1;
+        }
         if !self.rules.is_quiet {
             out.push(Event::Call(verdict.clone()));
         }
         self.outcome.verdicts.push(verdict);
     }
 
-    /// Returns whether an accepted call only explains an earlier one: in another dialect, or behind prose and without
-    /// marks. A list may hold a call twice, also one whose elements have less markup than its beginning.
-    fn is_repeat(&mut self, verdict: &Verdict, spot: &Spot) -> bool {
-        match verdict {
-            Verdict::Accepted(call) => self.made.has(call, spot, &self.outcome.verdicts),
-            Verdict::Refused(_) => false,
-        }
-    }
-
-    /// Returns whether a waiting run has a call.
-    pub(in crate::scan) fn has_waiting_call(&self) -> bool {
-        self.standing.surroundings.runs.iter().any(|run| !run.verdicts.is_empty())
+    /// Returns whether a run waits, and text with it.
+    pub(in crate::scan) fn is_holding(&self) -> bool {
+        !self.standing.surroundings.runs.is_empty()
     }
 
     /// Returns the last verdict, whether it waits or went out.
@@ -215,8 +211,8 @@ impl Scanner<'_> {
     /// Decides about the `runs` of one answer together. Runs at the edge decide about those between words, and marked
     /// runs about unmarked ones; an unsure run makes others unsure.
     fn agree(&self, runs: &[Run], stands: &mut [Stand]) {
-        let held = &self.standing.held;
-        let mut last = held.last.map(|(stand, _)| stand);
+        let told = &self.standing.told;
+        let mut last = told.last.map(|(stand, _)| stand);
         for (run, stand) in runs.iter().zip(stands.iter_mut()) {
             // A word joins the run to the one before it on its line, whose decision it shares.
             let line = &run.before.line;
@@ -226,18 +222,15 @@ impl Scanner<'_> {
             }
             last = Some(*stand);
         }
-        let (mut calls, mut doubts) = (held.calls, held.doubts);
+        let (mut calls, mut doubts) = (told.calls, told.doubts);
         for (run, stand) in runs.iter().zip(&*stands) {
             doubts.add(run, *stand == Stand::Unsure);
             calls.add(run, stand.is_call());
         }
-        let between = if calls.unmarked { Stand::Made } else { Stand::Shown(ShownBy::Between) };
-        for (run, stand) in runs.iter().zip(stands.iter_mut()).filter(|(_, stand)| **stand == Stand::Between)
-        {
-            *stand = between;
-            calls.add(run, between.is_call());
-        }
         for (run, stand) in runs.iter().zip(stands) {
+            if *stand == Stand::Between {
+                *stand = if calls.unmarked { Stand::Made } else { Stand::Shown(ShownBy::Between) };
+            }
             let is_set_off = run.before.gap.words || run.fence.is_some();
             // A run without marks casts no doubt on marks.
             let is_doubted = doubts.marked || doubts.unmarked && !run.is_marked;

@@ -16,7 +16,7 @@ impl Scanner<'_> {
             self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
             self.standing.prose_since_call = self.has_calls();
         }
-        if self.standing.held.is_empty() {
+        if !self.is_holding() {
             self.release_piece(piece, out);
             self.at = end;
             self.text = text;

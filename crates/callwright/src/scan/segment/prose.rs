@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
             let to = if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
                 at + rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[])).max(1)
             } else if first == Some(at) || self.may_be_mark(at, byte, in_word) {
-                if !self.standing.held.is_empty() {
+                if self.is_holding() {
                     self.release(at, out);
                 }
                 match self.at_mark(at, self.begins_line(at), end) {
@@ -174,7 +174,7 @@ impl<'a> Scanner<'a> {
             Found::Speech(len, close) => {
                 self.standing.surroundings.step_over_head(&self.text, at, at + len);
                 self.at = at + len;
-                if self.standing.held.is_empty() {
+                if !self.is_holding() {
                     self.remove();
                 }
                 self.speech = close;
