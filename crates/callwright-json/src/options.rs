@@ -9,6 +9,10 @@ pub struct Options<'f> {
     pub cut: bool,
     /// The text ended by itself: a number there is whole, `{"a": 30`, which may begin `300` elsewhere.
     pub ended: bool,
+    /// The value is an element of a list that is open around it: `, {` behind it begins the next one, `]` ends the list.
+    pub listed: bool,
+    /// A quote in front of the value is closed behind it, so that a quote there belongs to no string of the value.
+    pub quoted: bool,
     /// Reading spends of this fuel, and a broken text has no reading where none is left.
     pub fuel: Option<&'f Fuel>,
 }

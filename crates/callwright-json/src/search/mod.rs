@@ -269,7 +269,7 @@ impl<'t, 'g> Search<'t, 'g> {
     /// A search in `text`, at `from` and behind it.
     pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, options: &Options<'g>) -> Self {
         let bytes = text.as_bytes();
-        let (last_at, last) = last_of_value(bytes);
+        let (last_at, last) = last_of_value(bytes, options.listed);
         let fuel = FUEL + FUEL_PER_BYTE * bytes.len().saturating_sub(from) as i64;
         Search {
             text,
@@ -579,8 +579,8 @@ fn pay(state: State, kind: RepairKind) -> State {
     State { cost: state.cost.plus(Cost::units(units)), habits: state.habits | bit, ..state }
 }
 
-/// The last byte of `bytes` that is not blank, fence or tag, and its place.
-fn last_of_value(bytes: &[u8]) -> (usize, u8) {
+/// The last byte of `bytes` that is not blank, fence, tag, or the bracket of the list around the value, and its place.
+fn last_of_value(bytes: &[u8], listed: bool) -> (usize, u8) {
     let mut end = bytes.len();
     loop {
         let rest = bytes[..end].trim_ascii_end();
@@ -591,7 +591,11 @@ fn last_of_value(bytes: &[u8]) -> (usize, u8) {
         });
         match trimmed {
             Some(shorter) => end = shorter.len(),
-            None => return (rest.len().saturating_sub(1), rest.last().copied().unwrap_or(b' ')),
+            None => {
+                let list = rest.strip_suffix(b"]").filter(|_| listed);
+                let value = list.unwrap_or(rest).trim_ascii_end();
+                return (value.len().saturating_sub(1), value.last().copied().unwrap_or(b' '));
+            }
         }
     }
 }

@@ -25,6 +25,12 @@ impl Search<'_, '_> {
         if self.begin.start == Start::ArgumentsAlone && !rest.is_empty() {
             return self.fail(Problem::Unreadable, Span::at(next));
         }
+        if arguments && self.is_in_string(at) {
+            return self.fail(Problem::Unreadable, Span::at(at));
+        }
+        if !arguments && self.options.listed && self.ends_element(next) {
+            return Some(State { step: Step::Done, ..s });
+        }
         if !arguments && let Some((b'}' | b']' | b')', len)) = self.sign_at(next) {
             let s = State { at: next as u32, ..s };
             return Some(self.replace(s, RepairKind::DropCloser, next + len, ""));
@@ -57,6 +63,33 @@ impl Search<'_, '_> {
             _ => TAIL,
         };
         Some(State { step: Step::Done, cost: s.cost.plus(cost), ..s })
+    }
+
+    /// Returns whether the `)` in front of `at` belongs to a string that goes on: a quote stands behind it, or a dot and
+    /// a name, `f(a="g("x")")`, `f(a="g("x").h()")`. In a list, more parentheses may belong to it: `[f(a="g((1, "x"))")]`.
+    fn is_in_string(&self, at: usize) -> bool {
+        const MOST: usize = 8;
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        let parens = if self.options.listed {
+            rest.iter().take(MOST).take_while(|byte| **byte == b')').count()
+        } else {
+            0
+        };
+        match &rest[parens..] {
+            [b'"' | b'\'', ..] => !self.options.quoted,
+            [b'.', next, ..] if !self.strict_quotes => {
+                next.is_ascii_alphabetic() || matches!(next, b'_' | 0x80..)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the list around the value goes on or ends at `at`: `, {`, `]`.
+    fn ends_element(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            Some(b',') => self.bytes.get(skip_blank(self.bytes, at + 1)) == Some(&b'{'),
+            byte => byte == Some(&b']'),
+        }
     }
 
     /// Takes note of a complete reading, if none is cheaper: the last steps of a way may make it dearer than one

@@ -38,6 +38,7 @@ use self::drafts::Drafts;
 pub use self::event::{CallDelta, Delta, Event};
 use self::judge::body::Body;
 use self::opener::{Opener, Place};
+use self::payload_end::Open;
 use self::repeat::Made;
 use self::state::{Markup, Rules, Space, Standing, Work};
 use crate::context::Stop;
@@ -109,8 +110,8 @@ enum Mode {
     Body(Opener, Body),
     /// In a call whose marks are broken.
     Broken(Box<Broken>),
-    /// In a payload that only the rest of the text can settle. It seemed to end at this place.
-    Undecided(Opener, Option<usize>),
+    /// In a payload whose end only the text behind it tells.
+    Undecided(Opener, Open),
     /// Behind a payload, with only whitespace up to this place.
     Tail(usize),
     /// In a reasoning block.
@@ -266,7 +267,7 @@ impl<'a> Scanner<'a> {
             Mode::Payload(opener, brackets) => self.payload(opener, brackets, end, out),
             Mode::Body(opener, body) => self.body(opener, body, end, out),
             Mode::Broken(broken) => self.broken(broken, end, out),
-            Mode::Undecided(opener, seen) => self.undecided(opener, seen, end, out),
+            Mode::Undecided(opener, open) => self.undecided(opener, open, end, out),
             Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
             Mode::Quoted(quotation) => self.quoted(quotation, end, out),

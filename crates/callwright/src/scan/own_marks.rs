@@ -17,6 +17,18 @@ impl Opener {
         self.dialect_closers().map(|mark| &**mark).chain(self.is_fenced().then_some("\n```"))
     }
 
+    /// Returns the first mark in `text` at or behind `looked` that ends the call. Without one, the next search begins
+    /// where a mark may have begun.
+    pub(super) fn find_closer(&self, text: &str, looked: &mut usize) -> Option<usize> {
+        if let Some(len) = marks::find(text.get(*looked..)?, self.closers()) {
+            return Some(*looked + len);
+        }
+        let longest = self.closers().map(str::len).max().unwrap_or(0);
+        let sure = text.len().saturating_sub(2 * longest).max(*looked);
+        *looked = (*looked..=sure).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(*looked);
+        None
+    }
+
     /// Returns the mark in `text` that begins the call, `[TOOL_CALLS]`, `<invoke`, `>>>`; empty if that may stand in
     /// any text.
     pub(super) fn opener<'t>(&self, text: &'t str) -> &'t str {

@@ -1,11 +1,12 @@
 //! Finds the end of a payload, and decides about the payload there.
 
-use callwright_json::strict_end;
+use std::ops::Range;
+
+use callwright_json::{Span, is_arguments, strict_end};
 
 use super::brackets::BracketMatcher;
 use super::judge::body::Body;
-use super::judge::expression;
-use super::judge::{self, Case, Judged, judge};
+use super::judge::{self, Case, Ends, Judged, judge};
 use super::opener::{Delimiter, MAX_OPENER, Opener, Sort};
 use super::tail;
 use super::{Event, Flow, Mode, Scanner};
@@ -13,7 +14,23 @@ use crate::dialect::Anchor;
 use crate::grammar::Form;
 use crate::payload::is_json_up_to;
 use crate::payload::tagged::{End, Ending};
-use crate::syntax::{Incomplete, Seen, marks};
+use crate::syntax::{Incomplete, marks};
+
+/// The outcome where the brackets of a payload are balanced.
+enum Ended {
+    Judged(Judged),
+    /// Only the text behind it tells whether the payload ends there. It may end at this place, if no more of it fits.
+    Open(Option<usize>),
+}
+
+/// A payload whose end only the text behind it tells.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// The payload may end at this place, if no more of the text fits.
+    seen: Option<usize>,
+    /// The text up to this place holds no closing mark of the call; `None` once the first one did not settle it.
+    looked: Option<usize>,
+}
 
 /// Most marks that wait for their closers.
 const MAX_DELIMITERS: usize = 64;
@@ -49,77 +66,76 @@ impl<'a> Scanner<'a> {
                     self.mode = Mode::Payload(opener, brackets);
                     return Flow::Wait;
                 }
-                Ok(None) => self.mode = Mode::Undecided(opener, None),
-                Ok(Some((Judged::Unclear, limit))) => self.mode = Mode::Undecided(opener, Some(limit)),
-                Ok(Some((judged, _))) => self.commit_payload(opener, judged, out),
+                Ok(Ended::Open(seen)) => {
+                    let open = Open { seen, looked: Some(opener.item.at) };
+                    self.mode = Mode::Undecided(opener, open);
+                }
+                Ok(Ended::Judged(judged)) => self.commit_payload(opener, judged, out),
             },
         }
         Flow::On
     }
 
-    /// Judges a payload whose brackets are balanced at `at`, up to the place behind its surplus closers. Returns `None`
-    /// if a string goes on that seemed to end: `{"a": "say "}" now"}`.
-    fn judge_ended(&mut self, opener: &Opener, at: usize, end: bool) -> Seen<(Judged, usize)> {
+    /// Judges a payload whose brackets are balanced at `at`. Returns `None` where only the text behind it tells whether
+    /// it ends there: `{"a": "say "}" now"}`.
+    fn judge_ended(&mut self, opener: &Opener, at: usize, end: bool) -> Result<Ended, Incomplete> {
         const MAX_SURPLUS: usize = 64;
         const MAX_BLANK: usize = 64;
+        let is_list = opener.item.sort == Sort::Call;
         let behind = &self.text.as_bytes()[at..];
         // Surplus closers belong to the payload: `{"a": 1}}}`.
-        let may_be_surplus = matches!(opener.item.sort, Sort::Value | Sort::Named);
-        let most = if may_be_surplus { MAX_SURPLUS } else { 0 };
+        let most = if is_list { 0 } else { MAX_SURPLUS };
         let surplus = behind.iter().take(most).take_while(|&&b| b == b'}').count();
         let blank = behind[surplus..].iter().take(MAX_BLANK).take_while(|b| b.is_ascii_whitespace()).count();
-        let next = behind.get(surplus + blank).filter(|_| blank < MAX_BLANK).copied();
         if surplus + blank == behind.len() && blank < MAX_BLANK && !end {
             return Err(Incomplete);
         }
-        // The text behind the value may belong to a string that seemed to end in it.
-        let same_line =
-            !behind[surplus..].iter().take_while(|b| b.is_ascii_whitespace()).any(|&b| b == b'\n');
-        let goes_on = match next {
-            Some(b'"' | b'\'') => {
-                let mut delimiters = opener.delimiters.iter().chain(&self.markup.delimiters);
-                !delimiters.any(|g| matches!(g, Delimiter::Quote(_)))
-            }
-            Some(b) if opener.record.anchor == Anchor::Distinct && same_line => {
-                // Behind arguments that stand alone, the mark follows that ends the call.
-                let is_alone = opener.item.sort == Sort::Named && opener.closers().next().is_some();
-                b.is_ascii_alphanumeric() || is_alone && b"{(,:;/#*-+".contains(&b)
-            }
-            _ => false,
-        };
-        // A balanced argument list ends there, whatever is wrong inside. Only before a quote does a string go on that
-        // seemed to end: `f(a="g("x")")`.
-        let last = opener.item.sort == Sort::Call;
-        let is_listed = last && opener.delimiters.contains(&Delimiter::Bracket);
-        let rest = self.text.get(at..).unwrap_or("");
-        let brackets = if is_listed { expression::own_brackets(rest) } else { 0 };
-        if last && matches!(&rest[brackets..], "" | ".") && !end {
-            return Err(Incomplete);
-        }
-        let name = opener.item.name;
-        let is_in_string = name.is_some_and(|name| expression::goes_on(&self.text, name, at, is_listed));
-        let goes_on = if last { is_in_string } else { goes_on };
         let limit = at + surplus;
+        let is_right = match is_list {
+            true => is_arguments(&self.text, opener.item.at),
+            false => strict_end(&self.text, opener.item.at) == Ok(at),
+        };
+        let next = behind.get(surplus + blank).filter(|_| blank < MAX_BLANK).copied();
+        let may_go_on = match is_right {
+            true => next.is_some_and(|next| self.is_glued(opener, next, limit..limit + blank)),
+            false => self.case(opener, limit).may_be_call(Span::new(opener.item.at, limit)),
+        };
+        // Words may stand behind a right payload, or a quote that JSON does not have: `[ARGS]{"a": 1} is a call.`
+        let is_end = !is_right || next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'');
         let may_be_sibling = self.is_told_by_siblings(opener);
-        // Words behind it would make it a part of a sentence.
-        if may_be_sibling && last && self.goes_on(opener) && rest.trim_start_matches(' ').is_empty() && !end {
-            return Err(Incomplete);
+        if may_go_on && !may_be_sibling {
+            return Ok(Ended::Open(is_end.then_some(limit)));
         }
-        if goes_on && !(last && may_be_sibling) {
-            // Words may stand behind a right payload, or a quote that JSON does not have: `[ARGS]{"a": 1} is a call.`
-            let is_right = next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'')
-                && strict_end(&self.text, opener.item.at) == Ok(at);
-            return Ok(is_right.then_some((Judged::Unclear, limit)));
-        }
-        let mut judged = self.judge(opener, limit, Some(limit), last);
+        let mut judged = self.judge(opener, limit, Ends::at(limit), is_list);
         if may_be_sibling
             && matches!(judged, Judged::Text(_))
             && !self.is_before_words(limit)
             && self.sibling(opener, limit, end)?
         {
-            judged = judge(&Case { end: Some(limit), has_sibling: true, ..self.case(opener, limit) });
+            judged = judge(&Case { ends: Ends::at(limit), has_sibling: true, ..self.case(opener, limit) });
         }
-        Ok(Some((judged, limit)))
+        Ok(match judged {
+            Judged::Unclear => Ended::Open(Some(limit)),
+            judged => Ended::Judged(judged),
+        })
+    }
+
+    /// Returns whether the byte `next`, the first one behind the right payload and the `blank`, may belong to a string
+    /// that seemed to end in the payload.
+    fn is_glued(&self, opener: &Opener, next: u8, blank: Range<usize>) -> bool {
+        let is_own_line = self.text[blank].contains('\n');
+        match next {
+            b'"' | b'\'' => {
+                let mut delimiters = opener.delimiters.iter().chain(&self.markup.delimiters);
+                !delimiters.any(|delimiter| matches!(delimiter, Delimiter::Quote(_)))
+            }
+            _ if opener.record.anchor != Anchor::Distinct || is_own_line => false,
+            // Behind arguments that stand alone, the mark follows that ends the call.
+            b'{' | b'(' | b',' | b':' | b';' | b'/' | b'#' | b'*' | b'-' | b'+' => {
+                opener.item.sort == Sort::Named && opener.closers().next().is_some()
+            }
+            byte => byte.is_ascii_alphanumeric() && opener.item.sort != Sort::Call,
+        }
     }
 
     /// Returns whether `opener` may begin a call of an undeclared tool, which only the calls beside it make one.
@@ -160,19 +176,29 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Decides about a payload at the closing mark of its call, or at the end of the text.
     pub(super) fn undecided(
         &mut self,
         opener: Opener,
-        seen: Option<usize>,
+        mut open: Open,
         end: bool,
         out: &mut Vec<Event>,
     ) -> Flow {
-        if !end {
-            self.mode = Mode::Undecided(opener, seen);
-            return Flow::Wait;
+        if end || self.reached() < self.text.len() {
+            self.decide_last(opener, open.seen, out);
+            return Flow::On;
         }
-        self.decide_last(opener, seen, out);
-        Flow::On
+        let close = open.looked.as_mut().and_then(|looked| opener.find_closer(&self.text, looked));
+        if let Some(close) = close {
+            open.looked = None;
+            let judged = self.judge(&opener, close, Ends::open(&opener, open.seen, Some(close)), false);
+            if !matches!(judged, Judged::Unclear) {
+                self.commit_payload(opener, judged, out);
+                return Flow::On;
+            }
+        }
+        self.mode = Mode::Undecided(opener, open);
+        Flow::Wait
     }
 
     /// Decides about a payload once all of its text is there: up to the dialect's closing mark, else up to the end.
@@ -182,48 +208,31 @@ impl<'a> Scanner<'a> {
         let close = marks::find(&self.text[from..reach], opener.closers()).map(|n| from + n);
         self.work.bytes_skipped += close.unwrap_or(reach) - from;
         let is_far = close.is_none() || !self.has_read_much(from);
-        let limits = close.into_iter().chain(is_far.then_some(reach));
-        // `[{"a": "x}]`: with the bracket of the list in it, the payload would not show the end of the string.
-        let is_listed = opener
-            .delimiters
-            .iter()
-            .chain(&self.markup.delimiters)
-            .any(|delimiter| *delimiter == Delimiter::Bracket);
-        let inside = |limit: usize| {
-            let text = self.text.get(from..limit)?.trim_end().strip_suffix(']')?;
-            is_listed.then_some(from + text.len())
-        };
-        let limits: Vec<usize> = limits.flat_map(|limit| [Some(limit), inside(limit)]).flatten().collect();
-        for limit in limits {
-            // If the answer ends with the bracket of the list, it ends before that bracket as well: `[f(to=['a']`.
-            let behind = self.text.get(limit..).unwrap_or("").trim_end();
-            self.markup.ends_in_list = behind == "]" && reach == self.text.len();
-            let judged = self.judge(&opener, limit, None, false);
-            self.markup.ends_in_list = false;
-            match judged {
-                Judged::Unclear => {}
-                Judged::Calls(_, end) if close.is_some_and(|close| self.is_left(&opener, end, close)) => {}
-                judged => return self.commit_payload(opener, judged, out),
-            }
-        }
-        let limit = close.or(seen).unwrap_or(reach);
-        let judged = self.judge(&opener, limit, Some(limit), true);
+        // The text that was cut is not the payload's if its brackets were closed before.
+        let far = seen.filter(|_| self.rules.stop.is_cut()).unwrap_or(reach);
+        let limits = close.into_iter().chain(is_far.then_some(far));
+        let ends = Ends::open(&opener, seen, close);
+        let judged = limits.map(|limit| self.judge(&opener, limit, ends, false));
+        let judged = judged.into_iter().find(|judged| !matches!(judged, Judged::Unclear));
+        let judged = judged.unwrap_or_else(|| {
+            // The next element of a list stands in front of the closing mark.
+            let limit = match self.is_listed(&opener) || opener.item.sort == Sort::Call {
+                true => [seen, close].into_iter().flatten().min(),
+                false => close.or(seen),
+            };
+            let limit = limit.unwrap_or(reach);
+            self.judge(&opener, limit, Ends::at(limit), true)
+        });
         self.commit_payload(opener, judged, out);
     }
 
-    /// Returns whether more text of the call stands behind its arguments, between `end` and its closing mark at
-    /// `close`.
-    fn is_left(&self, opener: &Opener, end: usize, close: usize) -> bool {
-        let rest = self.text.get(end..close).unwrap_or("");
-        // On the next line, only the rest of an object counts: `}⏎], "b": 2}`.
-        let next = rest.trim_start();
-        if rest[..rest.len() - next.len()].contains('\n') && !next.starts_with([',', ':', ']', '}']) {
-            return false;
-        }
-        let rest = next.trim_end();
-        // `{"a": 1}{"a": 1}`: the same text once more adds nothing.
-        let is_again = self.text.get(opener.item.at..end) == Some(rest);
-        opener.item.sort == Sort::Named && !is_again && rest.contains(char::is_alphanumeric)
+    /// Returns whether a list is open around the payload of `opener`.
+    fn is_listed(&self, opener: &Opener) -> bool {
+        opener
+            .delimiters
+            .iter()
+            .chain(&self.markup.delimiters)
+            .any(|delimiter| *delimiter == Delimiter::Bracket)
     }
 
     /// Returns the place up to which the search for the end of a payload reads the text.
@@ -235,11 +244,11 @@ impl<'a> Scanner<'a> {
         reach
     }
 
-    pub(super) fn judge(&mut self, opener: &Opener, limit: usize, end: Option<usize>, last: bool) -> Judged {
+    pub(super) fn judge(&mut self, opener: &Opener, limit: usize, ends: Ends, last: bool) -> Judged {
         let limit = limit.min(self.text.len());
         self.work.refuel(limit);
         self.work.bytes_read += limit.saturating_sub(opener.item.at);
-        let case = Case { end, last, ..self.case(opener, limit) };
+        let case = Case { ends, last, ..self.case(opener, limit) };
         judge(&case)
     }
 
@@ -249,7 +258,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn case<'c>(&'c self, opener: &'c Opener, limit: usize) -> Case<'c, 'a> {
-        let is_at_end = limit == self.text.len() || self.markup.ends_in_list;
+        let is_at_end = limit == self.text.len();
         let open = opener.delimiters.iter().chain(&self.markup.delimiters);
         let alone = self.outcome.text.is_empty() && !self.has_calls();
         let begins_line = self.begins_line(opener.start);
@@ -259,11 +268,12 @@ impl<'a> Scanner<'a> {
             dialects: &self.rules.dialects,
             opener,
             text: &self.text[..limit],
-            end: None,
-            around: around.saturating_sub(usize::from(self.markup.ends_in_list)),
+            ends: Ends::default(),
+            around,
             cut: self.rules.stop.is_cut() && is_at_end,
             stop: self.rules.stop_of_payload(),
             at_end: is_at_end,
+            is_listed: self.is_listed(opener),
             last: false,
             set_off: begins_line || !opener.delimiters.is_empty() || self.has_calls(),
             own_line: begins_line

@@ -123,8 +123,6 @@ pub(super) struct Markup {
     pub(super) marks_from: usize,
     /// Calls of the last list, which wait for the end of its markup.
     pub(super) pending: Vec<Verdict>,
-    /// The payload under judgement ends before the bracket of its list, and the answer ends with that bracket.
-    pub(super) ends_in_list: bool,
 }
 
 /// The relation of the calls to the words around them.

@@ -111,17 +111,14 @@ impl Body {
             Body::Words(words) => words.end(text, opener, end),
             Body::Block(looked) => {
                 let from = opener.item.at;
-                if let Some(len) = syntax::marks::find(text.get(*looked..).unwrap_or(""), opener.closers()) {
-                    return closed(*looked + len);
+                let before = *looked;
+                if let Some(at) = opener.find_closer(text, looked) {
+                    return closed(at);
                 }
                 let is_named = |text: &str| names.tools().iter().any(|tool| text.contains(tool.name()));
-                if *looked - from <= MAX_WORDS && MAX_WORDS < text.len() - from && !is_named(&text[from..]) {
+                if before - from <= MAX_WORDS && MAX_WORDS < text.len() - from && !is_named(&text[from..]) {
                     return Ok(End { at: from, ending: Ending::Broken });
                 }
-                // A mark may begin in the last bytes, so the next search begins before them.
-                let longest = opener.closers().map(str::len).max().unwrap_or(0);
-                let sure = text.len().saturating_sub(2 * longest).max(*looked);
-                *looked = (*looked..=sure).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(*looked);
                 over(text.len(), Ending::Bare)
             }
         }

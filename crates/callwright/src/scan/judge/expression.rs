@@ -1,8 +1,7 @@
 //! Judges calls that are written as expressions: `f(a=1)`, `['f', a=1]`.
 
 use callwright_json::{
-    AnyValue, Class, Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start,
-    is_arguments,
+    AnyValue, Class, Diagnostic, Parse, Problem, Reading, Repair, RepairKind, Span, Start, is_arguments,
 };
 
 use super::{Case, Judged, anew, listed};
@@ -21,7 +20,7 @@ impl<'a> Case<'a, '_> {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else {
             let is_told = || self.has_sibling || self.is_misnamed(at);
-            return match self.end.filter(|_| is_told() && is_arguments(self.text, at)) {
+            return match self.ends.end.filter(|_| is_told() && is_arguments(self.text, at)) {
                 Some(end) => self.refused(
                     Some(written),
                     Reason::unknown_tool(written, self.names.tools()),
@@ -31,9 +30,8 @@ impl<'a> Case<'a, '_> {
             };
         };
         let guide = tool.schema().guide();
-        let quoted = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
         // The backslashes of Markdown: `f(a\_b=1)`
-        if let Some(end) = self.end
+        if let Some(end) = self.ends.end
             && let Some(piece) = self.text.get(at..end).filter(|piece| piece.contains("\\_"))
         {
             let plain = ["_", "*", "[", "]", "#", "<", ">"]
@@ -45,12 +43,7 @@ impl<'a> Case<'a, '_> {
                 return self.one(self.rewritten(tool, written, reading, kind, at), end);
             }
         }
-        let mut payload = payload::read(Start::Arguments, self.text, at, guide, self.options(self.cut));
-        // `f(a="g("x")")`: if a list seems to end before a quote, a string in it goes on.
-        let is_listed = self.opener.delimiters.contains(&Delimiter::Bracket);
-        if !quoted && !payload.parse.readings.is_empty() && goes_on(self.text, name, payload.end, is_listed) {
-            payload = self.longer(at, payload.end, guide);
-        }
+        let payload = payload::read(Start::Arguments, self.text, at, guide, self.options(self.cut));
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
         let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
@@ -65,14 +58,14 @@ impl<'a> Case<'a, '_> {
             if !self.set_off && !self.opener.is_distinct() {
                 return Judged::Text(None);
             }
-            let end = self.end.unwrap_or(payload.end).max(payload.end);
+            let end = self.ends.end.unwrap_or(payload.end).max(payload.end);
             let reason = Reason::Shape(ShapeError::Expression);
             return self.refused(Some(tool.name()), reason, Span::new(at, end));
         }
         if let Some(judged) = self.unusual_arguments(tool, written, &payload, at) {
             return judged;
         }
-        self.arguments(tool, written, payload, at)
+        self.arguments(tool, written, self.undoubted(payload), at)
     }
 
     /// Returns whether the whole answer, or a fence for calls, holds a call that a declared tool takes, but for its
@@ -82,27 +75,6 @@ impl<'a> Case<'a, '_> {
         let read = || payload::read(Start::Arguments, self.text, at, &AnyValue, self.options(false));
         (self.alone || is_fence)
             && payload::settled_object(&read().parse).is_some_and(|reading| self.are_taken(reading.value()))
-    }
-
-    /// Reads the argument list at `at` up to the end of one of the next lines, as it does not end at `from`.
-    fn longer(&self, at: usize, from: usize, guide: &dyn Guide) -> Payload<'a> {
-        const MOST_LINES: usize = 8;
-        let lines = self.text.get(from..).unwrap_or("").split_inclusive('\n').take(MOST_LINES);
-        let ends = lines.scan(from, |start, line| {
-            let at = *start;
-            *start += line.len();
-            let (list, behind) = line.split_at(line.rfind(')').map_or(0, |paren| paren + 1));
-            let is_markup =
-                behind.trim_start_matches(']').starts_with('<') || !behind.contains(char::is_alphanumeric);
-            Some((!list.is_empty() && is_markup).then_some(at + list.len()))
-        });
-        let pieces = ends.flatten().filter_map(|end| self.text.get(..end));
-        let mut lists =
-            pieces.map(|piece| payload::read(Start::ArgumentsAlone, piece, at, guide, self.options(false)));
-        let settled = lists.find(|list| list.parse.settled().is_some());
-        settled.unwrap_or_else(|| {
-            payload::read(Start::ArgumentsAlone, self.text, at, guide, self.options(self.cut))
-        })
     }
 
     /// Judges an argument list that only makes sense in another spelling: `f('a=1')`, `'f(a=1')`.
@@ -118,7 +90,7 @@ impl<'a> Case<'a, '_> {
         if payload.parse.settled().is_some_and(fits) {
             return None;
         }
-        let end = self.end?;
+        let end = self.ends.end?;
         let inside = self.text.get(at + 1..end.checked_sub(1)?)?;
         // `['f(a=1')]`: the quote and the parenthesis changed places.
         let exchanged = || match self.opener.delimiters.last() {
@@ -138,7 +110,9 @@ impl<'a> Case<'a, '_> {
     pub(super) fn listed(&self, name: Span, at: usize) -> Judged {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else { return Judged::Text(None) };
-        let Some(end) = self.end else { return if self.last { Judged::Text(None) } else { Judged::Unclear } };
+        let Some(end) = self.ends.end else {
+            return if self.last { Judged::Text(None) } else { Judged::Unclear };
+        };
         let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
         let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());
         let source = listed::keywords(arguments, tool, self.options(false))
@@ -178,31 +152,6 @@ impl<'a> Case<'a, '_> {
         let mut added = of(RepairKind::AddKey).peekable();
         added.peek().is_some() && (escapes() || added.any(|key| is_key(key.end as usize)))
     }
-}
-
-/// Returns whether a string goes on that seemed to end before the `)` at `end` of the call of `name`. A quote stands
-/// behind it and none before the name, or a dot and a name: `f(a="g("x")")`, `f(a="g("x").h()")`, not `'f(a="x")'`. In
-/// a list, the brackets behind it may belong to the string: `[f(a="g((1, "x"))")]`.
-pub(crate) fn goes_on(text: &str, name: Span, end: usize, is_listed: bool) -> bool {
-    let rest = text.get(end..).unwrap_or("");
-    let brackets = if is_listed { own_brackets(rest) } else { 0 };
-    let rest = rest.get(brackets..).unwrap_or("");
-    let before = text.get(..name.start as usize).unwrap_or("");
-    match rest.chars().next() {
-        Some(quote @ ('"' | '\'')) => !before.ends_with(quote),
-        // The string goes on in `f(a="g("x").h("y")")`; the list is over in `f(a=1).h`.
-        Some('.') => {
-            let is_name = rest[1..].starts_with(|c: char| c.is_alphabetic() || c == '_');
-            is_name && !is_arguments(text, name.end as usize)
-        }
-        _ => false,
-    }
-}
-
-/// Returns the number of brackets at the head of `rest` that may belong to a string; the text behind them decides.
-pub(crate) fn own_brackets(rest: &str) -> usize {
-    const MOST: usize = 8;
-    rest.bytes().take(MOST).take_while(|byte| *byte == b')').count()
 }
 
 /// Returns whether there is no reading, though nothing is missing at the end.

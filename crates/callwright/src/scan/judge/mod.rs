@@ -1,11 +1,11 @@
 //! Judges a payload: reads it, finds the calls in it, checks them, and asks the policy.
 
 pub(super) mod body;
+mod doubt;
 pub(super) mod expression;
 pub(super) mod listed;
 mod named;
 pub(super) mod open_end;
-mod overrun;
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use callwright_json::{
 };
 
 use self::open_end::Ending;
-use super::opener::{Item, Opener, Sort};
+use super::opener::{Delimiter, Item, Opener, Sort};
 use crate::check::{self, Fit};
 use crate::context::Stop;
 use crate::dialect::Dialects;
@@ -54,8 +54,7 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) opener: &'a Opener,
     /// The text as far as the payload may reach.
     pub(crate) text: &'a str,
-    /// The place behind the payload's last bracket, if its brackets are balanced.
-    pub(crate) end: Option<usize>,
+    pub(crate) ends: Ends,
     /// The answer was cut off at the end of `text`.
     pub(crate) cut: bool,
     /// The way in which the answer ends.
@@ -64,6 +63,8 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) at_end: bool,
     /// The number of brackets of lists and calls that are open around the payload.
     pub(crate) around: usize,
+    /// The payload is an element of a list that is open around it.
+    pub(crate) is_listed: bool,
     /// This is the last attempt: an unreadable payload is refused.
     pub(crate) last: bool,
     /// The payload is set off from words: it begins a line, or stands behind markup or a call.
@@ -86,6 +87,29 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) fuel: &'a Fuel,
 }
 
+/// The ends of a payload and of its call, as far as they are known before it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ends {
+    /// The place behind the payload.
+    pub(crate) end: Option<usize>,
+    /// The place up to which the call goes on. Text between its arguments and this place is left out.
+    pub(crate) left: Option<usize>,
+}
+
+impl Ends {
+    /// Returns the ends of a payload that ends at `end`, with its call.
+    pub(crate) fn at(end: usize) -> Ends {
+        Ends { end: Some(end), left: Some(end) }
+    }
+
+    /// Returns the ends of a payload of which only the bracket `seen` is known, that seemed to be the last, and the
+    /// mark at `close` that ends the call.
+    pub(crate) fn open(opener: &Opener, seen: Option<usize>, close: Option<usize>) -> Ends {
+        let left = if opener.item.sort == Sort::Call { seen } else { close.or(seen) };
+        Ends { end: None, left }
+    }
+}
+
 /// Judges one payload.
 pub(crate) fn judge(case: &Case<'_, '_>) -> Judged {
     let Item { sort, name, at } = case.opener.item;
@@ -106,14 +130,17 @@ impl<'a, 't> Case<'a, 't> {
 
     /// Returns the options for reading a payload, which may be `cut` off.
     fn options(&self, cut: bool) -> Options<'a> {
-        Options { cut, ended: self.stop == Stop::Sure && self.at_end, fuel: Some(self.fuel) }
+        let quoted = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
+        let ended = self.stop == Stop::Sure && self.at_end;
+        Options { cut, ended, listed: self.is_listed, quoted, fuel: Some(self.fuel) }
     }
 
     /// Judges a value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
         let guide = Expected::AnyCall(self.names.tools());
         let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
-        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let payload = self.undoubted(payload);
+        let end = self.ends.end.unwrap_or(payload.end).max(payload.end);
         let all = Span::new(at, end);
         let mut first: Option<Vec<Verdict>> = None;
         let mut is_data = false;
@@ -129,16 +156,13 @@ impl<'a, 't> Case<'a, 't> {
             }
         }
         match first {
-            Some(_) if payload.parse.readings.iter().any(|reading| self.overruns(reading)) => {
-                self.broken(all, None, &payload.parse)
-            }
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if self.opener.is_distinct() && self.is_said_again(all) => Judged::Calls(Vec::new(), end),
             None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
             None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(all)) => {
                 // Without marks, the text behind the last bracket is not the payload's: `x = r#"{name: 'John'}"#;`
-                let own = self.end.filter(|_| !self.opener.is_distinct());
+                let own = self.ends.end.filter(|_| !self.opener.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
             }
             None => self.broken(all, None, &payload.parse),
@@ -346,19 +370,28 @@ impl<'a, 't> Case<'a, 't> {
         }
     }
 
+    /// Returns whether the payload at `at` may be a call, however badly it is written.
+    pub(in crate::scan) fn may_be_call(&self, at: Span) -> bool {
+        let block = at.of(self.text);
+        self.opener.is_distinct()
+            || match self.opener.item.sort {
+                Sort::Call => {
+                    self.set_off
+                        && self.opener.name(self.text).is_some_and(|name| self.names.resolve(name).is_some())
+                }
+                Sort::Value | Sort::Block => has_argument_key(block) || self.named_in(block).is_some(),
+                Sort::Named | Sort::Tagged | Sort::Over | Sort::Relaxed | Sort::Plain | Sort::Words => true,
+            }
+    }
+
     /// Judges a payload that has no reading, or several.
     fn broken(&self, at: Span, written: Option<&str>, parse: &Parse<'_>) -> Judged {
         let block = at.of(self.text);
-        let name = written.map(str::to_owned).or_else(|| self.named_in(block));
-        let plausible = match self.opener.item.sort {
-            Sort::Call => self.set_off,
-            Sort::Value | Sort::Block => name.is_some() || has_argument_key(block),
-            Sort::Named | Sort::Tagged | Sort::Over | Sort::Relaxed | Sort::Plain | Sort::Words => true,
-        };
         // Code and prose in brackets are not held, as no later text makes a call of them.
-        if !plausible && !self.opener.is_distinct() {
+        if !self.may_be_call(at) {
             return Judged::Text(None);
         }
+        let name = written.map(str::to_owned).or_else(|| self.named_in(block));
         if !self.last {
             return Judged::Unclear;
         }

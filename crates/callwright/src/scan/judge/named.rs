@@ -23,7 +23,7 @@ impl Case<'_, '_> {
             if !self.opener.is_distinct() && !payload.parse.settled().is_some_and(is_taken) {
                 return Judged::Text(None);
             }
-            let end = self.end.unwrap_or(payload.end);
+            let end = self.ends.end.unwrap_or(payload.end);
             if let Some(calls) = self.own_name(&payload, at) {
                 return Judged::Calls(calls, end);
             }
@@ -33,6 +33,7 @@ impl Case<'_, '_> {
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
         let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
+        let payload = self.undoubted(payload);
         // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: these give no whole call.
         let is_torn = |reading: &Reading<'_>| {
             let value = reading.value();
@@ -45,7 +46,7 @@ impl Case<'_, '_> {
             has_arguments && !is_own
                 || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
         };
-        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let end = self.ends.end.unwrap_or(payload.end).max(payload.end);
         if let Some(reading) = payload.parse.settled() {
             // `<f>{"name": "f", "arguments": {…}}</f>`
             let whole = shape::calls_in(reading.value(), self.names, shape::Told::default());
@@ -58,7 +59,7 @@ impl Case<'_, '_> {
                 [Shaped::Wrong { .. }] => is_whole_call,
                 _ => false,
             };
-            if is_whole_call && is_torn(reading) || is_call && self.overruns(reading) {
+            if is_whole_call && is_torn(reading) {
                 return self.broken(Span::new(at, end), Some(written), &Parse::default());
             }
             if is_call {
@@ -89,10 +90,9 @@ impl Case<'_, '_> {
     }
 
     pub(super) fn arguments(&self, tool: &Tool, written: &str, payload: Payload<'_>, at: usize) -> Judged {
-        let end = self.end.unwrap_or(payload.end).max(payload.end);
+        let end = self.ends.end.unwrap_or(payload.end).max(payload.end);
         let (read, all) = (Span::new(at, payload.end), Span::new(at, end));
-        let is_torn = |reading: &&Reading<'_>| self.leaves_out(payload.end) || self.overruns(reading);
-        let Some(reading) = payload.parse.settled().filter(|reading| !is_torn(reading)) else {
+        let Some(reading) = payload.parse.settled() else {
             return self.broken(all, Some(written), &payload.parse);
         };
         let value = reading.value();
@@ -108,11 +108,5 @@ impl Case<'_, '_> {
             return self.refused(Some(written), reason, all);
         }
         self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), read), end)
-    }
-
-    /// Returns whether the payload's brackets hold more text behind `read`: `f(a=[1]], b=2)`.
-    pub(super) fn leaves_out(&self, read: usize) -> bool {
-        let rest = self.end.and_then(|end| self.text.get(read..end)).unwrap_or("");
-        rest.contains(char::is_alphanumeric)
     }
 }

@@ -1,27 +1,63 @@
-//! Finds repaired texts that continue over the end of their call: `"Paris"</tool_call><tool_call>{"name": …`.
+//! Doubts about a repaired reading: what nobody writes into an argument, or leaves behind one.
 //!
-//! If a quote is missing or one too many, a text may reach up to the next quote that fits, in another call. Text that
-//! nobody writes into an argument shows it: marks that end a call or begin one, half of a fence, a call on a line of
-//! its own.
+//! If a quote is missing or one too many, a text may reach up to the next quote that fits, in another call:
+//! `"Paris"</tool_call><tool_call>{"name": …`. If a bracket is, the value may end before the call does: `f(a=[1]], b=2)`.
 
-use callwright_json::{Reading, Repair, RepairKind};
+use callwright_json::{Reading, Repair, RepairKind, Span};
 
 use super::Case;
+use crate::payload::Payload;
+use crate::scan::opener::Sort;
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
-    /// Returns whether a repaired text of `reading` continues over the end of the call.
-    pub(super) fn overruns(&self, reading: &Reading<'_>) -> bool {
-        if reading.repairs.is_empty() {
+    /// Returns the payload without its readings if one of them is in doubt.
+    pub(super) fn undoubted<'t>(&self, mut payload: Payload<'t>) -> Payload<'t> {
+        let doubts: [&dyn Fn(&Reading<'_>) -> bool; 4] = [
+            &|reading| self.leaves_out(reading),
+            &|reading| self.holds_mark(reading),
+            &|reading| self.holds_call(reading),
+            &|reading| self.closes_in_text(reading),
+        ];
+        let is_doubtful = |reading: &Reading<'_>| doubts.iter().any(|doubt| doubt(reading));
+        if payload.parse.readings.iter().any(is_doubtful) {
+            payload.parse.readings.clear();
+        }
+        payload
+    }
+
+    /// Returns whether more text of the call stands behind `reading`. On the next line, only the rest of an object
+    /// counts, `}⏎], "b": 2}`. The same text once more adds nothing, `{"a": 1}{"a": 1}`.
+    fn leaves_out(&self, reading: &Reading<'_>) -> bool {
+        if !matches!(self.opener.item.sort, Sort::Call | Sort::Named) {
             return false;
         }
-        reading.repaired_strings(self.text).into_iter().any(|string| {
-            let mut places = string.range().filter(|at| {
-                self.text.as_bytes().get(*at).is_some_and(|byte| matches!(byte, b'<' | b'[' | b'>'))
-            });
-            places.any(|at| self.begins_call(at) || self.opener.is_begun_again(self.text, at))
-                || self.holds_call(string.of(self.text))
-        }) || reading.repairs.iter().any(|repair| self.is_in_text(repair))
+        let end = reading.span.end as usize;
+        let rest = self.ends.left.and_then(|to| self.text.get(end..to.min(self.text.len()))).unwrap_or("");
+        let next = rest.trim_start();
+        let is_next_line = rest[..rest.len() - next.len()].contains('\n');
+        let is_parted = is_next_line && !next.starts_with([',', ':', ']', '}']);
+        let is_again = reading.span.of(self.text) == next.trim_end();
+        let words = next.split('<').next().unwrap_or("");
+        !is_parted && !is_again && words.contains(char::is_alphanumeric)
+    }
+
+    /// Returns whether a repaired text of `reading` holds marks that begin a call.
+    fn holds_mark(&self, reading: &Reading<'_>) -> bool {
+        let is_sign = |at: &usize| matches!(self.text.as_bytes().get(*at), Some(b'<' | b'[' | b'>'));
+        let mut places = self.repaired_texts(reading).flat_map(Span::range).filter(is_sign);
+        places.any(|at| self.begins_call(at) || self.opener.is_begun_again(self.text, at))
+    }
+
+    /// Returns the strings of `reading` whose text is not as it was written, if anything was repaired.
+    fn repaired_texts(&self, reading: &Reading<'_>) -> impl Iterator<Item = Span> {
+        let strings = (!reading.repairs.is_empty()).then(|| reading.repaired_strings(self.text));
+        strings.into_iter().flatten()
+    }
+
+    /// Returns whether the text before a closer that was put ends with a closer that nothing in it opens.
+    fn closes_in_text(&self, reading: &Reading<'_>) -> bool {
+        reading.repairs.iter().any(|repair| self.is_in_text(repair))
     }
 
     /// Returns whether the text before the closer that `repair` puts ends with a closer that nothing in it opens:
@@ -69,9 +105,14 @@ impl Case<'_, '_> {
         is_token && !is_text(behind) || inside.starts_with(['{', '[', '<']) || self.is_declared(inside)
     }
 
+    /// Returns whether a repaired text of `reading` holds a call of a declared tool, or an open fence.
+    fn holds_call(&self, reading: &Reading<'_>) -> bool {
+        self.repaired_texts(reading).any(|string| self.calls(string.of(self.text)))
+    }
+
     /// Returns whether `text` calls a declared tool at a place for a call, `), g(`, `}, {"name": "g"`, `⏎Action: g`, or
     /// holds a fence that nothing closes. Any fence counts if it may close the call's own.
-    fn holds_call(&self, text: &str) -> bool {
+    fn calls(&self, text: &str) -> bool {
         let lines = text.split('\n').skip(1);
         let n_fences = lines.filter(|line| line.trim_start().starts_with("```")).count();
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
@@ -79,7 +120,9 @@ impl Case<'_, '_> {
             let before = text[..end].trim_end_matches(is_name);
             let name = &text[before.len()..end];
             self.is_declared(name.strip_suffix(".call").unwrap_or(name))
-                && before.trim_end_matches([' ', '"', '\'']).ends_with(['\n', ':', ',', ';', ')', '}', ']'])
+                && before
+                    .trim_end_matches([' ', '"', '\''])
+                    .ends_with(['\n', ':', ',', ';', ')', '}', ']', '{'])
         };
         let is_triple = ["\"\"\"", "'''"].iter().any(|quotes| text.starts_with(quotes));
         n_fences % 2 == 1
