@@ -25,8 +25,8 @@ pub(super) fn check(dialect: &mut Dialect, others: &[Arc<Record>]) -> Result<(),
     if let Some(speech) = &dialect.speech {
         speech.check()?;
     }
-    if dialect.sign.is_some() {
-        return Err(("sign", NotWith("only what is built in has one")));
+    if dialect.sign.is_some() || !dialect.labels.is_empty() || !dialect.words.is_empty() {
+        return Err(("sign", NotWith("only what is built in has one, or labels and words")));
     }
     let is_short = |mark: &Text| mark.len() < 2 || MAX_TEXT < mark.len();
     if dialect.reasoning.iter().any(|block| is_short(&block.open) || is_short(&block.close)) {

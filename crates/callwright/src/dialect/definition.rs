@@ -82,6 +82,13 @@ pub struct Dialect {
     /// The look of its calls, for a built-in dialect without a marker of its own.
     #[serde(skip_serializing)]
     pub(crate) sign: Option<Sign>,
+    /// The labels in front of a name and in front of its arguments, without their colons, for a built-in dialect. Those
+    /// of its `speech` come first.
+    #[serde(skip_serializing)]
+    pub(crate) labels: Vec<[Text; 2]>,
+    /// The words of its headers that are not names, for a built-in dialect.
+    #[serde(skip_serializing)]
+    pub(crate) words: Vec<Text>,
 }
 
 impl Dialect {

@@ -7,6 +7,7 @@
 mod check;
 mod definition;
 mod family;
+mod first;
 pub(crate) mod own;
 pub(crate) mod problem;
 mod record;
@@ -17,10 +18,12 @@ pub(crate) mod speech;
 pub(crate) use self::definition::Sign;
 pub use self::definition::{Anchor, Argument, Block, Dialect, Grammar, Marks, NameAt};
 pub use self::family::fits;
+pub(crate) use self::first::{First, agrees};
 pub use self::problem::{DialectError, DialectProblem};
 pub(crate) use self::record::Record;
 pub(crate) use self::records::{
-    ANSWER_HEADS, ANY_CLOSER, FIELD, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS, TURN_MARKS, TURNS,
+    ANSWER_HEADS, ANY_CLOSER, FIELD, FOREIGN, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS,
+    TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;
 pub(crate) use self::set::is_sign;

@@ -59,6 +59,9 @@ pub(crate) const REASONING: &[(&str, &str)] = &[
     ("<|start|>assistant to=self<|message|>", "<|eom|>"),
 ];
 
+/// The sign that begins each mark of [`REASONING`] outside ASCII.
+pub(crate) const FOREIGN: &str = "◁";
+
 /// The sign for any closer of [`REASONING`]: the prompt opened the block, so its dialect is unknown.
 pub(crate) const ANY_CLOSER: &str = "";
 
@@ -159,8 +162,9 @@ pub(crate) const ANSWER_HEADS: &[&str] = &[
     "[/inst]",
 ];
 
-/// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`.
-pub(super) const WORD_OPENERS: &[&str] = &["functools", "to="];
+/// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`,
+/// `functions.f({…})`.
+pub(super) const WORD_OPENERS: &[&str] = &["functools", "to", "functions."];
 
 /// The opener and the closer of each block of a tool's result. Before any call, the model quotes such a block.
 pub(crate) const RESULTS: &[(&str, &str)] = &[

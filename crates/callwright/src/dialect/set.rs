@@ -6,13 +6,14 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use super::check::check;
 use super::definition::{Anchor, Dialect, Grammar, Sign};
 use super::family::{self, fits};
+use super::first::First;
 use super::own::{Markup, Own};
 use super::problem::{DialectError, DialectProblem};
 use super::record::Record;
-use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS, WORD_OPENERS};
+use super::records::{self, ANY_CLOSER, REASONING, SPEECH, TURN_ENDS, TURN_HEADS};
 use crate::grammar::fold::solid;
 use crate::grammar::{Form, Frame};
-use crate::syntax::marks::{Held, Table};
+use crate::syntax::marks::{Held, Table, fit};
 use crate::syntax::{Incomplete, Seen, Text};
 
 /// The dialects that the scanner reads: all built-in ones, and the caller's own. Cheap to clone.
@@ -39,8 +40,9 @@ struct Compiled {
     /// Each block's opener, with the kind of its text and the place of its closer.
     blocks: Table<(Held, u16)>,
     block_closers: Vec<Arc<str>>,
-    /// The openers that are words, and so may stand in prose.
-    words: Vec<Text>,
+    first: First,
+    /// The words of the tokens between a name and its arguments.
+    header_tokens: Vec<String>,
     heads: OnceLock<Heads>,
     /// The markers of the caller's own dialects, if there are any.
     own: Option<Own>,
@@ -130,9 +132,6 @@ impl Dialects {
         let own_blocks = dialects().flat_map(|dialect| &dialect.reasoning);
         let own_blocks = own_blocks.map(|block| (&*block.open, Held::Thought, &*block.close));
         let blocks: Vec<(&str, Held, &str)> = reasoning.chain(speech).chain(own_blocks).collect();
-        let words = dialects().flat_map(Dialect::openers);
-        let words = words.filter(|open| open.starts_with(char::is_alphanumeric));
-        let words = words.filter_map(|open| open.split(['{', ' ']).next()).map(|word| word.to_owned().into());
         let mut own = None;
         for record in &records {
             let Some(markup) = &record.markup else { continue };
@@ -147,7 +146,8 @@ impl Dialects {
             closers: Table::new(closers.chain(ends).map(|close| (close, ()))),
             block_closers: blocks.iter().map(|(_, _, close)| Arc::from(*close)).collect(),
             blocks: Table::new((0..).zip(blocks).map(|(n, (open, held, _))| (open, (held, n)))),
-            words: WORD_OPENERS.iter().map(|word| Text::from(*word)).chain(words).collect(),
+            first: First::of(dialects()),
+            header_tokens: dialects().flat_map(Dialect::header_tokens).collect(),
             heads: OnceLock::new(),
             own,
             only,
@@ -345,9 +345,14 @@ impl Dialects {
         own.map_or(ANY_CLOSER, |block| &block.close).into()
     }
 
-    /// Returns the openers that are words, and so may stand in prose: `functools[{…}]`, `to=f<|channel|>`.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.0.words.iter().map(|word| &**word)
+    /// Returns the words at which anything but prose may begin.
+    pub(crate) fn first(&self) -> &First {
+        &self.0.first
+    }
+
+    /// Returns whether a token with this word stands between a name and its arguments: `<|message|>`, `<｜tool▁sep｜>`.
+    pub(crate) fn is_header_token(&self, word: &str) -> bool {
+        self.0.header_tokens.iter().any(|token| fit(word.as_bytes(), token) == Ok(Some(word.len())))
     }
 
     /// Returns the markers of the caller's own dialects, if there are any.
@@ -369,8 +374,17 @@ fn of(dialect: &Dialect) -> impl Fn((&'static str, DialectProblem)) -> DialectEr
 
 impl Dialect {
     /// Returns the openers of a section of its calls, and those of one call.
-    fn openers(&self) -> impl Iterator<Item = &Text> {
+    pub(super) fn openers(&self) -> impl Iterator<Item = &Text> {
         self.section.open.iter().chain(&self.call.open)
+    }
+
+    /// Returns the words of the tokens between the name and the arguments of its calls.
+    fn header_tokens(&self) -> Vec<String> {
+        let written = self.written();
+        let header = written.call.split_once("{name}").and_then(|(_, rest)| rest.split_once("{arguments}"));
+        let header = header.map_or("", |(header, _)| header).replace('｜', "|").replace('▁', "_");
+        let tokens = header.split("<|").skip(1);
+        tokens.filter_map(|token| token.split_once("|>")).map(|(word, _)| word.to_owned()).collect()
     }
 
     /// Returns whether this is its name, or one of its aliases.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Deserialize;
 
-use super::opener::{MAX_OPENER, OpenerParser};
+use super::opener::{Lead, MAX_OPENER};
 use super::{Delta, Mode, Scanner};
 use crate::context::Context;
 use crate::dialect;
@@ -65,7 +65,7 @@ fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
 /// `<invoke name="`.
 fn is_lead_begun(scanner: &Scanner<'_>) -> bool {
     let (text, at) = (&*scanner.text, scanner.at);
-    let mut leading = OpenerParser::new(text, at, scanner.place(scanner.begins_line(at), false));
+    let mut leading = Lead::new(text, at, scanner.place(scanner.begins_line(at), false));
     let waits = leading.look().is_err();
     let has_opener = scanner.rules.dialects.opener_at(text, at).is_some();
     waits && (leading.is_begun() || has_opener || has_attributes(text, at))

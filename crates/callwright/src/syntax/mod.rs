@@ -68,12 +68,6 @@ pub enum Trim {
     All,
 }
 
-/// Returns whether more text could make `text[at..]` one of `markers`.
-pub(crate) fn may_grow_into<'m>(text: &str, at: usize, mut markers: impl Iterator<Item = &'m str>) -> bool {
-    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
-    markers.any(|marker| rest.len() < marker.len() && starts_with_any_case(marker.as_bytes(), rest))
-}
-
 /// Returns the length of the blanks at `at` in bytes, for at most `most` characters: visible or not, of any script.
 #[inline]
 pub(crate) fn blanks(text: &str, at: usize, most: usize) -> usize {

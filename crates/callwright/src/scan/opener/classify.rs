@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::{Item, OpenerParser, Sort};
+use super::{Item, Lead, Sort};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
 use crate::grammar::fold::solid;
 use crate::syntax::Incomplete;
 use crate::syntax::tag::{Role, Tag};
 
-impl<'a> OpenerParser<'a, '_> {
+impl<'a> Lead<'a, '_> {
     /// Returns the dialect of a call whose payload is `item`.
     pub(super) fn told(&self, item: Item) -> Result<&'a Arc<Record>, Incomplete> {
         let Some(record) = self.record else {
@@ -36,11 +36,6 @@ impl<'a> OpenerParser<'a, '_> {
         let first = kin.next().unwrap_or(record);
         let is_in_fence = item.sort == Sort::Named && self.in_own_fence();
         Ok(kin.find(|record| is_in_fence && record.writes("```")).unwrap_or(first))
-    }
-
-    /// Returns whether the markers so far are those of the dialect with this `sign`.
-    pub(super) fn is(&self, sign: Sign) -> bool {
-        self.record.is_some_and(|record| record.sign == Some(sign))
     }
 
     /// Returns the dialect that this sign identifies.
@@ -73,15 +68,11 @@ impl<'a> OpenerParser<'a, '_> {
     /// Returns the dialect of arguments that `tag` begins.
     pub(super) fn tagged_record(&self, tag: &Tag) -> &'a Arc<Record> {
         let whole = tag.at.of(self.text);
-        let record = self.record.filter(|record| record.arguments.is_tagged() && !self.is(Sign::KeyTag));
-        let writes = |record: &&Arc<Record>| {
-            record.form().is_some_and(|form| !form.is_of_elements() && whole.starts_with(&form.argument.head))
-        };
-        if let Some(record) = record.into_iter().chain([self.of_sign(Sign::ArgumentTag)]).find(writes) {
-            return record;
-        }
+        let is_key_tag = |record: &Record| record.sign == Some(Sign::KeyTag);
+        let record = self.record.filter(|record| record.arguments.is_tagged() && !is_key_tag(record));
         let folded = solid(whole);
-        if let Some(record) = record.filter(|record| record.opens_argument(&folded)) {
+        let mut known = record.into_iter().chain([self.of_sign(Sign::ArgumentTag)]);
+        if let Some(record) = known.find(|record| record.opens_argument(&folded)) {
             return record;
         }
         let of_tag = || self.place.dialects.of_argument_tag(whole, None);

@@ -1,47 +1,50 @@
 //! The words of a header, the tool's name among them: `commentary to=functions.f`, `function⏎f`, `"f"`,
 //! `functions.f:0`.
 
+use std::sync::Arc;
+
 use callwright_json::Span;
 
-use super::tag::Header;
-use super::{OpenerParser, Sort, Step};
-use crate::dialect::{Grammar, NameAt};
-use crate::syntax::{Incomplete, Seen};
+use super::{Header, Lead, Sort, Step};
+use crate::dialect::{Grammar, NameAt, Record};
+use crate::syntax::marks::find;
+use crate::syntax::{Incomplete, Seen, at_end, beginning};
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
-/// Words of a header that are not names.
-const NO_NAMES: &[&str] = &["json", "code", "xml", "commentary", "analysis", "final", "assistant"];
+/// Farthest distance from a brace to the first mark of a string, in bytes.
+const FAR: usize = 512;
+/// Number of bytes in which the mark of a string ends that has a quote in it.
+const MARK: usize = 8;
 
-impl OpenerParser<'_, '_> {
+impl<'a> Lead<'a, '_> {
     /// Returns the step inside a header where it differs from the usual one.
-    pub(super) fn in_header(&mut self, byte: u8) -> Seen<Step> {
-        let at = self.at;
+    pub(super) fn in_header(&self) -> Seen<Step<'a>> {
+        let (at, byte) = (self.at, self.peek(self.at)?);
         match (self.header, byte) {
             (Header::No, _) => Ok(None),
-            (Header::Named(name, _), b'{') if self.is_relaxed() => {
-                Ok(Some(Step::Item(Sort::Relaxed.of(name, at))))
+            (Header::Named(name, _), b'{') => self.braced(name, at),
+            (Header::Named(name, _), b'"') if !self.is_relaxed() => {
+                Ok(self.begins_in_string(name, at)?.then(|| Step::to(Sort::Named.of(name, at))))
             }
-            (Header::Named(name, _), b'{') => self.braced(name, at).map(Some),
-            (Header::Named(name, _), b'"') if !self.is_relaxed() => self.in_string(name, at),
             // `[ARGS]`, `[CALL_ID]c1`
             (Header::Named(..), b'[') => {
-                let rest = self.bytes.get(at + 1..).unwrap_or(&[]);
+                let rest = self.rest(at + 1);
                 let is_mark = |b: &&u8| b.is_ascii_uppercase() || **b == b'_';
                 let len = rest.iter().take(16).take_while(is_mark).count();
                 if self.peek(at + 1 + len)? != b']' || len == 0 {
                     return Ok(None);
                 }
                 let behind = at + len + 2;
-                let is_id = rest.get(..len) == Some(b"CALL_ID");
-                Ok(Some(self.past(if is_id { self.name_end(behind) } else { behind })))
+                let is_id = rest.starts_with(b"CALL_ID]");
+                Ok(Some(Step::past(if is_id { self.name_at(behind).end as usize } else { behind })))
             }
             // `:0`, `:f{`
             (_, b':') => {
-                let digits = self.bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                Ok(Some(self.past(at + 1 + if self.name().is_some() { digits } else { 0 })))
+                let digits = self.rest(at + 1).iter().take_while(|byte| byte.is_ascii_digit()).count();
+                Ok(Some(Step::past(at + 1 + if self.name().is_some() { digits } else { 0 })))
             }
-            (_, b'\\') if self.name().is_some() && self.bytes.get(at + 1) == Some(&b'n') => {
-                Ok(Some(self.past(at + 2)))
+            (Header::Named(..), b'\\') if self.bytes.get(at + 1) == Some(&b'n') => {
+                Ok(Some(Step::past(at + 2)))
             }
             (_, _) if is_name_byte(byte) => self.header_word(),
             _ => Ok(None),
@@ -49,86 +52,68 @@ impl OpenerParser<'_, '_> {
     }
 
     /// Steps over a word of a header, and takes it for the name if only markup stands behind it.
-    fn header_word(&mut self) -> Seen<Step> {
-        let (mut from, mut end) = (self.at, self.name_end(self.at));
-        if MAX_NAME < end - from {
-            return Ok(Some(Step::Nothing));
+    fn header_word(&self) -> Seen<Step<'a>> {
+        // The name is certain, whatever words follow: `to=json <|constrain|>json<|message|>`.
+        let is_named = matches!(self.header, Header::Named(_, true));
+        let written = self.name_at(self.at);
+        let (word, end) = (written.of(self.text), written.end as usize);
+        if MAX_NAME < word.len() {
+            return Ok(None);
         }
-        let word = self.text.get(from..end).unwrap_or("");
         let next = self.peek(end)?;
-        let is_recipient = word == "to" && next == b'=';
-        if is_recipient {
-            from = end + 1;
-            end = self.name_end(from);
-            self.peek(end)?;
-        } else if self.is_constraint()
-            || NO_NAMES.contains(&word) && (self.is_named() || !self.resolves(from, end))
-        {
+        // `to=f <|constrain|>bash<|message|>`: any word names the form of the arguments.
+        let is_constraint = is_named && self.token_before() == Some("constrain");
+        let is_no_name =
+            || self.place.dialects.first().is_of_header(word) && (is_named || !self.resolves(written));
+        if word == "to" && next == b'=' {
+            let name = self.name_at(end + 1);
+            self.peek(name.end as usize)?;
+            return Ok(Some(Step::past(name.end as usize).named(name)));
+        } else if is_constraint || is_no_name() {
             // The arguments are not JSON: in a family, their dialect is the one with tags.
-            if word == "xml" {
-                let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
-                self.record = kin.find(|record| record.arguments.is_tagged()).or(self.record);
-            }
-            return Ok(Some(self.past(end)));
-        } else if word == "function" && next == b'\n' && !self.resolves(from, end) {
-            // `<tool_call>function⏎f⏎{…}`
-            return Ok(Some(self.past(end)));
+            let tagged = self.kin().find(|record| word == "xml" && record.arguments.is_tagged());
+            return Ok(Some(Step { record: tagged, ..Step::past(end) }));
         } else if word == "call" && next == b':' {
-            return Ok(Some(self.past(end + 1)));
+            return Ok(Some(Step::past(end + 1)));
         }
         // `get_weather\n<arg_key>`, with the line break written as two characters
-        if let Some(escape) = self.text.get(from..end).and_then(|word| word.find("\\n"))
-            && end == from + escape + 2
-        {
-            end -= 2;
+        let end = end - if word.ends_with("\\n") { 2 } else { 0 };
+        let written = Span::new(self.at, end);
+        if is_named || !self.is_followed_by_markup(end)? {
+            return Ok(None);
         }
-        let in_id = if is_recipient { None } else { self.name_in_id(from, end) };
-        let name = in_id.unwrap_or(Span::new(from, end));
-        let is_name = is_recipient || !self.is_named() && self.is_followed_by_markup(end)?;
-        Ok(is_name.then(|| {
-            self.header = Header::Named(name, is_recipient);
-            self.past(end)
-        }))
+        let header = Header::Named(self.name_in_id(written).unwrap_or(written), false);
+        Ok(Some(Step { header: Some(header), ..Step::past(end) }))
     }
 
     /// Returns the declared name in an id that lost its signs, between the namespace and the number: `functionsf5`,
     /// `functions_f_2`.
-    fn name_in_id(&self, from: usize, end: usize) -> Option<Span> {
-        if !self.distinct() || self.resolves(from, end) {
+    fn name_in_id(&self, id: Span) -> Option<Span> {
+        if !self.distinct() || self.resolves(id) {
             return None;
         }
+        let (text, end) = (self.text, id.end as usize);
         let is_sign = |c: char| matches!(c, '_' | '.' | '-');
-        let numbered = self.text.get(from..end)?.strip_prefix("functions")?.trim_start_matches(is_sign);
+        let numbered = id.of(text).strip_prefix("functions")?.trim_start_matches(is_sign);
         let from = end - numbered.len();
         let name = numbered.trim_end_matches(|c: char| c.is_ascii_digit());
         // The number may belong to the name.
-        if name.len() == numbered.len() || self.resolves(from, end) {
+        if name.len() == numbered.len() || self.resolves(Span::new(from, end)) {
             return None;
         }
-        let end = from + name.trim_end_matches(is_sign).len();
-        self.resolves(from, end).then(|| Span::new(from, end))
-    }
-
-    /// Returns whether the name is certain, whatever words follow: `to=json <|constrain|>json<|message|>`.
-    fn is_named(&self) -> bool {
-        matches!(self.header, Header::Named(_, true))
+        let name = Span::new(from, from + name.trim_end_matches(is_sign).len());
+        self.resolves(name).then_some(name)
     }
 
     /// Returns whether a token, a tag, a mark or a brace follows the word that ends at `end`.
     fn is_followed_by_markup(&self, end: usize) -> Result<bool, Incomplete> {
-        let mut at = end;
-        if self.bytes.get(at) == Some(&b':') {
-            at += 1;
-            while self.bytes.get(at).is_some_and(u8::is_ascii_digit) {
-                at += 1;
-            }
-        }
-        at = self.skip_space(at);
+        let number = self
+            .rest(end)
+            .strip_prefix(b":")
+            .map(|rest| 1 + rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+        let at = self.skip_space(end + number.unwrap_or(0));
         let is_new_line = self.bytes.get(end..at).is_some_and(|space| space.contains(&b'\n'));
-        let is_header = || {
-            let mut kin = self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record));
-            kin.any(|record| record.name_at == NameAt::Header)
-        };
+        let is_header = || self.kin().any(|record| record.name_at == NameAt::Header);
         if let Some(markup) = self.record.and_then(|record| record.markup.as_ref())
             && markup.stands_at(self.text, at, self.place.end)?
         {
@@ -143,13 +128,40 @@ impl OpenerParser<'_, '_> {
         })
     }
 
-    /// Returns whether the word here, whatever it is, names the form of the arguments:
-    /// `to=f <|constrain|>bash<|message|>`.
-    fn is_constraint(&self) -> bool {
-        self.is_named() && self.token_before() == Some("constrain")
+    /// Returns the dialect of the markers so far, and those that share its markers.
+    fn kin(&self) -> impl Iterator<Item = &'a Arc<Record>> {
+        self.record.into_iter().flat_map(|record| self.place.dialects.kin_of(record))
     }
 
     fn is_relaxed(&self) -> bool {
         self.record.is_some_and(|record| record.arguments == Grammar::Relaxed)
+    }
+
+    /// Returns the payload at the brace of `f{"a": "x"}`, or of `call:f{a:<|"|>x<|"|>}` with any text before it.
+    pub(super) fn braced(&self, name: Span, at: usize) -> Seen<Step<'a>> {
+        let is_called = || self.text.get(..name.start as usize).is_some_and(|text| text.ends_with("call:"));
+        let record = match self.record {
+            own if self.is_relaxed() => own,
+            _ if is_called() => at_end(self.relaxed(at), self.place.end)?,
+            _ => None,
+        };
+        let sort = if record.is_some() { Sort::Relaxed } else { Sort::Named };
+        Ok(Some(Step { record, ..Step::to(sort.of(name, at)) }))
+    }
+
+    /// Returns the dialect that the mark of the first string behind `at` tells, in a call without its opener.
+    fn relaxed(&self, at: usize) -> Seen<&'a Arc<Record>> {
+        let rest = beginning(self.text.get(at..).unwrap_or(""), FAR);
+        let quote = rest.find(['"', '\'']);
+        let is_its = |record: &&Arc<Record>| {
+            let mark = find(rest, std::iter::once(record.string_mark()));
+            mark.is_some_and(|mark| quote.is_none_or(|quote| mark < quote))
+        };
+        match self.place.dialects.relaxed().find(is_its) {
+            None if quote.is_none_or(|quote| rest.len() < quote + MARK) && rest.len() < FAR => {
+                Err(Incomplete)
+            }
+            record => Ok(record),
+        }
     }
 }

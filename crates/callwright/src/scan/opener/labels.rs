@@ -3,207 +3,133 @@
 
 use callwright_json::Span;
 
-use super::tag::Header;
-use super::{Delimiter, OpenerParser, Sort, Step, tick_run};
+use super::{Delimiter, Lead, Sort, Step, tick_run};
 use crate::dialect::Sign;
 use crate::scan::segment::skip::markup_len;
-use crate::syntax::marks::first_of;
-use crate::syntax::marks::fit;
+use crate::syntax::marks::{first_of, fit};
 use crate::syntax::tag::{is_foreign, tag_at};
-use crate::syntax::{Incomplete, Seen};
+use crate::syntax::{Incomplete, Seen, Text};
 use crate::tools::names::is_name_byte;
 
-/// Labels in front of a name on a line of its own; `ARGUMENT_LABELS` stand in front of the arguments on the next line.
-///
-/// The words come from agents' prompts, and the flowers from Qwen-Agent's.
-#[rustfmt::skip]
-const NAME_LABELS: &[&str] = &[
-    "action:", "tool:", "tool name:", "tool call:", "function:", "function name:", "✿function✿:",
-];
-#[rustfmt::skip]
-const ARGUMENT_LABELS: &[&str] = &[
-    "action input:", "tool input:", "tool arguments:", "arguments:", "args:", "parameters:", "params:",
-    "input:", "✿args✿:",
-];
-/// Signs that models put around a name.
-const WRAPS: &[&str] = &["**", "*", "`", "\"", "'"];
-/// Labels of a call whose only argument may be a plain text.
-const ACTION: (&str, &str) = ("action:", "action input:");
+/// Most signs on one side of a label or a name.
+const MAX_WRAP: usize = 4;
 
-impl OpenerParser<'_, '_> {
-    /// Steps over an opener that begins with a word: `Action: f⏎Action Input:`, `to=f<|channel|>`,
-    /// `function call<|role_sep|>`.
-    pub(super) fn worded(&mut self) -> Seen<Step> {
-        let is_fenced = !self.delimiters.is_empty()
-            && self.delimiters.iter().all(|delimiter| matches!(delimiter, Delimiter::Fence(_)));
-        if self.from < self.at && !is_fenced && !self.distinct() {
+impl<'a> Lead<'a, '_> {
+    /// Returns whether words may open a call here: in front of all other markup, in a fence alone, between marks.
+    fn may_be_worded(&self) -> bool {
+        self.from == self.at || self.is_fenced() || self.distinct()
+    }
+
+    /// Returns whether fences, and no other markup, are open.
+    fn is_fenced(&self) -> bool {
+        let mut delimiters = self.delimiters.iter();
+        self.in_own_fence() && delimiters.all(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
+    }
+
+    /// Steps over an opener of words: `function call<|role_sep|>`, `-> tool/function_call`.
+    pub(super) fn worded(&self) -> Seen<Step<'a>> {
+        let is_arrow = self.rest(self.at).starts_with(b"-");
+        if !self.may_be_worded() || is_arrow && !self.place.line_start {
             return Ok(None);
         }
-        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        match rest.first() {
-            Some(b't') if rest.starts_with(b"to=") => return self.recipient(),
-            Some(b't') if b"to=".starts_with(rest) => return Err(Incomplete),
-            Some(b'A' | b'a') => {
-                // Behind a sentence, only both lines together make a call: `I look. Action: f⏎Action Input: x`
-                let is_set_off = self.place.line_start || is_fenced;
-                return self.action(is_set_off);
-            }
-            // `Tool: f⏎Arguments: {…}`, `✿FUNCTION✿: f⏎✿ARGS✿: {…}`
-            Some(b'T' | b'F' | 0xE2) if self.place.line_start || is_fenced => {
-                if let Some(step) = self.labelled()? {
-                    return Ok(Some(step));
-                }
-            }
-            Some(b'f' | b'F') => {}
-            Some(b'-') if self.place.line_start => {}
-            _ => return Ok(None),
-        }
-        if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
-            self.record = Some(record);
-            return Ok(Some(self.over(self.at + len, Delimiter::Tag)));
-        }
-        if self.growing() { Err(Incomplete) } else { Ok(None) }
-    }
-
-    /// Steps over a recipient: ` to=functions.f<|channel|>…<|message|>`.
-    fn recipient(&mut self) -> Seen<Step> {
-        let from = self.at + 3;
-        let end = self.name_end(from);
-        if !self.may_hold_name(from, end) {
-            return Ok(None);
-        }
-        let at = self.skip_space(end);
-        if self.peek(at)? != b'<' {
-            return Ok(None);
-        }
-        let token = match tag_at(self.text, at) {
-            Err(Incomplete) if is_foreign(self.text, at) => None,
-            token => token?.filter(|tag| self.is_header_token(tag)),
-        };
-        Ok(token.map(|_| {
-            self.record = Some(self.of_sign(Sign::Recipient));
-            self.header = Header::Named(Span::new(from, end), true);
-            self.over(at, Delimiter::Tag)
-        }))
-    }
-
-    /// Steps over labels with Markdown around them: `**Action:** f⏎**Action Input:** {…}`.
-    pub(super) fn decorated(&mut self) -> Result<Step, Incomplete> {
-        self.at = self.behind_markup(self.at);
-        Ok(self.action(true)?.unwrap_or(Step::Nothing))
-    }
-
-    /// Steps over the labels of an action: `Action: f⏎Action Input: {…}`, ``Action: ```json``.
-    fn action(&mut self, is_set_off: bool) -> Seen<Step> {
-        let Some(len) = self.label(self.at, ACTION.0)? else { return Ok(None) };
-        let behind = self.skip_space(self.at + len);
-        match self.peek(behind)? {
-            b'`' | b'[' | b'{' if is_set_off && !self.is_quoted_name(behind) => {
-                self.record = Some(self.of_sign(Sign::ListLabel));
-                Ok(Some(self.past(behind)))
-            }
-            _ => self.two_labels(behind),
-        }
-    }
-
-    /// Steps over other labels: `Tool: f⏎Arguments: {…}`.
-    fn labelled(&mut self) -> Seen<Step> {
-        match self.one_of(self.at, NAME_LABELS)? {
-            Some(len) => self.two_labels(self.skip_space(self.at + len)),
+        match self.place.dialects.opener_at(self.text, self.at) {
+            Some((record, len)) => Ok(Some(Step::over(self.at + len, Delimiter::Tag).of(record))),
+            None if self.growing() => Err(Incomplete),
             None => Ok(None),
         }
     }
 
-    /// Reads the name at `behind`, the place behind its label, and the label of the arguments.
-    fn two_labels(&mut self, behind: usize) -> Seen<Step> {
-        let (name, rest) = self.wrapped_name(behind)?;
-        let is_declared = self.resolves(name.start as usize, name.end as usize);
-        // `**Action: f**⏎**Action Input:**`
-        let label = self.behind_markup(self.skip_space(self.behind_markup(rest)));
-        let Some(len) = self.one_of(label, ARGUMENT_LABELS)? else { return Ok(None) };
-        let value = self.skip_space(label + len);
-        let is = |at: usize, known: &str| matches!(self.label(at, known), Ok(Some(_)));
-        let is_action = is(self.at, ACTION.0) && is(label, ACTION.1);
+    /// Steps over a recipient: ` to=functions.f<|channel|>…<|message|>`.
+    pub(super) fn recipient(&self) -> Seen<Step<'a>> {
+        if !self.may_be_worded() || fit(self.rest(self.at), "to=")?.is_none() {
+            return Ok(None);
+        }
+        let name = self.name_at(self.at + "to=".len());
+        if self.behind(name)?.is_none() {
+            return Ok(None);
+        }
+        let at = self.skip_space(name.end as usize);
+        if self.peek(at)? != b'<' || is_foreign(self.text, at) {
+            return Ok(None);
+        }
+        let is_token = |word: &str| self.place.dialects.is_header_token(word);
+        let token = tag_at(self.text, at)?.filter(|tag| is_token(tag.word.of(self.text)));
+        let step = || Step::over(at, Delimiter::Tag).of(self.of_sign(Sign::Recipient)).named(name);
+        Ok(token.map(|_| step()))
+    }
+
+    /// Steps over labels: `Action: f⏎Action Input: {…}`, ``Action: ```json``, `**Tool:** f⏎**Arguments:** {…}`. Behind a
+    /// sentence, only those of the dialect's template make a call: `I look. Action: f⏎Action Input: x`
+    pub(super) fn labelled(&self) -> Seen<Step<'a>> {
+        if !self.may_be_worded() {
+            return Ok(None);
+        }
+        let labels = &self.of_sign(Sign::Labels).labels;
+        let is_set_off = self.place.line_start || self.is_fenced();
+        let taught = if is_set_off { labels.len() } else { 1 };
+        let mut is_first = true;
+        first_of(labels.iter().take(taught).map(|labels| {
+            let is_template = std::mem::take(&mut is_first);
+            self.two_labels(labels, is_template, is_set_off)
+        }))
+    }
+
+    /// Returns the name behind its label, and the arguments behind theirs. Behind the labels of the dialect's template, a
+    /// plain text may be the only argument, or the first label is in front of whole calls.
+    fn two_labels(&self, labels: &[Text; 2], is_template: bool, is_set_off: bool) -> Seen<Step<'a>> {
+        let [label, arguments] = labels;
+        let Some(behind) = self.label(self.at, label)? else { return Ok(None) };
+        let is_quoted_name = || self.bytes.get(behind + 1).is_some_and(|byte| is_name_byte(*byte));
+        match self.peek(behind)? {
+            b'`' if is_quoted_name() => {}
+            b'`' | b'[' | b'{' if is_template && is_set_off => {
+                return Ok(Some(Step::past(behind).of(self.of_sign(Sign::ListLabel))));
+            }
+            _ => {}
+        }
+        let Some((name, rest)) = self.wrapped_name(behind)? else { return Ok(None) };
+        let Some(value) = self.label(self.skip_space(rest), arguments)? else { return Ok(None) };
         let step = match self.peek(value)? {
+            b'{' => Step::to(Sort::Named.of(name, value)),
             // The arguments tell whether an undeclared name is meant as a tool's.
-            next if next != b'{' && !is_declared => return Ok(None),
-            b'{' => Step::Item(Sort::Named.of(name, value)),
-            b'`' => match self.holds_object(value) {
-                Err(Incomplete) if !self.place.end => return Err(Incomplete),
-                Err(Incomplete) | Ok(false) if is_action => Step::Item(Sort::Plain.of(name, value)),
-                _ => {
-                    self.header = Header::Named(name, true);
-                    self.past(value)
-                }
-            },
-            _ if is_action => Step::Item(Sort::Plain.of(name, value)),
+            _ if !self.resolves(name) => return Ok(None),
+            b'`' if self.holds_object(value)? => Step::past(value).named(name),
+            _ if is_template => Step::to(Sort::Plain.of(name, value)),
             _ => return Ok(None),
         };
-        self.record = Some(self.of_sign(Sign::Labels));
-        Ok(Some(step))
+        Ok(Some(step.of(self.of_sign(Sign::Labels))))
     }
 
-    /// Returns the name at `at`, and the place behind it and the signs around it: `**f**`, or `f()` with its arguments
-    /// on the next line.
-    fn wrapped_name(&self, at: usize) -> Result<(Span, usize), Incomplete> {
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        let wrap = WRAPS.iter().find(|wrap| rest.starts_with(wrap.as_bytes())).map_or("", |wrap| wrap);
-        let from = at + wrap.len();
-        let end = self.name_end(from);
-        let behind = |at: usize, close: &str| {
-            let is_there = self.bytes.get(at..).is_some_and(|rest| rest.starts_with(close.as_bytes()));
-            at + if is_there { close.len() } else { 0 }
+    /// Returns the name at `at`, and the place behind it and the signs around it: `**f**`, `f()`.
+    fn wrapped_name(&self, at: usize) -> Seen<(Span, usize)> {
+        let signs = |at: usize, signs: &[u8]| {
+            self.rest(at).iter().take(MAX_WRAP).take_while(|byte| signs.contains(byte)).count()
         };
-        let whole = behind(behind(behind(end, wrap), "()"), wrap);
-        // The signs that close it may be there in part.
-        let is_torn = self.bytes.len() < whole + wrap.len().max("()".len()) && !self.place.end;
-        match (is_torn || self.bytes.len() <= whole) && self.may_hold_name(from, end) {
-            true => Err(Incomplete),
-            false => Ok((Span::new(from, end), whole)),
-        }
-    }
-
-    /// Returns the place behind the Markdown at `at`: `**`, `### `.
-    fn behind_markup(&self, at: usize) -> usize {
-        at + markup_len(self.bytes.get(at..).unwrap_or(&[]))
+        let name = self.name_at(at + signs(at, b"*`\"'"));
+        let end = name.end as usize;
+        let whole = Span::new(name.start as usize, end + signs(end, b"*`\"'()"));
+        Ok(self.behind(whole)?.map(|_| (name, whole.end as usize)))
     }
 
     /// Returns whether an object stands between the backticks at `at`.
     fn holds_object(&self, at: usize) -> Result<bool, Incomplete> {
         let label = at + tick_run(self.bytes, at);
-        let inside = self.skip_space(self.name_end(label));
-        Ok(matches!(self.peek(inside)?, b'{' | b'#'))
+        match self.peek(self.skip_space(self.name_at(label).end as usize)) {
+            Err(Incomplete) if !self.place.end => Err(Incomplete),
+            first => Ok(matches!(first, Ok(b'{' | b'#'))),
+        }
     }
 
-    /// Returns whether a name in backticks begins at `at`: `` `f` ``.
-    fn is_quoted_name(&self, at: usize) -> bool {
-        self.bytes.get(at) == Some(&b'`') && self.bytes.get(at + 1).is_some_and(|b| is_name_byte(*b))
-    }
-
-    /// Returns the length of the first of `labels` that stands at `at`.
-    fn one_of(&self, at: usize, labels: &[&str]) -> Seen<usize> {
-        first_of(labels.iter().map(|label| self.label(at, label)))
-    }
-
-    /// Returns the length of `label` at `at`. Words with a colon may have a number, and markup around the colon:
-    /// `Action 1:`, `Action:**`.
-    pub(super) fn label(&self, at: usize, label: &str) -> Seen<usize> {
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        let Some(words) = label.strip_suffix(':') else { return fit(rest, label) };
-        let Some(words) = fit(rest, words)? else { return Ok(None) };
-        let is_mark = |byte: &u8| matches!(byte, b'*' | b'_');
-        let run = |from: usize, most: usize, is: &dyn Fn(&u8) -> bool| {
-            from + rest.get(from..).unwrap_or(&[]).iter().take(most).take_while(|byte| is(byte)).count()
+    /// Returns the place behind the label at `at`, which has a colon, and behind the Markdown around it: `**Action:** `.
+    fn label(&self, at: usize, label: &str) -> Seen<usize> {
+        let stars = |at: usize| {
+            let is_star = |byte: &&u8| matches!(byte, b'*' | b'_');
+            at + self.rest(at).iter().take(MAX_WRAP).take_while(is_star).count()
         };
-        let number = match rest.get(words..) {
-            Some([b' ', digit, ..]) if digit.is_ascii_digit() => {
-                run(words + 1, 3, &|byte| byte.is_ascii_digit())
-            }
-            Some([b' ']) => return Err(Incomplete),
-            _ => words,
-        };
-        let colon = run(number, 3, &is_mark);
-        let is_colon = *rest.get(colon).ok_or(Incomplete)? == b':';
-        Ok(is_colon.then(|| run(colon + 1, 3, &is_mark)))
+        let from = at + markup_len(self.rest(at));
+        let Some(len) = fit(self.rest(from), label)? else { return Ok(None) };
+        let colon = stars(from + len);
+        let is_colon = self.peek(colon)? == b':';
+        Ok(is_colon.then(|| self.skip_space(stars(colon + 1))))
     }
 }

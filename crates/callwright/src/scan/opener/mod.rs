@@ -5,8 +5,8 @@
 
 mod classify;
 mod custom;
-mod elements;
 mod detokenized;
+mod elements;
 mod header;
 mod labels;
 mod punctuation;
@@ -17,10 +17,9 @@ use std::sync::Arc;
 
 use callwright_json::{Fuel, Span};
 
-use self::tag::Header;
 use crate::dialect::{Anchor, Dialects, Grammar, Record};
 use crate::scan::judge::Judged;
-use crate::syntax::{Incomplete, blanks};
+use crate::syntax::{Incomplete, Seen, beginning, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// Most markup in front of one payload, in bytes.
@@ -208,7 +207,7 @@ pub(crate) struct Place<'a, 't> {
 
 /// Returns the call that may begin at `from`.
 pub(crate) fn parse_opener(text: &str, from: usize, place: Place<'_, '_>) -> Result<Look, Incomplete> {
-    OpenerParser::new(text, from, place).look()
+    Lead::new(text, from, place).look()
 }
 
 /// Returns the call that may begin behind `marks`, which are read as those of `record` and opened `delimiters`.
@@ -219,17 +218,17 @@ pub(crate) fn parse_mended<'a>(
     delimiters: Vec<Delimiter>,
     place: Place<'a, '_>,
 ) -> Result<Look, Incomplete> {
-    let mut parser = OpenerParser::new(text, marks.start as usize, place);
-    (parser.at, parser.delimiters) = (marks.end as usize, delimiters);
-    parser.begin(record, true);
-    parser.look()
+    let mut lead = Lead { delimiters, ..Lead::new(text, marks.start as usize, place) };
+    lead.take(Step { end: marks.end as usize, ..lead.begin(record, true) });
+    lead.look()
 }
 
-pub(super) struct OpenerParser<'a, 't> {
+/// The lead of a call: a place in a text, and the markup in front of it. Openers only read it.
+pub(super) struct Lead<'a, 't> {
     text: &'a str,
     bytes: &'a [u8],
-    at: usize,
     from: usize,
+    at: usize,
     place: Place<'a, 't>,
     delimiters: Vec<Delimiter>,
     record: Option<&'a Arc<Record>>,
@@ -239,29 +238,67 @@ pub(super) struct OpenerParser<'a, 't> {
     server: Option<Span>,
 }
 
-enum Step {
-    /// The parser stepped over a piece of markup.
-    Over,
-    Item(Item),
-    Nothing,
+/// The state of a tool's name in the markup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Header {
+    /// No header has begun.
+    No,
+    /// A header has begun, so that a name may come.
+    Begun,
+    /// The name, and whether it is certain. A later word of the header does not replace a certain name.
+    Named(Span, bool),
 }
 
-impl<'a, 't> OpenerParser<'a, 't> {
-    pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> OpenerParser<'a, 't> {
-        let (bytes, delimiters) = (text.as_bytes(), Vec::new());
-        let header = Header::No;
-        OpenerParser {
-            text,
-            bytes,
-            at: from,
-            from,
-            place,
-            delimiters,
-            record: None,
-            header,
-            over: None,
-            server: None,
-        }
+/// The finding of an opener: a piece of markup, or the item that begins.
+#[derive(Clone, Copy, Default)]
+struct Step<'a> {
+    item: Option<Item>,
+    /// The place behind the markup.
+    end: usize,
+    /// The delimiter that the markup opens.
+    delimiter: Option<Delimiter>,
+    /// The dialect that the markup tells.
+    record: Option<&'a Arc<Record>>,
+    header: Option<Header>,
+    over: Option<usize>,
+    server: Option<Span>,
+}
+
+impl<'a> Step<'a> {
+    /// Returns the step over markup that ends at `end` and opens nothing.
+    fn past(end: usize) -> Step<'a> {
+        Step { end, ..Step::default() }
+    }
+
+    /// Returns the step over the `delimiter` that ends at `end`.
+    fn over(end: usize, delimiter: Delimiter) -> Step<'a> {
+        Step { delimiter: Some(delimiter), ..Step::past(end) }
+    }
+
+    /// Returns the step to an item.
+    fn to(item: Item) -> Step<'a> {
+        Step { item: Some(item), ..Step::default() }
+    }
+
+    /// Returns the step with the dialect that it tells.
+    fn of(self, record: &'a Arc<Record>) -> Step<'a> {
+        Step { record: Some(record), ..self }
+    }
+
+    /// Returns the step behind which the `name` is certain.
+    fn named(self, name: Span) -> Step<'a> {
+        Step { header: Some(Header::Named(name, true)), ..self }
+    }
+}
+
+/// Finds markup, or an item, where the lead ends.
+type Find<'a, 't> = fn(&Lead<'a, 't>) -> Seen<Step<'a>>;
+
+impl<'a, 't> Lead<'a, 't> {
+    pub(super) fn new(text: &'a str, from: usize, place: Place<'a, 't>) -> Lead<'a, 't> {
+        let (bytes, header) = (text.as_bytes(), Header::No);
+        let (delimiters, record, over, server) = (Vec::new(), None, None, None);
+        Lead { text, bytes, from, at: from, place, delimiters, record, header, over, server }
     }
 
     pub(super) fn look(&mut self) -> Result<Look, Incomplete> {
@@ -275,28 +312,74 @@ impl<'a, 't> OpenerParser<'a, 't> {
             if MAX_OPENER < self.at - from {
                 break;
             }
-            match self.step() {
-                Ok(Step::Over) => {
-                    if n < MAX_PIECES / 2 && self.at - from <= MAX_OPENER / 2 {
-                        half = Some(self.at);
-                    }
-                }
-                Ok(Step::Item(item)) => return self.found(item),
+            let step = match self.step() {
                 Err(Incomplete) if !self.place.end => return Err(Incomplete),
-                step => {
-                    let item = match (self.without_arguments(), step) {
-                        (None, Ok(_)) => self.words(),
-                        (None, Err(Incomplete)) => self.begun(),
-                        (item, _) => item,
-                    };
-                    return item.map_or(Ok(Look::Nothing), |item| self.found(item));
-                }
+                Ok(Some(step)) => Some(step),
+                step => self.without_arguments().or_else(|| match step {
+                    Ok(_) => self.words(),
+                    Err(Incomplete) => self.begun(),
+                }),
+            };
+            let Some(step) = step else { return Ok(Look::Nothing) };
+            self.take(step);
+            if let Some(item) = step.item {
+                return self.found(item);
+            }
+            if n < MAX_PIECES / 2 && self.at - from <= MAX_OPENER / 2 {
+                half = Some(self.at);
             }
         }
         // A model may repeat markers without end. Each would be read once for each piece that may stand in front of a
         // call.
         let half = half.filter(|_| self.delimiters.iter().all(|delimiter| *delimiter == Delimiter::Tag));
         Ok(half.map_or(Look::Nothing, Look::TooMany))
+    }
+
+    /// Returns the finding of the first opener that has one. All openers stand here, in their order.
+    fn step(&self) -> Seen<Step<'a>> {
+        let byte = self.peek(self.at)?;
+        if let Some(step) = self.first(&[Lead::declared, Lead::in_header])? {
+            return Ok(Some(step));
+        }
+        let is_first = self.at == self.from;
+        match byte {
+            b'{' => self.brace(),
+            b'[' => self.bracket(),
+            b'(' => self.tuple(),
+            b'`' => self.ticks(),
+            b'<' if self.is_begun() && self.bytes.get(self.at + 1) == Some(&b'!') => self.comment(),
+            b'<' | b']' => self.tag(),
+            b'"' | b'\'' => self.quote(byte),
+            b'#' if self.in_own_fence() => self.comment(),
+            b'*' | b'#' if is_first && self.place.line_start => self.labelled(),
+            b'/' if self.is_begun() => self.comment(),
+            b'>' if is_first || self.in_own_fence() => self.arrows(),
+            _ if is_name_byte(byte) => {
+                self.first(&[Lead::labelled, Lead::recipient, Lead::worded, Lead::stripped, Lead::word])
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the finding of the first of these openers that has one.
+    fn first(&self, openers: &[Find<'a, 't>]) -> Seen<Step<'a>> {
+        for find in openers {
+            if let Some(step) = find(self)? {
+                return Ok(Some(step));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Goes over what an opener found.
+    fn take(&mut self, step: Step<'a>) {
+        self.at = step.end;
+        self.delimiters.extend(step.delimiter);
+        self.record = step.record.or(self.record);
+        self.server = step.server.or(self.server);
+        if let Some(header) = step.header {
+            (self.header, self.over) = (header, step.over);
+        }
     }
 
     fn found(&mut self, item: Item) -> Result<Look, Incomplete> {
@@ -315,72 +398,36 @@ impl<'a, 't> OpenerParser<'a, 't> {
     }
 
     /// Returns the call whose tag closed itself, if nothing of the call follows.
-    fn without_arguments(&self) -> Option<Item> {
+    fn without_arguments(&self) -> Option<Step<'a>> {
         let (at, name) = (self.over?, self.name()?);
-        let is_declared = self.resolves(name.start as usize, name.end as usize);
-        is_declared.then_some(Sort::Over.of(name, at))
+        self.resolves(name).then(|| Step::to(Sort::Over.of(name, at)))
     }
 
     /// Returns the words behind a marker: a declared name, and then text that no reader takes.
-    fn words(&self) -> Option<Item> {
+    fn words(&self) -> Option<Step<'a>> {
         let is_marked = self.distinct() && self.delimiters.first() == Some(&Delimiter::Tag);
-        if !is_marked || !self.place.line_start || self.place.in_fence {
-            return None;
-        }
-        let name = self.name().unwrap_or_else(|| Span::new(self.at, self.name_end(self.at)));
-        let is_declared = self.resolves(name.start as usize, name.end as usize);
-        is_declared.then_some(Sort::Words.of(name, self.at))
+        let name = self.name().unwrap_or_else(|| self.name_at(self.at));
+        let is_call = is_marked && self.stands_alone() && self.resolves(name);
+        is_call.then(|| Step::to(Sort::Words.of(name, self.at)))
     }
 
     /// Returns the call in which the text ends before any argument, `<tool_call>⏎<function=f>`, or before its name is
     /// whole: `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`, `<functio`.
-    fn begun(&mut self) -> Option<Item> {
-        let at = self.text.len();
-        let name = match self.words() {
-            Some(item) => item.name?,
-            None => Span::at(Some(at).filter(|_| self.ends_before_name())?),
-        };
-        Some(Sort::Tagged.of(name, at))
-    }
-
-    /// Returns whether the text ends in a call's own marks, or in so much of the first one that it can be no other.
-    fn ends_before_name(&mut self) -> bool {
+    fn begun(&self) -> Option<Step<'a>> {
         const LEAST: usize = 5;
-        let rest = self.text.get(self.at..).unwrap_or("");
-        if self.from == self.at && LEAST <= rest.len() {
-            self.record = self.place.dialects.begun(rest);
+        let at = self.text.len();
+        if let Some(Step { item: Some(Item { name: Some(name), .. }), .. }) = self.words() {
+            return Some(Step::to(Sort::Tagged.of(name, at)));
         }
-        let is_in_section = self.place.inside.is_some_and(|record| record.anchor == Anchor::Distinct);
-        (self.distinct() || is_in_section && 1 < rest.len() && rest.starts_with('<'))
-            && self.place.line_start
-            && !self.place.in_fence
-            && !rest.is_empty()
-    }
-
-    fn step(&mut self) -> Result<Step, Incomplete> {
-        let byte = self.peek(self.at)?;
-        if let Some(step) = self.declared(byte)? {
-            return Ok(step);
-        }
-        if let Some(step) = self.in_header(byte)? {
-            return Ok(step);
-        }
-        match byte {
-            b'{' => self.brace(),
-            b'[' => self.bracket(),
-            b'(' => self.tuple(),
-            b'`' => self.ticks(),
-            b'<' if self.is_begun() && self.bytes.get(self.at + 1) == Some(&b'!') => self.comment(),
-            b'<' => self.tag(),
-            b'"' | b'\'' => self.quote(byte),
-            b'#' if self.in_own_fence() => self.comment(),
-            b'*' | b'#' if self.at == self.from && self.place.line_start => self.decorated(),
-            b'/' if self.is_begun() => self.comment(),
-            b']' => self.tag(),
-            b'>' if self.at == self.from || self.in_own_fence() => self.arrows(),
-            _ if is_name_byte(byte) => self.word(),
-            _ => Ok(Step::Nothing),
-        }
+        // The text ends in a call's own marks, or in so much of the first one that it can be no other.
+        let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let is_mark = self.from == self.at && LEAST <= rest.len();
+        let record = if is_mark { self.place.dialects.begun(rest) } else { self.record };
+        let is_tag = || 1 < rest.len() && rest.starts_with('<');
+        let around = [record, self.place.inside.filter(|_| is_tag())];
+        let is_call = around.iter().flatten().any(|record| record.anchor == Anchor::Distinct);
+        let step = Step { record, ..Step::to(Sort::Tagged.of(Span::at(at), at)) };
+        (is_call && self.stands_alone()).then_some(step)
     }
 
     /// Returns the byte at `at`.
@@ -388,24 +435,30 @@ impl<'a, 't> OpenerParser<'a, 't> {
         self.bytes.get(at).copied().ok_or(Incomplete)
     }
 
+    /// Returns the text from `at` on, in bytes.
+    fn rest(&self, at: usize) -> &'a [u8] {
+        self.bytes.get(at..).unwrap_or(&[])
+    }
+
+    /// Returns the tool's name, if the markup holds it.
+    fn name(&self) -> Option<Span> {
+        match self.header {
+            Header::Named(name, _) => Some(name),
+            Header::No | Header::Begun => None,
+        }
+    }
+
     fn distinct(&self) -> bool {
         self.record.is_some_and(|record| record.anchor == Anchor::Distinct)
     }
 
+    /// Returns whether a call in marks may stand here that no reader takes.
+    fn stands_alone(&self) -> bool {
+        self.place.line_start && !self.place.in_fence
+    }
+
     fn in_own_fence(&self) -> bool {
         self.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Fence(_)))
-    }
-
-    fn over(&mut self, end: usize, delimiter: Delimiter) -> Step {
-        self.at = end;
-        self.delimiters.push(delimiter);
-        Step::Over
-    }
-
-    /// Steps over markup that ends at `end` and opens nothing.
-    fn past(&mut self, end: usize) -> Step {
-        self.at = end;
-        Step::Over
     }
 
     /// Returns whether a statement may begin here: at the start of a line, or inside markup.
@@ -413,34 +466,37 @@ impl<'a, 't> OpenerParser<'a, 't> {
         self.place.line_start || self.from < self.at
     }
 
-    fn resolves(&self, from: usize, end: usize) -> bool {
-        self.text.get(from..end).is_some_and(|name| self.place.names.resolve(name).is_some())
+    fn resolves(&self, name: Span) -> bool {
+        self.place.names.resolve(name.of(self.text)).is_some()
+    }
+
+    /// Returns whether the tool of this name declares `key`.
+    fn declares(&self, name: Span, key: &str) -> bool {
+        self.place.names.resolve(name.of(self.text)).is_some_and(|tool| tool.declares(key))
     }
 
     /// Returns whether the word so far holds a name, or may grow into one that does.
-    fn may_hold_name(&self, from: usize, end: usize) -> bool {
-        let word = self.text.get(from..end).unwrap_or("");
+    fn may_hold_name(&self, word: Span) -> bool {
+        let word = word.of(self.text);
         match self.distinct() {
             true => word.len() <= MAX_NAME,
             false => self.place.names.may_hold(word),
         }
     }
 
-    /// Returns whether the parser stepped over a marker. Markup behind it may be a call's, up to the longest opener.
-    pub(super) fn is_begun(&self) -> bool {
-        self.record.is_some()
-            || self.header != Header::No
-            || self
-                .delimiters
-                .iter()
-                .any(|delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag))
+    /// Returns the byte behind a word that may be a name. The text may end in such a word, or in another one, behind
+    /// which nothing counts.
+    fn behind(&self, word: Span) -> Seen<u8> {
+        match self.peek(word.end as usize) {
+            Err(Incomplete) if !self.may_hold_name(word) => Ok(None),
+            byte => byte.map(Some),
+        }
     }
 
-    /// Returns whether a tag is a tool's whole name: `<f>` or `<functions.f>`, but not `<search>` for `books.search`.
-    fn resolves_tag(&self, from: usize, end: usize) -> bool {
-        self.text
-            .get(from..end)
-            .is_some_and(|name| self.place.names.resolve(name).is_some_and(|tool| tool.is_named_by_tag(name)))
+    /// Returns whether a marker stands before this place. Markup behind it may be a call's, up to the longest opener.
+    pub(super) fn is_begun(&self) -> bool {
+        let is_marker = |delimiter: &Delimiter| matches!(delimiter, Delimiter::Fence(_) | Delimiter::Tag);
+        self.record.is_some() || self.header != Header::No || self.delimiters.iter().any(is_marker)
     }
 
     /// Returns whether the text so far may grow into a dialect's opener.
@@ -452,24 +508,19 @@ impl<'a, 't> OpenerParser<'a, 't> {
         from + blanks(self.text, from, 64)
     }
 
-    /// Returns the place behind the name at `from`. Behind other markup, the name may have several words.
-    fn name_end(&self, from: usize) -> usize {
-        let end = self.word_end(from);
-        match self.from < from {
-            true => self.place.names.joined_end(self.text, from, end, self.place.end),
-            false => end,
-        }
+    /// Returns the name at `from`. Behind other markup, it may have several words.
+    fn name_at(&self, from: usize) -> Span {
+        let end = self.word_at(from).end as usize;
+        let is_behind = self.from < from;
+        let joined = is_behind.then(|| self.place.names.joined_end(self.text, from, end, self.place.end));
+        Span::new(from, joined.unwrap_or(end))
     }
 
-    /// Returns the place behind the word at `from`.
-    fn word_end(&self, from: usize) -> usize {
-        let rest = self.bytes.get(from..).unwrap_or(&[]);
-        let mut end = from + rest.iter().take(MAX_NAME + 1).take_while(|&&b| is_name_byte(b)).count();
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let word = self.text.get(from..end).unwrap_or("");
-        word.find(char::is_whitespace).map_or(end, |blank| from + blank)
+    /// Returns the word at `from`.
+    fn word_at(&self, from: usize) -> Span {
+        let len = self.rest(from).iter().take(MAX_NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
+        let word = beginning(self.text.get(from..).unwrap_or(""), len);
+        Span::new(from, from + word.find(char::is_whitespace).unwrap_or(word.len()))
     }
 }
 

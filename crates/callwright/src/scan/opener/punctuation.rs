@@ -1,11 +1,10 @@
 //! Signs that open a payload, or stand around one, in any dialect: brackets, backticks, comments.
 
-use super::tag::Header;
-use super::{Delimiter, MAX_TICKS, OpenerParser, Sort, Step, tick_run};
+use super::{Delimiter, Header, Lead, MAX_TICKS, Sort, Step, tick_run};
 use crate::dialect::{self, Anchor, Sign};
 use crate::shape::keys;
-use crate::syntax::Incomplete;
 use crate::syntax::comment::comment;
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::is_name_byte;
 
 /// Farthest distance back to the backticks before a piece of code, in bytes.
@@ -13,32 +12,28 @@ const MAX_CODE: usize = 256;
 /// Longest label of a fence, in bytes.
 const MAX_LABEL: usize = 32;
 
-impl OpenerParser<'_, '_> {
+impl<'a> Lead<'a, '_> {
     /// Returns the value that a `{` begins, if it may be a call. In prose and code, a key of a call must follow;
     /// between the marks around calls, any object may be the next call.
-    pub(super) fn brace(&self) -> Result<Step, Incomplete> {
+    pub(super) fn brace(&self) -> Seen<Step<'a>> {
         let mut around = [self.record, self.place.inside].into_iter().flatten();
         let is_marked = around.any(|record| record.anchor == Anchor::Distinct);
         let may_begin = is_marked || self.may_begin_object()? || self.has_torn_key()?;
-        Ok(if may_begin { Step::Item(Sort::Value.at(self.at)) } else { Step::Nothing })
+        Ok(may_begin.then(|| Step::to(Sort::Value.at(self.at))))
     }
 
+    /// Returns whether a key in quotes begins the object here. In a sentence, that must be a key that a call may begin
+    /// with: a brace that nothing closes would hold the rest.
     fn may_begin_object(&self) -> Result<bool, Incomplete> {
-        let key = self.behind_comment(self.at + 1, b"/")?;
-        match self.peek(key)? {
-            // Not C's `'{'; // …`
-            quote @ (b'"' | b'\'' | b'`') => {
-                let is_name = is_name_byte(self.peek(key + 1)?);
-                // In a sentence, a key that a call may begin with must follow: a brace that nothing closes would hold
-                // the rest.
-                if !is_name || !self.is_in_sentence() {
-                    return Ok(is_name);
-                }
-                let end = self.name_end(key + 1);
-                Ok(self.peek(end)? == quote && self.is_known_key(key + 1, end))
-            }
-            _ => Ok(false),
+        let at = self.behind_comment(self.at + 1, b"/")?;
+        let quote = self.peek(at)?;
+        // Not C's `'{'; // …`
+        if !matches!(quote, b'"' | b'\'' | b'`') || !is_name_byte(self.peek(at + 1)?) {
+            return Ok(false);
         }
+        let key = self.name_at(at + 1);
+        Ok(!self.is_in_sentence()
+            || self.peek(key.end as usize)? == quote && self.is_known_key(key.of(self.text)))
     }
 
     /// Returns whether the object's first key is a call's but for one sign: `{""name": "f"`, `{n"ame": "f"`.
@@ -65,37 +60,42 @@ impl OpenerParser<'_, '_> {
     }
 
     /// Returns whether this is a key of a call, a tool's name, or a parameter's.
-    fn is_known_key(&self, from: usize, end: usize) -> bool {
-        let Some(key) = self.text.get(from..end) else { return false };
+    fn is_known_key(&self, key: &str) -> bool {
         let names = self.place.names;
         keys::is_of_call(key)
             || names.resolve(key).is_some()
             || names.tools().iter().any(|tool| tool.declares(key))
     }
 
-    pub(super) fn bracket(&mut self) -> Result<Step, Incomplete> {
+    /// Takes the step at a bracket: `[TOOL_CALLS]`, `['f', a=1]`, or a list of calls.
+    pub(super) fn bracket(&self) -> Seen<Step<'a>> {
         match self.peek(self.at + 1)? {
-            // `[TOOL_CALLS]`
             b if b.is_ascii_alphabetic() => {
                 if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
-                    self.record = Some(record);
-                    self.header = Header::Begun;
-                    return Ok(self.over(self.at + len, Delimiter::Tag));
+                    let step = Step::over(self.at + len, Delimiter::Tag).of(record);
+                    return Ok(Some(Step { header: Some(Header::Begun), ..step }));
                 }
                 if self.growing() {
                     return Err(Incomplete);
                 }
             }
             b'[' if self.delimiters.iter().filter(|g| **g == Delimiter::Bracket).count() == 2 => {
-                return Ok(Step::Nothing);
+                return Ok(None);
             }
             // `<TOOLCALL>[]</TOOLCALL>`: an empty list of calls.
             b']' if self.distinct() && self.name().is_none() => {
-                return Ok(Step::Item(Sort::Value.at(self.at)));
+                return Ok(Some(Step::to(Sort::Value.at(self.at))));
             }
             _ => {}
         }
-        Ok(self.over(self.at + 1, Delimiter::Bracket))
+        self.pair_or(Step::over(self.at + 1, Delimiter::Bracket))
+    }
+
+    /// Returns the call whose name in quotes follows the bracket here, or else the step over the bracket.
+    fn pair_or(&self, over: Step<'a>) -> Seen<Step<'a>> {
+        let is_quoted = matches!(self.peek(self.skip_space(self.at + 1)), Ok(b'"' | b'\''));
+        let listed = if is_quoted { self.listed(self.at)? } else { None };
+        Ok(listed.or(Some(over)))
     }
 
     /// Returns whether the ticks here end a piece of code that began on their line: `` Use `x`<tool_call> ``.
@@ -106,27 +106,27 @@ impl OpenerParser<'_, '_> {
         is_behind_text && line.filter(|byte| **byte == b'`').count() % 2 == 1
     }
 
-    /// Steps over the bracket of a call that is a pair: `('f', {…})`.
-    pub(super) fn tuple(&mut self) -> Result<Step, Incomplete> {
+    /// Takes the step at the bracket of a call that is a pair: `('f', {…})`.
+    pub(super) fn tuple(&self) -> Seen<Step<'a>> {
         let quote = self.skip_space(self.at + 1);
         if !matches!(self.peek(quote)?, b'"' | b'\'') {
-            return Ok(Step::Nothing);
+            return Ok(None);
         }
-        let name = self.word_end(quote + 1);
-        match self.peek(name) {
-            Err(Incomplete) if self.may_hold_name(quote + 1, name) => Err(Incomplete),
-            Ok(b'"' | b'\'') if self.resolves(quote + 1, name) => {
-                Ok(self.over(self.at + 1, Delimiter::Paren))
+        let name = self.word_at(quote + 1);
+        match self.behind(name)? {
+            Some(b'"' | b'\'') if self.resolves(name) => {
+                self.pair_or(Step::over(self.at + 1, Delimiter::Paren))
             }
-            _ => Ok(Step::Nothing),
+            _ => Ok(None),
         }
     }
 
-    pub(super) fn ticks(&mut self) -> Result<Step, Incomplete> {
+    /// Takes the step at backticks: a fence with its label, or code in a line.
+    pub(super) fn ticks(&self) -> Seen<Step<'a>> {
         let run = tick_run(self.bytes, self.at);
         let mut end = self.at + run;
         if run == MAX_TICKS {
-            return Ok(Step::Nothing);
+            return Ok(None);
         }
         if end == self.bytes.len() && !self.place.end {
             return Err(Incomplete);
@@ -136,10 +136,10 @@ impl OpenerParser<'_, '_> {
             let is_last = self.at == self.from
                 && !self.place.line_start
                 && (self.bytes.get(end).is_some_and(u8::is_ascii_whitespace) || self.ends_code());
-            return Ok(if is_last { Step::Nothing } else { self.over(end, Delimiter::Ticks(run)) });
+            return Ok((!is_last).then(|| Step::over(end, Delimiter::Ticks(run))));
         }
         if self.place.in_fence && self.delimiters.is_empty() {
-            return Ok(Step::Nothing);
+            return Ok(None);
         }
         let is_of_label = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+');
         // "``` json", alone on its line.
@@ -152,34 +152,33 @@ impl OpenerParser<'_, '_> {
         let (label, len) = if gap == 0 || is_apart { (end + gap, word) } else { (end, 0) };
         end = label + len;
         if MAX_LABEL < end - label {
-            return Ok(Step::Nothing);
+            return Ok(None);
         }
         match self.peek(end)? {
             // A fence without a call ends here.
-            b'\n' | b'\r' | b' ' if label == end && self.in_own_fence() => return Ok(Step::Nothing),
+            b'\n' | b'\r' | b' ' if label == end && self.in_own_fence() => return Ok(None),
             // ```` ```f(a=1)``` ```` has no label.
             b'(' | b'.' | b'\\' => end = label,
             _ => {}
         }
-        match self.text.get(label..end) {
-            Some("tool_code") => self.record = Some(self.of_sign(Sign::FencedCall)),
-            Some(dialect::RESULT_LABEL) => return Ok(Step::Nothing),
-            _ => {}
-        }
-        Ok(self.over(end, Delimiter::Fence(run)))
+        let fence = Step::over(end, Delimiter::Fence(run));
+        Ok(match self.text.get(label..end) {
+            Some("tool_code") => Some(fence.of(self.of_sign(Sign::FencedCall))),
+            Some(dialect::RESULT_LABEL) => None,
+            _ => Some(fence),
+        })
     }
 
     /// Steps over a comment: `# the weather in Paris` above a call in a fence, `<!-- where -->` between two tags.
-    pub(super) fn comment(&mut self) -> Result<Step, Incomplete> {
-        let len = comment(self.bytes.get(self.at..).unwrap_or(&[]))?;
-        Ok(len.map_or(Step::Nothing, |len| self.past(self.at + len)))
+    pub(super) fn comment(&self) -> Seen<Step<'a>> {
+        Ok(comment(self.rest(self.at))?.map(|len| Step::past(self.at + len)))
     }
 
     /// Returns the place behind the blanks at `from`, and behind a comment there that starts with `start`.
     pub(super) fn behind_comment(&self, from: usize, start: &[u8]) -> Result<usize, Incomplete> {
         let at = self.skip_space(from);
-        let rest = self.bytes.get(at..).filter(|rest| rest.starts_with(start));
-        let len = comment(rest.unwrap_or(&[]))?;
+        let rest = self.rest(at);
+        let len = if rest.starts_with(start) { comment(rest)? } else { None };
         Ok(len.map_or(at, |len| self.skip_space(at + len)))
     }
 }

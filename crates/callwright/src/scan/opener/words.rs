@@ -2,25 +2,24 @@
 
 use callwright_json::Span;
 
-use super::{Delimiter, OpenerParser, Sort, Step};
+use super::{Delimiter, Lead, Sort, Step};
 use crate::dialect::Sign;
 use crate::scan::judge::listed;
 use crate::shape::keys;
-use crate::syntax::{Incomplete, at_end, blanks};
+use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::MAX_NAME;
 
-impl OpenerParser<'_, '_> {
-    pub(super) fn quote(&mut self, mark: u8) -> Result<Step, Incomplete> {
-        let from = self.at + 1;
-        let end = self.word_end(from);
-        match self.peek(end) {
-            Err(Incomplete) if self.may_hold_name(from, end) => Err(Incomplete),
+impl<'a> Lead<'a, '_> {
+    /// Takes the step behind a quote: `'f(a=1)'`, `'f'(a=1)`, `["f", {…}]`.
+    pub(super) fn quote(&self, mark: u8) -> Seen<Step<'a>> {
+        let name = self.word_at(self.at + 1);
+        match self.behind(name)? {
             // `'f(a=1)'`, not `print("f(a=1)")`
-            Ok(b'(') if self.resolves(from, end) && !self.is_in_statement() => {
-                Ok(self.over(from, Delimiter::Quote(mark)))
+            Some(b'(') if self.resolves(name) && !self.is_in_statement() => {
+                Ok(Some(Step::over(self.at + 1, Delimiter::Quote(mark))))
             }
-            Ok(byte) if byte == mark => self.quoted_name(from, end),
-            _ => Ok(Step::Nothing),
+            Some(byte) if byte == mark => self.quoted_name(name),
+            _ => Ok(None),
         }
     }
 
@@ -31,198 +30,151 @@ impl OpenerParser<'_, '_> {
         before.ends_with(['=', '(']) || before.ends_with("return")
     }
 
-    /// Takes the step behind a name in quotes: `'f'(a=1)`, `['f'](a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
-    fn quoted_name(&mut self, from: usize, end: usize) -> Result<Step, Incomplete> {
-        let name = Span::new(from, end);
+    /// Takes the step behind a name in quotes: `'f'(a=1)`, `["f", {…}]`, `['f', 'arguments': {…}]`.
+    fn quoted_name(&self, name: Span) -> Seen<Step<'a>> {
+        let end = name.end as usize + 1;
         // The opening brace is missing.
-        if self.distinct() && self.text.get(from..end).is_some_and(keys::is_of_call) {
-            return Ok(Step::Item(Sort::Value.at(self.at)));
+        if self.distinct() && keys::is_of_call(name.of(self.text)) {
+            return Ok(Some(Step::to(Sort::Value.at(self.at))));
         }
         // `{"not": "f", "arguments": {…}}`: the value of a member of something else.
         let is_value = || self.text.get(..self.from).is_some_and(|before| before.trim_end().ends_with(':'));
-        if !self.resolves(from, end) || self.at == self.from && is_value() {
-            return Ok(Step::Nothing);
+        if !self.resolves(name) || self.at == self.from && is_value() {
+            return Ok(None);
         }
-        match self.bytes.get(end + 1..end + 3).ok_or(Incomplete)? {
-            [b'(', _] => return Ok(Step::Item(Sort::Call.of(name, end + 1))),
-            b"](" if self.delimiters.last() == Some(&Delimiter::Bracket) => {
-                self.delimiters.pop();
-                return Ok(Step::Item(Sort::Call.of(name, end + 2)));
-            }
-            _ => {}
+        if self.peek(end)? == b'(' {
+            return Ok(Some(Step::to(Sort::Call.of(name, end))));
         }
-        if let Some(Delimiter::Bracket | Delimiter::Paren) = self.delimiters.last()
-            && let Some(bracket) = self.bracket_before(self.at)
-        {
-            let listed = self.listed(name, end + 1, bracket);
-            if !matches!(listed, Ok(Step::Nothing)) {
-                self.delimiters.pop();
-                return listed;
-            }
-        }
-        let comma = self.skip_space(end + 1);
+        let comma = self.skip_space(end);
         if self.peek(comma)? != b',' {
-            return Ok(Step::Nothing);
+            return Ok(None);
         }
         let mut at = self.skip_space(comma + 1);
         if let Some(b'"' | b'\'') = self.bytes.get(at) {
-            let key = self.name_end(at + 1);
-            let colon = self.skip_space(key + 1);
-            if self.peek(colon)? != b':' || !self.text.get(at + 1..key).is_some_and(keys::is_of_call) {
-                return Ok(Step::Nothing);
+            let key = self.name_at(at + 1);
+            let colon = self.skip_space(key.end as usize + 1);
+            if self.peek(colon)? != b':' || !keys::is_of_call(key.of(self.text)) {
+                return Ok(None);
             }
             at = self.skip_space(colon + 1);
         }
-        match self.peek(at)? {
-            b'{' => Ok(Step::Item(Sort::Named.of(name, at))),
-            _ => Ok(Step::Nothing),
-        }
+        Ok((self.peek(at)? == b'{').then(|| Step::to(Sort::Named.of(name, at))))
     }
 
-    /// Returns the arguments in the list that begins at `bracket`, behind the `name` that ends before `behind`.
-    fn listed(&self, name: Span, behind: usize, bracket: usize) -> Result<Step, Incomplete> {
+    /// Returns the call that names its tool first in its `bracket`: `['f', a=1]`, `tools.call(f, a=1)`; or the call of a
+    /// list of one name, `['f'](a=1)`.
+    pub(super) fn listed(&self, bracket: usize) -> Seen<Step<'a>> {
+        let quote = self.skip_space(bracket + 1);
+        let quote = quote..quote + usize::from(matches!(self.peek(quote)?, b'"' | b'\''));
+        let name = self.name_at(quote.end);
+        if self.behind(name)?.is_none() || !self.resolves(name) {
+            return Ok(None);
+        }
+        let end = name.end as usize;
+        let quote = self.rest(quote.start).get(..quote.len()).unwrap_or(&[]);
+        if !self.rest(end).starts_with(quote) {
+            return Ok(None);
+        }
+        let behind = end + quote.len();
+        if self.peek(behind)? == b']' && self.peek(behind + 1)? == b'(' {
+            return Ok(Some(Step::to(Sort::Call.of(name, behind + 1))));
+        }
         let comma = self.skip_space(behind);
         if self.peek(comma)? != b',' {
-            return Ok(Step::Nothing);
+            return Ok(None);
         }
-        match self.place.names.resolve(name.of(self.text)) {
-            Some(tool) if listed::begin(self.text, self.skip_space(comma + 1), tool)? => {
-                Ok(Step::Item(Sort::Call.of(name, bracket)))
-            }
-            _ => Ok(Step::Nothing),
-        }
+        let Some(tool) = self.place.names.resolve(name.of(self.text)) else { return Ok(None) };
+        let is_call = listed::begin(self.text, self.skip_space(comma + 1), tool)?;
+        Ok(is_call.then(|| Step::to(Sort::Call.of(name, bracket))))
     }
 
-    /// Returns the bracket before `at`, if only blanks stand between them.
-    fn bracket_before(&self, at: usize) -> Option<usize> {
-        let before = self.bytes.get(..at)?;
-        let bracket = before.iter().rposition(|b| !b.is_ascii_whitespace())?;
-        matches!(before.get(bracket), Some(b'[' | b'(')).then_some(bracket)
-    }
-
-    /// Reads a call that names its tool first in its brackets: `tools.call(f, a=1)`, `call_tool('f', a=1)`.
-    fn call_of(&self, paren: usize) -> Result<Step, Incomplete> {
-        let mut from = self.skip_space(paren + 1);
-        let quote = self.bytes.get(from).copied().filter(|b| matches!(b, b'"' | b'\''));
-        from += usize::from(quote.is_some());
-        let end = self.name_end(from);
-        let next = self.peek(end)?;
-        if !self.resolves(from, end) || quote.is_some_and(|quote| quote != next) {
-            return Ok(Step::Nothing);
-        }
-        self.listed(Span::new(from, end), end + usize::from(quote.is_some()), paren)
-    }
-
-    pub(super) fn word(&mut self) -> Result<Step, Incomplete> {
-        if let Some(step) = self.worded()? {
-            return Ok(step);
-        }
-        // At the end, the rest that a header would wait for does not come.
-        if self.at == self.from
-            && self.place.line_start
-            && let Some(step) = at_end(self.stripped(), self.place.end)?
-        {
-            return Ok(step);
-        }
-        // A blank of another script is not a part of the word.
-        let is_blank = self.bytes.get(self.at).is_some_and(|byte| !byte.is_ascii());
-        let from = if is_blank { self.at + blanks(self.text, self.at, 1) } else { self.at };
-        let end = self.name_end(from);
+    /// Takes the step at a word: `f(…)`, `print(f(…))`, `x = f(…)`, `f⏎{…}`.
+    pub(super) fn word(&self) -> Seen<Step<'a>> {
+        let written = self.name_at(self.at);
+        let end = written.end as usize;
         // A longer word is not a name, whether the rest of it is there already or not.
-        if !self.may_hold_name(from, end) {
-            return Ok(Step::Nothing);
+        if !self.may_hold_name(written) {
+            return Ok(None);
         }
         let next = self.peek(end)?;
+        let word = written.of(self.text);
         // `../f(a=1)`
-        if next == b'(' && self.text.get(..from).is_some_and(|before| before.ends_with('/')) {
-            return Ok(Step::Nothing);
+        if next == b'(' && self.text.get(..self.at).is_some_and(|before| before.ends_with('/')) {
+            return Ok(None);
         }
-        let word = self.text.get(from..end).unwrap_or("");
-        let call = |name_end: usize| Ok(Step::Item(Sort::Call.of(Span::new(from, name_end), end)));
+        let call = |name: Span| Ok(Some(Step::to(Sort::Call.of(name, end))));
         match next {
-            b'(' if self.resolves(from, end) => {
-                if self.behind_definition() {
-                    Ok(Step::Nothing)
-                } else {
-                    call(end)
-                }
-            }
+            b'(' if self.resolves(written) && self.is_behind_definition() => Ok(None),
+            b'(' if self.resolves(written) => call(written),
             // `<|python_tag|>f.call(a=1)`
-            b'(' if self.free() && word.ends_with(".call") && self.resolves(from, end - ".call".len()) => {
-                call(end - ".call".len())
+            b'(' if self.free()
+                && let Some(name) = word.strip_suffix(".call")
+                && let name = Span::new(self.at, self.at + name.len())
+                && self.resolves(name) =>
+            {
+                call(name)
             }
-            b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => self.call_of(end),
+            b'(' if matches!(word, "tools.call" | "call_tool" | "call_function") => self.listed(end),
             b'(' if self.free() && matches!(word, "print" | "str" | "json.dumps") => {
-                Ok(self.over(end + 1, Delimiter::Paren))
+                Ok(Some(Step::over(end + 1, Delimiter::Paren)))
             }
-            b':' if word == "call" && self.is_begun() => Ok(self.past(end + 1)),
+            b':' if word == "call" && self.is_begun() => Ok(Some(Step::past(end + 1))),
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
-                self.record = Some(self.of_sign(Sign::ListWord));
-                Ok(self.past(end))
+                Ok(Some(Step::past(end).of(self.of_sign(Sign::ListWord))))
             }
             // The calls beside an undeclared name say whether it is meant as a tool's.
-            b'(' if self.may_be_sibling() && is_path(word) && !self.behind_definition() => call(end),
+            b'(' if self.may_be_sibling() && is_path(word) && !self.is_behind_definition() => call(written),
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
-                Ok(self.past(end))
+                Ok(Some(Step::past(end)))
             }
-            _ => self.behind_word(Span::new(from, end)),
+            _ => self.behind_word(written),
         }
     }
 
-    /// Takes the step behind a word and blanks: `x = f(…)`, `f⏎{…}`, `f: {…}`.
-    fn behind_word(&mut self, written: Span) -> Result<Step, Incomplete> {
-        let (from, end) = (written.start as usize, written.end as usize);
-        let word = written.of(self.text);
+    /// Takes the step behind a word and blanks: `x = f(…)`, `f⏎{…}`.
+    fn behind_word(&self, written: Span) -> Seen<Step<'a>> {
+        const NEAR: usize = 16;
+        let end = written.end as usize;
         let after = self.skip_space(end);
-        let is_near = after - end < 16;
-        match self.peek(after) {
-            Err(Incomplete) if is_near => Err(Incomplete),
-            Ok(b'=') if is_near && self.free() && is_variable(word) => Ok(self.past(after + 1)),
-            Ok(b'{') if is_near => self.word_before_brace(written, after),
-            Ok(b':') if self.free() && self.resolves(from, end) => {
-                let value = self.skip_space(after + 1);
-                match self.peek(value)? {
-                    b'{' => Ok(Step::Item(Sort::Named.of(written, value))),
-                    _ => Ok(Step::Nothing),
-                }
-            }
-            _ => Ok(Step::Nothing),
+        if NEAR <= after - end {
+            return Ok(None);
+        }
+        match self.peek(after)? {
+            b'=' if self.free() && is_variable(written.of(self.text)) => Ok(Some(Step::past(after + 1))),
+            b'{' => self.word_before_brace(written, after),
+            _ => Ok(None),
         }
     }
 
     /// Takes the step at a name before a brace, `get_weather⏎{"city": "Paris"}`, also right behind a sentence:
     /// `the call.get_weather⏎{…}`.
-    fn word_before_brace(&mut self, written: Span, brace: usize) -> Result<Step, Incomplete> {
+    fn word_before_brace(&self, written: Span, brace: usize) -> Seen<Step<'a>> {
         let (from, end) = (written.start as usize, written.end as usize);
         let word = written.of(self.text);
         let on_next_line = self.bytes[end..brace].contains(&b'\n');
-        let is_tool = |from: &usize| {
-            self.text.get(*from..end).is_some_and(|n| self.place.names.tools().get(n).is_some())
-        };
-        let mut signs = word.rmatch_indices(['.', '?', '!']).map(|(dot, _)| from + dot + 1);
-        let glued = signs.find(is_tool).filter(|_| on_next_line);
+        let is_tool = |name: &Span| self.place.names.tools().get(name.of(self.text)).is_some();
+        let signs = word.rmatch_indices(['.', '?', '!']);
+        let mut behind_signs = signs.map(|(sign, _)| Span::new(from + sign + 1, end));
+        let glued = behind_signs.find(is_tool).filter(|_| on_next_line);
         // `I use get_weather.⏎{…}` ends a sentence, and so does a name before a call that names its tool itself.
         let is_said = !self.free() && word.ends_with('.');
-        let is_name = self.resolves(from, end) && (self.free() || on_next_line) && !is_said;
-        let Some(from) = is_name.then_some(from).or(glued) else { return Ok(Step::Nothing) };
-        let name = Span::new(from, end);
-        if self.free() {
-            return self.braced(name, brace);
-        }
-        match self.is_call_object(name, brace)? {
-            true => Ok(Step::Nothing),
-            false => Ok(Step::Item(Sort::Named.of(name, brace))),
+        let is_name = self.resolves(written) && (self.free() || on_next_line) && !is_said;
+        match if is_name { Some(written) } else { glued } {
+            Some(name) if self.free() => self.braced(name, brace),
+            Some(name) if !self.is_call_object(name, brace)? => {
+                Ok(Some(Step::to(Sort::Named.of(name, brace))))
+            }
+            _ => Ok(None),
         }
     }
 
     /// Returns whether a call of an undeclared name may stand here, which the calls beside it tell to be one.
     fn may_be_sibling(&self) -> bool {
         match self.delimiters.last() {
-            Some(Delimiter::Bracket) => true,
-            Some(Delimiter::Fence(_) | Delimiter::Tag) => true,
+            Some(Delimiter::Bracket | Delimiter::Fence(_) | Delimiter::Tag) => true,
             Some(Delimiter::Paren | Delimiter::Quote(_) | Delimiter::Ticks(_)) => false,
             None if self.at != self.from => false,
-            None => self.place.follows_call || self.place.line_start && !self.place.in_fence,
+            None => self.place.follows_call || self.stands_alone(),
         }
     }
 
@@ -230,22 +182,22 @@ impl OpenerParser<'_, '_> {
     /// the tool of `name` is not such a key.
     fn is_call_object(&self, name: Span, at: usize) -> Result<bool, Incomplete> {
         let quote = self.skip_space(at + 1);
-        let from = quote + usize::from(matches!(self.peek(quote)?, b'"' | b'\''));
-        let end = self.name_end(from);
-        if end == self.bytes.len() && end - from <= MAX_NAME && !self.place.end {
+        let key = self.name_at(quote + usize::from(matches!(self.peek(quote)?, b'"' | b'\'')));
+        let written = key.of(self.text);
+        if key.end as usize == self.bytes.len() && written.len() <= MAX_NAME && !self.place.end {
             return Err(Incomplete);
         }
-        let key = self.text.get(from..end).unwrap_or("");
-        let tool = self.place.names.resolve(name.of(self.text));
-        let is_declared = tool.is_some_and(|tool| tool.declares(key));
-        Ok(!is_declared && (keys::NAME.contains(&key) || keys::WRAPPERS.contains(&key)))
+        let is_key = keys::NAME.contains(&written) || keys::WRAPPERS.contains(&written);
+        Ok(is_key && !self.declares(name, written))
     }
 
     /// Returns whether code defines the word here and does not call it: `def f(`, `function f(`.
-    fn behind_definition(&self) -> bool {
-        let before = self.bytes.get(..self.at).unwrap_or(&[]);
-        let Some((b' ', before)) = before.split_last() else { return false };
-        [&b"def"[..], b"function", b"class", b"fn", b"func"].iter().any(|word| before.ends_with(word))
+    fn is_behind_definition(&self) -> bool {
+        let before = self.text.get(..self.at).and_then(|before| before.strip_suffix(' '));
+        let defines = |before: &str| {
+            ["def", "function", "class", "fn", "func"].iter().any(|word| before.ends_with(word))
+        };
+        before.is_some_and(defines)
     }
 }
 

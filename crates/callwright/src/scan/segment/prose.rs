@@ -6,8 +6,8 @@ use callwright_json::Span;
 
 use super::blocks::{thought_ends, turn};
 use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
-use super::skip::{Candidate, FOREIGN, THOUGHT, is_sentence, may_be_label, next_candidate};
-use crate::dialect::{Anchor, FRAMES, Record, Sign};
+use super::skip::{Candidate, FOREIGN, is_sentence, may_be_label, next_candidate};
+use crate::dialect::{self, Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
 use crate::scan::brackets::BracketMatcher;
 use crate::scan::judge::body::Body;
@@ -15,7 +15,7 @@ use crate::scan::opener::{self, Delimiter, Look, MAX_OPENER, MAX_TICKS, Opener, 
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
 use crate::syntax::tag::{Role, tag_at};
-use crate::syntax::{self, Incomplete, Seen, at_end, blanks, marks};
+use crate::syntax::{Incomplete, Seen, at_end, blanks, marks};
 use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 use crate::verdict::Verdict;
@@ -57,7 +57,8 @@ impl<'a> Scanner<'a> {
         loop {
             if near.is_none_or(|near| near < at) {
                 let candidate = next.filter(|candidate| at <= candidate.from);
-                let candidate = candidate.unwrap_or_else(|| next_candidate(&self.text, at));
+                let candidate =
+                    candidate.unwrap_or_else(|| next_candidate(&self.text, at, self.rules.dialects.first()));
                 next = Some(candidate);
                 let markers = self.rules.dialects.markers();
                 let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, candidate.from));
@@ -75,7 +76,7 @@ impl<'a> Scanner<'a> {
             }
             // Behind markup that was taken out, a word begins.
             let in_word = ends_in_word(&self.text.as_bytes()[..at])
-                && !(byte == FOREIGN && self.text[at..].starts_with(THOUGHT))
+                && !(byte == FOREIGN && self.text[at..].starts_with(dialect::FOREIGN))
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             let begins_word = is_name_byte(byte) && !in_word;
             if begins_word && !end && self.is_word_begun(at) {
@@ -138,7 +139,9 @@ impl<'a> Scanner<'a> {
             // `>>>f⏎{…}`, also behind text
             b'>' => next.is_none_or(|next| *next == b'>'),
             // `**Action:** f`
-            b'*' => self.is_line_start(at) && may_be_label(self.text.as_bytes(), at),
+            b'*' => {
+                self.is_line_start(at) && may_be_label(self.text.as_bytes(), at, self.rules.dialects.first())
+            }
             _ => is_name_byte(byte) && !in_word,
         };
         may_be || self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte))
@@ -228,7 +231,7 @@ impl<'a> Scanner<'a> {
         let word = &self.text[at..];
         word.bytes().all(is_name_byte)
             && self.names.may_hold(word)
-            && (!self.rules.is_native || self.has_calls() || self.may_be_name(word, false))
+            && (!self.rules.is_native || self.has_calls() || self.may_open_call(word, false))
             && self.may_call()
             && self.rules.dialects.markers().is_none()
             && !self.begins_line(at)
@@ -279,7 +282,7 @@ impl<'a> Scanner<'a> {
         if self.speech.is_some() && !matches!(rest.as_bytes().first(), Some(b'<' | b'>')) {
             return Ok(None);
         }
-        if !line_start && self.is_native_word(at) && self.is_plain_word(at) {
+        if !line_start && self.is_native_word(at, end) {
             return Ok(None);
         }
         // `[{…}, {…}]` behind a marker: the second call has the dialect of the first one.
@@ -460,40 +463,26 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns whether the word at `at`, in a line of a model that calls natively, cannot begin a call there.
-    fn is_native_word(&self, at: usize) -> bool {
+    fn is_native_word(&self, at: usize, end: bool) -> bool {
         let rest = self.text.get(at..).unwrap_or("");
         let len = rest.bytes().take_while(|byte| is_name_byte(*byte)).count();
+        let is_mark = |byte| self.rules.dialects.markers().is_some_and(|own| own.begins_with(byte));
         let is_beside = self.rules.is_native && !self.has_calls() && !self.is_first(at);
-        is_beside && !self.may_be_name(rest.get(..len).unwrap_or(""), true)
+        let word = rest.get(..len).unwrap_or("");
+        let is_whole = len < rest.len() || end;
+        is_beside && len != 0 && !is_mark(rest.as_bytes()[0]) && !self.may_open_call(word, is_whole)
     }
 
-    /// Returns whether `word` is a declared name as it was declared, or the label in front of one. A word that is not
+    /// Returns whether `word` is a declared name as it was declared, or the first word of an opener. A word that is not
     /// whole may be the beginning of either. In the prose of a model that calls natively, only such words wait for the
     /// text behind them.
-    fn may_be_name(&self, word: &str, is_whole: bool) -> bool {
-        const NAMESPACE: &str = "functions.";
-        const LABEL: &str = "Action";
-        let name = word.strip_prefix(NAMESPACE).unwrap_or(word);
+    fn may_open_call(&self, word: &str, is_whole: bool) -> bool {
+        let name = word.strip_prefix("functions.").unwrap_or(word);
         let is_name = |tool: &Tool| match is_whole {
             true => tool.name() == name,
             false => tool.name().starts_with(name),
         };
-        let is_other = if is_whole {
-            word == LABEL
-        } else {
-            [NAMESPACE, LABEL].iter().any(|other| other.starts_with(word))
-        };
-        is_other || self.names.tools().iter().any(is_name)
-    }
-
-    /// Returns whether a word that is not a mark begins at `at`. In a line, it can only begin a call without marks, so
-    /// that it need not wait where there are no such calls.
-    fn is_plain_word(&self, at: usize) -> bool {
-        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
-        let is_mark = |byte| self.rules.dialects.markers().is_some_and(|own| own.begins_with(byte));
-        rest.first().is_some_and(|&byte| is_name_byte(byte) && !is_mark(byte))
-            && !self.rules.dialects.words().any(|word| syntax::starts_with_any_case(rest, word))
-            && !syntax::may_grow_into(&self.text, at, self.rules.dialects.words())
+        self.names.tools().iter().any(is_name) || self.rules.dialects.first().may_open(word, is_whole)
     }
 }
 

@@ -6,18 +6,14 @@
 //! name of one.
 
 use super::line::{behind_blanks, ends_in_word, is_line_start};
-use crate::dialect::TURNS;
+use crate::dialect::{self, First, TURNS, agrees};
 use crate::syntax;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 
 /// Longest whitespace between a name and its brace, or a recipient and its token, in bytes.
 const MAX_SPACE: usize = 64;
-/// The two words of a marker with a blank between them, up to its first byte of interest.
-const TWO_WORDS: (&str, &str) = ("function", "call");
-
-/// The sign that begins a mark of reasoning outside ASCII, `◁think▷`, and its first byte.
-pub(super) const THOUGHT: &str = "◁";
-pub(super) const FOREIGN: u8 = 0xe2;
+/// The first byte of marks outside ASCII.
+pub(super) const FOREIGN: u8 = dialect::FOREIGN.as_bytes()[0];
 
 /// A stretch of places at which something may begin, the last one included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +23,8 @@ pub(super) struct Candidate {
 }
 
 /// Returns the first stretch at or behind `at` in which something may begin. Without a sign, that is the word at the
-/// end of the text, or the end itself.
-pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
+/// end of the text, or the end itself. The words are those of the dialects, `first`.
+pub(super) fn next_candidate(text: &str, at: usize, first: &First) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
         let line = behind_blanks(bytes, at);
@@ -37,36 +33,24 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
             return Candidate { from: at, to: line };
         }
     }
+    let word_before = |sign, space| word_before(bytes, sign, space, at, first);
     for sign in Signs::new(bytes, at) {
         let Some(&byte) = bytes.get(sign) else { break };
         let is_mark = match byte {
             b'"' | b'\'' => may_quote_name(bytes, sign),
             b'(' => may_hold_arguments(bytes, sign),
-            FOREIGN => {
-                bytes.get(sign..).is_some_and(|rest| rest.iter().zip(THOUGHT.as_bytes()).all(|(a, b)| a == b))
-            }
+            FOREIGN => agrees(&bytes[sign..], dialect::FOREIGN),
             b']' => bytes.get(sign + 1).is_none_or(|next| *next == b'<'),
             b'>' => bytes.get(sign + 1).is_none_or(|next| *next == b'>'),
-            b':' => ends_with(bytes, sign, "action"),
+            b':' => first.ends_in_label(&bytes[..sign]),
             b'#' | b'&' | b'*' | 0x08 => false,
             b'\n' => {
                 let line = behind_blanks(bytes, sign + 1);
                 match bytes.get(line) {
                     // `get_weather⏎{"city": "Paris"}` is found from the brace, or from the end.
-                    None => {
-                        return Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: line };
-                    }
-                    Some(b'{') => {
-                        return Candidate { from: word_before(bytes, line, MAX_SPACE, at), to: line };
-                    }
-                    Some(&first) if is_name_byte(first) && !is_sentence(bytes, line) => {
-                        return Candidate { from: line, to: line };
-                    }
-                    // `### User:`, but no other headings.
-                    Some(b'#') if bytes[line..].iter().take(3).all(|byte| *byte == b'#') => {
-                        return Candidate { from: line, to: line };
-                    }
-                    Some(b'*' | b'#') if may_be_label(bytes, line) => {
+                    None => return Candidate { from: word_before(bytes.len(), MAX_SPACE), to: line },
+                    Some(b'{') => return Candidate { from: word_before(line, MAX_SPACE), to: line },
+                    Some(&byte) if begins_word_or_label(bytes, line, byte, first) => {
                         return Candidate { from: line, to: line };
                     }
                     Some(_) => false,
@@ -76,10 +60,20 @@ pub(super) fn next_candidate(text: &str, at: usize) -> Candidate {
         };
         if is_mark {
             let space = if matches!(byte, b'{' | b'<') { MAX_SPACE } else { 0 };
-            return Candidate { from: word_before(bytes, sign, space, at), to: sign };
+            return Candidate { from: word_before(sign, space), to: sign };
         }
     }
-    Candidate { from: word_before(bytes, bytes.len(), MAX_SPACE, at), to: bytes.len() }
+    Candidate { from: word_before(bytes.len(), MAX_SPACE), to: bytes.len() }
+}
+
+/// Returns whether the line at `at`, which begins with `byte`, may begin with the word of a call, a label, or another's
+/// turn: `**Action:** f`, `### User:`, but no sentence and no other heading.
+fn begins_word_or_label(bytes: &[u8], at: usize, byte: u8, first: &First) -> bool {
+    match byte {
+        b'#' if TURNS.iter().any(|turn| agrees(&bytes[at..], turn)) => true,
+        b'*' | b'#' => may_be_label(bytes, at, first),
+        _ => is_name_byte(byte) && !is_sentence(bytes, at),
+    }
 }
 
 /// Returns whether a name in quotes, `"f", {`, or a call in quotes, `'f(a=1)'`, may begin at `at`. Neither begins in
@@ -137,10 +131,9 @@ pub(in crate::scan) fn markup_len(bytes: &[u8]) -> usize {
 }
 
 /// Returns whether the line at `at`, which begins with markup, may be one like `**Action:** f`.
-pub(super) fn may_be_label(bytes: &[u8], at: usize) -> bool {
+pub(super) fn may_be_label(bytes: &[u8], at: usize, first: &First) -> bool {
     let line = bytes.get(at..).unwrap_or(&[]);
-    let label = line.get(markup_len(line)..).unwrap_or(&[]);
-    label.iter().zip(b"action").all(|(a, b)| a.eq_ignore_ascii_case(b))
+    first.may_be_label(line.get(markup_len(line)..).unwrap_or(&[]))
 }
 
 /// Returns whether a sentence begins at `at`, the start of a line: two words with one blank behind each, unless another
@@ -238,25 +231,20 @@ fn sign(byte: u8) -> u8 {
 
 /// Returns the beginning of the word in front of `sign` that may belong to it, with at most `space` bytes of whitespace
 /// between them. Without such a word, that is `sign` itself. It is never before `least`.
-fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize) -> usize {
+fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize, first: &First) -> usize {
     let before = bytes.get(least..sign).unwrap_or(&[]);
     let space = before.iter().rev().take(space).take_while(|byte| byte.is_ascii_whitespace()).count();
-    let end = before.len() - space;
+    let before = &before[..before.len() - space];
+    let end = before.len();
     let len = |end: usize| {
-        before
-            .get(..end)
-            .unwrap_or(&[])
-            .iter()
-            .rev()
-            .take(MAX_NAME + 1)
-            .take_while(|byte| is_name_byte(**byte))
-            .count()
+        let word = before.iter().take(end).rev().take(MAX_NAME + 1);
+        word.take_while(|byte| is_name_byte(**byte)).count()
     };
     let mut word = len(end);
     // `call:f json{`
-    let named = end - word;
-    if matches!(before.get(named..end), Some(b"json" | b"code")) && before[..named].ends_with(b" ") {
-        word += 1 + len(named - 1);
+    let (front, last) = before.split_at(end - word);
+    if front.ends_with(b" ") && str::from_utf8(last).is_ok_and(|last| first.is_of_header(last)) {
+        word += 1 + len(front.len() - 1);
     }
     let mut start = end - word;
     // `to=f<|channel|>`, `call:f:0{`
@@ -267,30 +255,21 @@ fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize) -> usize {
         return least + start;
     }
     // `function call<|role_sep|>`
-    let (first, second) = TWO_WORDS;
-    if word <= second.len()
-        && syntax::starts_with_any_case(second.as_bytes(), before.get(start..end).unwrap_or(&[]))
-        && start != 0
-        && ends_with(before, start - 1, first)
-    {
-        return least + start - 1 - first.len();
+    match first.words_before(before) {
+        Some(len) => least + end - len,
+        None if word == 0 => sign,
+        None => least + start,
     }
-    if word == 0 { sign } else { least + start }
-}
-
-/// Returns whether `word`, in any case, ends right before `end`.
-fn ends_with(bytes: &[u8], end: usize, word: &str) -> bool {
-    end.checked_sub(word.len())
-        .and_then(|from| bytes.get(from..end))
-        .is_some_and(|b| b.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::context::Context;
+    use crate::dialect::{Dialects, marks_of_all};
     use crate::engine::parse;
     use crate::scan::Scanner;
+    use crate::syntax::Text;
     use crate::tools::ToolSet;
 
     /// Pieces of the texts, with `¦` between: calls, text that is nearly a call, and other text.
@@ -303,6 +282,31 @@ mod tests {
         \nf code¦\nf, and ¦\n- **f**: ¦\n- f: ¦\nf **¦\nf can¦`f`, json¦\nassert x¦\ndef test_f¦\
         \nanalysis to=f¦\nawait f(¦a longer sentence, with a comma. ¦é¦北京¦(¦)¦;¦=¦.¦,";
 
+    /// A stretch covers each mark and each label of the records, behind words and at the beginning of a line.
+    #[test]
+    fn each_mark_of_each_record_is_found() {
+        let dialects = Dialects::default();
+        let labels = dialects.iter().flat_map(|dialect| &dialect.labels);
+        let labels = labels.map(|[label, _]| Text::from(format!("{label}: f")));
+        let turns = TURNS.iter().map(|turn| Text::from(*turn));
+        for (mark, is_in_line) in marks_of_all()
+            .into_iter()
+            .map(|mark| (mark.clone(), !mark.starts_with('-')))
+            .chain(labels.chain(turns).map(|words| (words, false)))
+        {
+            for front in ["Two words, ", "Two words.\n"].iter().skip(usize::from(!is_in_line)) {
+                let text = format!("{front}{}", mark.trim_start());
+                let (mut at, mut is_found) = (2, false);
+                while at < text.len() {
+                    let candidate = next_candidate(&text, at, dialects.first());
+                    is_found |= (candidate.from..=candidate.to).contains(&front.len());
+                    at = candidate.to + 1;
+                }
+                assert!(is_found, "{text:?}");
+            }
+        }
+    }
+
     /// Stretches cover each place where anything but prose begins, or may have begun when more text has come.
     #[test]
     fn nothing_begins_outside_of_a_stretch() {
@@ -313,6 +317,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % n
         };
+        let dialects = Dialects::default();
         let made =
             parse(&tool_set, "<tool_call>{\"name\": \"f\"}</tool_call>", &[], &Context::default()).verdicts;
         for _ in 0..20_000 {
@@ -320,7 +325,7 @@ mod tests {
             let mut is_near = vec![false; text.len() + 1];
             let mut at = 0;
             while at < text.len() {
-                let candidate = next_candidate(&text, at);
+                let candidate = next_candidate(&text, at, dialects.first());
                 assert!(
                     at <= candidate.from && candidate.from <= candidate.to,
                     "{text:?} {at} {candidate:?}"
