@@ -48,7 +48,7 @@ fn longest_word(tool_set: &ToolSet) -> usize {
 /// Returns the held text that may yet turn out to be plain text; `None` once a call, a block or its markup was begun.
 fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
     let is_begun = match &scanner.mode {
-        Mode::Payload(..) | Mode::Body(..) | Mode::Broken(_) | Mode::Undecided(..) | Mode::Over => true,
+        Mode::Call(_) | Mode::Over => true,
         Mode::Reasoning(thinking) => {
             thinking.marked.is_some() || has_attributes(&scanner.text, thinking.searched)
         }

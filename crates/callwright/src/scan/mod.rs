@@ -7,7 +7,8 @@
 mod event;
 mod apart;
 mod bare;
-mod broken;
+mod call;
+mod recover;
 mod mended;
 mod payload_end;
 mod brackets;
@@ -32,13 +33,10 @@ mod tail;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use self::brackets::BracketMatcher;
-use self::broken::Broken;
+use self::call::Call;
 use self::drafts::Drafts;
 pub use self::event::{CallDelta, Delta, Event};
-use self::judge::body::Body;
-use self::opener::{Opener, Place};
-use self::payload_end::Open;
+use self::opener::Place;
 use self::repeat::Made;
 use self::state::{Markup, Rules, Space, Standing, Work};
 use crate::context::Stop;
@@ -104,14 +102,8 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 enum Mode {
     /// Between calls.
     Prose,
-    /// In a payload whose end is still to come.
-    Payload(Opener, BracketMatcher),
-    /// In a payload without brackets.
-    Body(Opener, Body),
-    /// In a call whose marks are broken.
-    Broken(Box<Broken>),
-    /// In a payload whose end only the text behind it tells.
-    Undecided(Opener, Open),
+    /// In a call.
+    Call(Box<Call>),
     /// Behind a payload, with only whitespace up to this place.
     Tail(usize),
     /// In a reasoning block.
@@ -264,10 +256,7 @@ impl<'a> Scanner<'a> {
     fn beyond_prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
         match std::mem::replace(&mut self.mode, Mode::Prose) {
             Mode::Prose => Flow::On,
-            Mode::Payload(opener, brackets) => self.payload(opener, brackets, end, out),
-            Mode::Body(opener, body) => self.body(opener, body, end, out),
-            Mode::Broken(broken) => self.broken(broken, end, out),
-            Mode::Undecided(opener, open) => self.undecided(opener, open, end, out),
+            Mode::Call(call) => self.call(call, end, out),
             Mode::Tail(blank) => self.tail(blank, end, out),
             Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
             Mode::Quoted(quotation) => self.quoted(quotation, end, out),

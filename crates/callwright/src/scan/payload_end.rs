@@ -4,16 +4,15 @@ use std::ops::Range;
 
 use callwright_json::{Span, is_arguments, strict_end};
 
+use super::Scanner;
 use super::brackets::BracketMatcher;
+use super::call::{Stage, Step};
 use super::judge::body::Body;
-use super::judge::{self, Case, Ends, Judged, judge};
-use super::opener::{Delimiter, MAX_OPENER, Opener, Sort};
-use super::tail;
-use super::{Event, Flow, Mode, Scanner};
+use super::judge::{Case, Ends, Judged, judge};
+use super::opener::{Delimiter, Opener, Sort};
 use crate::dialect::Anchor;
-use crate::grammar::Form;
 use crate::payload::is_json_up_to;
-use crate::payload::tagged::{End, Ending};
+use crate::payload::tagged::End;
 use crate::syntax::{Incomplete, marks};
 
 /// The outcome where the brackets of a payload are balanced.
@@ -32,48 +31,30 @@ pub(super) struct Open {
     looked: Option<usize>,
 }
 
-/// Most marks that wait for their closers.
-const MAX_DELIMITERS: usize = 64;
-
 impl<'a> Scanner<'a> {
-    /// Searches for the end of a payload, and decides there if it can.
-    pub(super) fn payload(
-        &mut self,
-        opener: Opener,
-        mut brackets: BracketMatcher,
-        end: bool,
-        out: &mut Vec<Event>,
-    ) -> Flow {
+    /// Searches for the end of a payload in brackets, and decides there if it can.
+    pub(super) fn payload(&mut self, opener: &Opener, brackets: &mut BracketMatcher, end: bool) -> Step {
         let reach = self.reached();
         let is_last = end || reach < self.text.len();
         let before = brackets.at();
         let progress = brackets.advance(&self.text.as_bytes()[..reach], end && reach == self.text.len());
         self.work.bytes_skipped += brackets.at() - before;
-        match progress {
+        let at = match progress {
+            Ok(at) => at,
             Err(Incomplete)
                 if reach < self.text.len() && is_json_up_to(&self.text[..reach], opener.item.at) =>
             {
                 self.work.reach += reach - opener.item.at;
-                self.mode = Mode::Payload(opener, brackets);
+                return Step::On;
             }
-            Err(Incomplete) if is_last => self.decide_last(opener, None, out),
-            Err(Incomplete) => {
-                self.mode = Mode::Payload(opener, brackets);
-                return Flow::Wait;
-            }
-            Ok(at) => match self.judge_ended(&opener, at, end) {
-                Err(Incomplete) => {
-                    self.mode = Mode::Payload(opener, brackets);
-                    return Flow::Wait;
-                }
-                Ok(Ended::Open(seen)) => {
-                    let open = Open { seen, looked: Some(opener.item.at) };
-                    self.mode = Mode::Undecided(opener, open);
-                }
-                Ok(Ended::Judged(judged)) => self.commit_payload(opener, judged, out),
-            },
+            Err(Incomplete) if is_last => return Step::Judged(self.decide_last(opener, None)),
+            Err(Incomplete) => return Step::Wait,
+        };
+        match self.judge_ended(opener, at, end) {
+            Err(Incomplete) => Step::Wait,
+            Ok(Ended::Open(seen)) => Step::To(Stage::Open(Open { seen, looked: Some(opener.item.at) })),
+            Ok(Ended::Judged(judged)) => Step::Judged(judged),
         }
-        Flow::On
     }
 
     /// Judges a payload whose brackets are balanced at `at`. Returns `None` where only the text behind it tells whether
@@ -148,61 +129,22 @@ impl<'a> Scanner<'a> {
             }
     }
 
-    /// Searches for the end of a body, and decides there.
-    pub(super) fn body(&mut self, opener: Opener, mut body: Body, end: bool, out: &mut Vec<Event>) -> Flow {
-        let reach = self.reached();
-        let is_over = reach < self.text.len();
-        let mut ended = body.advance(&self.text[..reach], &opener, &self.names, end && !is_over).ok();
-        if ended.is_none() && is_over {
-            ended = match body.has_arguments() {
-                // It is a call, so the search for its end has no limit.
-                true => {
-                    self.work.reach = usize::MAX;
-                    body.advance(&self.text, &opener, &self.names, end).ok()
-                }
-                false => body.advance(&self.text[..reach], &opener, &self.names, true).ok(),
-            };
-        }
-        // The whole text was read, though the body may have ended before that.
-        if let (Body::Relaxed(_) | Body::Tags(_), Some(End { ending: Ending::Cut, .. })) = (&body, ended) {
-            self.work.bytes_skipped += reach - opener.item.at;
-        }
-        match ended {
-            Some(ended) => self.judge_marks(opener, body, ended, end, out),
-            None => {
-                self.mode = Mode::Body(opener, body);
-                Flow::Wait
-            }
-        }
-    }
-
     /// Decides about a payload at the closing mark of its call, or at the end of the text.
-    pub(super) fn undecided(
-        &mut self,
-        opener: Opener,
-        mut open: Open,
-        end: bool,
-        out: &mut Vec<Event>,
-    ) -> Flow {
+    pub(super) fn undecided(&mut self, opener: &Opener, open: &mut Open, end: bool) -> Step {
         if end || self.reached() < self.text.len() {
-            self.decide_last(opener, open.seen, out);
-            return Flow::On;
+            return Step::Judged(self.decide_last(opener, open.seen));
         }
         let close = open.looked.as_mut().and_then(|looked| opener.find_closer(&self.text, looked));
-        if let Some(close) = close {
-            open.looked = None;
-            let judged = self.judge(&opener, close, Ends::open(&opener, open.seen, Some(close)), false);
-            if !matches!(judged, Judged::Unclear) {
-                self.commit_payload(opener, judged, out);
-                return Flow::On;
-            }
+        let Some(close) = close else { return Step::Wait };
+        open.looked = None;
+        match self.judge(opener, close, Ends::open(opener, open.seen, Some(close)), false) {
+            Judged::Unclear => Step::Wait,
+            judged => Step::Judged(judged),
         }
-        self.mode = Mode::Undecided(opener, open);
-        Flow::Wait
     }
 
     /// Decides about a payload once all of its text is there: up to the dialect's closing mark, else up to the end.
-    pub(super) fn decide_last(&mut self, opener: Opener, seen: Option<usize>, out: &mut Vec<Event>) {
+    fn decide_last(&mut self, opener: &Opener, seen: Option<usize>) -> Judged {
         let from = opener.item.at;
         let reach = self.reached();
         let close = marks::find(&self.text[from..reach], opener.closers()).map(|n| from + n);
@@ -211,19 +153,18 @@ impl<'a> Scanner<'a> {
         // The text that was cut is not the payload's if its brackets were closed before.
         let far = seen.filter(|_| self.rules.stop.is_cut()).unwrap_or(reach);
         let limits = close.into_iter().chain(is_far.then_some(far));
-        let ends = Ends::open(&opener, seen, close);
-        let judged = limits.map(|limit| self.judge(&opener, limit, ends, false));
-        let judged = judged.into_iter().find(|judged| !matches!(judged, Judged::Unclear));
-        let judged = judged.unwrap_or_else(|| {
+        let ends = Ends::open(opener, seen, close);
+        let mut judged = limits.map(|limit| self.judge(opener, limit, ends, false));
+        let judged = judged.find(|judged| !matches!(judged, Judged::Unclear));
+        judged.unwrap_or_else(|| {
             // The next element of a list stands in front of the closing mark.
-            let limit = match self.is_listed(&opener) || opener.item.sort == Sort::Call {
+            let limit = match self.is_listed(opener) || opener.item.sort == Sort::Call {
                 true => [seen, close].into_iter().flatten().min(),
                 false => close.or(seen),
             };
             let limit = limit.unwrap_or(reach);
-            self.judge(&opener, limit, Ends::at(limit), true)
-        });
-        self.commit_payload(opener, judged, out);
+            self.judge(opener, limit, Ends::at(limit), true)
+        })
     }
 
     /// Returns whether a list is open around the payload of `opener`.
@@ -286,83 +227,6 @@ impl<'a> Scanner<'a> {
             choice: &self.rules.choice,
             fuel: &self.work.fuel,
         }
-    }
-
-    pub(super) fn commit(&mut self, mut opener: Opener, mut judged: Judged, out: &mut Vec<Event>) {
-        if let Some(instead) = opener.instead.take()
-            && !matches!(judged, Judged::Calls(..))
-        {
-            (opener, judged) = *instead;
-        }
-        match judged {
-            Judged::Calls(verdicts, end) => {
-                if self.standing.run.is_none() {
-                    self.standing.run = Some(self.run(&opener));
-                }
-                // Behind tags for arguments, the rest of a broken call may still come.
-                if opener.item.sort == Sort::Tagged
-                    && opener.formed().and_then(|record| record.form()).is_some_and(Form::is_of_elements)
-                {
-                    tail::close_at(&self.text, end, &mut opener.delimiters);
-                }
-                self.markup.delimiters.append(&mut opener.delimiters);
-                // Among marks that are never closed, the last ones count.
-                self.markup.delimiters.drain(..self.markup.delimiters.len().saturating_sub(MAX_DELIMITERS));
-                self.markup.inside = Some(opener.dialect);
-                self.markup.pending.extend(verdicts);
-                self.at = end;
-                self.markup.last_call_end = end;
-                self.mode = Mode::Tail(end);
-            }
-            Judged::Text(end) if let Some(at) = self.unread_at(&opener, end) => {
-                opener.item = Sort::Block.at(at);
-                opener.delimiters.retain(|delimiter| *delimiter == Delimiter::Tag);
-                self.mode = Mode::Body(opener, Body::Block(at));
-            }
-            Judged::Text(end) => {
-                self.markup.opened_in_text |= opener.is_distinct();
-                self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
-                if opener.is_fenced() {
-                    self.markup.in_fence = !self.markup.in_fence;
-                }
-                // The text ends behind its first character, which may be any in words.
-                let next = || self.text.get(opener.item.at..).and_then(|rest| rest.chars().next());
-                let end = end.unwrap_or_else(|| opener.item.at + next().map_or(0, char::len_utf8));
-                let end = end.min(self.text.len());
-                self.release(end, out);
-                self.mode = Mode::Prose;
-            }
-            Judged::Unclear => {
-                self.release(opener.item.at + 1, out);
-                self.mode = Mode::Prose;
-            }
-        }
-    }
-
-    /// Returns the place of a tool's name right behind the marks of `opener`, which gave no reading up to `end`. Such
-    /// marks hold a refused call rather than text.
-    fn unread_at(&self, opener: &Opener, end: Option<usize>) -> Option<usize> {
-        let at = opener.item.name.map_or(opener.item.at, |name| name.start as usize);
-        let may_be_words = match opener.item.sort {
-            Sort::Block => true,
-            // Beside text or calls, the words explain the form of a call.
-            Sort::Words => !self.outcome.text.is_empty() || self.has_calls(),
-            _ => false,
-        };
-        // Only so much text is there for sure, however it arrives.
-        let end = end.unwrap_or(match opener.item.sort {
-            Sort::Tagged => opener.item.at + 1,
-            _ => at + MAX_OPENER,
-        });
-        let to = (at..=end.min(self.text.len())).rfind(|to| self.text.is_char_boundary(*to)).unwrap_or(at);
-        let is_unread = !may_be_words
-            && opener.start < at
-            && opener.is_distinct()
-            && !self.standing.before.line.words
-            && !self.markup.in_fence
-            && self.thought.is_none()
-            && judge::leading_tool(&self.text[at..to], &self.names).is_some();
-        is_unread.then_some(at)
     }
 }
 

@@ -18,7 +18,6 @@ use std::sync::Arc;
 use callwright_json::{Fuel, Span};
 
 use crate::dialect::{Anchor, Dialects, Grammar, Record};
-use crate::scan::judge::Judged;
 use crate::syntax::{Incomplete, Seen, beginning, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
@@ -48,8 +47,6 @@ pub(crate) struct Opener {
     pub(crate) dialect: Arc<Record>,
     /// The marks in front of the payload, if they are broken.
     pub(crate) mended: Option<Mended>,
-    /// The judgement of the text with its marks as written. It counts if repaired marks make no call of the text.
-    pub(crate) instead: Option<Box<(Opener, Judged)>>,
 }
 
 /// Broken marks in front of a payload.
@@ -69,16 +66,7 @@ impl Opener {
     /// Returns an opener of `item` whose marks, those of `record`, begin at `start` with nothing open before them.
     pub(super) fn bare(start: usize, item: Item, record: Arc<Record>) -> Opener {
         let dialect = Arc::clone(&record);
-        Opener {
-            start,
-            item,
-            server: None,
-            delimiters: Vec::new(),
-            record,
-            dialect,
-            mended: None,
-            instead: None,
-        }
+        Opener { start, item, server: None, delimiters: Vec::new(), record, dialect, mended: None }
     }
 
     /// Returns the tool's name as it is meant, if it stands outside the payload.

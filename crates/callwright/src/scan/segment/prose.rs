@@ -9,8 +9,7 @@ use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
 use super::skip::{Candidate, FOREIGN, is_sentence, may_be_label, next_candidate};
 use crate::dialect::{self, Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
-use crate::scan::brackets::BracketMatcher;
-use crate::scan::judge::body::Body;
+use crate::scan::call::Call;
 use crate::scan::opener::{self, Delimiter, Look, MAX_OPENER, MAX_TICKS, Opener, Place, Sort, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
@@ -160,7 +159,7 @@ impl<'a> Scanner<'a> {
                     Mode::Prose
                 } else {
                     self.look_around(&opener);
-                    self.mode_of(opener)
+                    Mode::Call(Box::new(Call::of(opener, &self.text)))
                 };
             }
             Found::Broken(record) => {
@@ -204,15 +203,6 @@ impl<'a> Scanner<'a> {
             }
         }
         Flow::On
-    }
-
-    /// Returns the mode that reads the payload of `opener`.
-    pub(in crate::scan) fn mode_of(&self, opener: Opener) -> Mode {
-        let from = opener.item.at;
-        match Body::of(&opener, &self.text) {
-            Some(body) => Mode::Body(opener, body),
-            None => Mode::Payload(opener, BracketMatcher::new(from)),
-        }
     }
 
     /// Returns the place behind the sign at `at`.

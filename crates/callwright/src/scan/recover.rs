@@ -1,13 +1,15 @@
-//! Judges calls with broken marks, if the reader of whole ones fails or may have read a broken mark into a value.
+//! What surely began a call and gave no reading: its marks are repaired by least cost, or it is refused, and is text only
+//! where nothing behind its marks is of a call.
 
 use std::sync::Arc;
 
 use callwright_json::{Repair, RepairKind, Span};
 
+use super::call::{Call, Stage, Step};
 use super::judge::body::Body;
-use super::judge::{Case, Judged};
-use super::opener::{Delimiter, Look, Opener, Sort, parse_opener};
-use super::{Event, Flow, Mode, Scanner};
+use super::judge::{self, Case, Judged};
+use super::opener::{Delimiter, Look, MAX_OPENER, Opener, Sort, parse_opener};
+use super::{Mode, Scanner};
 use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::marks::{self, Decision, Nearness, begins};
@@ -22,16 +24,9 @@ const MAX_BROKEN: usize = 1 << 16;
 /// The decision that repaired marks have no reading; a reading of whole marks stands.
 const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
 
-/// A call that waits for the end of the text, which decides how its marks are meant.
-#[derive(Debug)]
-pub(super) struct Broken {
-    opener: Opener,
-    read: Whole,
-}
-
 /// The result of the reader of whole marks.
 #[derive(Debug)]
-enum Whole {
+pub(super) enum Whole {
     Nothing,
     Body(Body, End),
 }
@@ -45,35 +40,26 @@ enum Way<'d, R> {
 }
 
 impl Scanner<'_> {
-    /// Judges a body whose end was found, or waits if only the rest of the text decides.
-    pub(super) fn judge_marks(
-        &mut self,
-        opener: Opener,
-        body: Body,
-        ended: End,
-        end: bool,
-        out: &mut Vec<Event>,
-    ) -> Flow {
-        let mut judged = self.judge_body(&opener, &body, ended);
-        let is_block = matches!((&body, &judged), (Body::Block(_), Judged::Calls(..)));
-        if is_block && opener.is_distinct() && self.holds_call(&opener, ended) {
+    /// Judges a body whose end was found, unless its marks may be broken.
+    pub(super) fn judge_marks(&mut self, opener: &Opener, body: &mut Body, ended: End, end: bool) -> Step {
+        let mut judged = self.judge_body(opener, body, ended);
+        let is_block = matches!((&*body, &judged), (Body::Block(_), Judged::Calls(..)));
+        if is_block && opener.is_distinct() && self.holds_call(opener, ended) {
             judged = Judged::Text(None);
         }
         if opener.is_headless() {
-            self.commit(opener, judged, out);
-            return Flow::On;
+            return Step::Judged(judged);
         }
-        if self.is_suspect(&opener, &body, ended, &judged, end) {
-            self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Body(body, ended) }));
-            return if end { Flow::On } else { Flow::Wait };
+        if self.is_suspect(opener, body, ended, &judged, end) {
+            let body = std::mem::replace(body, Body::Nothing(ended.at));
+            return Step::To(Stage::Marks(Whole::Body(body, ended)));
         }
-        let judged = self.never_said(&opener, judged, ended.at, None);
+        let judged = self.never_said(opener, judged, ended.at, None);
         // The scanner reads it once more, as text.
         if let Judged::Text(_) = judged {
             self.work.bytes_skipped += ended.at.saturating_sub(opener.item.at);
         }
-        self.commit(opener, judged, out);
-        Flow::On
+        Step::Judged(judged)
     }
 
     /// Refuses all text up to `to` if `judged` is text but marks of an argument stand in it; otherwise returns
@@ -108,29 +94,52 @@ impl Scanner<'_> {
         memchr::memchr3_iter(b'<', b'[', b't', inside).any(|at| is_call(look(at)))
     }
 
+    /// Returns the place of a tool's name right behind the marks of `opener`, which gave no reading up to `end`. Such
+    /// marks hold a refused call rather than text.
+    pub(super) fn unread_at(&self, opener: &Opener, end: Option<usize>) -> Option<usize> {
+        let at = opener.item.name.map_or(opener.item.at, |name| name.start as usize);
+        let may_be_words = match opener.item.sort {
+            Sort::Block => true,
+            // Beside text or calls, the words explain the form of a call.
+            Sort::Words => !self.outcome.text.is_empty() || self.has_calls(),
+            _ => false,
+        };
+        // Only so much text is there for sure, however it arrives.
+        let end = end.unwrap_or(match opener.item.sort {
+            Sort::Tagged => opener.item.at + 1,
+            _ => at + MAX_OPENER,
+        });
+        let to = (at..=end.min(self.text.len())).rfind(|to| self.text.is_char_boundary(*to)).unwrap_or(at);
+        let is_unread = !may_be_words
+            && opener.start < at
+            && opener.is_distinct()
+            && !self.standing.before.line.words
+            && !self.markup.in_fence
+            && self.thought.is_none()
+            && judge::leading_tool(&self.text[at..to], &self.names).is_some();
+        is_unread.then_some(at)
+    }
+
     /// Returns whether broken marks may be repaired, and fuel is left for it.
     pub(super) fn may_repair(&self) -> bool {
         !self.rules.is_quotation && !self.work.fuel.is_spent()
     }
 
-    /// Commits the outcome of a payload without marks around its arguments. If it is text, or names no tool, the marks
-    /// in front of it may be broken.
-    pub(super) fn commit_payload(&mut self, opener: Opener, judged: Judged, out: &mut Vec<Event>) {
-        let may_be_broken = match &judged {
+    /// Returns the opener with whole marks in front of the payload of `call`, if `judged` shows that they are broken: it
+    /// is text, or names no tool.
+    pub(super) fn whole_front(&self, call: &Call, judged: &Judged) -> Option<Opener> {
+        let opener = &call.opener;
+        let may_be_broken = match judged {
             Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
-            Judged::Calls(verdicts, _) => self.is_nameless(&opener, verdicts),
+            Judged::Calls(verdicts, _) => self.is_nameless(opener, verdicts),
             Judged::Unclear => false,
         };
-        if may_be_broken
-            && opener.mended.is_none()
-            && self.begins_line(opener.start)
-            && let Ok(Some(mut mended)) = self.mended(opener.start, opener.item.at + 1, true)
-        {
-            mended.instead = Some(Box::new((opener, judged)));
-            self.mode = self.mode_of(mended);
-            return;
+        let is_payload = matches!(call.stage, Stage::Brackets(_) | Stage::Open(_));
+        let may_be_broken = may_be_broken && is_payload && opener.mended.is_none();
+        match may_be_broken && self.begins_line(opener.start) {
+            true => self.mended(opener.start, opener.item.at + 1, true).ok().flatten(),
+            false => None,
         }
-        self.commit(opener, judged, out);
     }
 
     /// Returns whether a mark behind a declared name was taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`.
@@ -228,21 +237,18 @@ impl Scanner<'_> {
         let item = Sort::Tagged.of(Span::at(at), at);
         let opener = Opener::bare(at, item, record);
         self.look_around(&opener);
-        self.mode = Mode::Broken(Box::new(Broken { opener, read: Whole::Nothing }));
+        let stage = Stage::Marks(Whole::Nothing);
+        self.mode = Mode::Call(Box::new(Call { opener, stage, instead: None }));
     }
 
     /// Decides about a call with broken marks at the end of the text.
-    pub(super) fn broken(&mut self, broken: Box<Broken>, end: bool, out: &mut Vec<Event>) -> Flow {
-        if !end {
-            self.mode = Mode::Broken(broken);
-            return Flow::Wait;
-        }
-        let Broken { mut opener, read } = *broken;
-        let is_read = matches!(read, Whole::Body(..));
-        let own = match read {
-            Whole::Nothing => None,
-            Whole::Body(body, ended) => Some(self.judge_body(&opener, &body, ended)),
+    pub(super) fn repair(&mut self, call: &mut Call) -> Step {
+        let Call { opener, stage, .. } = call;
+        let own = match stage {
+            Stage::Marks(Whole::Body(body, ended)) => Some(self.judge_body(opener, body, *ended)),
+            _ => None,
         };
+        let is_read = own.is_some();
         let accepted = match &own {
             Some(Judged::Calls(verdicts, _)) => match verdicts.as_slice() {
                 [Verdict::Accepted(call)] => Some(&call.arguments),
@@ -251,12 +257,13 @@ impl Scanner<'_> {
             _ => None,
         };
         self.work.refuel(self.text.len());
-        let records = self.nearest_records(&opener, is_read, accepted.is_some());
-        let (decision, record) = match self.repaired_marks(&opener, &records, is_read) {
-            Way::Payload(mut mended) => {
-                mended.instead = own.map(|own| Box::new((opener, own)));
-                self.mode = self.mode_of(mended);
-                return Flow::On;
+        let records = self.nearest_records(opener, is_read, accepted.is_some());
+        let (decision, record) = match self.repaired_marks(opener, &records, is_read) {
+            Way::Payload(mended) => {
+                let whole = Call::of(mended, &self.text);
+                let broken = std::mem::replace(call, whole);
+                call.instead = own.map(|own| (broken.opener, own));
+                return Step::On;
             }
             Way::Marks(decision, record) => (decision, record),
         };
@@ -274,23 +281,22 @@ impl Scanner<'_> {
         }
         let own = match (&decision, own) {
             (Decision::Nothing { extent: Some(extent) }, Some(own)) => {
-                Some(self.case(&opener, self.text.len()).unlikely(own, *extent))
+                Some(self.case(opener, self.text.len()).unlikely(own, *extent))
             }
             (_, own) => own,
         };
         let is_repaired = !matches!(decision, Decision::Nothing { .. });
-        let judged = self.case(&opener, self.text.len()).repaired(decision);
+        let judged = self.case(opener, self.text.len()).repaired(decision);
         let judged = judged.or(own).unwrap_or(Judged::Text(None));
         let judged = match records.iter().find_map(|record| record.form()) {
-            Some(form) => self.never_said(&opener, judged, self.text.len(), Some(form)),
+            Some(form) => self.never_said(opener, judged, self.text.len(), Some(form)),
             None => judged,
         };
         if is_repaired {
             // Its own marks were read to their end.
             opener.delimiters.retain(|delimiter| *delimiter != Delimiter::Tag);
         }
-        self.commit(opener, judged, out);
-        Flow::On
+        Step::Judged(judged)
     }
 
     /// Returns the dialects whose marks the call of `opener` may have, the nearest first; empty once the fuel is spent.
