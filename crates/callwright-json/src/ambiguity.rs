@@ -1,4 +1,4 @@
-//! Readings that are not certain: a string may hold what was meant to stand behind it, a member or an element.
+//! Detects uncertain readings: a string may hold a member or an element that was meant to follow it.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,11 +12,12 @@ const BRACKETS: ByteSet<6> = ByteSet(*b"{[()]}");
 /// The signs in or behind which keys and elements stand, and the brackets that count them.
 const SIGNS: ByteSet<9> = ByteSet(*b"\"',{[()]}");
 
-/// The first quote that is taken for text, if a string of `readings`, of `source`, holds what may belong behind it.
+/// Returns the first quote that was taken for text, if a string of `readings`, of `source`, may hold parts
+/// that belong behind it.
 pub(crate) fn swallowing(readings: &[Reading<'_>], guide: &dyn Guide, source: &str) -> Option<Span> {
     let repairs = readings.iter().flat_map(|reading| &reading.repairs);
     let quotes = repairs.filter(|repair| repair.kind == RepairKind::EscapeQuote).map(|repair| repair.at);
-    // Several readings tie, which is said with all of them.
+    // A tie of several readings is reported with all of them.
     let is_swallowing = !readings.is_empty() && readings.iter().all(|one| passes_own_quote(one, source))
         || readings.iter().any(|reading| reading.holds_member(guide));
     is_swallowing.then(|| quotes.min().unwrap_or_default())
@@ -35,7 +36,7 @@ impl Reading<'_> {
         if edits == Edits::default() {
             return false;
         }
-        // Values, each with the object that it stands in, as far as there is one.
+        // Each value waits here with the object around it, if there is one.
         let mut open: Vec<(Value<'_>, Place, Option<Holder<'_>>)> =
             alloc::vec![(self.value(), guide.root(), None)];
         while let Some((value, place, holder)) = open.pop() {
@@ -62,7 +63,7 @@ impl Reading<'_> {
                     let text = value.as_str().unwrap_or_default();
                     let is_torn = match holder {
                         Some(holder) => holder.has_member_in(&text, edits, guide),
-                        // In a list that stands in no object.
+                        // The value stands in a list without an object around it.
                         None => edits.escaped && holds_element(&text),
                     };
                     if is_torn {
@@ -76,7 +77,8 @@ impl Reading<'_> {
     }
 }
 
-/// Returns whether a string of `reading`, of `source`, goes on beyond a quote that may be its own, or had no quote there.
+/// Returns whether a string of `reading`, of `source`, goes on beyond a quote that may be its own, or had no
+/// quote there.
 fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
     use RepairKind::{AddQuote, EscapeQuote, QuoteValue, SwapQuote};
     let of_quotes = |repair: &&Repair| matches!(repair.kind, AddQuote | EscapeQuote | QuoteValue | SwapQuote);
@@ -87,16 +89,16 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
             let within = repairs[from..].iter().take_while(|repair| repair.at.end <= string.end);
             let count = |kind| within.clone().filter(|repair| repair.kind == kind).count();
             let written = string.of(source);
-            // Behind what begins a list or parts its elements.
+            // The string is an element of a list.
             let is_element =
                 || Span::new(0, string.start as usize).of(source).trim_end().ends_with(['[', ',']);
             let is_list = || written.contains(',') && is_element();
-            // `["a, null]`: with the quote before the comma, two elements.
+            // `["a, null]` has two elements if the quote belongs before the comma.
             let holds_literal = || written.split(',').skip(1).any(|piece| is_literal(piece.trim()));
             match count(AddQuote) {
                 // `[fast, slow]`
                 _ if count(QuoteValue) != 0 => is_list(),
-                // `"fast" (required)`, `L"fast"`: with the quote that stands in it, those that are written are pairs.
+                // `"fast" (required)`, `L"fast"`: with its odd quote, the written quotes make pairs.
                 1 => own_quotes(written) % 2 == 1 || is_element() && holds_literal(),
                 0 => closes_within(written),
                 _ => is_list(),
@@ -104,33 +106,34 @@ fn passes_own_quote(reading: &Reading<'_>, source: &str) -> bool {
         })
 }
 
-/// Returns whether `text` is a number, or a name of JSON's own.
+/// Returns whether `text` is a number, or a literal of JSON.
 fn is_literal(text: &str) -> bool {
     let text = text.trim_end_matches(['"', '\'']);
     strict(text)
         .is_ok_and(|tree| !matches!(tree.root(text).kind(), Kind::String | Kind::Object | Kind::Array))
 }
 
-/// Counts the quotes inside `string`, which lacks one of its own, that have no backslash.
+/// Counts the quotes without a backslash inside `string`, which lacks one of its own.
 fn own_quotes(string: &str) -> usize {
     let is_quote = |c: &char| matches!(c, '"' | '\'');
     let first = string.chars().next().filter(is_quote);
     let Some(quote) = first.or_else(|| string.chars().next_back().filter(is_quote)) else { return 0 };
-    // The other one may be doubled.
+    // The string's other quote may be doubled.
     let inside = string.trim_matches(quote);
     let is_escaped =
         |at: usize| inside[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
     inside.match_indices(quote).filter(|(at, _)| !is_escaped(*at)).count()
 }
 
-/// Returns whether the closing quote of `string` stands in it without an opening one before it: `“a”, “b”`.
+/// Returns whether a closing quote of its own sort stands in `string` without an opening one before it:
+/// `“a”, “b”`.
 fn closes_within(string: &str) -> bool {
     let mut inside = string.chars();
     let (Some(open), Some(close)) = (inside.next(), inside.next_back()) else { return false };
     !open.is_ascii() && open != close && inside.find(|c| *c == open || *c == close) == Some(close)
 }
 
-/// The edits of quotes that a reading has.
+/// The kinds of repairs that a reading made to quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Edits {
     escaped: bool,
@@ -138,12 +141,12 @@ struct Edits {
     swapped: bool,
 }
 
-/// The object that a string stands in.
+/// The object around a string.
 #[derive(Clone, Copy)]
 struct Holder<'a> {
     object: Value<'a>,
     place: Place,
-    /// The string stands in a list in it.
+    /// The string stands in a list of the object.
     is_list: bool,
     /// The guide declares keys for it.
     declares_some: bool,
@@ -151,7 +154,7 @@ struct Holder<'a> {
 
 impl Holder<'_> {
     fn has_member_in(self, text: &str, edits: Edits, guide: &dyn Guide) -> bool {
-        // Where no quote was added, a string that goes on too far goes on over its own.
+        // Where no quote was added, a string that goes on too far goes on over its own quote.
         let from = match edits {
             Edits { added: true, .. } => Some(0),
             Edits { escaped: true, .. } => text.find(['"', '\'']),
@@ -170,7 +173,7 @@ impl Holder<'_> {
             let is_torn = has_colon(text) || before.ends_with(['"', '\'']) || holds_key(text);
             return (edits.escaped || edits.added) && is_torn;
         }
-        // Nothing is missing, mostly: then there is nothing to look for.
+        // Strings are mostly complete, so most of them need no search.
         let brackets = open_brackets(text.as_bytes());
         let lacks_some = || declared(guide, self.place).any(|name| self.object.get(name).is_none());
         if brackets == Some(0) && !lacks_some() {
@@ -183,7 +186,7 @@ impl Holder<'_> {
         };
         keys_in(text).filter(|key| from <= key.at || opens_value(key)).any(|key| match is_missing(key.name) {
             true => key.depth == 0 || brackets != Some(0),
-            // `"x"], "b":: 1}}, {"a": ["y"`, `"x", {"a": "y"`: it goes on into the next object.
+            // `"x"], "b":: 1}}, {"a": ["y"`, `"x", {"a": "y"`: the string goes on into the next object.
             false => {
                 let goes_on = brackets.is_none() || brackets != Some(0) && begins_object(&text[..key.at]);
                 goes_on && is_declared(key.name)
@@ -198,12 +201,12 @@ fn begins_object(text: &str) -> bool {
     before.strip_suffix(',').is_some_and(|text| text.trim_end().ends_with(['"', '\'', '}', ']']))
 }
 
-/// The keys that `guide` declares for the object at `place`.
+/// Returns the keys that `guide` declares for the object at `place`.
 fn declared(guide: &dyn Guide, place: Place) -> impl Iterator<Item = &str> {
     (0..guide.slots(place)).filter_map(move |slot| guide.name(place, slot as u8))
 }
 
-/// Counts the brackets that `text` opens and does not close; `None` where it closes one that it did not open.
+/// Counts the brackets that `text` opens and leaves open; `None` where it closes one that it did not open.
 pub(crate) fn open_brackets(text: &[u8]) -> Option<usize> {
     let mut open = Vec::new();
     for at in BRACKETS.places(text) {
@@ -223,11 +226,11 @@ struct Sign<'a> {
     byte: u8,
     before: &'a str,
     behind: &'a str,
-    /// In how many brackets of the text it stands.
+    /// The number of open brackets around it.
     depth: usize,
 }
 
-/// The quotes, commas and brackets of `text`.
+/// Returns the quotes, commas and brackets of `text`.
 fn signs(text: &str) -> impl Iterator<Item = Sign<'_>> {
     let mut depth = 0_usize;
     SIGNS.places(text.as_bytes()).map(move |at| {
@@ -241,38 +244,38 @@ fn signs(text: &str) -> impl Iterator<Item = Sign<'_>> {
     })
 }
 
-/// The quotes of `text` outside all its brackets.
+/// Returns the quotes of `text` outside all its brackets.
 fn quotes(text: &str) -> impl Iterator<Item = Sign<'_>> {
     signs(text).filter(|sign| sign.depth == 0 && matches!(sign.byte, b'"' | b'\''))
 }
 
-/// Returns the part of `text` behind the sign that parts members and elements.
+/// Returns the part of `text` behind the comma or other sign between members.
 fn behind_parting(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix([',', ';', ':']).map(str::trim_start)
 }
 
-/// Returns whether the part of `text` behind one of its quotes is right JSON as members of the object around it:
-/// `a "quoted" word", "extra": "b`. Those may have a key that nobody declared.
+/// Returns whether the part of `text` behind one of its quotes is valid JSON as members of the object around
+/// it: `a "quoted" word", "extra": "b`. Such members may have undeclared keys.
 fn ends_in_members(text: &str) -> bool {
     const MOST_QUOTES: usize = 32;
     let quotes = text.match_indices('"').take(MOST_QUOTES);
     let mut members = quotes.filter_map(|(at, _)| text.get(at + 1..)?.trim_start().strip_prefix(','));
     members.any(|members| {
         let begins = members.trim_start().starts_with('"') && members.contains(':');
-        // Line breaks and backslashes were escaped where they come from.
+        // The source escaped line breaks and backslashes.
         let plain = |c: char| if c < ' ' || c == '\\' { ' ' } else { c };
         begins && strict(&format!("{{{}\"}}", members.chars().map(plain).collect::<String>())).is_ok()
     })
 }
 
-/// Returns whether one of the quotes of `key`, which nobody declares, belongs to another string: `command´`.
+/// Returns whether a quote of the undeclared `key` belongs to another string: `command´`.
 fn is_torn_key(key: &str) -> bool {
     let last = key.char_indices().next_back().map_or(0, |(at, _)| at);
     [0, last].into_iter().any(|at| key.as_bytes().get(at..).is_some_and(|rest| mark(rest).is_some()))
 }
 
-/// Returns whether a word stands in `text` as a key does, though nobody declares one: behind a comma, a quote or a bracket, with
-/// a quote of its own and a colon behind it, outside all brackets: `head -3","cwd"":"/tmp`.
+/// Returns whether a word of `text`, outside all brackets, stands as an undeclared key does:
+/// `head -3","cwd"":"/tmp`. A comma, quote or bracket stands before it, and a quote and a colon behind it.
 fn holds_key(text: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let is_place = |before: &str| {
@@ -288,9 +291,9 @@ fn holds_key(text: &str) -> bool {
     })
 }
 
-/// Returns whether a quote in an element of a list ends or begins another element. It stands outside all brackets of the text,
-/// beside a sign that parts elements, `rust",c++`, `rust": "go`, or two of them part elements: `rust"o "go`. No schema tells the
-/// number of elements.
+/// Returns whether a quote in an element of a list ends or begins another element. Such a quote stands
+/// outside all brackets, beside a separator: `rust",c++`, `rust": "go`. Or two quotes separate elements:
+/// `rust"o "go`. No schema knows the number of elements.
 fn holds_element(text: &str) -> bool {
     let mut before: Option<Sign<'_>> = None;
     signs(text).filter(|sign| matches!(sign.byte, b'"' | b'\'')).any(|quote| {
@@ -301,8 +304,8 @@ fn holds_element(text: &str) -> bool {
     })
 }
 
-/// Returns whether `last` closes the text before it and `next` opens the one behind it, with a sign or two between them that may
-/// have been a comma: `eggs"o "milk`.
+/// Returns whether `last` closes the text before it and `next` opens the one behind it, with a sign or two
+/// between them that may have been a comma: `eggs"o "milk`.
 fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
     let gap = &next.before[last.before.len() + 1..];
     let closes = !last.before.is_empty() && !last.before.ends_with(char::is_whitespace);
@@ -310,8 +313,8 @@ fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
     closes && opens && gap.len() <= MOST_SIGNS && !gap.ends_with(char::is_alphanumeric)
 }
 
-/// Returns whether the first quote of `text` closes the text before it, and the next one opens a text that is parted from it:
-/// `Paris", "unit", "c`. A quotation begins with the quote that opens it.
+/// Returns whether the first quote of `text` closes the text before it, and the next quote opens a separate
+/// text: `Paris", "unit", "c`. A quotation instead begins with the quote that opens it.
 fn closes_first(text: &str) -> bool {
     let Some((before, behind)) = text.split_once('"') else { return false };
     let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',');
@@ -332,23 +335,23 @@ fn holds_pair(text: &str) -> bool {
 
 /// Returns whether a colon begins `text`, or stands behind a few signs that slipped in.
 pub(crate) fn has_colon(text: &str) -> bool {
-    // What goes on for longer is not looked at: it is asked at each value, and at each quote.
+    // The search reads a few signs only, since it runs at each value and at each quote.
     let mut near = text.char_indices().take_while(|(at, _)| *at <= MOST_SIGNS);
     near.find(|(_, c)| c.is_alphanumeric() || *c == ':').is_some_and(|(_, c)| c == ':')
 }
 
-/// More signs than this between a key and its colon did not slip in, in bytes.
+/// A longer run of signs between a key and its colon did not slip in, in bytes.
 const MOST_SIGNS: usize = 4;
 
 /// A part of a text that looks like a key.
 struct KeyInText<'a> {
     at: usize,
     name: &'a str,
-    /// In how many brackets of the text it stands.
+    /// The number of open brackets around it.
     depth: usize,
 }
 
-/// The name that stands behind a blank and in front of `=` or a colon: ` times='`.
+/// Returns the name behind a blank and before `=` or a colon: ` times='`.
 fn key_behind(text: &str) -> Option<&str> {
     let word = text.trim_start_matches(' ');
     let name =
@@ -357,14 +360,14 @@ fn key_behind(text: &str) -> Option<&str> {
     (word.len() < text.len() && rest.starts_with(['=', ':'])).then_some(name)
 }
 
-/// The keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`, `', times'`, `' times=`.
+/// Returns the keys in `text`: `"times":`, `: "times"`, `, "times"`, `, times=`, `', times'`, `' times=`.
 fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
     signs(text).filter_map(|Sign { byte, before, behind, depth }| match byte {
         b',' => {
             let word = behind.trim_start();
             let name = word.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
             let rest = word[name.len()..].trim_start();
-            // Its sign may be another one: `', times.'`
+            // Another sign may stand for the colon: `', times.'`
             let behind = rest.strip_prefix(|c: char| !c.is_alphanumeric() && !c.is_whitespace());
             let opens = |text: &str| text.trim_start().starts_with(['"', '\'']);
             let is_key = rest.starts_with(['=', ':'])
@@ -375,7 +378,7 @@ fn keys_in(text: &str) -> impl Iterator<Item = KeyInText<'_>> {
             Some(KeyInText { at: before.len() + 1, name, depth })
         }
         quote @ (b'"' | b'\'') => {
-            // The other quote may open the next word.
+            // The name's other quote may open the next word.
             let (name, rest) = behind.split_once(char::from(quote))?;
             let is_behind = || before.trim_end().ends_with([':', ',', ']', '}', '"', '\'']);
             let is_key = rest.trim_start().starts_with(':') || is_behind();

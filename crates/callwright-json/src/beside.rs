@@ -1,7 +1,6 @@
-//! Looks beside the value that was read for another value that may be meant, whole or in part.
+//! Looks beside the value for another value, whole or in part, that may be meant.
 //!
-//! Words around a value are dropped. `{"a": 1}, {"a": 2}` has none: one object dropped for the other would be a choice that
-//! nobody made.
+//! Words around a value are dropped. `{"a": 1}, {"a": 2}` has no reading: nobody chose which object to drop.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -16,22 +15,22 @@ use crate::{Guide, Kind, Kinds, Member, Problem, Reading, Span, Value, strict_en
 pub(crate) enum Beside<'t> {
     /// Another value, as likely to be meant.
     Value(Reading<'t>),
-    /// A part of one, or of the value itself: an object that was cut, a member.
+    /// A part of another value, or of the value itself: an object that was cut, a member.
     Part(Problem, Span),
-    /// The value once more, and nothing else.
+    /// The same value again, and nothing else.
     Same,
 }
 
-/// The fate of the text that is searched.
+/// The use of the text that is searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// It is dropped.
+    /// The reading drops the text.
     Dropped,
-    /// Another reading takes it into a string, where a key and its colon may stand.
+    /// Another reading takes the text into a string, where a key and its colon may stand.
     Quoted,
 }
 
-/// Searches the parts of the text from `begin` on that neither `value` nor one of its `repeats` takes.
+/// Searches the parts of the text from `begin` on that neither `value` nor one of its `repeats` covers.
 pub(crate) fn beside<'t>(
     search: &mut Search<'t, '_>,
     begin: usize,
@@ -51,7 +50,7 @@ pub(crate) fn beside<'t>(
     is_same.then_some(Beside::Same)
 }
 
-/// Searches the text behind `value`, which is right as it is written, where another reading takes its last quote for text and
+/// Searches the text behind `value`, a strict value, where another reading takes its last quote for text and
 /// goes on.
 pub(crate) fn behind<'t>(search: &mut Search<'t, '_>, value: &Reading<'_>) -> Option<Beside<'t>> {
     look(search, value, value.span.end as usize..search.text.len(), Fate::Quoted)
@@ -67,7 +66,7 @@ fn look<'t>(
     let text = search.text;
     let bytes = text.as_bytes();
     let Range { start: mut at, end } = piece;
-    // A list that holds the value would have been read as one.
+    // A list that holds the value would have been read as a list.
     let before = bytes.get(at..end)?.trim_ascii_end();
     if end < bytes.len() && before.ends_with(b"[") && !is_cdata(before) {
         return Some(Beside::Part(Problem::Unreadable, Span::at(at + before.len() - 1)));
@@ -86,7 +85,7 @@ fn look<'t>(
             b'{' | b'[' => match value_at(search, at, byte, at + len) {
                 Other::Value(other) => {
                     at = other.span.end as usize;
-                    // What one string holds of another object, whatever that is, was not meant to be in it.
+                    // A string that holds an object in part goes on too far, whatever that object is.
                     let is_torn = fate == Fate::Quoted && other.value().members().next().is_some();
                     match other.value().same_as(value.value()) {
                         true => is_same = true,
@@ -113,7 +112,7 @@ fn look<'t>(
 /// The meaning of a bracket in a text.
 enum Other<'t> {
     Value(Reading<'t>),
-    /// A value that is not whole, or has no reading.
+    /// A value that is cut, or has no reading.
     Part(Problem, Span),
     Words,
 }
@@ -124,7 +123,7 @@ fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) 
     if search.is_spent() {
         return Other::Part(Problem::Limit, Span::at(at));
     }
-    // Most brackets open no value, and ask for no memory.
+    // Most brackets open no value, and cost no memory.
     if let Err(looked) = strict_end(text, at) {
         search.fuel -= looked.saturating_sub(at) as i64;
     } else if let Ok((tree, end)) = strict_prefix(text.as_bytes(), at, 1) {
@@ -142,8 +141,8 @@ fn value_at<'t>(search: &mut Search<'t, '_>, at: usize, byte: u8, inner: usize) 
     }
 }
 
-/// Returns whether a value begins behind the bracket `byte`, at or behind `inner`: a key and its colon, as far as they are there,
-/// or an element where a list may stand. `{path}` and `[1]` are words.
+/// Returns whether a value begins behind the bracket `byte`, at or behind `inner`: a key and its colon,
+/// perhaps cut, or an element where a list may stand. `{path}` and `[1]` are words.
 fn begins_value(search: &Search<'_, '_>, byte: u8, inner: usize) -> bool {
     let bytes = search.text.as_bytes();
     let inner = search.peek_blank(inner);
@@ -161,8 +160,8 @@ fn begins_value(search: &Search<'_, '_>, byte: u8, inner: usize) -> bool {
     }
 }
 
-/// Returns whether `value` may be meant: it fits, repeats a declared key, or holds an object that does. An object in another one
-/// has to fit as a whole: a schema that is said back names the keys as well.
+/// Returns whether `value` may be meant: it fits, repeats a declared key, or holds an object that does. An
+/// object inside another one must fit as a whole: a schema that a model repeats names the keys as well.
 fn is_due(guide: &dyn Guide, value: Value<'_>) -> bool {
     let root = guide.root();
     let kinds = guide.kinds(root);
@@ -171,7 +170,7 @@ fn is_due(guide: &dyn Guide, value: Value<'_>) -> bool {
         Member::Open(_) | Member::Forbidden => None,
     };
     let required = guide.required(root);
-    // Values, each with whether it stands in an object.
+    // Each value waits here with the fact that an object is around it.
     let mut open = vec![(value, false)];
     while let Some((value, is_member)) = open.pop() {
         match value.kind() {
@@ -196,7 +195,7 @@ fn is_due(guide: &dyn Guide, value: Value<'_>) -> bool {
     false
 }
 
-/// Returns whether `text` ends with the opener of a section of XML.
+/// Returns whether `text` ends with the opener of a CDATA section of XML.
 pub(crate) fn is_cdata(text: &[u8]) -> bool {
     text.ends_with(b"<![CDATA[")
 }

@@ -1,4 +1,4 @@
-//! One text per value, so that equal values can be found by comparing bytes.
+//! Gives each value one text, so that a comparison of bytes finds equal values.
 
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -6,9 +6,9 @@ use crate::quote;
 use crate::tree::{Kind, Value};
 
 impl Value<'_> {
-    /// A text that is equal for equal values: no spaces, sorted keys, plain escapes, normal numbers.
+    /// Returns a text that is equal for equal values: no spaces, sorted keys, plain escapes, normal numbers.
     pub fn canonical(self) -> String {
-        // From the last node to the first, so that nesting needs no stack.
+        // The loop runs from the last node to the first, so that nesting needs no stack.
         let (first, end) = self.extent();
         let mut texts: Vec<String> = vec![String::new(); end - first];
         for at in (first..end).rev() {
@@ -26,7 +26,7 @@ impl Value<'_> {
                     let members = value.members().map(|(k, v)| format!("{}:{}", text_of(k), text_of(v)));
                     let mut members: Vec<String> = members.collect();
                     members.sort_unstable();
-                    // A member that is only repeated changes nothing.
+                    // An exact repeat of a member changes nothing.
                     members.dedup();
                     format!("{{{}}}", members.join(","))
                 }
@@ -37,7 +37,7 @@ impl Value<'_> {
     }
 }
 
-/// `1.50e2` → `15e1`: the significant digits and a decimal exponent.
+/// Returns the significant digits and a decimal exponent of a number: `1.50e2` → `15e1`.
 fn number(raw: &str) -> String {
     let (minus, raw) = match raw.strip_prefix('-') {
         Some(rest) => ("-", rest),
@@ -56,7 +56,7 @@ fn number(raw: &str) -> String {
             let e = e.saturating_sub(fraction.len() as i64).saturating_add(dropped as i64);
             format!("{minus}{significant}e{e}")
         }
-        // An exponent past 64 bits: compared as it is spelt.
+        // Exponents past 64 bits are compared by their spelling.
         Err(_) => format!("{minus}{raw}"),
     }
 }

@@ -14,7 +14,7 @@ use crate::spelling::{sign, skip_blank};
 use crate::strict::strict_prefix;
 use crate::{Diagnostic, Guide, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Tree, strict_end};
 
-/// More places than this are not tried as the beginning of the value.
+/// The search tries no more places than this as the beginning of the value.
 const MOST_STARTS: usize = 64;
 /// The blanks that strict JSON allows around a value.
 const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
@@ -29,7 +29,7 @@ pub(crate) fn read<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) 
     }
 }
 
-/// Returns whether the value that ends at `end` can be taken without a look at what follows.
+/// Returns whether the text behind the value that ends at `end` cannot belong to it.
 fn stands_alone(bytes: &[u8], end: usize) -> bool {
     let rest = bytes[end..].trim_ascii_start();
     let newline = bytes[end..bytes.len() - rest.len()].contains(&b'\n');
@@ -40,8 +40,9 @@ fn stands_alone(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// The strict value at `from..end`, if it can be taken without a search, with surplus brackets of its own sort behind it:
-/// `{"a": 1}}`. A search would weigh keys that nobody declared against a string that goes on up to those brackets.
+/// Returns the strict value at `from..end`, with surplus brackets of its own sort behind it, `{"a": 1}}`, if
+/// it needs no search. A search would weigh undeclared keys against a string that goes on up to those
+/// brackets.
 pub(crate) fn alone(text: &str, from: usize, tree: Tree, end: usize) -> Option<Reading<'_>> {
     let bytes = text.as_bytes();
     let span = Span::new(from, end);
@@ -67,12 +68,12 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
     let bytes = search.text.as_bytes();
     let begin = after_reasoning(search.text);
     let members = skip_blank(bytes, begin);
-    // What a comma parts from the first key is a member as well.
+    // A comma before the first key shows that a member came earlier.
     let is_first = |key: &usize| !bytes[members..*key].trim_ascii_end().ends_with(b",");
     let key = first_key(search, members).filter(is_first);
     let mut all = key.map(|key| search.run(schema_mode, key, Start::Members)).unwrap_or_default();
-    // `Input: {…} Output: {…}`: what has its bracket on neither side is an object if quotes tell, and others are not missing. With
-    // none in it, `a='x', b='y'`, nothing else is one.
+    // `Input: {…} Output: {…}`: a text without either bracket is an object only if its key has quotes and
+    // only the outer bracket is missing. A text without any bracket is one object: `a='x', b='y'`.
     let is_quoted = key.is_some_and(|key| mark(&bytes[key..]).is_some());
     let is_flat =
         bytes[members..].iter().all(|byte| !matches!(byte, b'{' | b'[' | b'(' | b'}' | b']' | b')'));
@@ -81,7 +82,7 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
         closers.all(|closer| is_flat || is_quoted && closer.at.end == found.span.end)
     });
     let blocks = reasoning(search.text);
-    // Where the text that was neither read nor skipped as another value begins.
+    // `lead` is the beginning of the text that was neither read nor skipped as another value.
     let (mut lead, mut at) = (begin, begin);
     for _ in 0..MOST_STARTS {
         let Some(start) = next_opener(search, at) else { break };
@@ -90,34 +91,34 @@ fn collect(search: &mut Search<'_, '_>, schema_mode: SchemaMode) -> Vec<Found> {
             continue;
         }
         if search.is_spent() {
-            // What was not looked at may be a value as well: `{"a": 1,} … {"a": 2}`
+            // The unread rest may hold a value as well: `{"a": 1,} … {"a": 2}`
             search.reason = Some((Problem::Limit, Span::at(start)));
             return Vec::new();
         }
         at = start + 1;
         if looks_like_json(&bytes[lead..start]) {
-            // A part of a value that could not be read is not what was meant.
+            // A part of an unreadable value was not meant.
             continue;
         }
         let mut found = search.run(schema_mode, start, Start::Value);
-        // Or of another value, which the guide does not want.
+        // The value may also be one that the guide does not want.
         let last = found.iter().map(|one| one.span.end as usize).max();
         let end = last.or_else(|| strict_end(search.text, start).ok());
         all.append(&mut found);
         if let Some(end) = end {
             (at, lead) = (end, end);
         } else if matches!(search.reason, Some((Problem::Limit, _))) {
-            // What stands deeper in a value that is too deep is a part of it.
+            // A value deeper inside one that is too deep is a part of it.
             break;
         }
     }
     all
 }
 
-/// The one value that the text holds, out of all that were found in it.
+/// Chooses the one value of the text out of all that were found.
 fn choose<'t>(search: &mut Search<'t, '_>, mut found: Vec<Found>) -> Parse<'t> {
     let text = search.text;
-    // Of two that cover the same bytes, one is a part of the other, or an accident.
+    // If two values cover the same bytes, one of them is a part of the other, or an accident.
     let spans: Vec<(Cost, Span)> = found.iter().map(|f| (f.cost, f.span)).collect();
     let covers = |(cost, span): &(Cost, Span), f: &Found| {
         let overlaps = span.start < f.span.end && f.span.start < span.end && span.start != f.span.start;
@@ -126,7 +127,7 @@ fn choose<'t>(search: &mut Search<'t, '_>, mut found: Vec<Found>) -> Parse<'t> {
     found.retain(|f| !spans.iter().any(|other| covers(other, f)));
     let start = found.first().map(|f| f.span.start);
     let read = |f: Found| Reading::of(text, with_blanks(text, f.span), f.repairs);
-    // Readings of one place that tie, and values at other places.
+    // Readings of one place tie; values at other places compete.
     let (here, elsewhere): (Vec<Found>, Vec<Found>) =
         found.into_iter().partition(|f| Some(f.span.start) == start);
     let mut parse = Parse::of_ties(here.into_iter().filter_map(read).collect());
@@ -136,7 +137,7 @@ fn choose<'t>(search: &mut Search<'t, '_>, mut found: Vec<Found>) -> Parse<'t> {
         repeats = elsewhere.iter().map(|reading| reading.span).collect();
         let differs = |reading: &Reading<'t>| !reading.value().same_as(first.value());
         let other = elsewhere.into_iter().find(differs).map(Beside::Value);
-        // `{"a": "x"}, {"a": "y"}`: one text with quotes in it, or two objects.
+        // `{"a": "x"}, {"a": "y"}` is one text with quotes in it, or two objects.
         let written = as_written(search, start.unwrap_or_default() as usize, first);
         let beside_written = written.as_ref().and_then(|written| behind(search, written));
         if let (Some(written), Some(_)) = (written, &beside_written) {
@@ -163,7 +164,7 @@ fn choose<'t>(search: &mut Search<'t, '_>, mut found: Vec<Found>) -> Parse<'t> {
     }
 }
 
-/// The object or list at `start`, as it is written if each quote is what it looks like, where `reading` goes on beyond it.
+/// Returns the object or list at `start` as its quotes have it, if `reading` goes on beyond that.
 fn as_written<'t>(search: &mut Search<'t, '_>, start: usize, reading: &Reading<'t>) -> Option<Reading<'t>> {
     let text = search.text;
     let bytes = text.as_bytes();
@@ -179,7 +180,8 @@ fn as_written<'t>(search: &mut Search<'t, '_>, start: usize, reading: &Reading<'
     Reading::of(text, found.span, found.repairs)
 }
 
-/// The bracket that `reading` adds, if it drops words as well: whether the value had ended nobody can say then.
+/// Returns the bracket that `reading` adds, if it drops words as well: then nobody can tell whether the value
+/// had ended.
 fn bracket_beside_words(reading: &Reading<'_>) -> Option<Span> {
     let is_bracket = |repair: &&Repair| matches!(repair.kind, RepairKind::AddCloser | RepairKind::AddOpener);
     let has_words = reading.repairs.iter().any(|repair| repair.kind == RepairKind::DropProse);
@@ -187,7 +189,7 @@ fn bracket_beside_words(reading: &Reading<'_>) -> Option<Span> {
     has_words.then_some(bracket.at)
 }
 
-/// `span` with the blanks next to it that reach to an end of the text: strict JSON allows them.
+/// Extends `span` over the blanks that reach to an end of the text, which strict JSON allows.
 fn with_blanks(text: &str, span: Span) -> Span {
     let blank = |part: Option<&str>| part.is_some_and(|part| part.trim_matches(BLANKS).is_empty());
     let start = if blank(text.get(..span.start as usize)) { 0 } else { span.start as usize };
@@ -195,7 +197,7 @@ fn with_blanks(text: &str, span: Span) -> Span {
     Span::new(start, end)
 }
 
-/// Adds the edits that drop what stands around the value.
+/// Adds the edits that drop the text around the value.
 fn enclose(text: &str, reading: &mut Reading<'_>, repeats: &[Span]) {
     let mut repairs = Vec::from_iter(dropped(text, 0, reading.span.start));
     repairs.append(&mut reading.repairs);
@@ -211,7 +213,7 @@ fn enclose(text: &str, reading: &mut Reading<'_>, repeats: &[Span]) {
     reading.repairs = repairs;
 }
 
-/// The edit that drops `start..end`, unless that is blank.
+/// Returns the edit that drops `start..end`, unless that is blank.
 fn dropped(text: &str, start: u32, end: u32) -> Option<Repair> {
     let span = Span { start, end };
     let part = span.of(text).trim_matches(BLANKS);
@@ -237,7 +239,7 @@ const REASONING: [&str; 8] =
 
 /// Returns the start of the text behind a leading block of reasoning; 0 if there is none.
 ///
-/// The block may have been opened by the prompt: then only its closing tag is there.
+/// The prompt may have opened the block: then only its closing tag is there.
 fn after_reasoning(text: &str) -> usize {
     let start = text.trim_start();
     if start.starts_with(['{', '[', '"']) || !text.contains("</") {
@@ -252,11 +254,12 @@ fn after_reasoning(text: &str) -> usize {
     behind.map_or(0, |rest| text.len() - rest.len())
 }
 
-/// The blocks of reasoning in `text`: `<think>Is it {"a": 2}?</think>`.
+/// Returns the blocks of reasoning in `text`: `<think>Is it {"a": 2}?</think>`.
 pub(crate) fn reasoning(text: &str) -> Vec<Span> {
     let mut blocks = Vec::new();
     let mut at = if text.contains("</") { 0 } else { text.len() };
-    // Whether a closing tag of this name may still come: each piece of the text is looked through a few times at most.
+    // A name without another closing tag is not searched for again: each part of the text is searched a few
+    // times at most.
     let mut may_close = [true; REASONING.len()];
     while let Some(open) = text.get(at..).and_then(|rest| rest.find('<')) {
         at += open + 1;
@@ -274,13 +277,14 @@ pub(crate) fn reasoning(text: &str) -> Vec<Span> {
     blocks
 }
 
-/// The text behind each closing tag of this name.
+/// Returns the text behind each closing tag of this name.
 fn behind_closing_tags<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     text.match_indices("</")
         .filter_map(move |(at, _)| text.get(at + 2..)?.strip_prefix(name)?.strip_prefix('>'))
 }
 
-/// The next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must stand.
+/// Returns the next bracket, in any spelling, that opens a value. Behind a parenthesis the first key must
+/// stand.
 fn next_opener(search: &Search<'_, '_>, from: usize) -> Option<usize> {
     let bytes = search.text.as_bytes();
     let is_key = |at: usize| search.whole_key(at).is_some_and(|key| is_colon(bytes, key.end));
@@ -292,10 +296,10 @@ fn next_opener(search: &Search<'_, '_>, from: usize) -> Option<usize> {
     })
 }
 
-/// Returns whether a value may stand in a piece of text that begins in front of it and ends behind it. The piece holds a key and
-/// its colon, or is still open behind its first key: `{"a", `.
+/// Returns whether a value may span the piece `bytes` and go on around it. The piece holds a key and its
+/// colon, or ends behind its first key: `{"a", `.
 fn looks_like_json(bytes: &[u8]) -> bool {
-    // Looked for once, however many brackets there are.
+    // One search serves all brackets.
     let last = bytes.iter().rposition(|byte| *byte == b'}');
     let is_open =
         |at: usize| last.is_none_or(|last| last < at) && mark(bytes[at..].trim_ascii_start()).is_some();
@@ -313,7 +317,7 @@ fn first_key(search: &Search<'_, '_>, from: usize) -> Option<usize> {
     match bytes.get(from)? {
         _ if opener == from => None,
         b'"' | b'\'' => Some(from),
-        // Prose first: a key in quotes at the beginning of a line.
+        // Behind prose, the key in quotes begins a line.
         _ => {
             let before = search.text.get(from..opener)?;
             let margin = [' ', '\r', '\t'];

@@ -1,11 +1,11 @@
-//! A bound on the work of reading: one amount for all that is read of one text.
+//! Bounds the work of reading: one amount for all values of one text.
 
 use core::cell::Cell;
 
-/// The work that several readings may take together. One unit is the careful look at one byte, some nanoseconds.
+/// The work that several readings may share. One unit is one careful look at one byte, some nanoseconds.
 ///
-/// Each [`read`](crate::read) alone has a bound of its own, in proportion to its text and some more. A text that holds
-/// thousands of broken values would cost that much more for each of them.
+/// Each [`read`](crate::read) has a bound of its own, in proportion to its text. Thousands of broken values
+/// in one text would multiply that bound.
 ///
 /// ```
 /// use callwright_json::{AnyValue, Fuel, Options, Problem, read_with};
@@ -21,22 +21,22 @@ use core::cell::Cell;
 pub struct Fuel(Cell<i64>);
 
 impl Fuel {
-    /// So many units.
+    /// Creates fuel of this many units.
     pub const fn new(units: u32) -> Fuel {
         Fuel(Cell::new(units as i64))
     }
 
-    /// As much as is left of `other`.
+    /// Creates fuel with the rest of `other`.
     pub fn of(other: &Fuel) -> Fuel {
         Fuel(Cell::new(other.left()))
     }
 
-    /// Adds so many units.
+    /// Adds units.
     pub fn add(&self, units: usize) {
         self.0.set(self.0.get().saturating_add_unsigned(units as u64));
     }
 
-    /// Takes so many units off, whether they are there or not.
+    /// Spends units, even more than are left.
     pub fn spend(&self, units: usize) {
         self.0.set(self.0.get().saturating_sub_unsigned(units as u64));
     }
@@ -46,7 +46,7 @@ impl Fuel {
         self.0.get() <= 0
     }
 
-    /// The rest; less than nothing where more was spent than there was.
+    /// Returns the rest, which is negative where more was spent than there was.
     pub fn left(&self) -> i64 {
         self.0.get()
     }

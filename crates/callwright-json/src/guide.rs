@@ -1,6 +1,6 @@
-//! The questions of a reader to a schema, without any schema language.
+//! The reader's questions to a schema, in no schema language.
 
-/// A place in a schema: "the value of `path`", "an element of `labels`". The guide gives out the numbers.
+/// A place in a schema: "the value of `path`", "an element of `labels`". The guide assigns the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(pub u32);
 
@@ -18,7 +18,7 @@ impl Kinds {
     pub const BOOL: Kinds = Kinds(2);
     /// A number with a fraction or an exponent.
     pub const FRACTION: Kinds = Kinds(4);
-    /// A number without fraction.
+    /// A number without a fraction.
     pub const INTEGER: Kinds = Kinds(8);
     /// Any number.
     pub const NUMBER: Kinds = Kinds(12);
@@ -28,20 +28,20 @@ impl Kinds {
     pub const ARRAY: Kinds = Kinds(32);
     /// An object.
     pub const OBJECT: Kinds = Kinds(64);
-    /// All of them.
+    /// All types.
     pub const ANY: Kinds = Kinds(127);
 
-    /// Returns whether all of `other` are in `self`.
+    /// Returns whether all types of `other` are in `self`.
     pub fn has(self, other: Kinds) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Returns whether at least one of `other` is in `self`.
+    /// Returns whether at least one type of `other` is in `self`.
     pub fn meets(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
     }
@@ -50,7 +50,8 @@ impl Kinds {
 /// The meaning of a key in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
-    /// A declared member: its number among the declared ones (below [`MAX_SLOTS`]), and where its value stands.
+    /// A declared member: its number among the declared ones (below [`MAX_SLOTS`]), and the place of its
+    /// value.
     Declared(u8, Place),
     /// Not declared, but allowed.
     Open(Place),
@@ -58,38 +59,40 @@ pub enum Member {
     Forbidden,
 }
 
-/// Answers what may stand where. All answers may err on the permissive side; a check comes afterwards.
+/// A schema's answers about the values at its places. Each answer may be too permissive, as a check follows.
 pub trait Guide {
-    /// The place of the whole value.
+    /// Returns the place of the whole value.
     fn root(&self) -> Place;
 
-    /// The types that may stand at `place`.
+    /// Returns the types that may stand at `place`.
     fn kinds(&self, place: Place) -> Kinds;
 
-    /// The meaning of `key` in an object at `place`.
+    /// Returns the meaning of `key` in an object at `place`.
     fn member(&self, place: Place, key: &str) -> Member;
 
-    /// The name of the declared member `slot` of an object at `place`, in the order of declaration.
+    /// Returns the name of the declared member `slot` of an object at `place`, in the order of declaration.
     fn name(&self, place: Place, slot: u8) -> Option<&str>;
 
-    /// The most slots of an object at `place`: none at or behind this number has a name.
+    /// Returns the number of slots of an object at `place`: no slot from this number on has a name.
     fn slots(&self, _: Place) -> usize {
         MAX_SLOTS
     }
 
-    /// The declared members, one bit per slot, that an object at `place` must have.
+    /// Returns the required members of an object at `place`, one bit per slot.
     fn required(&self, place: Place) -> u128;
 
-    /// The place of element `index` of an array at `place`.
+    /// Returns the place of element `index` of an array at `place`.
     fn element(&self, place: Place, index: usize) -> Place;
 
-    /// The length in bytes of the longest string that may stand at `place`; `None` where any string may, so that nobody has to
-    /// ask [`Guide::admits`]. A longer one is never unescaped: each quote of a long text may be its end.
+    /// Returns the length in bytes of the longest string at `place`; `None` where any string may stand, which
+    /// makes [`Guide::admits`] needless. The reader never unescapes a longer string: each quote of a long
+    /// text may be its end.
     fn longest(&self, _: Place) -> Option<usize> {
         Some(usize::MAX)
     }
 
-    /// Returns whether the string `text` may stand at `place`, where strings may. (An `enum` or a `const` says no.)
+    /// Returns whether the string `text` may stand at `place`, where strings may. (An `enum` or a `const`
+    /// refuses others.)
     fn admits(&self, place: Place, text: &str) -> bool;
 }
 

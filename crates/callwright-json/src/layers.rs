@@ -1,6 +1,7 @@
-//! Texts that were encoded as a whole: entities for the signs of HTML, `%22`, `\u0022`, or one mark before each line.
+//! Decodes texts that were encoded as a whole: HTML entities, `%22`, `\u0022`, or one mark before each line.
 //!
-//! A text is taken for encoded where its quotes stand in no other spelling. What it says then is read like any other.
+//! A text counts as encoded if its quotes have only the encoded spelling. Its decoded text is read like any
+//! other.
 
 use alloc::string::String;
 use alloc::vec;
@@ -9,20 +10,21 @@ use alloc::vec::Vec;
 use crate::strict::{escape_len, strict};
 use crate::tree::escape_at;
 
-/// The character that a text begins with, and the length of its spelling; none where it stands for itself.
+/// A function that returns the first character of a text and the length of its spelling; `None` for an
+/// unencoded one.
 type Decode = fn(&str) -> Option<(char, usize)>;
 
-/// The ways to write the quotes of JSON without one.
+/// The spellings of JSON's quotes without a quote.
 const LAYERS: [Decode; 5] =
     [entity, |text| bytes_behind(text, "%"), |text| bytes_behind(text, "="), hex, code];
 
-/// The signs with which the spellings begin.
+/// The first characters of the spellings.
 const SIGNS: [char; 4] = ['&', '%', '=', '\\'];
 
 /// The longest spelling of one character, in bytes: `&#x10FFFF;`
 const LONGEST: usize = 10;
 
-/// Decodes `text` if it is encoded as a whole; gives several texts where two ways to decode it are as good.
+/// Decodes `text` if it is encoded as a whole. It returns several texts where several ways are equally good.
 pub(crate) fn decoded(text: &str) -> Vec<String> {
     if let Some(plain) = without_margin(text.trim()) {
         return vec![plain];
@@ -40,23 +42,24 @@ pub(crate) fn decoded(text: &str) -> Vec<String> {
     let plain: String = characters(text, decode).map(|(c, _)| c).collect();
     if plain.contains('+') && !text.contains([' ', '\n']) && !text.contains("%20") && decode("%22").is_some()
     {
-        // In forms a plus stands for a blank, and `%2B` for itself.
+        // In form data a plus stands for a blank, and `%2B` for a plus.
         let form = text.replace('+', " ");
         let form: String = characters(&form, decode).map(|(c, _)| c).collect();
         return if text.contains("%2B") { vec![form] } else { strict_ones(vec![plain, form]) };
     }
-    // With its quotes the whole text may have been escaped, as a string of JSON is.
+    // The whole text, quotes included, may have been escaped like a JSON string.
     let mut ways = vec![plain];
     ways.extend(unescaped(text).filter(|whole| *whole != ways[0] && strict(whole).is_ok()));
     if ways.len() == 1 { ways } else { strict_ones(ways) }
 }
 
-/// Those of `ways` that are right JSON.
+/// Returns the `ways` that are strict JSON.
 fn strict_ones(ways: Vec<String>) -> Vec<String> {
     ways.into_iter().filter(|way| strict(way).is_ok()).collect()
 }
 
-/// The character that `text` begins with, however it is spelt, and the length of that: `"`, `\"`, `&quot;`, `%22`.
+/// Returns the first character of `text`, in any spelling, and the length of that spelling: `"`, `\"`,
+/// `&quot;`, `%22`.
 ///
 /// ```
 /// use callwright_json::spelt_char;
@@ -74,7 +77,7 @@ pub fn spelt_char(text: &str) -> Option<(char, usize)> {
     LAYERS.into_iter().find_map(|decode| decode(text)).or_else(|| escape(text)).or_else(plain)
 }
 
-/// The characters of `text`, each with the length of its spelling.
+/// Returns the characters of `text`, each with the length of its spelling.
 pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (char, usize)> {
     let mut rest = text;
     core::iter::from_fn(move || {
@@ -85,24 +88,24 @@ pub(crate) fn characters(text: &str, decode: Decode) -> impl Iterator<Item = (ch
     })
 }
 
-/// Returns whether a quote, decoded so, is the first sign behind the first bracket of `text`, which has none in its own spelling.
+/// Returns whether a decoded quote follows the first bracket of `text`, which has no quote in plain spelling.
 fn begins_with_quote(text: &str, decode: Decode) -> bool {
     let mut inside = characters(text, decode).skip_while(|(c, _)| !matches!(c, '{' | '[')).skip(1);
     inside.find(|(c, _)| !c.is_whitespace()).is_some_and(|(c, _)| c == '"')
 }
 
-/// Returns the inside of a string of Python that is the whole text: `'{"a": 1}'`.
+/// Returns the inside of a Python string that is the whole text: `'{"a": 1}'`.
 fn in_quotes(text: &str) -> Option<&str> {
     let text = text.trim();
     text.strip_prefix('b').unwrap_or(text).strip_prefix('\'')?.strip_suffix('\'')
 }
 
-/// `text` read as the inside of a string, between quotes of either sort.
+/// Decodes `text` as the inside of a string in single or double quotes.
 fn unescaped(text: &str) -> Option<String> {
     characters(text, escape).map(|(c, len)| (c != '\\' || 1 < len).then_some(c)).collect()
 }
 
-/// An escape in a string, between quotes of either sort.
+/// Returns the character of an escape in a string, in single or double quotes, and the escape's length.
 pub(crate) fn escape(text: &str) -> Option<(char, usize)> {
     let bytes = text.as_bytes();
     match bytes {
@@ -135,7 +138,8 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((c, len + 2))
 }
 
-/// The bytes of one character, each as two hexadecimal digits behind `mark`: `%C3%A9` in an address, `=C3=A9` in quoted-printable.
+/// Returns the character whose bytes are spelt in hexadecimal behind `mark`: `%C3%A9` in an address, `=C3=A9`
+/// in quoted-printable.
 fn bytes_behind(text: &str, mark: &str) -> Option<(char, usize)> {
     let width = mark.len() + 2;
     let byte = |n: usize| {
@@ -154,13 +158,13 @@ fn hex(text: &str) -> Option<(char, usize)> {
     text.starts_with("\\\\").then_some(('\\', 2)).or_else(|| bytes_behind(text, "\\x"))
 }
 
-/// A quote alone: what stands in strings stays escaped.
+/// Decodes quotes alone: strings keep their other escapes.
 fn code(text: &str) -> Option<(char, usize)> {
     text.starts_with("\\u0022").then_some(('"', 6))
 }
 
-/// The text without what its lines begin with: the same mark, `> {`, `| {`, `+ {`, `// {`, or their numbers, `1: {`,
-/// ` 2 | "a": 1`.
+/// Returns the text without the margin of its lines: the same mark, `> {`, `| {`, `+ {`, `// {`, or line
+/// numbers, `1: {`, ` 2 | "a": 1`.
 fn without_margin(text: &str) -> Option<String> {
     let is_mark = |c: char| c.is_ascii_punctuation() && !"{}[](),:\"'`".contains(c);
     let is_apart = |c: char| c.is_whitespace() || matches!(c, ':' | '.' | '|' | ')' | '→');

@@ -1,13 +1,13 @@
-//! Tells whether an argument list is right as Python has it. Then its strings are what they look like: `("a", b="c")` has two,
-//! and `("a" if x else "b")` is not a string with quotes in it.
+//! Tells whether Python can read an argument list. If it can, the strings are exactly the quoted ones:
+//! `("a", b="c")` has two, and `("a" if x else "b")` is not a string with quotes in it.
 //!
-//! The order of tokens tells a list from a text whose quotes nobody escaped: `(a="say "hi" there")`.
+//! The order of tokens distinguishes a list from a text with unescaped quotes: `(a="say "hi" there")`.
 
 use alloc::vec::Vec;
 
 use crate::scan::{skip_space, string_stop};
 
-/// The most brackets in each other.
+/// The deepest nesting of brackets.
 const MOST_OPEN: usize = 64;
 
 /// A place between two tokens.
@@ -37,12 +37,12 @@ pub fn is_arguments(text: &str, from: usize) -> bool {
     arguments(text.as_bytes(), from).is_some()
 }
 
-/// The place behind the list.
+/// Returns the place behind the list.
 fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
     bytes.get(from).filter(|byte| **byte == b'(')?;
     let mut open: Vec<u8> = Vec::new();
     let (mut at, mut last) = (from, Last::Operator);
-    // Only within the outermost brackets: has the argument a name, and must it have one?
+    // In the outermost brackets alone: the argument has a name, and it must have one.
     let (mut is_named, mut must_be_named) = (false, false);
     loop {
         at = skip_space(bytes, at);
@@ -73,7 +73,7 @@ fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
                     _ => (end, Last::Name, !is_value),
                 }
             }
-            // `**{…}` and `*[…]` have no name either.
+            // `**{…}` and `*[…]` have no name, but may follow named arguments.
             b'*' if last == Last::Start => {
                 is_named |= is_outer;
                 (at + 1 + usize::from(bytes.get(at + 1) == Some(&b'*')), Last::Operator, true)
@@ -97,7 +97,8 @@ fn arguments(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Returns whether the parentheses at `at`, in a list that Python reads, stand around one value and make no tuple: `('a' 'b')`.
+/// Returns whether the parentheses at `at`, in a list that Python reads, enclose one value and make no tuple:
+/// `('a' 'b')`.
 pub(crate) fn is_group(bytes: &[u8], at: usize) -> bool {
     let (mut depth, mut at, mut is_empty) = (0_usize, at, true);
     while let Some(byte) = bytes.get(at) {
@@ -118,7 +119,7 @@ pub(crate) fn is_group(bytes: &[u8], at: usize) -> bool {
     false
 }
 
-/// Returns the place where all brackets that begin at `at` are closed, if each quote begins a string or ends one.
+/// Returns the place where all brackets from `at` on are closed, if each quote begins or ends a string.
 pub(crate) fn closed(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {
@@ -136,7 +137,7 @@ pub(crate) fn closed(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The end of the string that begins at `at`, with its prefix.
+/// Returns the end of the string that begins at `at`, with its prefix.
 pub(crate) fn string(bytes: &[u8], at: usize) -> Option<usize> {
     let prefix = prefix(bytes, at);
     let open = at + prefix;
@@ -157,7 +158,7 @@ pub(crate) fn string(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The length of what stands before a string's quote: `r`, `f`, `rb`.
+/// Returns the length of the prefix before a string's quote: `r`, `f`, `rb`.
 pub(crate) fn prefix(bytes: &[u8], at: usize) -> usize {
     let is_letter = |b: &&u8| matches!(b, b'r' | b'R' | b'b' | b'B' | b'u' | b'U' | b'f' | b'F');
     let len = bytes.get(at..).unwrap_or(&[]).iter().take(2).take_while(is_letter).count();

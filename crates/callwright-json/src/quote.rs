@@ -1,11 +1,11 @@
-//! Writing a text as a string of JSON.
+//! Writes a text as a string of JSON.
 
 use alloc::{format, string::String};
 
 use crate::scan::string_stop;
 
-/// `text` as a string of JSON. Quotes, backslashes and the controls below U+0020 are escaped, each as shortly as JSON
-/// has it; all else stays as it is.
+/// Returns `text` as a string of JSON. It escapes quotes, backslashes and the controls below U+0020, each in
+/// JSON's shortest form; all other text stays as it is.
 ///
 /// ```
 /// use callwright_json::quote;
@@ -20,7 +20,7 @@ pub fn quote(text: &str) -> String {
     let mut from = 0;
     loop {
         let stop = string_stop(bytes, from, b'"');
-        // What stops is ASCII, so that both ends are at characters.
+        // Every stop is ASCII, so that both ends are at characters.
         out.push_str(text.get(from..stop).unwrap_or(""));
         let Some(&byte) = bytes.get(stop) else { break };
         match byte {

@@ -1,4 +1,4 @@
-//! The doors: a text goes in, its readings come out.
+//! The doors of the crate: a text goes in, its readings come out.
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
@@ -12,10 +12,10 @@ use crate::{
     Start, Tree, strict,
 };
 
-/// Reads `text` as one JSON value, however badly it is written and whatever stands around it.
+/// Reads `text` as one JSON value, however badly it is written and whatever text surrounds it.
 ///
-/// A strict text has one reading without repairs, whatever the guide says of it: whether the value fits is
-/// for the caller to check.
+/// A strict text has one reading without repairs, whatever the guide says: the caller checks whether the
+/// value fits.
 ///
 /// ```
 /// use callwright_json::{AnyValue, read};
@@ -28,7 +28,7 @@ pub fn read<'t>(text: &'t str, guide: &dyn Guide) -> Parse<'t> {
     read_with(text, guide, &Options::default())
 }
 
-/// Like [`read`], with options.
+/// Reads like [`read`], with options.
 pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) -> Parse<'t> {
     match strict(text) {
         Ok(tree) => unwrap(text, &tree, guide, options)
@@ -38,10 +38,10 @@ pub fn read_with<'t>(text: &'t str, guide: &dyn Guide, options: &Options<'_>) ->
     }
 }
 
-/// The number of values in most calls, keys included. Nobody knows the length of a value that others follow.
+/// The number of values in most calls, keys included. The length of a value with text behind it is unknown.
 const MOST_CALLS_HAVE: usize = 32;
 
-/// Reads the value that begins at `from` and ends wherever it ends; what follows is left alone.
+/// Reads the value that begins at `from`, up to its own end, and leaves the text behind it alone.
 ///
 /// A reading's text is the strict JSON of that value alone; its span and its repairs are places in `text`.
 pub fn read_prefix<'t>(
@@ -65,10 +65,11 @@ pub fn read_prefix<'t>(
     settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
 }
 
-/// Reads the text of `search` in the closest mode in which `look` finds a way that nothing speaks against.
+/// Reads the text of `search` in the closest mode in which `look` finds a reading without doubt.
 ///
-/// A string that ends at the wrong quote may be followed by a value of the wrong type, `"times": "2"` for a number, while a longer
-/// string fits, all of `"a "quoted" word", "times": "2"`. The wrong type is the likelier mistake, and one that is noticed.
+/// A string that ends at the wrong quote may be followed by a value of the wrong type, `"times": "2"` for a
+/// number, while a longer string fits: all of `"a "quoted" word", "times": "2"`. The wrong type is the
+/// likelier mistake, and a visible one.
 pub(crate) fn settle<'t, 'g>(
     mut search: Search<'t, 'g>,
     look: impl Fn(&mut Search<'t, 'g>, SchemaMode) -> Vec<Found>,
@@ -77,13 +78,13 @@ pub(crate) fn settle<'t, 'g>(
     let mut refusal: Option<(Cost, Parse<'t>)> = None;
     for &schema_mode in SchemaMode::closest_first(search.guide) {
         let found = look(&mut search, schema_mode);
-        // Of several that are as cheap one that is in doubt, if there is any.
+        // A reading in doubt comes first among equally cheap ones.
         let Some(best) = found.iter().min_by_key(|one| (one.cost, one.doubt.is_none())) else { continue };
         let (cost, doubt) = (best.cost, best.doubt);
         let parse = choose(&mut search, found);
-        // With a value of the wrong type it is much cheaper.
+        // A value of the wrong type makes this reading much cheaper.
         let is_cheaper = refusal.as_ref().is_some_and(|(refused, _)| cost < *refused);
-        // What Python reads is what it looks like.
+        // Strings of a list that Python reads are exactly the quoted ones.
         let is_sure = is_cheaper || search.strict_quotes;
         let swallows = || swallowing(&parse.readings, search.guide, search.text);
         let quote = if is_sure { None } else { swallows() };
@@ -98,8 +99,8 @@ pub(crate) fn settle<'t, 'g>(
     refusal.map_or_else(|| Parse::broken(problem, at), |(_, refused)| refused)
 }
 
-/// Reads the inside of a value of a kind that the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the object in a list
-/// of one, `[{"a": 1}]`.
+/// Reads the inside of a value whose kind the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the
+/// object in a list of one, `[{"a": 1}]`.
 fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options<'_>) -> Option<Parse<'t>> {
     let root = tree.root(text);
     let kinds = guide.kinds(guide.root());
@@ -118,7 +119,7 @@ fn unwrap<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide, options: &Options<'
     }
 }
 
-/// The object under a key that nobody declared, where it is itself what the guide wants: `{"arguments": {"a": 1}}`.
+/// Returns the object under an undeclared key, if that object fits the guide: `{"arguments": {"a": 1}}`.
 fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t>> {
     let root = guide.root();
     let mut members = tree.root(text).members();
@@ -138,7 +139,7 @@ fn wrapped<'t>(text: &'t str, tree: &Tree, guide: &dyn Guide) -> Option<Parse<'t
     Reading::of(text, span, around.map(drop).to_vec()).map(Parse::of)
 }
 
-/// Reads `inner`, which stands at `at` in the source in the form of an escaped text.
+/// Reads `inner`, the decoded form of the text at `at` in the source.
 pub(crate) fn unwrapped<'t>(inner: &str, at: Span, guide: &dyn Guide, options: &Options<'_>) -> Parse<'t> {
     let parse = read_with(inner, guide, options);
     let readings = parse.readings.into_iter().map(|r| {

@@ -1,21 +1,21 @@
-//! The readings of a text, or the reason why there is not exactly one.
+//! The readings of a text, or the reason for having none or several.
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::scan::string_stop;
 use crate::{Class, Kind, Repair, Span, Tree, Value, repair, strict};
 
-/// All that a text can mean at the least cost.
+/// All meanings of a text at the least cost.
 #[derive(Clone, Debug, Default)]
 pub struct Parse<'t> {
-    /// None when the text is broken, one when it is settled, several when they tie.
+    /// The readings: none of a broken text, one of a settled text, several that tie.
     pub readings: Vec<Reading<'t>>,
-    /// Why there is not exactly one reading.
+    /// The reasons for having no reading, or several.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl<'t> Parse<'t> {
-    /// The reading, when there is exactly one.
+    /// Returns the reading, if there is exactly one.
     pub fn settled(&self) -> Option<&Reading<'t>> {
         match self.readings.as_slice() {
             [reading] => Some(reading),
@@ -27,7 +27,7 @@ impl<'t> Parse<'t> {
         Parse { readings: vec![reading], diagnostics: Vec::new() }
     }
 
-    /// Of readings that cost the same, those with different values.
+    /// Keeps those of equally cheap readings that have different values.
     pub(crate) fn of_ties(readings: Vec<Reading<'t>>) -> Parse<'t> {
         let mut distinct: Vec<Reading<'t>> = Vec::with_capacity(1);
         for reading in readings {
@@ -59,29 +59,29 @@ impl<'t> Parse<'t> {
 /// One way to read a text.
 #[derive(Clone, Debug)]
 pub struct Reading<'t> {
-    /// The value as strict JSON. Borrowed where the source is strict.
+    /// The value as strict JSON, borrowed where the source is strict.
     pub text: Cow<'t, str>,
     /// The places of the values in `text`.
     pub tree: Tree,
-    /// The edits of the source that make it so, in order, none overlapping.
+    /// The edits that turn the source into `text`, in order and without overlaps.
     pub repairs: Vec<Repair>,
-    /// The bytes of the source that the value takes.
+    /// The bytes of the source that hold the value.
     pub span: Span,
 }
 
 impl<'t> Reading<'t> {
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> Value<'_> {
         self.tree.root(&self.text)
     }
 
-    /// The worst class among the repairs.
+    /// Returns the worst class among the repairs.
     pub fn class(&self) -> Class {
         repair::class_of(&self.repairs)
     }
 
-    /// The strings, keys included, whose bytes in `source`, the text that was read, are no string between two quotes of a
-    /// sort: one of them is missing, or a third stands in it. Where they are in the source, in order.
+    /// Returns the strings, keys included, that are badly quoted in `source`, the text that was read: a quote
+    /// is missing, or a third one stands in the string. The spans are places in the source, in order.
     ///
     /// ```
     /// use callwright_json::{AnyValue, read};
@@ -95,9 +95,9 @@ impl<'t> Reading<'t> {
         self.strings().filter(|span| !is_quoted(span.of(source))).collect()
     }
 
-    /// The places of the strings, keys included, in the source, in order.
+    /// Returns the places of the strings, keys included, in the source, in order.
     pub(crate) fn strings(&self) -> impl Iterator<Item = Span> {
-        // What a place in the text has to be moved by to be the one in the source.
+        // The distance between a place in the text and its place in the source.
         let mut shift = i64::from(self.span.start);
         let mut repairs = self.repairs.iter().peekable();
         let mut in_source = move |at: u32| {
@@ -110,7 +110,7 @@ impl<'t> Reading<'t> {
         strings.map(move |node| Span::new(in_source(node.span.start), in_source(node.span.end)))
     }
 
-    /// Returns whether nothing but blanks, or a fence, stands around the value in `source`, the text that was read.
+    /// Returns whether only blanks, or a fence, surround the value in `source`, the text that was read.
     pub fn is_whole(&self, source: &str) -> bool {
         let is_fence = |piece: Option<&str>| {
             let piece = piece.unwrap_or("").trim();
@@ -120,12 +120,12 @@ impl<'t> Reading<'t> {
         is_fence(before) && is_fence(behind)
     }
 
-    /// The reading of a text that is strict JSON already.
+    /// Makes the reading of a text that is already strict JSON.
     pub(crate) fn strict(text: &'t str, tree: Tree, span: Span) -> Reading<'t> {
         Reading { text: Cow::Borrowed(text), tree, repairs: Vec::new(), span }
     }
 
-    /// The reading of `source` that `repairs` give at `span`; `None` if its edits do not give strict JSON.
+    /// Makes the reading that `repairs` give of `source` at `span`; `None` if they do not give strict JSON.
     pub(crate) fn of(source: &'t str, span: Span, repairs: Vec<Repair>) -> Option<Reading<'t>> {
         let text = match repairs.as_slice() {
             [] => Cow::Borrowed(source.get(span.range())?),
@@ -136,7 +136,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Why a text has no settled reading.
+/// The reason why a text has no settled reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The problem.
@@ -149,37 +149,37 @@ pub struct Diagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Problem {
-    /// There is no value in it at all.
+    /// The text has no value.
     NoValue,
-    /// No way of reading it leads to a value that the guide admits.
+    /// No reading leads to a value that the guide admits.
     Unreadable,
-    /// It ends inside a value; the span begins where that value, or the string that is open, begins.
+    /// The text ends inside a value; the span begins at that value, or at its open string.
     Truncated,
-    /// It can be read in several ways that cost the same.
+    /// The text has several readings of the same cost.
     Ambiguous,
-    /// It holds several different values.
+    /// The text holds several different values.
     SeveralValues,
-    /// One key stands twice with different values.
+    /// One key has two different values.
     DuplicateKey,
-    /// The end of a string may stand behind it as well, as a member of the object around it or otherwise: `"a", "b":: 1`,
-    /// `"a" (note)`. The span is a quote in that string.
+    /// A string may have taken in text that follows it, such as a member of the object around it:
+    /// `"a", "b":: 1`, `"a" (note)`. The span is a quote in that string.
     SwallowedMember,
-    /// It is nested too deeply, too long, or has too many readings to look at.
+    /// The text is nested too deeply, is too long, or has too many readings.
     Limit,
-    /// It holds `NaN` or `Infinity`, which JSON does not have.
+    /// The text holds `NaN` or `Infinity`, which JSON does not have.
     NotANumber,
-    /// It holds an escape whose meaning is open: `\$`, `` \` ``.
+    /// The text holds an escape with an uncertain meaning: `\$`, `` \` ``.
     OpenEscape,
 }
 
-/// The first place at which two lists of repairs differ.
+/// Returns the first place at which two lists of repairs differ.
 fn first_difference(a: &[Repair], b: &[Repair]) -> Span {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let differing = [a.get(same), b.get(same)].into_iter().flatten();
     differing.map(|repair| repair.at).min().unwrap_or_default()
 }
 
-/// Returns whether `text` is a string between two quotes of a sort, and has no other one but behind a backslash.
+/// Returns whether `text` is a string between two equal quotes, with any inner ones behind a backslash.
 fn is_quoted(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(&mark) = bytes.first().filter(|byte| matches!(byte, b'"' | b'\'' | b'`')) else { return false };

@@ -1,19 +1,19 @@
-//! A repair is an edit of the source text; all of them together turn it into strict JSON.
+//! Repairs: edits of the source text that together turn it into strict JSON.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use crate::Span;
 
-/// One edit: the bytes `at` are replaced by `put`.
+/// One edit, which replaces the bytes `at` by `put`.
 ///
 /// `{"a": 1` → `Repair { kind: AddCloser, at: 7..7, put: "}" }`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// The habit or accident that it repairs.
+    /// The habit or accident that the edit repairs.
     pub kind: RepairKind,
-    /// The bytes of the source that are replaced; empty where something is inserted.
+    /// The replaced bytes of the source; empty for an insertion.
     pub at: Span,
-    /// The text that stands there instead; empty where something is dropped.
+    /// The new text; empty for a deletion.
     pub put: Cow<'static, str>,
 }
 
@@ -23,22 +23,22 @@ impl Repair {
     }
 }
 
-/// The degree to which a repair takes things for granted. A call has the class of its worst repair.
+/// The amount of inference in a repair. A call has the class of its worst repair.
 ///
-/// Ambiguous, lossy and hostile readings have no class here: they never become a value. Exhaustive on purpose: whoever
-/// decides what may run decides about each.
+/// Ambiguous, lossy and hostile readings have no class: they never become a value. The enum is exhaustive, so
+/// that code that decides what may run must decide each class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// R0: nothing was changed.
+    /// R0: the text is unchanged.
     Exact,
-    /// R1: only wrapping or spelling was changed; keys and values are the model's, byte for byte.
+    /// R1: only wrapping or spelling changed; keys and values are the model's, byte for byte.
     Lossless,
-    /// R2: something was added or taken away, and there is only one way to do it.
+    /// R2: the only possible addition or deletion was made.
     Inferred,
 }
 
 impl Class {
-    /// The short name used in reports: `R0`, `R1`, `R2`.
+    /// Returns the short name used in reports: `R0`, `R1`, `R2`.
     pub fn code(self) -> &'static str {
         match self {
             Class::Exact => "R0",
@@ -50,7 +50,7 @@ impl Class {
 
 macro_rules! repair_kinds {
     ($($(#[$doc:meta])* $kind:ident $code:literal $class:ident,)*) => {
-        /// The change that a repair makes. The stable name for programs is [`RepairKind::code`].
+        /// The change that a repair makes. Programs use its stable name, [`RepairKind::code`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum RepairKind { $($(#[$doc])* $kind,)* }
@@ -59,12 +59,12 @@ macro_rules! repair_kinds {
             /// All kinds, in the order of their declaration.
             pub const ALL: &'static [RepairKind] = &[$(RepairKind::$kind,)*];
 
-            /// The stable, kebab-case name.
+            /// Returns the stable, kebab-case name.
             pub fn code(self) -> &'static str {
                 match self { $(RepairKind::$kind => $code,)* }
             }
 
-            /// The class of this repair.
+            /// Returns the class of this repair.
             pub fn class(self) -> Class {
                 match self { $(RepairKind::$kind => Class::$class,)* }
             }
@@ -101,7 +101,8 @@ repair_kinds! {
     AddOpener "add-opener" Inferred,
     /// A missing closing bracket is added: `{"a":1`.
     AddCloser "add-closer" Inferred,
-    /// The end of a call is added, where the end of the text leaves nothing else: `<parameter=a>x</parameter>` and no more.
+    /// A missing end of a call is added, where the text ends and no other reading is left:
+    /// `<parameter=a>x</parameter>`.
     AddEnd "add-end" Inferred,
     /// A missing quote is added: `{"a": "x, "b": 1}`.
     AddQuote "add-quote" Inferred,
@@ -159,7 +160,7 @@ pub fn apply(text: &str, repairs: &[Repair]) -> String {
     apply_within(text, Span::new(0, text.len()), repairs)
 }
 
-/// Applies `repairs`, places in `text`, to the part of it at `span`.
+/// Applies `repairs`, whose places are in `text`, to the part of it at `span`.
 pub(crate) fn apply_within(text: &str, span: Span, repairs: &[Repair]) -> String {
     let grown: usize = repairs.iter().map(|r| r.put.len()).sum();
     let mut out = String::with_capacity(span.len() + grown);
@@ -178,12 +179,12 @@ pub(crate) fn apply_within(text: &str, span: Span, repairs: &[Repair]) -> String
     out
 }
 
-/// The worst class among `repairs`; `Exact` when there are none.
+/// Returns the worst class among `repairs`; `Exact` for an empty list.
 pub fn class_of(repairs: &[Repair]) -> Class {
     repairs.iter().map(|r| r.kind.class()).max().unwrap_or(Class::Exact)
 }
 
-/// The distinct kinds among `repairs`, in order of first use, each with its count.
+/// Returns the distinct kinds among `repairs`, in order of first use, each with its count.
 pub fn tally(repairs: &[Repair]) -> Vec<(RepairKind, usize)> {
     let mut kinds: Vec<(RepairKind, usize)> = Vec::new();
     for repair in repairs {

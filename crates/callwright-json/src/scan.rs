@@ -1,27 +1,28 @@
-//! Finding the next interesting byte, eight at a time.
+//! Finds the next interesting byte, eight at a time.
 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// The high bit of each byte of `word` that is zero. Bits above the lowest one set may be wrong.
+/// Returns the high bit of each byte of `word` that is zero. Bits above the lowest one set may be wrong.
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(LOW) & !word & HIGH
 }
 
-/// The high bit of each byte of `word` that equals `byte`.
+/// Returns the high bit of each byte of `word` that equals `byte`.
 const fn equal(word: u64, byte: u8) -> u64 {
     zeros(word ^ (LOW * byte as u64))
 }
 
-/// The high bit of each byte of `word` below 0x20.
+/// Returns the high bit of each byte of `word` below 0x20.
 const fn controls(word: u64) -> u64 {
     word.wrapping_sub(LOW * 0x20) & !word & HIGH
 }
 
-/// The high bit of the first byte of `word` at which a string body needs a look. Bits above it may be wrong.
+/// Returns the high bit of the first byte of `word` at which a string body needs a look. Bits above it may be
+/// wrong.
 #[inline]
 fn stops(word: u64, quote: u8) -> u64 {
-    // 0x22 and all below 0x20 are what lies below 0x21 once bit 1 is turned over.
+    // Once bit 1 is flipped, 0x22 and all bytes below 0x20 lie below 0x21.
     match quote {
         b'"' => {
             let low = (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21);
@@ -32,8 +33,8 @@ fn stops(word: u64, quote: u8) -> u64 {
     }
 }
 
-/// The first place at or after `from` where a string body needs a look: `quote`, a backslash or a
-/// control character. The length of `bytes` if there is none.
+/// Returns the first place at or after `from` where a string body needs a look: `quote`, a backslash or a
+/// control character; the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
     let mut at = from;
@@ -54,8 +55,8 @@ pub(crate) fn string_stop(bytes: &[u8], from: usize, quote: u8) -> usize {
     at
 }
 
-/// The place behind all blocks at `from` in which a string with double quotes needs no look. A block is compared at once, by
-/// vector instructions.
+/// Returns the place behind all blocks at `from` in which a string with double quotes needs no look. Vector
+/// instructions compare a block at once.
 fn behind_plain_blocks(bytes: &[u8], from: usize) -> usize {
     let (blocks, _) = bytes.get(from..).unwrap_or(&[]).as_chunks::<32>();
     let has_stop = |block: &[u8; 32]| {
@@ -64,7 +65,7 @@ fn behind_plain_blocks(bytes: &[u8], from: usize) -> usize {
     from + 32 * blocks.iter().take_while(|block| !has_stop(block)).count()
 }
 
-/// The first place at or after `from` where `byte` stands; the length of `bytes` if there is none.
+/// Returns the first place of `byte` at or after `from`; the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
     let mut at = from;
@@ -86,7 +87,7 @@ pub(crate) fn find(bytes: &[u8], from: usize, byte: u8) -> usize {
 pub(crate) struct ByteSet<const N: usize>(pub(crate) [u8; N]);
 
 impl<const N: usize> ByteSet<N> {
-    /// The places in `bytes` where one of them stands.
+    /// Returns the places in `bytes` of all bytes of the set.
     pub(crate) fn places<'b>(&'b self, bytes: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
         let (mut at, mut hits) = (0, 0);
         let words = core::iter::from_fn(move || {
@@ -103,16 +104,16 @@ impl<const N: usize> ByteSet<N> {
             hits &= hits - 1;
             Some(place)
         });
-        // Of the hits in a word only the first one is sure, and the last bytes fill no word.
+        // Only the first hit of a word is sure, and the last bytes fill no word.
         words.filter(|place| bytes.get(*place).is_some_and(|byte| self.0.contains(byte)))
     }
 }
 
-/// The first place at or after `from` that is not JSON whitespace.
+/// Returns the first place at or after `from` that is not JSON whitespace.
 #[inline]
 pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    // What programs write has little of it.
+    // Text that programs write has little whitespace.
     if bytes.get(at).is_some_and(|b| b' ' < *b) {
         return at;
     }

@@ -9,38 +9,39 @@ use core::fmt;
 pub struct Span {
     /// The first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The end, one past the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The span `start..end`. Offsets past 4 GiB saturate; the doors refuse such texts before.
+    /// Creates the span `start..end`. Offsets past 4 GiB saturate; the doors refuse such texts before.
     pub fn new(start: usize, end: usize) -> Span {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Span { start: clamp(start), end: clamp(end) }
     }
 
-    /// The empty span at `at`, where something is inserted.
+    /// Creates the empty span at `at`, an insertion point.
     pub fn at(at: usize) -> Span {
         Span::new(at, at)
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Returns whether it is an insertion point.
+    /// Returns whether the span is an insertion point.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The span as a range, for slicing.
+    /// Returns the span as a range, for slicing.
     pub fn range(self) -> core::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The text it covers, or `""` where it does not lie in `text` on character boundaries.
+    /// Returns the text that the span covers, or `""` where it does not lie in `text` on character
+    /// boundaries.
     pub fn of(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or("")
     }

@@ -1,11 +1,11 @@
-//! Tokens in the spellings of other scripts and languages: blanks, brackets, commas, colons.
+//! Recognises tokens in the spellings of other scripts and languages: blanks, brackets, commas, colons.
 
-/// The character at the start of `bytes`.
+/// Returns the character at the start of `bytes`.
 pub(crate) fn character(bytes: &[u8]) -> Option<char> {
     if bytes.first()?.is_ascii() { Some(char::from(bytes[0])) } else { foreign(bytes) }
 }
 
-/// The character at the start of `bytes`, unless it is one of ASCII.
+/// Returns the character at the start of `bytes`, unless it is ASCII.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<char> {
     let len = match bytes.first()? {
         0xf0.. => 4,
@@ -16,7 +16,8 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<char> {
     core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
 }
 
-/// The ASCII form of the bracket, comma or colon of another script at the start of `bytes`, and its length.
+/// Returns the ASCII form of the bracket, comma or colon of another script at the start of `bytes`, and its
+/// length.
 ///
 /// `，` → `(b',', 3)`
 pub(crate) fn wide(bytes: &[u8]) -> Option<(u8, usize)> {
@@ -36,12 +37,13 @@ pub(crate) fn wide(bytes: &[u8]) -> Option<(u8, usize)> {
     Some((sign, c.len_utf8()))
 }
 
-/// The byte at the start of `bytes`, or the sign that it begins the spelling of, and its length.
+/// Returns the first of `bytes`, or the ASCII sign that is spelt there, and its length.
 pub(crate) fn sign(bytes: &[u8]) -> Option<(u8, usize)> {
     wide(bytes).or_else(|| Some((*bytes.first()?, 1)))
 }
 
-/// The length of what stands for a colon at the start of `bytes`: `:`, `：`, `=`, `=>`, `->`, `:=`.
+/// Returns the length of the colon, or of a sign for one, at the start of `bytes`: `:`, `：`, `=`, `=>`, `->`,
+/// `:=`.
 pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [b':', b'=', ..] | [b'=', b'>' | b':', ..] | [b'-', b'>', ..] => Some(2),
@@ -52,8 +54,8 @@ pub(crate) fn colon(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the blank that JSON does not have at the start of `bytes`: one of Unicode, a control or format character,
-/// or a terminal's sequence for a colour.
+/// Returns the length of the non-JSON blank at the start of `bytes`: one of Unicode, a control or format
+/// character, or a terminal's sequence for a colour.
 pub(crate) fn blank(bytes: &[u8]) -> Option<usize> {
     let first = *bytes.first()?;
     if first == 0x1b {
@@ -100,7 +102,7 @@ pub fn is_blank(c: char) -> bool {
         )
 }
 
-/// The first place at or after `from` that is not a blank, of JSON or any other.
+/// Returns the first place at or after `from` that is not a blank, of JSON or any other.
 pub(crate) fn skip_blank(bytes: &[u8], from: usize) -> usize {
     let mut at = crate::scan::skip_space(bytes, from);
     while let Some(len) = bytes.get(at..).and_then(blank) {

@@ -1,4 +1,4 @@
-//! The first gear: one scan that recognises strict JSON (RFC 8259) and notes where its values stand.
+//! Recognises strict JSON (RFC 8259) in one scan, and notes the places of its values.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -10,8 +10,8 @@ use crate::{MAX_DEPTH, Span};
 /// Reads `text` as strict JSON: one value with nothing but whitespace around it.
 ///
 /// # Errors
-/// The byte offset at which `text` stops being strict JSON, or at which it is nested deeper than
-/// [`MAX_DEPTH`] or longer than 4 GiB.
+/// Returns the byte offset at which `text` stops being strict JSON, is nested deeper than [`MAX_DEPTH`], or
+/// passes 4 GiB.
 ///
 /// ```
 /// let text = r#"{"n": 1e400}"#;
@@ -21,13 +21,14 @@ use crate::{MAX_DEPTH, Span};
 /// ```
 pub fn strict(text: &str) -> Result<Tree, usize> {
     let bytes = text.as_bytes();
-    // What chunks, requests and answers have on average; a text that is one string takes no more than that.
+    // The average number of values in chunks, requests and answers; a text of one string needs no more
+    // memory.
     let (tree, end) = strict_prefix(bytes, 0, bytes.len() / 10)?;
     let end = skip_space(bytes, end);
     if end == bytes.len() { Ok(tree) } else { Err(end) }
 }
 
-/// Returns whether `text` is one strict JSON object, with nothing but whitespace around it. Asks for no memory.
+/// Returns whether `text` is one strict JSON object, with only whitespace around it. It allocates no memory.
 ///
 /// ```
 /// assert!(callwright_json::is_object(r#"{"a": [1]}"#));
@@ -37,20 +38,20 @@ pub fn is_object(text: &str) -> bool {
     is_only_object::<false>(text.as_bytes())
 }
 
-/// Returns whether `bytes` is one strict JSON object. `QUOTED`: the inside of a strict JSON string, in which quotes and line
-/// breaks are escaped, `{\"a\": \"b\\n\"}`. `false` is a guess then: an escape that an object does not need, such as `\u007b`, is
-/// not read.
+/// Returns whether `bytes` is one strict JSON object. With `QUOTED`, `bytes` is the inside of a JSON string,
+/// in which quotes and line breaks are escaped, `{\"a\": \"b\\n\"}`. Then `false` is a guess: it does not
+/// read escapes that an object does not need, such as `\u007b`.
 pub(crate) fn is_only_object<const QUOTED: bool>(bytes: &[u8]) -> bool {
     bytes.get(skip_blanks::<QUOTED>(bytes, 0)) == Some(&b'{')
         && value::<QUOTED, _>(bytes, 0, &mut ())
             .is_ok_and(|end| skip_blanks::<QUOTED>(bytes, end) == bytes.len())
 }
 
-/// Returns the end of the strict JSON value that begins at byte `from` of `text`, or behind white space there. Asks for no
-/// memory.
+/// Returns the end of the strict JSON value that begins at byte `from` of `text`, or behind white space
+/// there. It allocates no memory.
 ///
 /// # Errors
-/// The byte offset at which it stops being strict JSON, as [`strict`] has it.
+/// Returns the byte offset at which the text stops being strict JSON, like [`strict`].
 ///
 /// ```
 /// assert_eq!(callwright_json::strict_end("f[1, 2] and", 1), Ok(7));
@@ -60,14 +61,14 @@ pub fn strict_end(text: &str, from: usize) -> Result<usize, usize> {
     value::<false, _>(text.as_bytes(), from, &mut ())
 }
 
-/// Reads the strict JSON value at `from`, which may have `count` values in it; also returns where it ends.
+/// Reads the strict JSON value at `from`, with room for `count` values in it; also returns its end.
 pub(crate) fn strict_prefix(bytes: &[u8], from: usize, count: usize) -> Result<(Tree, usize), usize> {
     let mut notes = Notes { nodes: Vec::with_capacity(count.clamp(8, 4096)), innermost: 0 };
     let end = value::<false, _>(bytes, from, &mut notes)?;
     Ok((Tree { nodes: notes.nodes }, end))
 }
 
-/// Takes down what the scan comes by.
+/// Records the values that the scan meets.
 trait Sink {
     fn leaf(&mut self, kind: Kind, span: Span, escaped: bool);
     fn open(&mut self, kind: Kind, start: usize);
@@ -82,7 +83,7 @@ impl Sink for () {
 
 struct Notes {
     nodes: Vec<Node>,
-    /// The index of the innermost container that is open. While a container is open, its `next` is the one around it.
+    /// The index of the innermost open container. The `next` of an open container is the container around it.
     innermost: u32,
 }
 
@@ -108,12 +109,12 @@ impl Sink for Notes {
     }
 }
 
-/// Reads the value at `from`; returns where it ends.
+/// Reads the value at `from`; returns its end.
 fn value<const QUOTED: bool, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -> Result<usize, usize> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(u32::MAX as usize);
     }
-    // The containers that are open at this point: a bit for each, the innermost lowest, set for an object.
+    // The open containers: one bit each, the innermost lowest, set for an object.
     let (mut objects, mut depth) = (0_u128, 0);
     const { assert!(MAX_DEPTH <= 128) };
     let (mut at, mut has_key) = (skip_blanks::<QUOTED>(bytes, from), false);
@@ -149,7 +150,7 @@ fn value<const QUOTED: bool, S: Sink>(bytes: &[u8], from: usize, sink: &mut S) -
                 sink.leaf(Kind::Number, Span::new(start, at), false);
             }
         }
-        // A value is complete.
+        // The value is complete.
         loop {
             if depth == 0 {
                 return Ok(at);
@@ -194,7 +195,7 @@ fn word<S: Sink>(bytes: &[u8], at: usize, word: &[u8], kind: Kind, sink: &mut S)
     Ok(end)
 }
 
-/// The place behind the blanks at `from`.
+/// Returns the place behind the blanks at `from`.
 #[inline(always)]
 fn skip_blanks<const QUOTED: bool>(bytes: &[u8], from: usize) -> usize {
     let mut at = skip_space(bytes, from);
@@ -216,12 +217,13 @@ fn string<const QUOTED: bool, S: Sink>(bytes: &[u8], start: usize, sink: &mut S)
     let stop = string_stop(bytes, start + 1, b'"');
     let escaped = bytes.get(stop) != Some(&b'"');
     let end = if escaped { escaped_end(bytes, stop)? } else { stop + 1 };
-    // No text is longer than a `u32` counts.
+    // A text is never longer than a `u32` counts.
     sink.leaf(Kind::String, Span { start: start as u32, end: end as u32 }, escaped);
     Ok(end)
 }
 
-/// The place behind the string that begins at `start`, inside of another one: `\"a\\n\"`. Nobody takes note of it.
+/// Returns the place behind the string that begins at `start` inside another string: `\"a\\n\"`. It records
+/// nothing.
 fn quoted_end(bytes: &[u8], start: usize) -> Result<usize, usize> {
     if bytes.get(start..start + 2) != Some(b"\\\"") {
         return Err(start);
@@ -239,7 +241,7 @@ fn quoted_end(bytes: &[u8], start: usize) -> Result<usize, usize> {
     }
 }
 
-/// The place behind the closing quote of a string that has what is perhaps an escape at `at`.
+/// Returns the place behind the closing quote of a string that may have an escape at `at`.
 fn escaped_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
     let mut at = at;
     loop {
@@ -252,7 +254,7 @@ fn escaped_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
     }
 }
 
-/// The length of the valid JSON escape at `at`, if there is one.
+/// Returns the length of the valid JSON escape at `at`, if there is one.
 #[inline]
 pub(crate) fn escape_len(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {

@@ -1,4 +1,4 @@
-//! The values of a strict JSON text, as a flat list that keeps order, duplicates and number text.
+//! Holds the values of a strict JSON text as a flat list that keeps order, duplicates and number text.
 
 use alloc::{borrow::Cow, collections::BTreeMap, string::String, vec::Vec};
 use core::iter;
@@ -7,13 +7,13 @@ use crate::Span;
 use crate::scan::find;
 use crate::strict::{is_object, is_only_object};
 
-/// The deepest nesting that is read.
+/// The reader accepts no deeper nesting.
 pub const MAX_DEPTH: usize = 128;
 
-/// The values of one strict JSON text, in the order in which they stand there.
+/// The values of one strict JSON text, in their order there.
 ///
 /// A tree holds no text and no nesting of its own: dropping it is one `free`, however deep the text was.
-/// Look at it through [`Tree::root`].
+/// [`Tree::root`] gives access to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     pub(crate) nodes: Vec<Node>,
@@ -22,7 +22,7 @@ pub struct Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
-    /// It is a string with an escape.
+    /// The node is a string with an escape.
     pub(crate) escaped: bool,
     pub(crate) span: Span,
     /// The index one past the last node inside this one.
@@ -47,7 +47,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The JSON Schema name of the type.
+    /// Returns the JSON Schema name of the type.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Null => "null",
@@ -61,12 +61,12 @@ impl Kind {
 }
 
 impl Tree {
-    /// The whole value. `text` is the strict JSON that the tree was made from.
+    /// Returns the whole value. `text` is the strict JSON that the tree was made from.
     pub fn root<'a>(&'a self, text: &'a str) -> Value<'a> {
         Value { nodes: &self.nodes, text, at: 0 }
     }
 
-    /// The tree of the same values in the text that begins at `from` of the one that this tree is of.
+    /// Moves the tree's values to the text that begins at `from` of its text.
     pub(crate) fn behind(mut self, from: usize) -> Tree {
         for Node { span, .. } in &mut self.nodes {
             *span = Span::new(span.start as usize - from, span.end as usize - from);
@@ -89,22 +89,22 @@ impl<'a> Value<'a> {
         self.nodes.get(self.at).copied().unwrap_or(nothing)
     }
 
-    /// Its type.
+    /// Returns the type of the value.
     pub fn kind(self) -> Kind {
         self.node().kind
     }
 
-    /// Its place in the text, quotes and brackets included.
+    /// Returns the value's place in the text, quotes and brackets included.
     pub fn span(self) -> Span {
         self.node().span
     }
 
-    /// Its text as it stands: a number's exact digits, a string with its quotes and escapes.
+    /// Returns the value's text as it stands: a number's exact digits, a string with its quotes and escapes.
     pub fn raw(self) -> &'a str {
         self.span().of(self.text)
     }
 
-    /// The string, with escapes resolved; `None` for other types.
+    /// Returns the string with escapes resolved; `None` for other types.
     ///
     /// A lone surrogate (`"\ud800"`) has no UTF-8 form and becomes U+FFFD; see [`Value::has_lone_surrogate`].
     pub fn as_str(self) -> Option<Cow<'a, str>> {
@@ -113,7 +113,7 @@ impl<'a> Value<'a> {
         (kind == Kind::String).then(string)
     }
 
-    /// Returns whether it is this string.
+    /// Returns whether the value is this string.
     pub fn is_str(self, text: &str) -> bool {
         let Node { kind, escaped, span, .. } = self.node();
         if escaped {
@@ -123,11 +123,11 @@ impl<'a> Value<'a> {
         kind == Kind::String && self.text.as_bytes().get(body) == Some(text.as_bytes())
     }
 
-    /// Returns whether it is a string whose text is one strict JSON object, such as the arguments of a call. See
-    /// [`is_object`](crate::is_object).
+    /// Returns whether the value is a string whose text is one strict JSON object, such as the arguments of a
+    /// call. See [`is_object`](crate::is_object).
     pub fn spells_object(self) -> bool {
         let inner = self.inner();
-        // Nearly all are told without a copy.
+        // Nearly all values need no copy here.
         self.kind() == Kind::String
             && (is_only_object::<true>(inner.as_bytes()) || is_object(&unescape(inner)))
     }
@@ -142,18 +142,19 @@ impl<'a> Value<'a> {
         raw.get(1..raw.len().saturating_sub(1)).unwrap_or("")
     }
 
-    /// `true` or `false`; `None` for other types.
+    /// Returns `true` or `false`; `None` for other types.
     pub fn as_bool(self) -> Option<bool> {
         (self.kind() == Kind::Bool).then(|| self.raw() == "true")
     }
 
-    /// The members of an object with their keys, in order, duplicates included; empty for other types.
+    /// Returns the members of an object with their keys, in order, duplicates included; nothing for other
+    /// types.
     pub fn members(self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> + 'a {
         let mut children = self.children(self.kind() == Kind::Object);
         iter::from_fn(move || Some((children.next()?, children.next()?)))
     }
 
-    /// The elements of an array, in order; empty for other types.
+    /// Returns the elements of an array, in order; nothing for other types.
     pub fn elements(self) -> impl Iterator<Item = Value<'a>> + Clone + 'a {
         self.children(self.kind() == Kind::Array)
     }
@@ -168,11 +169,11 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The first member of an object with this key.
+    /// Returns the first member of an object with this key.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         let object = self.nodes.get(self.at).filter(|node| node.kind == Kind::Object)?;
         let inside = self.nodes.get(..object.next as usize)?;
-        // A request asks for some hundred keys: most are told from it by their length.
+        // A request asks for some hundred keys, and most differ from the wanted one in length.
         let quoted = key.len() + 2;
         let mut at = self.at + 1;
         while let Some(name) = inside.get(at) {
@@ -184,7 +185,7 @@ impl<'a> Value<'a> {
         None
     }
 
-    /// The place of the second of two equal keys with different values, in any object in this value.
+    /// Returns the place of the second of two equal keys with different values, in any object in this value.
     pub fn conflict(self) -> Option<Span> {
         let (first, end) = self.extent();
         (first..end).find_map(|at| self.sibling(at).own_conflict())
@@ -198,7 +199,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The indices of this value's own nodes.
+    /// Returns the indices of this value's own nodes.
     pub(crate) fn extent(self) -> (usize, usize) {
         (self.at, self.node().next as usize)
     }
@@ -207,13 +208,14 @@ impl<'a> Value<'a> {
         self.at
     }
 
-    /// The value at another index of the same tree.
+    /// Returns the value at another index of the same tree.
     pub(crate) fn sibling(self, at: usize) -> Value<'a> {
         Value { at, ..self }
     }
 
-    /// Returns whether it is the same JSON value as `other`: strings by content, numbers by exact decimal value, objects whatever
-    /// the order of their keys. An object with one key twice equals only the same spelling.
+    /// Returns whether the value is the same JSON value as `other`: strings by content, numbers by exact
+    /// decimal value, objects in any order of keys. An object with a repeated key equals only the same
+    /// spelling.
     pub fn same_as(self, other: Value<'_>) -> bool {
         // Canonical texts are compared, so that nesting needs no stack.
         self.raw() == other.raw() || self.canonical() == other.canonical()
@@ -232,7 +234,7 @@ pub(crate) fn unescape(body: &str) -> Cow<'_, str> {
     if stop == body.len() {
         return Cow::Borrowed(body);
     }
-    // Bytes are put together at a third of the price of characters: both sides of a backslash are whole ones.
+    // Copying bytes costs a third of copying characters, and both sides of a backslash are whole characters.
     let bytes = body.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut done = 0;
@@ -264,7 +266,7 @@ fn has_lone_surrogate(body: &str) -> bool {
     false
 }
 
-/// The character that the escape at the start of `bytes` stands for, and the escape's length.
+/// Returns the character of the escape at the start of `bytes`, and the escape's length.
 pub(crate) fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
     let simple = match bytes.get(1) {
         Some(b'n') => '\n',
@@ -291,7 +293,7 @@ pub(crate) fn escape_at(bytes: &[u8]) -> (Option<char>, usize) {
     (Some(simple), 2)
 }
 
-/// The value of the four hexadecimal digits at the start of `bytes`.
+/// Returns the value of the four hexadecimal digits at the start of `bytes`.
 pub(crate) fn hex4(bytes: Option<&[u8]>) -> Option<u32> {
     let digits = bytes?.get(..4)?;
     digits.iter().try_fold(0, |n, &b| Some(n * 16 + char::from(b).to_digit(16)?))

@@ -4,14 +4,14 @@ use super::{DOUBTFUL, Frame, Last, Quote, Search, Shape, State, Step};
 use crate::{Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
-    /// Reads what stands behind a complete value.
+    /// Reads the text behind a complete value.
     pub(super) fn after(&mut self, s: State) -> Option<State> {
         let Some(frame) = self.frame(&s).copied() else { return Some(State { step: Step::Tail, ..s }) };
         let end = s.at as usize;
         let edits = s.edits;
         let s = self.blank(s);
         let at = s.at as usize;
-        // Where something missing is put: right behind the value, unless a comment was dropped in between.
+        // A missing sign goes right behind the value, unless a comment was dropped in between.
         let gap = if s.edits == edits { end } else { at };
         let Some((b, len)) = self.sign_at(at) else {
             let last = if end < at { Last::Firm } else { s.last };
@@ -49,11 +49,12 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Reads what cannot follow the value that ends at `end`: a comma is missing at `gap`, or two strings are one.
+    /// Reads a sign that cannot follow the value that ends at `end`: a comma is missing at `gap`, or two
+    /// strings are one.
     fn without_comma(&mut self, s: State, frame: Frame, end: usize, gap: usize) -> Option<State> {
         let at = s.at as usize;
         let quoted = self.quote_at(at).is_some();
-        // Python joins what stands side by side; in parentheses nothing else is meant.
+        // Python joins strings that stand side by side; parentheses around one value mean nothing else.
         let is_group = frame.shape == Shape::Group && frame.close == b')';
         if quoted
             && (self.strict_quotes || is_group)
@@ -86,8 +87,8 @@ impl Search<'_, '_> {
         self.fail(Problem::Unreadable, Span::at(at))
     }
 
-    /// Adds the comma that is missing at `gap`, behind a value. Where that is a text with a comma at its end, the comma and the
-    /// quote may have changed places, `"a," "b": 1`; not where others are missing as well.
+    /// Adds the comma that is missing at `gap`, behind a value. A text that ends in a comma may have changed
+    /// places with its quote, `"a," "b": 1`, unless other commas are missing as well.
     fn add_comma(&mut self, s: State, gap: usize) -> State {
         let text = self.bytes.get(s.open as usize..gap).unwrap_or(&[]);
         let is_moved = matches!(text, [.., b',', b'"' | b'\'']) && !s.has_paid(RepairKind::AddComma);
@@ -95,7 +96,8 @@ impl Search<'_, '_> {
         self.edit(State { habits: s.habits | doubt, ..s }, RepairKind::AddComma, Span::at(gap), ",")
     }
 
-    /// Passes over what stands for a comma at `s.at`, `len` bytes long: `，`, `;`, or a sign that slipped in. A last one is dropped.
+    /// Skips the `len` bytes at `s.at` that stand for a comma: `，`, `;`, or a sign that slipped in. It drops
+    /// a last comma.
     fn odd_comma(&mut self, s: State, len: usize) -> State {
         let at = s.at as usize;
         let next = self.sign_at(self.peek_blank(at + len));
@@ -110,8 +112,8 @@ impl Search<'_, '_> {
         State { open: s.at, last, ..self.replace(s, kind, at + len, put) }
     }
 
-    /// The key behind the comma at `comma` may belong to the object around this container, whose closing
-    /// bracket was lost: `{"labels": ["a", "b", "draft": true}`; and so may the list, `[[1, 2, [3, 4]]`.
+    /// Forks where the key or list behind the comma at `comma` may belong to the object around this
+    /// container, whose closing bracket was lost: `{"labels": ["a", "b", "draft": true}`, `[[1, 2, [3, 4]]`.
     fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
         let Some(parent) = self.frames.get(frame.parent as usize) else { return };
         let is_nested = frame.shape == Shape::Array && parent.shape == Shape::Array;
@@ -133,11 +135,11 @@ impl Search<'_, '_> {
         if !self.bytes.get(key).is_some_and(may_begin) {
             return;
         }
-        // Where the key is declared it belongs; where any key may stand, it may.
+        // A key belongs to the object that declares it, and may belong to one that allows any key.
         let outside = State { frame: frame.parent, ..s };
         let here = if frame.is_object() { self.key_kind(&s, key) } else { None };
         let there = self.key_kind(&outside, key);
-        // Declared is more than allowed, and allowed more than neither.
+        // A declared key outranks an allowed one, and an allowed one outranks a forbidden one.
         if there <= here {
             return;
         }
@@ -145,7 +147,7 @@ impl Search<'_, '_> {
         self.fork(s);
     }
 
-    /// Gets ready for the next element or member, behind a comma.
+    /// Prepares the state for the next element or member, behind a comma.
     fn next_element(&mut self, s: State, frame: Frame) -> State {
         match frame.shape {
             Shape::Object | Shape::Arguments => State { step: Step::Key, ..s },
@@ -166,7 +168,7 @@ impl Search<'_, '_> {
     fn join(&mut self, s: State, closing: usize, from: usize) -> Option<State> {
         let open = self.peek_blank(from);
         let (quote, len) = self.quote_at(open)?;
-        // What was put for the closing quote, and what was dropped behind it, goes with it.
+        // The join also replaces the edits of the closing quote and of the signs behind it.
         let s = self.forget_behind(s, closing);
         let s = self.edit(s, RepairKind::JoinStrings, Span::new(closing, open + len), "");
         let s = if quote == Quote::DOUBLE { s } else { super::pay(s, RepairKind::SwapQuote) };

@@ -14,7 +14,7 @@ use crate::strict::escape_len;
 use crate::tree::unescape;
 use crate::{Kinds, Place, Problem, RepairKind, Span};
 
-/// More quotes in a row than this did not slip in. The search counts them behind each quote.
+/// A longer run of quotes did not slip in. The search counts the run behind each quote.
 const MOST_QUOTES: usize = 4;
 /// The longest spelling of a quote, `&quot;`.
 const LONGEST_QUOTE: usize = 6;
@@ -39,7 +39,7 @@ impl Search<'_, '_> {
         Some(State { at: body, open: body, quote, escapes, step, last: Last::Firm, unpaired: false, ..s })
     }
 
-    /// Writes the quote at `at` as JSON has it.
+    /// Replaces the quote at `at` by the double quote of JSON.
     fn swap_quote(&mut self, s: State, at: Span) -> State {
         if at.of(self.text) == "\"" { s } else { self.edit(s, RepairKind::SwapQuote, at, "\"") }
     }
@@ -49,7 +49,7 @@ impl Search<'_, '_> {
         let before = self.bytes.get(..s.at as usize).unwrap_or(&[]);
         let sign = before.trim_ascii_end();
         let gap = before.get(sign.len()..).unwrap_or(&[]);
-        // Where more stands in front of it than one blank, or than a line's margin, some may be the text's.
+        // A longer gap than one blank or a line's margin may belong to the text in part.
         let is_laid_out = matches!(sign.last(), Some(b':' | b'=' | b',' | b'[' | b'{' | b'(' | 0x80..))
             && (gap.len() <= 1 || gap.contains(&b'\n'));
         let habits = if is_laid_out { s.habits } else { s.habits | DOUBTFUL };
@@ -58,10 +58,10 @@ impl Search<'_, '_> {
         State { open: s.at, quote, escapes: Escapes::Json, step: Step::Body, last: Last::Firm, ..s }
     }
 
-    /// Goes on in a string up to the next place that needs a decision, and takes it.
+    /// Runs through a string up to the next place that needs a decision, and decides it.
     pub(super) fn body(&mut self, mut s: State) -> Option<State> {
         let mut at = self.body_stop(&s);
-        // A line break is no decision once one was escaped, and code has many.
+        // Line breaks need no decision once one was escaped, and code has many.
         while self.bytes.get(at).is_some_and(|byte| *byte < 0x20) && s.has_paid(RepairKind::EscapeControl) {
             let run = at as u32 + 1 - s.at;
             self.fuel -= BODY_STEP + i64::from(run.div_ceil(RUN));
@@ -90,7 +90,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The next place in the string that needs a decision. Plain escapes need none.
+    /// Returns the next place in the string that needs a decision. Plain escapes need none.
     fn body_stop(&self, s: &State) -> usize {
         let lead = s.quote.lead();
         let mut at = s.at as usize;
@@ -111,7 +111,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A quote that may close the string, or be text.
+    /// Reads a quote that may close the string or be text.
     fn closing_quote(&mut self, s: State, len: usize) -> Option<State> {
         let at = s.at as usize;
         if self.strict_quotes {
@@ -122,7 +122,7 @@ impl Search<'_, '_> {
         let taken = State { bare: Span { start: s.open, end }, ..s };
         let bare = match s.quote.lead() {
             b'"' => self.replace(taken, RepairKind::EscapeQuote, at + 1, "\\\""),
-            // An apostrophe needs no escape in JSON, but it is as odd as a bare quote.
+            // JSON needs no escape for an apostrophe, but an apostrophe is as odd as a bare quote.
             _ => State { at: (at + len) as u32, ..super::pay(taken, RepairKind::EscapeQuote) },
         };
         self.closed_twice(s, at, len);
@@ -134,7 +134,7 @@ impl Search<'_, '_> {
         self.end_string(s, at, len)
     }
 
-    /// The quote of `len` bytes at `at` may be the first of two that stand where one should: `"Paris"", …`
+    /// Forks where the quote of `len` bytes at `at` may be the first of two that stand for one: `"Paris"", …`
     fn closed_twice(&mut self, s: State, at: usize, len: usize) {
         let behind = self.quotes_end(at, len);
         if behind == at + len || !self.may_go_on(&s, behind) {
@@ -146,7 +146,7 @@ impl Search<'_, '_> {
         let cost = if is_number { INCHES } else { Cost::default() };
         // `"s = """`: two of three may be the text's own, which nobody escaped.
         let is_empty_text = at + 2 * len < behind && !body.last().is_some_and(u8::is_ascii_alphanumeric);
-        // `"say \"hi""`: or the second of the text's own, of which each other one is escaped.
+        // `"say \"hi""`: or the second quote is the text's own, and only every other quote has its backslash.
         self.fuel -= i64::from((body.len() as u32).div_ceil(RUN));
         let is_open = body.windows(2).filter(|pair| pair == b"\\\"").count() % 2 == 1;
         let doubt = if is_open || is_empty_text && !body.is_empty() { DOUBTFUL } else { 0 };
@@ -171,23 +171,24 @@ impl Search<'_, '_> {
         end
     }
 
-    /// A double quote inside a string of another sort.
+    /// Reads a double quote inside a string between other quotes.
     fn inner_double(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
         self.lost_closer(&s, at);
-        // 'XYZ123", "format": …, but not 'print("a") …: there it is the other half of a pair, and the string goes on.
+        // `'XYZ123", "format": …` may end here. `'print("a") …` goes on: its quote is the second of a pair.
         if !s.unpaired && self.may_go_on(&s, at + 1) {
             let ended = State { bare: Span::at(s.open as usize), ..super::pay(s, RepairKind::AddQuote) };
             let ended = self.end_string(ended, at, 1);
             self.fork(ended);
         }
-        // Between other quotes a double one is text in any reading: escaping it is mere spelling.
+        // Between other quotes every reading takes a double quote for text: its escape is mere spelling.
         let cost = s.cost.plus(self.swallow(&s, at + 1));
         let s = State { cost, unpaired: !s.unpaired, ..s };
         Some(self.replace(s, RepairKind::SwapEscape, at + 1, "\\\""))
     }
 
-    /// The price for taking the quote that ends at `at` for text, if the next member seems to begin behind it.
+    /// Returns the price of taking the quote that ends at `at` for text, if the next member seems to begin
+    /// behind it.
     fn swallow(&self, s: &State, at: usize) -> Cost {
         let comma = self.peek_blank(at);
         let is_next =
@@ -195,8 +196,9 @@ impl Search<'_, '_> {
         if is_next { SWALLOW } else { Cost::default() }
     }
 
-    /// Returns whether the quotes in the open string, which ends at `end`, close one text and open another, `"a" or "b"`, or the
-    /// same once more, `"a""a"`. JSON has no word for that, unlike for a text that was quoted badly: `"say "hi" now"`.
+    /// Returns whether the quotes in the open string, which ends at `end`, close one text and open another,
+    /// `"a" or "b"`, or the same text again, `"a""a"`. JSON cannot write two texts; a badly quoted text is
+    /// one: `"say "hi" now"`.
     fn is_two_texts(&mut self, s: &State, end: usize) -> bool {
         if s.quote != Quote::DOUBLE || !self.quote_taken(s) {
             return false;
@@ -240,18 +242,18 @@ impl Search<'_, '_> {
         longest.is_none_or(|longest| body.len() / 6 <= longest && self.guide.admits(place, &unescape(body)))
     }
 
-    /// Returns whether a quote in the string that is open was taken for text.
+    /// Returns whether a quote in the open string was taken for text.
     fn quote_taken(&self, s: &State) -> bool {
         s.bare.start == s.open && s.open > 0
     }
 
-    /// The quote at `at` may open the next key or element, because the closing quote of this string was lost:
-    /// `"New York City, "criteria": …`, `["24 hours], "n": …`
+    /// Forks where the quote at `at` may open the next key or element, because the closing quote of this
+    /// string was lost: `"New York City, "criteria": …`, `["24 hours], "n": …`
     fn lost_closer(&mut self, s: &State, at: usize) {
         let open = s.open as usize;
         let before = self.bytes.get(open..at).unwrap_or(&[]).trim_ascii_end();
         let Some((b',', text)) = before.split_last() else { return };
-        // Brackets in front of the comma close containers, or they are text: `…[ "a" ], "draft": …`
+        // Brackets before the comma close containers, or they are text: `…[ "a" ], "draft": …`
         let closed = self.before_closers(s, text).filter(|(_, frame)| *frame != NONE);
         if let Some((end, frame)) = closed
             && self.lost_closer_at(s, at, end, frame)
@@ -276,9 +278,9 @@ impl Search<'_, '_> {
         true
     }
 
-    /// Finds the end of `text`, which begins at the body of the open string, if the brackets at its end close containers, and the
-    /// container that is then the innermost. As many brackets close containers as fit: of `"f() {x}]` in a list of an object the
-    /// last one.
+    /// Finds the end of `text`, the body of the open string, if the brackets at its end close containers;
+    /// also returns the container that is then the innermost. It takes as many brackets as fit: the last one
+    /// of `"f() {x}]` in a list of an object.
     fn before_closers(&self, s: &State, text: &[u8]) -> Option<(usize, u32)> {
         let mut body = text;
         let mut ends = Vec::new();
@@ -298,8 +300,8 @@ impl Search<'_, '_> {
         Some((s.open as usize + text[..ends[n - 1]].trim_ascii_end().len(), frame))
     }
 
-    /// The length of the quote of another sort that stands before `end` and closes the open string: `"Paris', …`, but not
-    /// `"say 'hi', …`, where it has its partner in the text.
+    /// Returns the length of the quote of another sort before `end` that closes the open string:
+    /// `"Paris', …`. In `"say 'hi', …` that quote has its partner in the text, so the length is 0.
     fn odd_closer(&mut self, s: &State, end: usize) -> usize {
         let body = self.text.get(s.open as usize..end).unwrap_or("");
         if s.quote == Quote::DOUBLE
@@ -318,22 +320,22 @@ impl Search<'_, '_> {
         {
             return 0;
         }
-        // It is counted for each way that comes here.
+        // Each reading that comes here pays for the count.
         self.fuel -= body.len() as i64;
         let partner = body[..at].char_indices().filter(|(n, c)| {
             if *c != last {
                 let opening = Quote::opening(&body.as_bytes()[*n..]);
                 return opening.is_some_and(|(open, _)| open.closing(&body.as_bytes()[at..]).is_some());
             }
-            // Inside a word it is an apostrophe.
+            // A quote inside a word is an apostrophe.
             let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
             !(is_inside(body[..*n].chars().next_back()) && is_inside(body[n + c.len_utf8()..].chars().next()))
         });
         if partner.count() % 2 == 0 { len } else { 0 }
     }
 
-    /// Ends the open string at `end`, where its closing quote is missing, or stands in another sort, and forgets what was
-    /// edited behind it.
+    /// Ends the open string at `end`, where its closing quote is missing or of another sort, and forgets the
+    /// edits behind that place.
     fn end_without_quote(&mut self, s: State, end: usize) -> Option<State> {
         let odd = self.odd_closer(&s, end);
         let s = self.forget_behind(s, end);
@@ -341,7 +343,8 @@ impl Search<'_, '_> {
         if let Some(path) = body.strip_suffix(b"\\\"").filter(|_| odd == 2)
             && (path.is_empty() || path.windows(2).any(|pair| pair[0] == b'\\' && pair[1] != b'"'))
         {
-            // `"C:\\dir\", "n": 1`: the text has backslashes, and this is one. Or are others an escape, `"C:\tmp\", "n": 1`?
+            // `"C:\\dir\", "n": 1`: the text escapes its backslashes, so this quote is open.
+            // `"C:\tmp\", "n": 1` may hold escapes.
             let is_open = path.windows(2).any(|pair| pair[0] == b'\\' && b"bfnrt".contains(&pair[1]));
             let is_escaped = path.windows(2).any(|pair| pair == b"\\\\");
             let doubt = if is_open && !is_escaped { DOUBTFUL } else { 0 };
@@ -350,7 +353,7 @@ impl Search<'_, '_> {
         }
         let s = match odd {
             0 => self.edit(s, RepairKind::AddQuote, Span::at(end), "\""),
-            // `"Paris'`: the closing quote of the string's own sort is missing, so the price of a missing quote is added.
+            // `"Paris'`: the string lacks its own closing quote, so it also pays for a missing quote.
             odd => {
                 let s = self.edit(s, RepairKind::SwapQuote, Span::new(end - odd, end), "\"");
                 super::pay(s, RepairKind::AddQuote)
@@ -359,16 +362,17 @@ impl Search<'_, '_> {
         self.finish_string(s, end - odd, end, Last::Firm)
     }
 
-    /// Ends the open string at the quote behind the backslash at `at`, which is text.
+    /// Ends the open string at the quote behind the backslash at `at`; the backslash is text.
     fn end_behind_backslash(&mut self, s: State, at: usize) -> Option<State> {
         let s = self.edit(s, RepairKind::EscapeBackslash, Span::new(at, at + 1), "\\\\");
         self.finish_string(s, at + 1, at + 2, Last::Text(1))
     }
 
-    /// The text ends inside the string. If it ends in just the brackets that are open, and they cannot belong
-    /// to the string's own text, then its closing quote was lost in front of them: `{"a": "Homo sapiens}`.
+    /// Ends a string that reaches the end of the text. If the text ends in exactly the open brackets, and the
+    /// string itself cannot explain them, its closing quote was lost before them: `{"a": "Homo sapiens}`.
     ///
-    /// A cut text must not pass for one: `{"code": "fn f() { x }` ends in a bracket that the string explains.
+    /// A cut text must not pass for a whole one: `{"code": "fn f() { x }` ends in a bracket that the string
+    /// explains.
     fn closed_by_brackets(&mut self, s: State) -> Option<State> {
         if self.options.cut {
             return None;
@@ -379,27 +383,28 @@ impl Search<'_, '_> {
         let body = self.bytes.get(open..end)?;
         if let Some(path) = body.strip_suffix(b"\\\"")
             && s.quote == Quote::DOUBLE
-            // `"he said \"so\"}` escapes its quotes, and has lost its own.
+            // `"he said \"so\"}` escapes its quotes, and lost its closing one.
             && !path.windows(2).any(|pair| pair == b"\\\"")
         {
-            // `{"path": "C:\dir\"}`: with this quote escaped the string would have no end, so that the backslash is text.
+            // `{"path": "C:\dir\"}`: an escaped quote would leave the string without an end, so the backslash
+            // is text.
             return self.end_behind_backslash(s, open + path.len());
         }
-        // What lacks both quotes is a text without any, which is read as one.
+        // A text that lacks both quotes is read as a bare text.
         let is_opened = |len: usize| super::mark(&self.bytes[open - len..]) == Some(len);
         let opener = &self.bytes[open - (1..=open.min(LONGEST_QUOTE)).find(|len| is_opened(*len))?..open];
         let between = self.bytes.get(end..self.last_at + 1)?;
         let quote = (0..body.len()).find(|&i| {
             body[i] == b'"' && (i == 0 || body[i - 1] != b'\\')
-                // `\&quot;` says nothing of whose quote it is.
+                // `\&quot;` does not tell whose quote it is.
                 || 1 < opener.len() && body[i..].starts_with(opener)
         });
-        // It is looked at for each way that comes here.
+        // Each reading that comes here pays for the search.
         self.fuel -= quote.unwrap_or(body.len()) as i64;
         let own_line = between.contains(&b'\n') && !body.contains(&b'\n');
         let escapes_lines = || body.windows(2).any(|w| w == b"\\n");
         let is_closed = || own_line && escapes_lines() || open_brackets(body) == Some(0);
-        // `"x,⏎)`, `"x',)`: whose is the comma?
+        // `"x,⏎)`, `"x',)`: the comma belongs to the text or to the list.
         let has_comma = body.trim_ascii_end().ends_with(b",");
         if has_comma || body.is_empty() || quote.is_some() || !is_closed() {
             return None;
@@ -407,13 +412,13 @@ impl Search<'_, '_> {
         self.end_without_quote(s, end)
     }
 
-    /// A backslash in a string: an escape of JSON, of another language, or none at all.
+    /// Reads a backslash in a string: an escape of JSON, of another language, or none at all.
     fn backslash(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
         if s.escapes.is_text(self.bytes, at, s.quote.lead()) {
             return Some(self.replace(s, RepairKind::EscapeBackslash, at + 1, "\\\\"));
         }
-        // Where Python reads all of it, its own escapes are meant.
+        // Where Python can read the whole list, Python's own escapes are meant.
         if self.strict_quotes {
             match self.bytes.get(at + 1) {
                 Some(b'\n') => return Some(self.replace(s, RepairKind::DropEscape, at + 2, "")),
@@ -437,7 +442,7 @@ impl Search<'_, '_> {
                 Some(State { at: s.at + 1, ..s })
             }
             b'$' | b'`' if s.escapes == Escapes::Json => {
-                // A shell's or a template's escape, or a backslash that is meant? The text does not say.
+                // A backslash before `$` may be a shell's escape or text, and the text does not say.
                 self.fail(Problem::OpenEscape, Span::new(at, at + 2))
             }
             _ if foreign && let Some((c, len)) = foreign_escape(&self.bytes[at..]) => {
@@ -447,7 +452,7 @@ impl Search<'_, '_> {
                 };
                 Some(self.replace(s, RepairKind::SwapEscape, at + len, put))
             }
-            // The next byte is looked at on its own: it may be a raw newline.
+            // The next byte is read on its own: it may be a raw newline.
             _ => Some(self.replace(s, RepairKind::EscapeBackslash, at + 1, "\\\\")),
         }
     }
@@ -462,7 +467,7 @@ fn is_escape(bytes: &[u8]) -> bool {
     escape_len(bytes, 0).is_some() || foreign_escape(bytes).is_some()
 }
 
-/// The character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.
+/// Returns the character of the Python or JavaScript escape at the start of `bytes`, and the escape's length.
 pub(super) fn foreign_escape(bytes: &[u8]) -> Option<(char, usize)> {
     let hex = |from: usize, len: usize| {
         let digits = core::str::from_utf8(bytes.get(from..from + len)?).ok()?;

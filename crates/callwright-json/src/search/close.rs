@@ -6,14 +6,14 @@ use crate::scan::skip_space;
 use crate::{MAX_SLOTS, Member, Problem, RepairKind, Span};
 
 impl Search<'_, '_> {
-    /// A closing bracket, `b` or `len` bytes that stand for it, stands at `s.at`, where it may stand or not.
+    /// Reads a closing bracket at `s.at`, right or wrong: `b`, or `len` bytes that stand for it.
     pub(super) fn closer(&mut self, s: State, b: u8, len: usize) -> Option<State> {
         let at = s.at as usize;
         let end = at + len;
         let frame = *self.frame(&s)?;
         if b == frame.close {
             let after = self.peek_blank(end);
-            // {"a": {"b": 1}, "c": 2} with a bracket too many behind 1: the keys that follow tell.
+            // {"a": {"b": 1}, "c": 2} with one bracket too many behind 1: the next keys decide.
             if frame.shape == Shape::Object && self.bytes.get(after) == Some(&b',') && !frame.doubled {
                 let key = self.peek_blank(after + 1);
                 let outside = State { frame: frame.parent, ..s };
@@ -29,7 +29,7 @@ impl Search<'_, '_> {
         if !s.bare.is_empty() {
             return self.fail(Problem::Unreadable, Span::at(at));
         }
-        // The wrong bracket: this container's own was lost, this one was meant to be it, or it is surplus.
+        // This wrong bracket stands for the container's own, closes a container around it, or is surplus.
         if frame.shape != Shape::Group {
             let fork = self.drop_comma(s);
             let fork = self.replace(fork, RepairKind::SwapBracket, end, frame.json_close());
@@ -51,12 +51,12 @@ impl Search<'_, '_> {
         self.containers(frame.parent).any(|one| one.close == b)
     }
 
-    /// Returns whether the key at `at` is declared and not used in the object that `s` stands in.
+    /// Returns whether the object of `s` declares the key at `at` and has not used it.
     pub(super) fn declared_key(&self, s: &State, at: usize) -> bool {
         self.key_kind(s, at) == Some(true)
     }
 
-    /// Returns whether the object that `s` stands in declares the key at `at`, which may still come in it.
+    /// Returns whether the object of `s` declares the key at `at`; `None` where the key may not come in it.
     pub(super) fn key_kind(&self, s: &State, at: usize) -> Option<bool> {
         let frame = self.frame(s)?;
         let key = self.key_at(s, at)?;
@@ -72,7 +72,7 @@ impl Search<'_, '_> {
         Some(self.replace(s, RepairKind::DropComma, s.at as usize + len, ""))
     }
 
-    /// Drops the comma that was read last, when a container closes behind it.
+    /// Drops the comma before the closing bracket of a container.
     fn drop_comma(&mut self, s: State) -> State {
         if s.last != Last::Comma {
             return s;
@@ -82,7 +82,7 @@ impl Search<'_, '_> {
         State { last: Last::Firm, ..s }
     }
 
-    /// Closes the container that the right bracket at `s.at` belongs to, `len` bytes long.
+    /// Closes the container at its right bracket, which stands at `s.at` and has `len` bytes.
     fn close(&mut self, s: State, frame: Frame, len: usize) -> Option<State> {
         let at = s.at as usize;
         let bracket = Span::new(at, at + len);
@@ -96,7 +96,7 @@ impl Search<'_, '_> {
         if frame.doubled {
             let next = skip_space(self.bytes, s.at as usize);
             if self.bytes.get(next) == Some(&frame.close) {
-                // Its cost was paid with the opening bracket.
+                // The opening bracket paid for it.
                 let cost = s.cost;
                 s = self.replace(State { at: next as u32, ..s }, RepairKind::DropCloser, next + 1, "");
                 s.cost = cost;
@@ -115,7 +115,7 @@ impl Search<'_, '_> {
         self.pop(s, frame)
     }
 
-    /// Leaves a container, if it has all that it must have.
+    /// Leaves a container that has all its required members.
     pub(super) fn pop(&mut self, s: State, frame: Frame) -> Option<State> {
         let asks_for_all = self.schema_mode == SchemaMode::Typed && frame.is_object();
         if asks_for_all && self.guide.required(frame.place) & !frame.used != 0 {
@@ -124,19 +124,19 @@ impl Search<'_, '_> {
         Some(State { frame: frame.parent, step: Step::After, last: Last::Firm, ..s })
     }
 
-    /// The text, or the part of it that a marker ends, is over before the value is.
+    /// Ends the reading where the text, or its part before a marker, is over before the value.
     pub(super) fn out_of_text(&mut self, s: State) -> Option<State> {
         let at = s.at as usize;
         let ended_by_marker = at < self.bytes.len() && self.peek_blank(at) < self.bytes.len();
-        // A quote that was taken for text may have been the end of the string after all: `{"a": "neuron", "`
-        // So may a text whose quotes do not come out even: `{"a": [true, "b: 0 `
+        // A quote that was taken for text may have ended the string after all: `{"a": "neuron", "`
+        // The same holds for a text with an odd number of quotes: `{"a": [true, "b: 0 `
         let quoted = s.bare.is_empty() && !s.has_paid(RepairKind::EscapeQuote);
         let even = quoted && !s.has_paid(RepairKind::AddQuote) && !s.has_paid(RepairKind::DropNoise);
-        // A fence may be a part of such a text, unless it closes one that stands in front of the value.
+        // A fence may be part of such a text, unless it closes a fence that opened before the value.
         let marked = ended_by_marker && (quoted || self.marker_at(self.peek_blank(at)) == Some(true));
         let firm = s.last != Last::Open && even || marked;
         let frame = self.frame(&s).copied();
-        // Behind a comma more was to follow: `{"a": 1,`
+        // A comma announces another member: `{"a": 1,`
         let is_full = frame.is_some_and(|frame| self.is_full(&frame));
         let goes_on = self.options.cut || s.last == Last::Comma && !is_full;
         match frame {
@@ -145,7 +145,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns whether the object has all the members that are declared for it. Where some are, nobody expects others.
+    /// Returns whether the object has all its declared members. An object with declared members expects no
+    /// others.
     fn is_full(&self, frame: &Frame) -> bool {
         let slots = self.guide.slots(frame.place);
         let is_used =
@@ -153,8 +154,8 @@ impl Search<'_, '_> {
         frame.is_object() && frame.used != 0 && slots < MAX_SLOTS && (0..slots).all(is_used)
     }
 
-    /// Returns whether the sign at `at` ends a value from outside: a fence, a closing tag, a special token, `<|` or, as DeepSeek
-    /// writes it, `<｜`. `Some(true)` says that it closes one that stands open in front of the value.
+    /// Returns whether the sign at `at` ends a value from outside: a fence, a closing tag, a special token
+    /// `<|`, or `<｜` as DeepSeek writes it. `Some(true)`: the sign closes one that opened before the value.
     pub(super) fn marker_at(&self, at: usize) -> Option<bool> {
         match self.bytes.get(at..)? {
             [b'`', b'`', ..] => Some(self.begin.in_fence),

@@ -11,7 +11,7 @@ impl Cost {
         Cost((n as u64) << 32)
     }
 
-    /// The price of a habit from the second time on.
+    /// The price of a habit from its second use on.
     pub(super) const TRIFLE: Cost = Cost(1);
 
     pub(crate) fn plus(self, other: Cost) -> Cost {
@@ -19,11 +19,11 @@ impl Cost {
     }
 }
 
-/// The price of a repair of `kind` for the first time, in units, and whether the next ones are trifles.
+/// Returns the price of a first repair of `kind`, in units, and whether further ones are trifles.
 ///
-/// The order matters more than the numbers: what a model does out of habit (other quotes, other literals,
-/// comments) is cheap; what it does by accident (a lost comma, bracket or quote) is dear; and to take a quote
-/// for text is dearer than to take it for the end of its string.
+/// The order matters more than the numbers. Habits of a model (other quotes, other literals, comments) are
+/// cheap; accidents (a lost comma, bracket or quote) are dear. Taking a quote for text is dearer than taking
+/// it for the end of its string.
 pub(super) fn price(kind: RepairKind) -> (u32, bool) {
     use RepairKind::*;
     match kind {
@@ -35,7 +35,7 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
         }
         JoinStrings => (3, true),
         AddComma | AddColon | DropNoise => (4, true),
-        // A key that stands twice: cheaper than to read the second one as text, so that the conflict is seen.
+        // A repeated key costs less than reading its second use as text, so that the conflict is reported.
         DropRepeat => (5, true),
         EscapeQuote => (6, true),
         QuoteValue => (5, true),
@@ -43,7 +43,7 @@ pub(super) fn price(kind: RepairKind) -> (u32, bool) {
         DropOpener => (4, false),
         AddQuote | SwapBracket => (5, false),
         AddOpener => (6, false),
-        // Those of marks are not for this reader to make.
+        // This reader makes no repairs of marks.
         DropProse | DropFence | DropThink | DropTag | Unwrap | MendMark | AddEnd => (0, false),
     }
 }
@@ -58,7 +58,8 @@ pub(super) const INCHES: Cost = Cost::units(2);
 pub(super) const SWALLOW: Cost = Cost::units(8);
 /// A key that a schema with declared members allows, but does not declare.
 pub(super) const UNDECLARED: Cost = Cost::units(4);
-/// A lost closing quote in front of a declared key is certain enough to be preferred to bare quotes.
+/// The price of a lost closing quote before a declared key. It is certain enough to be cheaper than bare
+/// quotes.
 pub(super) const BEFORE_DECLARED: Cost = Cost::units(4);
 /// A lost closing quote in front of the next element of a list, or of a key that nobody declared.
 pub(super) const BEFORE_OTHER: Cost = Cost::units(5);

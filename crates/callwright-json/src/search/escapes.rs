@@ -1,8 +1,8 @@
-//! Decides whether the backslashes of one string are escapes of JSON, or text that nobody escaped.
+//! Decides whether the backslashes of one string are escapes of JSON or unescaped text.
 //!
-//! A string with an escape that JSON does not have, `\s`, `\U`, has two readings: only such ones are text, or all are. The
-//! string itself says which: `\"`, `\\` and layout that stands like layout show that its writer escapes; `\t` before a letter
-//! shows nothing. Where both stay, it is refused.
+//! A string with an escape that JSON lacks, `\s`, `\U`, has two readings: only those backslashes are text, or
+//! all are. The string itself decides: `\"`, `\\` and layout in its usual places show that the writer
+//! escapes; `\t` before a letter shows nothing. A string that stays undecided is refused.
 
 use super::body::foreign_escape;
 use super::{Quote, Search, State};
@@ -13,18 +13,18 @@ use crate::{Problem, Span};
 /// The meaning of the backslashes of a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// As JSON has them.
+    /// Every backslash is an escape of JSON.
     #[default]
     Json,
-    /// As JSON has them, but `\b`, `\f` and `\'` are text: the string has a backslash that escapes nothing, and no text has
-    /// those controls.
+    /// Backslashes are escapes of JSON, but `\b`, `\f` and `\'` are text: the string has a backslash that
+    /// escapes nothing, and no text has those controls.
     Repaired,
-    /// All are text, but before a quote.
+    /// Every backslash is text, except before a quote.
     Literal,
 }
 
 impl Escapes {
-    /// Returns whether the backslash at `at` is text, in a string between quotes that begin with `lead`.
+    /// Returns whether the backslash at `at` is text, in a string whose quotes begin with `lead`.
     pub(super) fn is_text(self, bytes: &[u8], at: usize, lead: u8) -> bool {
         match (self, bytes.get(at + 1)) {
             (Escapes::Json, _) | (_, None) => false,
@@ -35,29 +35,29 @@ impl Escapes {
     }
 }
 
-/// The evidence of the backslashes of a string.
+/// The evidence that the backslashes of a string give.
 #[derive(Default)]
 struct Seen {
-    /// Those that JSON does not have.
+    /// Backslashes that begin no escape of JSON.
     invalid: usize,
     /// Escapes that can be nothing else: `\"`, `\\`, layout before anything but a letter.
     working: usize,
     /// Layout before a letter: `\name`.
     line_breaks: usize,
-    /// Tabs and returns before a letter, and not at the beginning of a line: `\temp`.
+    /// Tabs and returns before a letter, but not at the beginning of a line: `\temp`.
     tabs: usize,
     raw_breaks: bool,
-    /// Quotes that are text, though nobody escaped them.
+    /// The string has quotes that are text without an escape.
     bare_quotes: bool,
     /// `\"` or `\\`
     escaped: bool,
 }
 
 impl Search<'_, '_> {
-    /// Decides the meaning of the backslashes of the string whose body begins at `open`; `None` where two ways are equally
-    /// likely.
+    /// Decides the meaning of the backslashes of the string whose body begins at `open`; `None` where two
+    /// meanings are equally likely.
     pub(super) fn escapes(&mut self, s: &State, open: usize, quote: Quote) -> Option<Escapes> {
-        // Most texts have none, and where it ends is of no interest then.
+        // Most texts have no backslash, so the end of the string does not matter.
         if self.last_backslash.is_none_or(|last| last < open) {
             return Some(Escapes::Json);
         }
@@ -82,18 +82,18 @@ impl Search<'_, '_> {
             }
             at = string_stop(body, at, quote.lead());
         }
-        // It is looked at for each way that comes here.
+        // Each reading that comes here pays for the search.
         self.fuel -= at as i64;
         if seen.invalid == 0 {
             return Some(Escapes::Json);
         }
-        // Neither its line breaks nor its quotes are escaped.
+        // The string escapes neither its line breaks nor its quotes.
         if seen.raw_breaks && seen.bare_quotes && !seen.escaped {
             return Some(Escapes::Literal);
         }
         let body = &body[..at];
         let layout = seen.line_breaks + seen.tabs;
-        // A share of the network begins with two.
+        // The path of a network share begins with two backslashes.
         let is_path =
             has_drive(body) || body.starts_with(br"\\") && body.get(2).is_some_and(u8::is_ascii_alphanumeric);
         let working = seen.working - usize::from(is_path && body.starts_with(br"\\"));
@@ -112,7 +112,7 @@ impl Search<'_, '_> {
 }
 
 impl Seen {
-    /// Takes the backslash at `at` and gives the length of what it escapes.
+    /// Counts the backslash at `at` and returns the length of its escape.
     fn escape(&mut self, body: &[u8], at: usize, quote: Quote) -> usize {
         let Some(len) = escape_len(body, at) else {
             if quote.foreign_escapes()
@@ -121,7 +121,7 @@ impl Seen {
                 self.working += 1;
                 return len;
             }
-            // What another language escapes is told where it stands.
+            // An escape of another language is handled in its own place.
             let is_told = |next: &u8| matches!(next, b'\'' | b'$' | b'`' | b'\n');
             self.invalid += usize::from(body.get(at + 1).is_some_and(|next| !is_told(next)));
             return 1;
@@ -140,13 +140,13 @@ impl Seen {
     }
 }
 
-/// Returns whether a line begins behind `body`, by its escapes: `x:\n\t`.
+/// Returns whether a line begins behind `body`, judged by its escapes: `x:\n\t`.
 fn begins_line(body: &[u8]) -> bool {
     let lines = body.trim_ascii_end();
     lines.is_empty() || [b"\\n", b"\\t", b"\\r"].iter().any(|escape| lines.ends_with(*escape))
 }
 
-/// Returns whether a drive stands in `body`, `C:\`, but not where a line ends: `for x in y:\n`.
+/// Returns whether `body` names a drive, `C:\`; the end of a line does not: `for x in y:\n`.
 fn has_drive(body: &[u8]) -> bool {
     let mut windows = body.windows(4).enumerate();
     windows.any(|(n, window)| {

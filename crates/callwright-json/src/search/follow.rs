@@ -1,4 +1,5 @@
-//! A cheap look ahead that tells whether the document can go on at a place. It may say yes too often, but never no wrongly.
+//! Looks ahead, cheaply, to tell whether the document can go on at a place. It may say yes too often, but
+//! never no wrongly.
 
 use super::token::literal;
 use super::{Frame, NONE, Quote, Search, Shape, State};
@@ -9,7 +10,7 @@ use crate::scan::string_stop;
 use crate::spelling::sign;
 use crate::{Kinds, Member, Place};
 
-/// The place of a key: its wrapping at `at..end`, its name at `from..to`.
+/// The place of a key: `at..end` with its quotes, `from..to` without them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(super) at: usize,
@@ -18,13 +19,13 @@ pub(crate) struct Key {
     pub(crate) end: usize,
 }
 
-/// A key longer than this is not looked for.
+/// The reader finds no key longer than this.
 const LONGEST_KEY: usize = 256;
 /// The fuel for a search for a key at one place, besides one unit for each declared name.
 const KEY: usize = 12;
-/// More signs than this between a name and what it stands between are no accident.
+/// A longer run of signs between a name and its neighbours did not slip in.
 const MOST_SIGNS: usize = 3;
-/// More signs than this did not slip in, in bytes.
+/// A longer run of signs did not slip in, in bytes.
 const LONGEST_NOISE: usize = 6;
 
 impl Search<'_, '_> {
@@ -35,7 +36,7 @@ impl Search<'_, '_> {
         let on_next_line = || self.bytes[at..next].contains(&b'\n');
         match b {
             b'}' | b']' => true,
-            // It may stand for another bracket, if the text is then over.
+            // A parenthesis may stand for another bracket at the end of the text.
             b')' if frame.close == b')' || self.has_ancestor(frame, b')') => true,
             b')' => {
                 let behind = self.peek_blank(next + len);
@@ -50,7 +51,7 @@ impl Search<'_, '_> {
                 match self.sign_at(next) {
                     None | Some((b'}' | b']' | b')' | b',', _)) => true,
                     Some(_) if frame.is_object() => {
-                        // It may be the next one's around it, whose bracket is missing.
+                        // The key may belong to the object around this one, whose bracket is missing.
                         self.key_at(s, next).is_some()
                             || self.declared_key(&State { frame: frame.parent, ..*s }, next)
                             || (frame.shape == Shape::Arguments && !matches!(b, b';'))
@@ -76,12 +77,12 @@ impl Search<'_, '_> {
         self.quote_at(self.peek_blank(at + 1)).is_some()
     }
 
-    /// Returns whether the sign at `at` is one that is often written for a comma.
+    /// Returns whether models often write the sign at `at` for a comma.
     pub(super) fn is_usual_comma(&self, at: usize) -> bool {
         matches!(self.bytes.get(at), Some(b'.' | b'/' | b'&' | b'|'))
     }
 
-    /// The length of the sign at `at` that stands where a comma should, with a key or a string behind it: `"a"| "b"`.
+    /// Returns the length of the sign at `at` that stands for a comma, before a key or a string: `"a"| "b"`.
     pub(super) fn stray_comma(&self, s: &State, at: usize) -> Option<usize> {
         let sign = self.text.get(at..)?.chars().next()?;
         let is_usual = self.is_usual_comma(at);
@@ -89,15 +90,15 @@ impl Search<'_, '_> {
         let next = || self.peek_blank(at + sign.len_utf8());
         let is_stray = match self.frame(s).is_some_and(Frame::is_object) {
             true if is_usual => self.key_at(s, next()).is_some(),
-            // Any other one, where a declared key follows: `"a"e "b": 1`.
+            // Any other sign counts only before a declared key: `"a"e "b": 1`.
             true => !is_token && self.quote_at(next()).is_some() && self.declared_key(s, next()),
             false => is_usual && self.quote_at(next()).is_some(),
         };
         is_stray.then(|| sign.len_utf8())
     }
 
-    /// The end of the signs at `at`, behind a value, that belong to nothing: `"a"*, "b"`. Behind a number they may be a part of
-    /// it: `50%`.
+    /// Returns the end of the signs at `at`, behind a value, that belong to nothing: `"a"*, "b"`. Behind a
+    /// number they may be part of it: `50%`.
     pub(super) fn noise(&self, s: &State, at: usize) -> Option<usize> {
         let end = at + self.signs_at(at)?;
         let is_of_number = self.bytes[..at].trim_ascii_end().last().is_some_and(u8::is_ascii_digit);
@@ -106,8 +107,8 @@ impl Search<'_, '_> {
         (goes_on && !is_of_number).then_some(end)
     }
 
-    /// The length of the signs at `at` that are neither a token nor a part of one: no quotes, brackets, dots, commas or
-    /// backslashes.
+    /// Returns the length of the signs at `at` that are no token and no part of one: no quotes, brackets,
+    /// dots, commas or backslashes.
     pub(super) fn signs_at(&self, at: usize) -> Option<usize> {
         let is_sign =
             |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !"{}[](),.:;\"'`\\…⋯".contains(c);
@@ -116,12 +117,12 @@ impl Search<'_, '_> {
         (0 < len && len <= LONGEST_NOISE && super::mark(&self.bytes[at..]).is_none()).then_some(len)
     }
 
-    /// The byte at `at`, or the sign that it begins the spelling of, and its length.
+    /// Returns the byte at `at`, or the ASCII sign that is spelt there, and its length.
     pub(super) fn sign_at(&self, at: usize) -> Option<(u8, usize)> {
         sign(self.bytes.get(at..)?)
     }
 
-    /// The quote that opens at `at`, and its length.
+    /// Returns the quote that opens at `at`, and its length.
     pub(super) fn quote_at(&self, at: usize) -> Option<(Quote, usize)> {
         Quote::opening(self.bytes.get(at..)?)
     }
@@ -143,13 +144,13 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The key that begins at `at` and is followed by a colon or its like. A key that the guide forbids does not count.
+    /// Returns the key at `at`, if a colon or its like follows. Keys that the guide forbids do not count.
     pub(super) fn key_at(&self, s: &State, at: usize) -> Option<Key> {
         let frame = self.frame(s)?;
         self.key_in(frame.place, frame.used, at)
     }
 
-    /// The key that begins at `at` in an object at `place`, some of whose members are `used`.
+    /// Returns the key at `at` in an object at `place` that has `used` some of its members.
     pub(super) fn key_in(&self, place: Place, used: u128, at: usize) -> Option<Key> {
         if let Some(all) = self.options.fuel {
             all.spend(KEY + self.guide.slots(place));
@@ -163,7 +164,7 @@ impl Search<'_, '_> {
             .or_else(|| self.torn_key(place, used, at))
     }
 
-    /// The meaning of `key` in an object at `place`.
+    /// Returns the meaning of `key` in an object at `place`.
     pub(super) fn member(&self, place: Place, key: Key) -> Member {
         self.guide.member(place, self.text.get(key.from..key.to).unwrap_or(""))
     }
@@ -177,17 +178,18 @@ impl Search<'_, '_> {
         self.colon_at(self.peek_blank(end)).is_some()
     }
 
-    /// The declared name that stands behind a few signs at `at` and before a colon: `"title:" "x"`, `*title* = 1`.
+    /// Returns the declared name behind a few signs at `at` and before a colon: `"title:" "x"`,
+    /// `*title* = 1`.
     fn anchored_key(&self, place: Place, used: u128, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
         let unused = (0..self.guide.slots(place)).filter(|slot| used & (1 << slot) == 0);
         let mut names = unused.filter_map(|slot| self.guide.name(place, slot as u8));
-        // Behind all signs, nothing but a name that begins with one begins before that.
+        // Only a name that itself begins with a sign can begin before the end of the signs.
         let behind_signs = signs(rest).last()?;
         let first = rest.as_bytes().get(behind_signs);
         names.find_map(|name| {
             let open = match name.starts_with(char::is_alphanumeric) {
-                // Hardly any other name begins with the letter that stands here.
+                // Few other names begin with the letter at this place.
                 true if name.as_bytes().first() != first => None,
                 true => Some(behind_signs).filter(|len| rest[*len..].starts_with(name)),
                 false => signs(rest).find(|len| rest[*len..].starts_with(name)),
@@ -197,7 +199,7 @@ impl Search<'_, '_> {
             let is_mark = |text: Option<&str>| text.is_some_and(|text| text.contains(['"', '\'']));
             let len = signs(behind).find(|len| {
                 let colon = self.peek_blank(to + len);
-                // Behind a quote that is not closed a sign may belong to a text: `'a=1'`
+                // Behind an unclosed quote a sign may belong to a text: `'a=1'`
                 let is_torn = is_mark(rest.get(..open)) && !is_mark(behind.get(..*len));
                 // `{"a="x"`
                 let is_run_together =
@@ -210,14 +212,16 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Returns whether the colon at `at` stands in front of the closing quote of the key that `open` opens: `"title:" "x"`.
+    /// Returns whether the colon at `at` stands before the closing quote of the key that `open` opens:
+    /// `"title:" "x"`.
     fn is_colon_inside(&self, open: Range<usize>, at: usize) -> bool {
         let quote = self.bytes[open].iter().find(|b| matches!(b, b'"' | b'\''));
         let next = self.peek_blank(at + 2);
         quote.is_some() && self.bytes.get(at + 1) == quote && self.begins_value(next)
     }
 
-    /// `key`, of any name, without the colon that stands in its quotes and not behind them: `"a:" 1`.
+    /// Returns `key`, of any name, without a colon that its quotes enclose and that does not follow them:
+    /// `"a:" 1`.
     fn without_colon(&self, key: Key) -> Key {
         let is_inside = key.from + 1 < key.to
             && key.to < key.end
@@ -226,7 +230,7 @@ impl Search<'_, '_> {
         Key { to: key.to - usize::from(is_inside), ..key }
     }
 
-    /// The name that begins behind a quote at `at` and ends at one of another sort, or at none.
+    /// Returns the name behind a quote at `at` that ends at a quote of another sort, or at none.
     fn torn_key(&self, place: Place, used: u128, at: usize) -> Option<Key> {
         let (_, len) = self.quote_at(at)?;
         let from = at + len;
@@ -245,13 +249,13 @@ impl Search<'_, '_> {
         (from < to && fits && is_key).then_some(key)
     }
 
-    /// The name that begins at `at`, in quotes of any sort or none.
+    /// Returns the name that begins at `at`, in quotes of any sort or none.
     pub(crate) fn whole_key(&self, at: usize) -> Option<Key> {
         let rest = self.text.get(at..)?;
         if let Some((quote, len)) = self.quote_at(at) {
             let from = at + len;
             let (to, end) = self.key_end(from, quote)?;
-            // `'k'': 1`: of other quotes, the second may begin a text.
+            // `'k'': 1`. Only single quotes: the second of other quotes may begin a text.
             let is_twice =
                 quote == Quote::SINGLE && self.bytes.get(end) == Some(&b'\'') && self.has_colon(end + 1);
             return Some(Key { at, from, to, end: end + usize::from(is_twice) });
@@ -267,10 +271,10 @@ impl Search<'_, '_> {
         Some(Key { at, from: at, to, end: to + usize::from(is_quoted) })
     }
 
-    /// Returns whether `key` may stand in an object at `place`, with the text that follows it.
+    /// Returns whether `key`, with the text behind it, may stand in an object at `place`.
     fn is_key(&self, place: Place, key: Key) -> bool {
         let member = self.member(place, key);
-        // The colon is missing, or another sign: believed only where the key is declared, or nothing is.
+        // A key without a proper colon counts only if it is declared, or if nothing is.
         let may_lack_it = || {
             let is_known = matches!(member, Member::Declared(..)) || self.guide.name(place, 0).is_none();
             let at = self.peek_blank(key.end);
@@ -280,24 +284,24 @@ impl Search<'_, '_> {
         member != Member::Forbidden && (self.has_colon(key.end) || may_lack_it())
     }
 
-    /// Returns whether a value may begin at `at`, by its first byte.
+    /// Returns whether the byte at `at` may begin a value.
     fn begins_value(&self, at: usize) -> bool {
         self.bytes.get(at).is_some_and(|b| b"\"'{[-tfn".contains(b) || b.is_ascii_digit())
     }
 
-    /// The end of the sign that stands for a colon at `at`, with a value behind it: `"a"_ 1`.
+    /// Returns the end of the sign at `at` that stands for a colon before a value: `"a"_ 1`.
     pub(super) fn stray_colon(&self, at: usize) -> Option<usize> {
         let sign = self.text.get(at..)?.chars().next()?;
         let is_token = sign.is_whitespace() || sign.is_ascii_digit() || "{}[](),:;\"'`".contains(sign);
         let end = at + sign.len_utf8();
         let next = self.peek_blank(end);
-        // A letter without a blank behind it begins a word.
+        // A letter that no blank follows begins a word.
         let is_apart = !sign.is_alphanumeric() || end < next;
         let is_value = || self.bytes.get(next).is_some_and(|b| b"\"'{[-".contains(b) || b.is_ascii_digit());
         (!is_token && is_apart && !self.begins_value(at) && is_value()).then_some(end)
     }
 
-    /// The place of the closing quote of the key whose text begins at `from`, and its end.
+    /// Returns the place of the closing quote of the key whose text begins at `from`, and the quote's end.
     fn key_end(&self, from: usize, quote: Quote) -> Option<(usize, usize)> {
         let window = &self.bytes[..self.bytes.len().min(from + LONGEST_KEY)];
         let mut at = from;
@@ -307,7 +311,7 @@ impl Search<'_, '_> {
             match (quote.closing(rest), rest.first()?) {
                 (Some(len), _) => return Some((at, at + len)),
                 (None, b'\\') => at += 2,
-                // A character that only begins like the quote.
+                // The character shares only its first byte with the quote.
                 (None, 0x80..) => at += 1,
                 (None, _) => return None,
             }
@@ -315,7 +319,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// The lengths of the runs of signs, no brackets and no commas, that `text` begins with, the shortest first.
+/// Returns the lengths of the runs of signs at the start of `text`, shortest first. Brackets and commas are
+/// no such signs.
 fn signs(text: &str) -> impl Iterator<Item = usize> {
     let mut count = 0;
     let run = text.char_indices().take(LONGEST_KEY).take_while(move |(_, c)| {

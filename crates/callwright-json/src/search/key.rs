@@ -1,4 +1,4 @@
-//! Keys and their colons, and the arguments of calls, which may do without keys.
+//! Reads keys, their colons, and the arguments of calls, which may have no keys.
 
 use alloc::format;
 
@@ -33,7 +33,7 @@ impl Search<'_, '_> {
             return Some(self.replace(s, RepairKind::DropNoise, behind, ""));
         }
         let key = self.key_at(&s, at);
-        // What a colon follows is a keyword: `a=`, `"a": `
+        // A colon makes a keyword of the word before it: `a=`, `"a": `
         if frame.shape == Shape::Arguments && !key.is_some_and(|key| self.has_colon(key.end)) {
             return self.positional(s, frame);
         }
@@ -41,7 +41,8 @@ impl Search<'_, '_> {
         self.take_key(s, frame, key)
     }
 
-    /// The end of the word at `at` that stands in front of a declared key and belongs to nothing: `{um "a": 1}`, `, e"a": 1`.
+    /// Returns the end of the word at `at`, before a declared key, that belongs to nothing: `{um "a": 1}`,
+    /// `, e"a": 1`.
     fn word_before(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
         let next = self.peek_blank(end);
@@ -57,7 +58,7 @@ impl Search<'_, '_> {
         (is_word && self.declared_key(s, next)).then_some(next)
     }
 
-    /// Takes a key and its colon.
+    /// Reads a key and its colon.
     fn take_key(&mut self, s: State, frame: Frame, key: Key) -> Option<State> {
         let Key { at, from, to, end } = key;
         let open = &self.bytes[at..from];
@@ -65,7 +66,7 @@ impl Search<'_, '_> {
         let mut s = State { open: at as u32, ..s };
         s = self.key_quote(s, Span::new(at, from), close.is_empty());
         let name = unescape(self.text.get(from..to)?);
-        // get\_weather: Markdown escapes what JSON need not.
+        // get\_weather: Markdown escapes an underscore that JSON does not.
         for i in (from..to).filter(|i| self.bytes[*i..].starts_with(br"\_")) {
             s = self.edit(s, RepairKind::DropBackslash, Span::new(i, i + 1), "");
         }
@@ -90,13 +91,13 @@ impl Search<'_, '_> {
         Some(self.enter_member(s, Frame { is_named: true, ..frame }, used, inner))
     }
 
-    /// Gets ready for the value of a member, whose bit among those of its object is `used`, and which stands at `inner`.
+    /// Prepares the state for the value of a member: `used` is its bit, and `inner` its place.
     fn enter_member(&mut self, s: State, frame: Frame, used: u128, inner: Place) -> State {
         let frame = Frame { used: frame.used | used, last: used, inner, count: frame.count + 1, ..frame };
         State { step: Step::Value, last: Last::Open, ..self.with_frame(s, frame) }
     }
 
-    /// Puts a quote for what stands on one side of a name; on the other side there may be nothing.
+    /// Adds or replaces the quote on one side of a name; that side may be empty.
     fn key_quote(&mut self, s: State, at: Span, is_bare: bool) -> State {
         let kind = match &self.bytes[at.range()] {
             b"\"" => return s,
@@ -108,7 +109,7 @@ impl Search<'_, '_> {
         self.edit(s, kind, at, "\"")
     }
 
-    /// Passes over the colon behind a key, or puts one where it is missing (`key_at` has seen what follows).
+    /// Reads the colon behind a key, or adds it where it is missing (`key_at` checked the text behind it).
     fn colon(&mut self, s: State, key_end: usize) -> State {
         let s = self.blank(s);
         let at = s.at as usize;
@@ -130,12 +131,12 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The length of what stands for a colon at `at`.
+    /// Returns the length of the colon at `at`, or of the sign that stands for it.
     pub(super) fn colon_at(&self, at: usize) -> Option<usize> {
         colon(self.bytes.get(at..)?)
     }
 
-    /// An argument without a name: it gets the name that is declared for its position.
+    /// Reads an argument without a name under the name that is declared for its position.
     fn positional(&mut self, s: State, frame: Frame) -> Option<State> {
         let at = s.at as usize;
         let in_order = !frame.is_named && frame.used == (1_u128 << frame.count.min(127)) - 1;

@@ -1,34 +1,36 @@
 //! Gives up states that others have left far behind.
 //!
-//! States are taken in the order of their costs. Where each element of a list needs an edit, `[{"a: 1}, {"a: 2}, …]`,
-//! whatever else can be made of the first elements is cheaper than the right reading of the last one, and all of that
-//! would be gone through first. Behind a dearer state that stands in the same container as a cheaper one, but less far,
-//! nothing is left to be found that the cheaper one does not find, unless that one is mistaken: a few edits show it.
+//! The search takes states in the order of their costs. In a list whose elements each need an edit,
+//! `[{"a: 1}, {"a: 2}, …]`, every odd reading of the first elements is cheaper than the right reading of the
+//! last, and would be tried first.
+//!
+//! A state that costs more than another one in the same container, and stands less far, finds nothing that
+//! the other does not. The other may still be mistaken, as a few more edits show.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{Cost, Search, State, levels};
 
-/// By how much a state may be dearer than one that stands farther on: two or three edits.
+/// The cost by which a state may exceed one that stands farther on: two or three edits.
 const LAG: Cost = Cost::units(12);
 
-/// The places at which states came to a key or value, and what that cost, by the signature of the container.
+/// The places at which states reached a key or value, with their costs, by the container's signature.
 #[derive(Default)]
 pub(super) struct Reached {
-    /// Noted, and not looked for yet: most texts are read before any state lags.
+    /// Notes that are not sorted yet: most texts end before any state lags.
     noted: Vec<(u64, u32, Cost)>,
-    /// Those only that lie behind all others of their signature, so that costs rise with the places.
+    /// The places behind all others of their signature, so that costs rise with the places.
     farthest: BTreeMap<(u64, u32), Cost>,
 }
 
 impl Reached {
-    /// Takes note of a state between tokens; none before it was dearer.
+    /// Notes a state between tokens; no earlier one was dearer.
     pub(super) fn note(&mut self, signature: u64, at: u32, cost: Cost) {
         self.noted.push((signature, at, cost));
     }
 
-    /// The least cost of a state that came to `at`, or farther, in a container of `signature`.
+    /// Returns the least cost of a state that reached `at`, or farther, in a container of `signature`.
     fn cost_behind(&self, signature: u64, at: u32) -> Option<Cost> {
         let (&(next, _), &cost) = self.farthest.range((signature, at)..).next()?;
         (next == signature).then_some(cost)
@@ -46,7 +48,7 @@ impl Reached {
 }
 
 impl Search<'_, '_> {
-    /// Returns whether others came farther, for much less, in one of the containers that `state` stands in.
+    /// Returns whether other states came farther, for much less, in a container around `state`.
     pub(super) fn lags(&mut self, state: &State) -> bool {
         if state.cost <= LAG {
             return false;

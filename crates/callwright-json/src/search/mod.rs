@@ -1,13 +1,14 @@
 //! The third gear: a least-cost search for the edits that make a value strict JSON.
 //!
-//! A [`State`] is one way of having read the text so far. It runs forward as long as it costs nothing; where
-//! the text can be taken in two ways it forks, and the cheaper way goes first. Costs are per habit: the first
-//! bare quote of a text is dear, the next ones almost free, because a model that forgets to escape quotes
-//! forgets it throughout. The [`Guide`] prunes: a key that is not declared, or already used, does not count.
+//! A [`State`] is one way to read the text up to a place. It runs forward as long as it costs nothing; it
+//! forks where the text has two readings, and the cheaper one goes first. Each habit has one price: the first
+//! bare quote of a text is dear and further ones are almost free, because a model that forgets to escape
+//! quotes forgets it throughout. The [`Guide`] prunes: a key that is undeclared, or already used, does not
+//! count.
 //!
-//! States that stand at the same place, in the same containers with the same keys used, differ only in
-//! their past; of these the cheapest goes on, and ties go on together so that they are seen to be ties. A state that
-//! others have left far behind in its own container is given up ([`lag`]), so that many edits in one text do not multiply.
+//! States at the same place, in the same containers with the same used keys, differ only in their past. Only
+//! the cheapest goes on; ties go on together, so that they are reported as ties. A state far behind others in
+//! its own container is given up ([`lag`]), so that many edits in one text do not multiply.
 
 mod cost;
 mod lag;
@@ -40,12 +41,12 @@ pub(crate) use quote::{Quote, mark};
 pub(crate) enum SchemaMode {
     /// Types, keys, enums and required members.
     Typed,
-    /// Keys only: what is of the wrong type may be coerced later, and what is missing is to be reported.
+    /// Keys only: a value of the wrong type may be coerced later, and a missing member is reported later.
     KeysOnly,
 }
 
 impl SchemaMode {
-    /// The modes for `guide`, closest first. A guide that asks for nothing has one.
+    /// Returns the modes for `guide`, closest first. A guide without demands has one mode.
     pub(crate) fn closest_first(guide: &dyn Guide) -> &'static [SchemaMode] {
         let root = guide.root();
         let asks_nothing = guide.kinds(root) == Kinds::ANY && guide.name(root, 0).is_none();
@@ -59,13 +60,14 @@ pub(crate) struct Found {
     pub(crate) cost: Cost,
     pub(crate) span: Span,
     pub(crate) repairs: Vec<Repair>,
-    /// The place of a part that may be something else: if this way is the cheapest, there is no reading.
+    /// The place of a part that may be something else: the cheapest reading must have none.
     pub(crate) doubt: Option<Span>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// The bit of [`State::habits`] for a string that may be something else: where that is the cheapest, there is no reading.
+/// The bit of [`State::habits`] for a string that may be something else: the cheapest reading must not have
+/// it.
 const DOUBTFUL: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,9 +90,9 @@ enum Step {
 /// The token that was read last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
-    /// Nothing says where it ends: a number, a text without quotes. Or a value is to come.
+    /// The token may go on, as a number or a bare text may; or no value was read yet.
     Open,
-    /// It says itself where it ends.
+    /// The token has an end of its own.
     #[default]
     Firm,
     /// A string whose closing quote stands right before [`State::at`], of this many bytes.
@@ -113,18 +115,19 @@ struct State {
     open: u32,
     step: Step,
     quote: Quote,
-    /// The meaning of the backslashes in the string that is open.
+    /// The meaning of the backslashes in the open string.
     escapes: Escapes,
     last: Last,
-    /// The body of the last string value, if a quote in it was taken for text; else empty. What follows such a
-    /// string must be in order: a cut text, read up to one of its quotes, looks much like a broken whole one.
+    /// The body of the last string value, if a quote in it was taken for text; else empty. The text behind
+    /// such a string must be in order: a cut text, read up to one of its quotes, looks much like a broken
+    /// whole one.
     bare: Span,
-    /// A double quote inside the string that is open, of another sort of quotes, has no partner yet.
+    /// The open string stands between other quotes, and holds a double quote without a partner.
     unpaired: bool,
 }
 
 impl State {
-    /// Returns whether a repair of `kind` was made.
+    /// Returns whether a repair of `kind` was paid for.
     fn has_paid(&self, kind: RepairKind) -> bool {
         self.habits & (1 << kind as u64) != 0
     }
@@ -141,7 +144,8 @@ enum Shape {
 }
 
 impl Shape {
-    /// The repair of one of its brackets, `len` bytes long, if it is not JSON's, or not the one that JSON has there.
+    /// Returns the repair of a bracket of `len` bytes of this container, unless it is the one that JSON has
+    /// there.
     fn swap(self, is_json: bool, len: usize) -> Option<RepairKind> {
         match self {
             _ if is_json => (1 < len).then_some(RepairKind::SwapPunctuation),
@@ -155,22 +159,22 @@ impl Shape {
 struct Frame {
     parent: u32,
     shape: Shape,
-    /// The bracket that closes it in the source.
+    /// The bracket that closes the container in the source.
     close: u8,
-    /// Both its brackets are written twice: `{{…}}`.
+    /// The container writes both its brackets twice: `{{…}}`.
     doubled: bool,
-    /// An argument with a name stands in it: behind that, none is without.
+    /// The list has a named argument, so that all later ones need names.
     is_named: bool,
     depth: u8,
     place: Place,
-    /// The place of the value that is being read in it.
+    /// The place of the value that is being read.
     inner: Place,
     /// The declared members that have been used.
     used: u128,
     /// The bit in `used` of the member that is being read.
     last: u128,
     count: u32,
-    /// Equal for frames in which the future is the same.
+    /// The signature is equal for frames that have the same future.
     signature: u64,
 }
 
@@ -179,7 +183,7 @@ impl Frame {
         matches!(self.shape, Shape::Object | Shape::Arguments)
     }
 
-    /// The bracket that closes it in JSON.
+    /// Returns the bracket that closes the container in JSON.
     fn json_close(&self) -> &'static str {
         match self.shape {
             Shape::Object | Shape::Arguments => "}",
@@ -199,9 +203,9 @@ struct Edit {
 struct Begin {
     at: usize,
     start: Start,
-    /// A fence stands open there.
+    /// A fence is open in front of the value.
     in_fence: bool,
-    /// A tag stands open there.
+    /// A tag is open in front of the value.
     in_tag: bool,
 }
 
@@ -211,35 +215,36 @@ pub(crate) struct Search<'t, 'g> {
     bytes: &'t [u8],
     pub(crate) guide: &'g dyn Guide,
     schema_mode: SchemaMode,
-    /// The end of the text, and the fuel for this text and others.
+    /// The caller's options, with the fuel for this text and others.
     options: Options<'g>,
-    /// Each quote that may end a string does, as in a language whose strings end at the next one that is not escaped.
+    /// Every quote that may end a string ends it, as in a language whose strings end at the next unescaped
+    /// quote.
     pub(crate) strict_quotes: bool,
     frames: Vec<Frame>,
     edits: Vec<Edit>,
-    /// The ways that are gone on with later: the cheapest first, then the one that has come farthest, then the oldest.
+    /// The states that wait: the cheapest first, then the farthest, then the oldest.
     waiting: BTreeMap<(Cost, Reverse<u32>, u32), State>,
     forks: u32,
-    /// The places and signatures that ways came through: what that cost, and how often it was as cheap.
+    /// The least cost of the states at each place and signature, and the number of states that share it.
     seen: BTreeMap<(u32, u64), (Cost, u8)>,
-    /// Those of the first way, which is mostly the only one, so that nothing is looked up in `seen`.
+    /// The trail of the first state, which is mostly the only one, so that `seen` needs no look-up.
     trail: Vec<((u32, u64), (Cost, u8))>,
     on_trail: bool,
     reached: Reached,
     found: Vec<Found>,
-    /// The value is read alone: the text behind it says nothing about it.
+    /// The value is read alone: the text behind it proves nothing.
     apart: bool,
     begin: Begin,
     /// The last byte of the text that is not blank or wrapping, and its place.
     last: u8,
     last_at: usize,
-    /// A place, and the first quote or opening bracket behind it, as that was looked for last.
+    /// A place and the first quote or opening bracket behind it, from the last such search.
     mark: Option<(usize, usize)>,
     last_backslash: Option<usize>,
-    /// The work that is left. One unit is the careful look at one byte, some nanoseconds. Each way to read the text goes over the
-    /// whole of it, so the ways share the fuel.
+    /// The work that is left, in units of one careful look at one byte (some nanoseconds). Each reading runs
+    /// over the whole text, so all readings share the fuel.
     pub(crate) fuel: i64,
-    /// The fuel of this text alone when it was last accounted for.
+    /// The fuel of this text alone at the last account.
     accounted: i64,
     /// The problem at the farthest place.
     trouble: Option<(Problem, Span)>,
@@ -250,23 +255,23 @@ pub(crate) struct Search<'t, 'g> {
 /// At most this many readings that tie are kept.
 const MOST_READINGS: usize = 3;
 
-/// The bound of a search: what it may spend before a text has too many readings to look at.
+/// The fuel of a search; a text that needs more has too many readings.
 const FUEL: i64 = 1 << 17;
 const FUEL_PER_BYTE: i64 = 32;
 /// The price of a step, in units of fuel.
 const STEP: i64 = 16;
-/// A step inside a string is a quote or an escape, and a short look behind it.
+/// The price of a step inside a string, which is a quote or an escape and a short look behind it.
 const BODY_STEP: i64 = 12;
-/// The bytes of a string that a step may run over for one more. Blanks and comments are gone over with more care.
+/// The bytes of a string that cost one unit. Blanks and comments cost more.
 const RUN: u32 = 8;
 
-/// The price of finding a place among `len`, in units of fuel.
+/// Returns the price of a look-up among `len` entries, in units of fuel.
 fn levels(len: usize) -> i64 {
     3 * i64::from(usize::BITS - len.leading_zeros())
 }
 
 impl<'t, 'g> Search<'t, 'g> {
-    /// A search in `text`, at `from` and behind it.
+    /// Prepares a search in `text` from `from` on.
     pub(crate) fn new(text: &'t str, from: usize, guide: &'g dyn Guide, options: &Options<'g>) -> Self {
         let bytes = text.as_bytes();
         let (last_at, last) = last_of_value(bytes, options.listed);
@@ -300,7 +305,7 @@ impl<'t, 'g> Search<'t, 'g> {
         }
     }
 
-    /// The cheapest readings of the value that starts at `from`: none, one, or several that tie.
+    /// Returns the cheapest readings of the value that starts at `from`: none, one, or several that tie.
     pub(crate) fn run(&mut self, schema_mode: SchemaMode, from: usize, start: Start) -> Vec<Found> {
         self.schema_mode = schema_mode;
         self.frames.clear();
@@ -323,7 +328,7 @@ impl<'t, 'g> Search<'t, 'g> {
             Start::Members => {
                 let s = self.replace(first, RepairKind::AddOpener, from, "{");
                 let s = self.push_frame(s, Shape::Object, b'}');
-                // Without a key and its colon nothing says that there was an object: `}`, `"a" "b"`
+                // Only a key with its colon proves that there was an object: not `}`, not `"a" "b"`.
                 let key = |s: &State| self.key_at(s, self.peek_blank(from));
                 s.filter(|s| key(s).is_some_and(|key| self.has_colon(key.end)))
             }
@@ -350,8 +355,8 @@ impl<'t, 'g> Search<'t, 'g> {
         core::mem::take(&mut self.found)
     }
 
-    /// The cheapest reading of the value that starts at `from`, whatever follows it, and that closes all its brackets; else what is
-    /// wrong with it.
+    /// Returns the cheapest reading of the value at `from` that closes all its brackets, without regard to
+    /// the text behind it; else the problem.
     pub(crate) fn run_apart(&mut self, from: usize) -> Result<Found, (Problem, Span)> {
         let (cut, reason) = (self.options.cut, self.reason.take());
         (self.apart, self.options.cut) = (true, true);
@@ -362,12 +367,12 @@ impl<'t, 'g> Search<'t, 'g> {
         found.into_iter().next().ok_or_else(|| trouble.unwrap_or(broken))
     }
 
-    /// Returns whether nothing is left to spend, for this text or for all.
+    /// Returns whether the fuel of this text, or of all texts, is spent.
     pub(crate) fn is_spent(&self) -> bool {
         self.fuel < 0 || self.options.fuel.is_some_and(Fuel::is_spent)
     }
 
-    /// Takes what this text took since it was last accounted for off what there is for all.
+    /// Takes this text's work since the last account off the fuel for all texts.
     fn account(&mut self) {
         if let Some(all) = self.options.fuel {
             all.spend(usize::try_from(self.accounted - self.fuel).unwrap_or(0));
@@ -402,7 +407,7 @@ impl<'t, 'g> Search<'t, 'g> {
                 _ => STEP + i64::from(run),
             };
             self.account();
-            // What lacks nothing is read to its end whatever is left.
+            // A text without a flaw is read to its end at any price.
             let is_broken = Cost::units(1) <= next.cost;
             if is_broken && self.is_spent() {
                 return self.fork(next);
@@ -414,7 +419,7 @@ impl<'t, 'g> Search<'t, 'g> {
         }
     }
 
-    /// Leaves a way to be gone on with later.
+    /// Keeps a state to go on with later.
     fn fork(&mut self, state: impl Into<Option<State>>) {
         if let Some(state) = state.into() {
             self.forks += 1;
@@ -422,7 +427,7 @@ impl<'t, 'g> Search<'t, 'g> {
         }
     }
 
-    /// Returns whether a cheaper state has been here, or enough equally cheap ones.
+    /// Returns whether a cheaper state, or enough equally cheap ones, passed this place.
     fn beaten(&mut self, state: &State) -> bool {
         self.reached.note(self.signature(state.frame), state.at, state.cost);
         let signature = self.signature(state.frame) ^ (state.habits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -445,7 +450,7 @@ impl<'t, 'g> Search<'t, 'g> {
         self.frames.get(state.frame as usize)
     }
 
-    /// The container `frame`, and those around it, the innermost first.
+    /// Returns the container `frame` and those around it, innermost first.
     fn containers(&self, frame: u32) -> impl Iterator<Item = &Frame> {
         let at = |frame: u32| self.frames.get(frame as usize);
         core::iter::successors(at(frame), move |inner| at(inner.parent))
@@ -470,7 +475,7 @@ impl<'t, 'g> Search<'t, 'g> {
             is_named: false,
             depth,
             place,
-            // A group stands where its value stands.
+            // A group has the place of its value.
             inner: if shape == Shape::Array { self.guide.element(place, 0) } else { place },
             used: 0,
             last: 0,
@@ -482,7 +487,7 @@ impl<'t, 'g> Search<'t, 'g> {
         Some(State { step, last: Last::Firm, ..state })
     }
 
-    /// Makes `frame` the innermost one.
+    /// Makes `frame` the innermost frame.
     fn with_frame(&mut self, state: State, mut frame: Frame) -> State {
         let mut h = self.signature(frame.parent);
         for part in [
@@ -498,7 +503,7 @@ impl<'t, 'g> Search<'t, 'g> {
         State { frame: self.frames.len() as u32 - 1, ..state }
     }
 
-    /// The place of the value that `state` is about to read.
+    /// Returns the place of the value that `state` reads next.
     fn place(&self, state: &State) -> Place {
         self.frame(state).map_or_else(|| self.guide.root(), |f| f.inner)
     }
@@ -512,7 +517,7 @@ impl<'t, 'g> Search<'t, 'g> {
         pay(self.note(state, kind, at, put), kind)
     }
 
-    /// Replaces all that stands before `end` with `put`, pays for it, and goes on behind it.
+    /// Replaces the text from the state's place to `end` with `put`, pays for it, and goes on behind it.
     fn replace(
         &mut self,
         state: State,
@@ -529,7 +534,7 @@ impl<'t, 'g> Search<'t, 'g> {
         State { edits: self.edits.len() as u32 - 1, ..state }
     }
 
-    /// `state` without the edits at or behind `at`.
+    /// Returns `state` without its edits at or behind `at`.
     fn forget_behind(&self, mut state: State, at: usize) -> State {
         while let Some(edit) =
             self.edits.get(state.edits as usize).filter(|edit| at <= edit.repair.at.start as usize)
@@ -539,7 +544,7 @@ impl<'t, 'g> Search<'t, 'g> {
         state
     }
 
-    /// Ends a state, and notes why if it came farther than the ones before.
+    /// Ends a state, and notes the problem if it stands farther than all before.
     fn fail(&mut self, problem: Problem, at: Span) -> Option<State> {
         let is_plain = |problem: Problem| !matches!(problem, Problem::NotANumber | Problem::OpenEscape);
         let is_new = |(before, place): (Problem, Span)| {
@@ -551,12 +556,13 @@ impl<'t, 'g> Search<'t, 'g> {
         None
     }
 
-    /// The edits of a complete state, in order of place.
+    /// Returns the edits of a complete state, in order of place.
     fn repairs(&self, state: &State) -> Vec<Repair> {
         let edit = |at: u32| self.edits.get(at as usize);
         let edits = || core::iter::successors(edit(state.edits), |one| edit(one.before));
         let mut repairs: Vec<Repair> = Vec::with_capacity(edits().count());
-        // The last one first. An edit is noted when its need is seen, which may be later than the few behind it.
+        // The list begins with the last edit. An edit is noted when its need shows, perhaps after a few that
+        // stand behind it.
         let place_of = |repair: &Repair| (repair.at.start, repair.at.end);
         for Edit { repair, .. } in edits() {
             let behind = repairs.iter().rev().take_while(|next| place_of(next) < place_of(repair));
@@ -572,14 +578,15 @@ fn pay(state: State, kind: RepairKind) -> State {
     let (units, habit) = price(kind);
     let bit = 1_u64 << (kind as u64);
     if habit && state.habits & bit != 0 {
-        // Mere spelling costs nothing more; what is inferred must not win by being done more often.
+        // Mere spelling costs nothing more; an inferred repair must not win by its number.
         let more = if kind.class() == Class::Lossless { Cost::default() } else { Cost::TRIFLE };
         return State { cost: state.cost.plus(more), ..state };
     }
     State { cost: state.cost.plus(Cost::units(units)), habits: state.habits | bit, ..state }
 }
 
-/// The last byte of `bytes` that is not blank, fence, tag, or the bracket of the list around the value, and its place.
+/// Returns the place and value of the last byte of `bytes` that is not blank, fence, tag, or the bracket of
+/// the list around the value.
 fn last_of_value(bytes: &[u8], listed: bool) -> (usize, u8) {
     let mut end = bytes.len();
     loop {

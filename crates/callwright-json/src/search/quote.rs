@@ -1,10 +1,10 @@
-//! The sorts of quotes that strings stand in.
+//! The sorts of quotes around strings.
 
 use core::ops::RangeInclusive;
 
 use crate::spelling::{character, foreign};
 
-/// A sort of quotes, by its place in [`SORTS`], or three of them in a row.
+/// A sort of quotes, by its index in [`SORTS`], single or tripled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quote {
     sort: u8,
@@ -36,7 +36,7 @@ impl Quote {
     pub(super) const SINGLE: Quote = Quote { sort: 1, is_triple: false };
     pub(super) const BACK: Quote = Quote { sort: 2, is_triple: false };
 
-    /// The quote that opens at the start of `bytes`, and its length. Triple quotes are asked for apart.
+    /// Returns the quote at the start of `bytes`, and its length. The caller checks for triple quotes.
     pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
         match bytes {
             [b'"' | b'\'' | b'`' | 0x80.., ..] => {
@@ -48,12 +48,12 @@ impl Quote {
         }
     }
 
-    /// Three of them in a row: `"""`.
+    /// Returns the tripled quote: `"""`.
     pub(super) fn tripled(self) -> Quote {
         Quote { is_triple: true, ..self }
     }
 
-    /// The length of this string's closing quote, if one stands at the start of `bytes`.
+    /// Returns the length of this string's closing quote at the start of `bytes`.
     pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
         let c = character(bytes).filter(|c| SORTS[usize::from(self.sort)].1.contains(c))?;
         match self.is_triple {
@@ -62,18 +62,18 @@ impl Quote {
         }
     }
 
-    /// The first byte that may close it or must be escaped in it, besides `"`, `\` and controls.
+    /// Returns the first byte that may close the string or needs an escape, besides `"`, `\` and controls.
     pub(super) fn lead(self) -> u8 {
         SORTS[usize::from(self.sort)].1.start().encode_utf8(&mut [0; 4]).as_bytes()[0]
     }
 
-    /// Returns whether the escapes of Python and JavaScript hold between these quotes.
+    /// Returns whether Python's and JavaScript's escapes are valid between these quotes.
     pub(super) fn foreign_escapes(self) -> bool {
         self.is_triple || self == Quote::SINGLE || self == Quote::BACK
     }
 }
 
-/// The length of the quote at the start of `bytes`, of whatever sort, whether it opens or closes.
+/// Returns the length of the quote of any sort, opening or closing, at the start of `bytes`.
 pub(crate) fn mark(bytes: &[u8]) -> Option<usize> {
     let closer = || foreign(bytes).filter(|c| SORTS.iter().any(|(_, close)| close.contains(c)));
     Quote::opening(bytes).map(|(_, len)| len).or_else(|| Some(closer()?.len_utf8()))

@@ -1,4 +1,4 @@
-//! The end of the whole value: what follows it tells whether it can have ended there.
+//! Checks the end of the whole value: the text behind it tells whether the value can end there.
 
 use super::cost::{Cost, TAIL};
 use super::{Found, Search, State, Step};
@@ -6,14 +6,14 @@ use crate::ambiguity::open_brackets;
 use crate::spelling::skip_blank;
 use crate::{Problem, RepairKind, Span, Start};
 
-/// The repairs of brackets and quotes without which a text might not have come out even.
+/// The repairs of brackets and quotes that may be the only reason why a text comes out even.
 const EVENING: [RepairKind; 6] = {
     use RepairKind::*;
     [AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket]
 };
 
 impl Search<'_, '_> {
-    /// The value is complete: takes note of it, with what its end costs.
+    /// Prices the end of a complete value, and notes the reading.
     pub(super) fn tail(&mut self, s: State) -> Option<State> {
         if self.apart {
             return Some(State { step: Step::Done, ..s });
@@ -36,28 +36,28 @@ impl Search<'_, '_> {
             return Some(self.replace(s, RepairKind::DropCloser, next + len, ""));
         }
         let newline = self.bytes[at..next].contains(&b'\n');
-        // A text that was cut comes out even by accident, and so does one that goes on.
+        // A text that was cut, or that goes on, comes out even by accident.
         let goes_on = self.options.cut || !arguments && matches!(rest.first(), Some(b',' | b':' | b'"'));
         if goes_on && EVENING.iter().any(|kind| s.has_paid(*kind)) && self.marker_at(next).is_none() {
             return self.fail(Problem::Truncated, Span::at(at));
         }
-        // Its brackets are counted below.
+        // The fuel pays for the count of its brackets below.
         self.fuel -= s.bare.len() as i64;
         let goes_on = self.last_at > at && matches!(self.last, b'}' | b']' | b'"' | b'\'');
         let cost = match rest {
             [] | [b'{' | b'[', ..] => Cost::default(),
             _ if arguments || self.marker_at(next) == Some(true) => Cost::default(),
-            // `x = '{a: 1}'`, `r#"{a: 1}"#;`: the quotes are around the value.
+            // `x = '{a: 1}'`, `r#"{a: 1}"#;`: quotes enclose the whole value.
             [b'"' | b'\'' | b'`', behind, ..]
                 if at == next && (behind.is_ascii_whitespace() || matches!(behind, b';' | b')' | b'#')) =>
             {
                 TAIL
             }
-            // A string with quotes that are text, and prose behind it: a cut text looks like that, too.
+            // A string with bare quotes and prose behind it looks like a cut text.
             _ if !s.bare.is_empty() && open_brackets(&self.bytes[s.bare.range()]) != Some(0) => {
                 return self.fail(Problem::Truncated, Span::new(s.bare.start as usize, self.bytes.len()));
             }
-            // On the same line: the value itself goes on, so this was not its end.
+            // More text on the same line: the value goes on, so this was not its end.
             _ if goes_on && !newline => return self.fail(Problem::Unreadable, Span::at(next)),
             [b'<' | b'`', ..] => Cost::default(),
             _ => TAIL,
@@ -65,8 +65,9 @@ impl Search<'_, '_> {
         Some(State { step: Step::Done, cost: s.cost.plus(cost), ..s })
     }
 
-    /// Returns whether the `)` in front of `at` belongs to a string that goes on: a quote stands behind it, or a dot and
-    /// a name, `f(a="g("x")")`, `f(a="g("x").h()")`. In a list, more parentheses may belong to it: `[f(a="g((1, "x"))")]`.
+    /// Returns whether the `)` before `at` belongs to a string that goes on: a quote, or a dot and a name,
+    /// follow it, `f(a="g("x")")`, `f(a="g("x").h()")`. In a list it may own several parentheses:
+    /// `[f(a="g((1, "x"))")]`.
     fn is_in_string(&self, at: usize) -> bool {
         const MOST: usize = 8;
         let rest = self.bytes.get(at..).unwrap_or(&[]);
@@ -92,8 +93,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Takes note of a complete reading, if none is cheaper: the last steps of a way may make it dearer than one
-    /// that was found while it was on a par.
+    /// Notes a complete reading, unless a cheaper one exists: its last steps may make it dearer than one that
+    /// was its equal before.
     pub(super) fn done(&mut self, s: State) {
         let is_beaten = self.found.first().is_some_and(|best| best.cost < s.cost);
         if !is_beaten && self.found.len() < super::MOST_READINGS {

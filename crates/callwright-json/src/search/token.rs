@@ -1,4 +1,4 @@
-//! The parts between and below the structure: blanks, comments, words and numbers.
+//! Reads the parts between and below the structure: blanks, comments, words and numbers.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -27,7 +27,7 @@ impl Search<'_, '_> {
                 s.at = end as u32;
             }
             let Some((end, kind)) = self.blank_at(end) else { return s };
-            // `// ... 8 more`: something was left out here. `// note, "b": 2}}`: the line goes on behind it.
+            // `// ... 8 more` leaves something out. `// note, "b": 2}}` holds more of the line.
             let comment = self.text.get(at..end).unwrap_or("");
             let closes = |brackets: [char; 2]| comment.matches(brackets).count();
             let is_more =
@@ -39,14 +39,14 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The first place at or after `at` that is not blank, without taking note of what is passed.
+    /// Returns the first place at or after `at` that is not blank, and notes nothing.
     pub(crate) fn peek_blank(&self, mut at: usize) -> usize {
         at = skip_space(self.bytes, at);
-        // Behind a token there is mostly another one.
+        // Another token mostly follows at once.
         if self.bytes.get(at).is_some_and(|b| b.is_ascii_graphic() && !b"/-<#\\".contains(b)) {
             return at;
         }
-        // Comments are few; a run of them longer than this is looked at only when it is really read.
+        // Comments are few; a longer run of them is read only in its turn.
         for _ in 0..4 {
             at = skip_blank(self.bytes, at);
             let Some((end, _)) = self.blank_at(at) else { break };
@@ -55,10 +55,10 @@ impl Search<'_, '_> {
         skip_blank(self.bytes, at)
     }
 
-    /// The end of the comment or escaped blank that begins at `at`.
+    /// Returns the end and the repair of the comment or escaped blank that begins at `at`.
     fn blank_at(&self, at: usize) -> Option<(usize, RepairKind)> {
         let rest = self.bytes.get(at..)?;
-        // Inside a value a comment ends with its line: one that swallowed the rest would leave nothing to close.
+        // A comment inside a value ends with its line: a longer one would swallow the closing signs.
         let near = &rest[..rest.len().min(LONGEST_COMMENT)];
         let line = || {
             let end = near.iter().position(|byte| *byte == b'\n')?;
@@ -74,7 +74,7 @@ impl Search<'_, '_> {
             [b'<', b'!', b'-', b'-', ..] => block(2, b"-->"),
             [b'#', ..] if !matches!(self.bytes[..at].last(), Some(b'"' | b'\'' | b'`')) => line(),
             [b'/', b'*', ..] => block(2, b"*/"),
-            // A line that goes on, `"a" \⏎ "b"`, or one whose end is written out: `{\n  "a": 1}`
+            // A line that goes on, `"a" \⏎ "b"`, or a written line break: `{\n  "a": 1}`
             [b'\\', b'\n' | b'n' | b'r' | b't', ..] => Some((at + 2, RepairKind::DropEscape)),
             _ => None,
         }
@@ -100,13 +100,14 @@ impl Search<'_, '_> {
             };
             return Some(State { last: Last::Firm, ..after });
         }
-        // Where a text stands, `0x10` is one, in whatever mode it is read: its number has another spelling.
+        // Where a string may stand, `0x10` is one in every mode: its number has another spelling.
         if self.guide.kinds(self.place(&s)).meets(Kinds::NUMBER) {
             let padded = padded(word).filter(|_| !kinds.has(Kinds::STRING));
             if let Some(json) = foreign_number(word).or(padded) {
                 return Some(self.edit(after, RepairKind::SwapLiteral, Span::new(at, end), json));
             }
-            // `2-4`, `50!`, `01`: a number, and something that may have slipped in or belongs to it. `5e` is one that was cut.
+            // `2-4`, `50!`, `01`: a number, and a sign that slipped in or belongs to it. `5e` is a cut
+            // number.
             let digits = word.trim_start_matches(['-', '+']);
             let begins = digits.starts_with(|c: char| c.is_ascii_digit());
             let is_cut = || number(format!("{word}0").as_bytes(), 0) == Ok(word.len() + 1);
@@ -114,13 +115,14 @@ impl Search<'_, '_> {
                 return self.fail(Problem::Unreadable, Span::new(at, end));
             }
         }
-        // `tru` may be a text, or a literal that was cut. One letter stands for other things, and a word in a call is a name.
+        // `tru` may be a text or a cut literal. One letter has other meanings, and a word in a call is a
+        // name.
         let is_cut = |whole: &str| whole.starts_with(word) && literal(whole, kinds).is_some();
         let is_word = 1 < word.len() && !self.begin.start.is_arguments();
         if is_word && LITERALS.into_iter().any(is_cut) && self.may_go_on(&s, end) {
             return self.fail(Problem::Unreadable, Span::new(at, end));
         }
-        // No value is no text.
+        // A missing value cannot be text.
         if literal(word, Kinds::ANY) == Some("null") && self.may_go_on(&s, end) {
             return self.fail(Problem::Unreadable, Span::new(at, end));
         }
@@ -129,30 +131,30 @@ impl Search<'_, '_> {
                 return self.fail(Problem::NotANumber, Span::new(at, end));
             }
             "undefined" => return self.undefined(s, end),
-            // What was left out has no value.
+            // An omission has no value.
             "..." | "…" => return self.fail(Problem::Unreadable, Span::new(at, end)),
             _ => {}
         }
         self.bare_text(s, kinds)
     }
 
-    /// `"a": undefined` means that there is no `a`: the member goes, with the comma on one side of it.
+    /// Drops the member of `"a": undefined`, which means that `a` is absent, with the comma on one side.
     fn undefined(&mut self, s: State, end: usize) -> Option<State> {
         let frame = *self.frame(&s)?;
         if !frame.is_object() {
             return None;
         }
-        // The member began behind the last `{` or `,`; its key was the last thing taken note of.
+        // The member began behind the last `{` or `,`; its key is the last noted edit.
         let before = self.bytes.get(..s.open as usize)?;
         let start = before.iter().rposition(|&b| b == b'{' || b == b',')? + 1;
         let next = self.peek_blank(end);
-        // The key is gone as well, so what was edited in it is.
+        // The edits of the dropped key are dropped with it.
         let s = self.forget_behind(s, start);
         let follows_comma = self.bytes[start - 1] == b',';
         let (from, to, step, last) = match self.bytes.get(next) {
             Some(b',') if follows_comma => (start, next + 1, Step::Key, Last::Comma),
             Some(b',') => (start, next + 1, Step::Key, Last::Firm),
-            // Behind a dropped comma the object goes on as it would have after the value before.
+            // Behind a dropped comma the object goes on as after the value before.
             _ if follows_comma => (start - 1, end, Step::After, Last::Firm),
             _ => (start, end, Step::Key, Last::Firm),
         };
@@ -165,14 +167,14 @@ impl Search<'_, '_> {
     fn bare_text(&mut self, s: State, kinds: Kinds) -> Option<State> {
         let from = s.at as usize;
         let first = *self.bytes.get(from)?;
-        // `"on"--:true`: the colon is that of the key.
+        // `"on"--:true`: the colon belongs to the key.
         if !kinds.has(Kinds::STRING)
             || has_colon(self.text.get(from..).unwrap_or(""))
             || !(first.is_ascii_alphanumeric() || b"_/.-+~@$*%\\&".contains(&first) || first >= 0x80)
         {
             return self.fail(Problem::Unreadable, Span::at(from));
         }
-        // `*3`: a number and a sign that may belong to it, or a text, where both may stand.
+        // `*3`: a number with a sign that may belong to it, or a text, where both types may stand.
         let declared = self.guide.kinds(self.place(&s));
         let is_either = declared.meets(Kinds::NUMBER) && declared.has(Kinds::STRING);
         let number_at = self.signs_at(from).map(|len| from + len).filter(|_| is_either);
@@ -182,8 +184,8 @@ impl Search<'_, '_> {
         {
             return self.fail(Problem::Unreadable, Span::new(from, end));
         }
-        // The opening quote may be missing: `"out": logStream", …` What has a bracket in front of its first
-        // quote is an expression where calls are written: `f(x=data['a'], y=data['b'])`
+        // The opening quote may be missing: `"out": logStream", …`. A bracket before the first quote makes an
+        // expression where calls are written: `f(x=data['a'], y=data['b'])`
         let first_mark = self.next_mark(from);
         let mark = self.bytes.get(first_mark);
         let expression = self.in_arguments(&s) && !matches!(mark, Some(b'"' | b'\''));
@@ -206,12 +208,12 @@ impl Search<'_, '_> {
                         break;
                     }
                     chosen = Some(done);
-                    // A comma may belong to the text where a word follows: "Paris, France", but not `Rome, }`.
+                    // A comma before a word may belong to the text: "Paris, France", but not `Rome, }`.
                     if b != b',' || self.begins_argument(&s, at + 1) || self.is_last(at + 1) {
                         break;
                     }
                 }
-                // Brackets and quotes do not stand in bare texts: `f(a=g(1))` is an expression.
+                // Bare texts have no brackets and quotes: `f(a=g(1))` is an expression.
                 b'(' | b'{' | b'[' | b'}' | b']' | b'"' | b'\n' | b'`' => break,
                 b'\'' if self.ends_argument(at) => break,
                 _ => {}
@@ -221,7 +223,7 @@ impl Search<'_, '_> {
         chosen.or_else(|| self.fail(Problem::Unreadable, Span::new(from, at)))
     }
 
-    /// The first quote or opening bracket at or behind `from`; the end where there is none.
+    /// Returns the place of the first quote or opening bracket at or behind `from`; the end if there is none.
     fn next_mark(&mut self, from: usize) -> usize {
         if let Some((start, mark)) = self.mark
             && (start..=mark).contains(&from)
@@ -246,15 +248,15 @@ impl Search<'_, '_> {
         self.in_arguments(s) && behind.is_some_and(|at| self.bytes.get(at) == Some(&b'='))
     }
 
-    /// Returns whether nothing but closing signs stand behind the comma before `at`.
+    /// Returns whether only closing signs follow the comma before `at`.
     fn is_last(&self, at: usize) -> bool {
         matches!(self.bytes.get(self.peek_blank(at)), None | Some(b'}' | b']' | b')' | b','))
     }
 
-    /// Takes what stands between `s.at` and `end` for a text without quotes.
+    /// Reads the bytes from `s.at` to `end` as a text without quotes.
     fn quote_text(&mut self, s: State, end: usize) -> State {
         let from = s.at as usize;
-        // `x”`: half of a pair.
+        // `x”` has half of a pair.
         let last = self.text.get(from..end).and_then(|text| text.char_indices().next_back());
         let is_half =
             last.is_some_and(|(at, c)| !c.is_ascii() && super::mark(&self.bytes[from + at..]).is_some());
@@ -282,13 +284,13 @@ impl Search<'_, '_> {
         self.edit(s, RepairKind::EscapeControl, Span::new(at, at + 1), put)
     }
 
-    /// The end of the run of characters that make up names, numbers and literals.
+    /// Returns the end of the run of characters that make up names, numbers and literals.
     pub(super) fn word_end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(&b) = self.bytes.get(at)
             && (b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'+' | b'-' | b'$' | 0x80..))
         {
-            // Punctuation and blanks of other scripts are no part of a word: `10，`
+            // Punctuation and blanks of other scripts end a word: `10，`
             let rest = &self.bytes[at..];
             if 0xc2 <= b && (spelling::wide(rest).is_some() || spelling::blank(rest).is_some()) {
                 break;
@@ -302,7 +304,7 @@ impl Search<'_, '_> {
 /// The literals of JSON and of Python.
 const LITERALS: [&str; 6] = ["true", "false", "null", "True", "False", "None"];
 
-/// The literal of one of these `kinds` that `word` is, as JSON or another language has it: its JSON.
+/// Returns the JSON of the literal `word`, of JSON or another language, if it is of one of these `kinds`.
 pub(super) fn literal(word: &str, kinds: Kinds) -> Option<&'static str> {
     match word {
         "true" | "True" | "TRUE" if kinds.has(Kinds::BOOL) => Some("true"),
@@ -312,7 +314,7 @@ pub(super) fn literal(word: &str, kinds: Kinds) -> Option<&'static str> {
     }
 }
 
-/// An integer without the zeros in front, where it is the same whether they make it octal or not: `05` → `5`.
+/// Returns an integer without its leading zeros, if its octal and decimal values agree: `05` → `5`.
 fn padded(word: &str) -> Option<String> {
     let digits = word.trim_start_matches(['-', '+']);
     let number = digits.trim_start_matches('0');
@@ -322,7 +324,7 @@ fn padded(word: &str) -> Option<String> {
     (is_number && !is_octal).then(|| format!("{}{number}", sign.trim_start_matches('+')))
 }
 
-/// The JSON spelling of a number that another language writes differently; `None` for anything else.
+/// Returns the JSON spelling of a number that another language writes differently; `None` for anything else.
 ///
 /// `.5` → `0.5`, `5.` → `5.0`, `+5` → `5`, `1_000` → `1000`, `0x1F` → `31`. Leading zeros (`007`) stay open.
 fn foreign_number(word: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Values: which sort begins here, and the way into it.
+//! Reads values: finds the sort that begins at a place, and enters it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,15 +13,15 @@ use crate::{Kinds, Problem, RepairKind, Span, python, quote, strict_end};
 /// Other signs for a minus.
 const MINUS: [char; 5] = ['-', '−', '–', '－', '﹣'];
 
-/// The effect of a sign in front of a value.
+/// The effect of a sign before a value.
 enum Opener {
-    /// It opens a container.
+    /// The sign opens a container.
     Container(Shape),
-    /// It opens an object, and stands for a curly bracket.
+    /// The sign opens an object, and stands for a curly bracket.
     Swapped,
-    /// It opens the list around it once more.
+    /// The sign opens the list around it once more.
     Again(Frame),
-    /// It stands around one value, which this sign ends.
+    /// The sign encloses one value, which the given sign ends.
     Group(u8),
 }
 
@@ -47,7 +47,7 @@ impl Search<'_, '_> {
                 self.enter(s, opener, b, len)
             }
             b']' | b')' | b'}' if let Some(frame) = self.frame(&s).filter(|f| !f.is_object()) => {
-                // It may be text, whose opening quote is missing: `[), "x"]`
+                // The bracket may be text whose opening quote is missing: `[), "x"]`
                 if b != frame.close && kinds.has(Kinds::STRING) {
                     let quoted = self.open_bare_string(s, Quote::DOUBLE);
                     self.fork(quoted);
@@ -84,7 +84,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Forks where a text may begin that looks like a comment, as its opening quote is lost: `"code": // x", …`
+    /// Forks where a text that looks like a comment may begin, as its opening quote is lost:
+    /// `"code": // x", …`
     fn comment_as_text(&mut self, s: State, kinds: Kinds) {
         let start = skip_space(self.bytes, s.at as usize);
         if !matches!(self.bytes.get(start), Some(b'/' | b'#')) || !kinds.has(Kinds::STRING) {
@@ -99,7 +100,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Decides what the sign `b` at `s.at`, `len` bytes long, opens in front of a value of one of these `kinds`.
+    /// Decides the effect of the sign `b` at `s.at`, `len` bytes long, before a value of one of these
+    /// `kinds`.
     fn opener(&mut self, s: &State, b: u8, len: usize, kinds: Kinds) -> Option<Opener> {
         let behind = s.at as usize + len;
         let group = |close: u8| Some(Opener::Group(close));
@@ -108,7 +110,7 @@ impl Search<'_, '_> {
             b'[' if kinds.has(Kinds::ARRAY) => Some(Opener::Container(Shape::Array)),
             b'[' if kinds.has(Kinds::OBJECT) && self.first_key(s, behind).is_some() => Some(Opener::Swapped),
             b'(' if self.strict_quotes && python::is_group(self.bytes, s.at as usize) => group(b')'),
-            // Python's way to write a long text: `("a" "b")`
+            // Python writes a long text so: `("a" "b")`
             b'(' if kinds.has(Kinds::STRING) && self.parenthesizes_text(behind) => group(b')'),
             b'(' if kinds.has(Kinds::OBJECT) && self.first_key(s, behind).is_some() => {
                 Some(Opener::Container(Shape::Object))
@@ -117,9 +119,9 @@ impl Search<'_, '_> {
             b'[' if let Some(frame) = self.frame(s).filter(|f| f.shape == Shape::Array && !f.doubled) => {
                 Some(Opener::Again(*frame))
             }
-            // A list of one, where the object itself was asked for.
+            // The list holds one object where the object itself was wanted.
             b'[' if s.frame == NONE && kinds.has(Kinds::OBJECT) => group(b']'),
-            // Its text was put into quotes as it is: `"{"a": 1}"`
+            // The value was put into quotes without escapes: `"{"a": 1}"`
             b'"' if !kinds.has(Kinds::STRING) && self.opens_at(self.peek_blank(s.at as usize + 1), kinds) => {
                 group(b'"')
             }
@@ -133,7 +135,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Enters what the sign `b` at `s.at`, `len` bytes long, opens.
+    /// Enters the container or group that the sign `b` at `s.at`, `len` bytes long, opens.
     fn enter(&mut self, s: State, opener: Opener, b: u8, len: usize) -> Option<State> {
         let behind = s.at as usize + len;
         match opener {
@@ -150,7 +152,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Enters the container whose opening bracket, `bracket` or `len` bytes that stand for it, stands at `s.at`.
+    /// Enters the container whose opening bracket stands at `s.at`: `bracket`, or `len` bytes for it.
     pub(super) fn open(&mut self, s: State, shape: Shape, bracket: u8, len: usize) -> Option<State> {
         let end = s.at as usize + len;
         let (close, put) = match bracket {
@@ -160,17 +162,18 @@ impl Search<'_, '_> {
         };
         let json = if shape == Shape::Object { "{" } else { "[" };
         let s = match shape.swap(json == put, len) {
-            // What closes it is swapped as well.
+            // Its closing bracket is swapped as well.
             Some(kind) => self.replace(s, kind, end, json),
             None => State { at: end as u32, ..s },
         };
         self.push_frame(s, shape, close)
     }
 
-    /// The value at `s.at` may be the first one in an object or a list whose opening bracket is missing: `"to": "name": "x"}`.
+    /// Forks where the value at `s.at` may be the first in an object or list that lost its opening bracket:
+    /// `"to": "name": "x"}`.
     fn lost_opener(&mut self, s: State, kinds: Kinds, first: u8) {
         let at = s.at as usize;
-        // An argument without a name has nothing in front of it that could have lost it.
+        // Nothing stands before an argument without a name that could have lost a bracket.
         let is_apart = self.frame(&s).is_none_or(|frame| frame.shape == Shape::Arguments && !frame.is_named);
         if is_apart || matches!(first, b'[' | b'(') {
             return;
@@ -178,7 +181,7 @@ impl Search<'_, '_> {
         let place = self.place(&s);
         let is_member = kinds.has(Kinds::OBJECT)
             && match kinds.has(Kinds::STRING) {
-                // Where a text may stand, only a declared name in quotes says that this is none.
+                // Where a string may stand, only a declared name in quotes proves an object.
                 true => {
                     let is_sure = |key: Key| self.is_declared(place, key) && self.has_colon(key.end);
                     first == b'"' && self.first_key(&s, at).is_some_and(is_sure)
@@ -197,7 +200,7 @@ impl Search<'_, '_> {
         self.fork(s);
     }
 
-    /// Enters the wrapping around one value that stands before `end`, and ends with `close` behind the value.
+    /// Enters the wrapping around one value: it stands before `end`, and `close` ends it.
     pub(super) fn group(&mut self, s: State, kind: RepairKind, end: usize, close: u8) -> Option<State> {
         let s = self.replace(s, kind, end, "");
         self.push_frame(s, Shape::Group, close)
@@ -208,12 +211,13 @@ impl Search<'_, '_> {
         self.bytes.get(at).is_some_and(|b| may_open(*b, kinds))
     }
 
-    /// The key of a member of an object that would stand here, at or behind `at`: `("a": 1)`.
+    /// Returns the first key of an object that may begin at or behind `at`: `("a": 1)`.
     fn first_key(&self, s: &State, at: usize) -> Option<Key> {
         self.key_in(self.place(s), 0, self.peek_blank(at))
     }
 
-    /// Returns whether the parentheses that open before `at` hold strings alone, side by side or with a plus between them.
+    /// Returns whether the parentheses that open before `at` hold only strings, side by side or joined by a
+    /// plus.
     fn parenthesizes_text(&mut self, mut at: usize) -> bool {
         let from = at;
         let mut is_text = false;
@@ -226,8 +230,8 @@ impl Search<'_, '_> {
         is_text
     }
 
-    /// The start of the object or list of one of these `kinds` that stands in a fence of its own, which opens at `at`: ``{"a":
-    /// ```json⏎{}⏎```}``
+    /// Returns the start of the object or list of one of these `kinds` in a fence of its own, which opens at
+    /// `at`: ``{"a": ```json⏎{}⏎```}``
     fn fenced(&self, at: usize, kinds: Kinds) -> Option<usize> {
         let behind = self.bytes.get(at..)?.strip_prefix(b"```")?;
         let label = behind.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
@@ -235,7 +239,7 @@ impl Search<'_, '_> {
         self.opens_at(inner, kinds).then_some(inner)
     }
 
-    /// The end of the signs at `at` in front of a value of one of these `kinds`: `"a": * "x"`.
+    /// Returns the end of the signs at `at` before a value of one of these `kinds`: `"a": * "x"`.
     pub(super) fn noise_before(&self, at: usize, kinds: Kinds) -> Option<usize> {
         let len = self.signs_at(at)?;
         let next = self.peek_blank(at + len);
@@ -243,13 +247,14 @@ impl Search<'_, '_> {
             bracket @ (b'{' | b'[') => may_open(bracket, kinds),
             b'"' | b'\'' => kinds.has(Kinds::STRING),
             b']' | b'}' => true,
-            // No number: a sign beside one may be a part of it, `~5`, `<5`.
+            // A number is excluded: a sign beside it may be part of it, `~5`, `<5`.
             _ => matches!(self.text.get(next..self.word_end(next)), Some("true" | "false" | "null")),
         };
         is_value.then_some(at + len)
     }
 
-    /// The start of the digits of a number whose minus at `at` is one of another script, or stands apart: `−1`, `- 1`.
+    /// Returns the start of the digits of a number whose minus at `at` is of another script, or stands apart:
+    /// `−1`, `- 1`.
     fn behind_minus(&self, at: usize, kinds: Kinds) -> Option<usize> {
         let sign = self.text.get(at..)?.chars().next().filter(|sign| MINUS.contains(sign))?;
         let digits = skip_space(self.bytes, at + sign.len_utf8());
@@ -257,7 +262,7 @@ impl Search<'_, '_> {
         (is_odd && kinds.meets(Kinds::NUMBER) && self.bytes.get(digits)?.is_ascii_digit()).then_some(digits)
     }
 
-    /// The place behind the name and the bracket that stand at `at` around a value: `str("x")`, `int(2)`.
+    /// Returns the place behind the name and the bracket at `at` that enclose a value: `str("x")`, `int(2)`.
     fn constructor(&self, s: &State, at: usize) -> Option<usize> {
         let end = self.word_end(at);
         let name = self.bytes.get(at..end).filter(|_| s.frame != NONE && !self.begin.start.is_arguments())?;
@@ -267,7 +272,7 @@ impl Search<'_, '_> {
         (is_name && is_value).then_some(end + 1)
     }
 
-    /// A string value; three quotes in a row may be one opening quote or three.
+    /// Reads a string value; three quotes in a row may be one opening quote or three.
     fn quoted(&mut self, s: State, quote: Quote, len: usize) -> Option<State> {
         let at = s.at as usize;
         if quote != Quote::BACK && quote.tripled().closing(&self.bytes[at..]).is_some() {
@@ -286,7 +291,7 @@ impl Search<'_, '_> {
         self.open_string(s, quote, len)
     }
 
-    /// Drops the second of two quotes where there should be one.
+    /// Drops the second of two quotes that stand for one.
     pub(super) fn double_quote(&mut self, s: State, quote: Quote, at: Span) -> State {
         let s = self.edit(s, RepairKind::DropNoise, at, "");
         match quote {
@@ -295,7 +300,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A string of Python with letters before its quote: `u'a'`, `rb"\n"`.
+    /// Reads a Python string with letters before its quote: `u'a'`, `rb"\n"`.
     fn prefixed(&mut self, s: State, letters: usize) -> Option<State> {
         let at = s.at as usize;
         let has = |letter: u8| self.bytes[at..at + letters].iter().any(|b| b.eq_ignore_ascii_case(&letter));
@@ -312,7 +317,8 @@ impl Search<'_, '_> {
         self.quoted(s, quote, len)
     }
 
-    /// A string from `s.at` to `end` whose first quote stands at `open`, and in which a backslash is one.
+    /// Reads a string from `s.at` to `end` whose first quote stands at `open`, and whose backslashes are
+    /// text.
     fn raw_string(&mut self, s: State, open: usize, end: usize) -> Option<State> {
         let place = self.place(&s);
         let token = self.text.get(open..end)?;
@@ -330,13 +336,13 @@ pub(super) fn may_open(bracket: u8, kinds: Kinds) -> bool {
     bracket == b'{' && kinds.has(Kinds::OBJECT) || bracket == b'[' && kinds.has(Kinds::ARRAY)
 }
 
-/// Behind the value that begins at `open`, which is read.
+/// Returns the state behind the value that begins at `open` and is complete.
 fn behind(s: State, open: usize) -> State {
     State { open: open as u32, step: Step::After, last: Last::Firm, bare: Span::default(), ..s }
 }
 
-/// The object or list at `from` whose quotes are all escaped, as if it stood in a string, `{\"a\": 1}`: its JSON, and where
-/// it ends. Where it is any other, up to where it was looked at.
+/// Returns the JSON and the end of the object or list at `from` whose quotes are all escaped, as in a string:
+/// `{\"a\": 1}`. For any other text it returns the end of the part that it read.
 fn escaped(text: &str, from: usize) -> Result<(String, usize), usize> {
     let rest = text.get(from..).unwrap_or("");
     if !rest.get(1..).is_some_and(|inside| inside.trim_start().starts_with("\\\"")) {
