@@ -40,18 +40,19 @@ pub(super) struct Place<'t> {
     pub(super) before: Option<char>,
 }
 
-/// Opening marks and the marks that close them.
-const BLOCKS: &[(&str, &str)] = &[
-    ("<!--", "-->"),
-    ("/*", "*/"),
-    ("'''", "'''"),
-    ("\"\"\"", "\"\"\""),
-    ("<![CDATA[", "]]>"),
-    ("$$", "$$"),
+/// Opening marks, the marks that close them, and whether a name stands behind both.
+const BLOCKS: &[(&str, &str, bool)] = &[
+    ("<!--", "-->", false),
+    ("/*", "*/", false),
+    ("'''", "'''", false),
+    ("\"\"\"", "\"\"\"", false),
+    ("<![CDATA[", "]]>", false),
+    ("$$", "$$", false),
+    ("\\begin{", "\\end{", true),
+    ("#+begin_", "#+end_", true),
+    ("#+BEGIN_", "#+END_", true),
+    ("{% ", "{% end", true),
 ];
-/// Such marks that have a name behind them.
-const ENVIRONMENTS: &[(&str, &str)] =
-    &[("\\begin{", "\\end{"), ("#+begin_", "#+end_"), ("#+BEGIN_", "#+END_"), ("{% ", "{% end")];
 
 /// Returns the mark at `place`, which stands inside the elements that are `open`, and its length.
 pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<(Mark, usize)> {
@@ -74,21 +75,17 @@ pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<(Mark, usize)>
             return Ok(Some((Mark::Closes(n), len)));
         }
     }
-    // Not `src/*.rs` or `5$$`.
-    let is_set_off = place.before.is_none_or(char::is_whitespace);
-    for (begin, end) in BLOCKS {
-        if let Some(len) = place.begins_with(begin)?.filter(|_| is_set_off) {
-            return Ok(Some((Mark::Opens((*end).to_owned()), len)));
-        }
-    }
-    for (begin, end) in ENVIRONMENTS {
+    for &(begin, end, is_named) in BLOCKS {
         let Some(mark) = place.begins_with(begin)? else { continue };
         let behind = &place.rest[mark..];
-        let name = behind.find(|c: char| !c.is_alphanumeric() && c != '*').unwrap_or(behind.len());
-        if name == behind.len() && !place.last {
+        let is_name = |c: char| is_named && (c.is_alphanumeric() || c == '*');
+        let name = behind.find(|c| !is_name(c)).unwrap_or(behind.len());
+        if is_named && name == behind.len() && !place.last {
             return Err(Incomplete);
         }
-        if 0 < name {
+        // Not `src/*.rs` or `5$$`.
+        let may_open = if is_named { 0 < name } else { place.before.is_none_or(char::is_whitespace) };
+        if may_open {
             return Ok(Some((Mark::Opens(format!("{end}{}", &behind[..name])), mark + name)));
         }
     }

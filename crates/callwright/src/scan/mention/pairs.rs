@@ -111,19 +111,12 @@ pub(super) fn flank(
     if is_open && !(begins && is_word(behind)) {
         return Flank::Closes;
     }
-    // A quotation may begin on the next line.
-    let ends_line = matches!(behind, None | Some('\n')) && is_blank(before) && QUOTES.contains(sign);
-    match is_symmetric && (ends_line || !is_blank(behind) && !is_word(before)) {
+    // `say " x " now`; a quotation may also begin on the next line.
+    let is_apart = is_blank(before) && QUOTES.contains(sign);
+    match is_symmetric && (is_apart || !is_blank(behind) && !is_word(before)) {
         true => opens,
         false => Flank::Nothing,
     }
-}
-
-/// Returns the pair that `len` of `sign` in a row would open without the blanks on both sides of them: `" `, ` ** `.
-pub(super) fn padded(sign: char, len: usize, before: Option<char>, behind: Option<char>) -> Option<Pair> {
-    let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
-    let counts = !DOUBLED.contains(sign) || len == 2;
-    Pair::of(sign, len).filter(|pair| pair.is_symmetric() && counts && is_blank(before) && is_blank(behind))
 }
 
 /// Returns whether `sign` is a comma of any script.

@@ -126,12 +126,10 @@ pub(in crate::scan) struct Line {
     is_begun: bool,
     /// The line opens an element, which is no more than words if nothing closes it: `<anna> f(a=1)`.
     pub(super) opens_element: bool,
-    /// The line opens or closes a fence.
-    is_fence: bool,
+    /// The sign of a fence that begins the line, and how often it stands there.
+    fence: Option<(char, usize)>,
     /// The last sign that is not a blank.
     pub(super) last: Option<char>,
-    /// The last sign that could open a pair without the blanks on both sides of it, and the place behind it.
-    padded: Option<(Pair, usize)>,
 }
 
 /// The text behind the last call.
@@ -152,11 +150,6 @@ impl Surroundings {
     /// Returns the facts about the text before a call at `at`. A call expression is `code`, maybe in quotes.
     pub(super) fn before(&mut self, text: &str, at: usize, code: Option<bool>) -> Before {
         self.feed(text, at, true);
-        // `say " ⟨call⟩ " now`
-        let pads = |end: usize| text.get(end..at).is_some_and(|gap| gap.trim().is_empty());
-        if let Some((pair, _)) = self.line.padded.take_if(|(_, end)| pads(*end)) {
-            push(&mut self.pairs, pair);
-        }
         let head = text.get(self.line.start..at).unwrap_or("");
         let is_in_data = text.get(..at).is_some_and(begins_string);
         let column = prefix::columns(head);
@@ -270,7 +263,7 @@ impl Surroundings {
 
     fn word(&mut self, letter: char) {
         self.line.last = Some(letter);
-        if self.line.is_fence {
+        if self.line.fence.is_some() {
             return;
         }
         self.words = true;
@@ -302,12 +295,12 @@ impl Surroundings {
             return Err(Incomplete);
         }
         if !self.line.is_begun && matches!(sign, '`' | '~') && FENCE <= run {
-            self.line.is_fence = true;
+            self.line.fence = Some((sign, run));
             return Ok(run);
         }
         // "```f(a=1)``` is it" is not a fence.
-        self.line.is_fence &= sign != '`';
-        if self.fence.is_some() || self.line.is_fence {
+        self.line.fence.take_if(|_| sign == '`');
+        if self.fence.is_some() || self.line.fence.is_some() {
             return Ok(len);
         }
         let is_in_code = self.pairs.last().is_some_and(|pair| pair.is_code());
@@ -322,10 +315,6 @@ impl Surroundings {
             match (pairs::flank(sign, run, place.before, next, open.is_some()), open) {
                 (Flank::Closes, Some(at)) => self.close_pair(at),
                 (Flank::Opens(pair), _) if !is_in_code => push(&mut self.pairs, pair),
-                (Flank::Nothing, _) => {
-                    let padded = pairs::padded(sign, run, place.before, next);
-                    self.line.padded = padded.map(|pair| (pair, place.at + len)).or(self.line.padded);
-                }
                 _ => {}
             }
         }
@@ -363,15 +352,12 @@ impl Surroundings {
     /// Ends the line; the next one begins at `next`.
     fn end_line(&mut self, text: &str, next: usize) {
         let line = text.get(self.line.start..self.at).unwrap_or("");
-        if self.line.is_fence {
-            let mark = line.trim();
-            let sign = mark.chars().next().unwrap_or('`');
-            let len = mark.chars().take_while(|c| *c == sign).count();
+        if let Some((sign, len)) = self.line.fence {
+            let label = line.trim().trim_start_matches(sign);
             if self.fence.is_some() {
-                self.fence.take_if(|fence| fence.sign == sign && fence.len <= len && len == mark.len());
+                self.fence.take_if(|open| open.sign == sign && open.len <= len && label.is_empty());
             } else {
-                let is_run = mark.get(len..).is_some_and(|label| label.trim() == RUN);
-                self.fence = Some(Fence { sign, len, is_run });
+                self.fence = Some(Fence { sign, len, is_run: label.trim() == RUN });
                 self.end_paragraph();
             }
         } else if self.fence.is_none() {
