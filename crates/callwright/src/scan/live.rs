@@ -47,9 +47,7 @@ enum Step {
     /// Inside a value that has to be whole before it counts.
     InValue(Place, Inside),
     /// Inside the string that goes out.
-    Text,
-    /// Behind the quote that may end the string.
-    BehindText,
+    Text(Place),
     /// Nothing more is certain.
     Over,
 }
@@ -81,7 +79,7 @@ impl Live {
     fn next(&mut self, byte: u8, tool: &Tool, text: &str) -> Result<Step, Incomplete> {
         let at = self.at;
         let step = match self.step {
-            Step::Text => return self.in_text(text.as_bytes()),
+            Step::Text(place) => return self.in_text(place, text.as_bytes()),
             Step::InValue(place, mut inside) => match inside.step(byte) {
                 Some(len) => {
                     self.at += len;
@@ -107,15 +105,14 @@ impl Live {
             }
             Step::Colon(place) if byte == b':' => Step::Value(place),
             Step::Value(place) if byte == b'"' && tool.schema().takes_any_string(place) => {
-                self.certain = at + 1;
-                Step::Text
+                (self.from, self.certain) = (at, at + 1);
+                Step::Text(place)
             }
             Step::Value(place) => {
                 self.from = at;
                 return Ok(Step::InValue(place, Inside::default()));
             }
-            Step::BehindText if byte == b',' => Step::Key,
-            Step::Bracket | Step::Key | Step::Colon(_) | Step::BehindText | Step::Over => Step::Over,
+            Step::Bracket | Step::Key | Step::Colon(_) | Step::Over => Step::Over,
         };
         self.at += 1;
         Ok(step)
@@ -139,12 +136,12 @@ impl Live {
 
     /// Reads on in the string that goes out, as far as it is decided. A model that forgets or escapes the closing quote
     /// writes `"a}` or `"a\"}`: the text behind such signs tells.
-    fn in_text(&mut self, bytes: &[u8]) -> Result<Step, Incomplete> {
+    fn in_text(&mut self, place: Place, bytes: &[u8]) -> Result<Step, Incomplete> {
         while let Some(&byte) = bytes.get(self.at) {
             let (letter, len) = match byte {
                 b'"' => {
                     self.at += 1;
-                    return Ok(Step::BehindText);
+                    return Ok(Step::InValue(place, Inside::default()));
                 }
                 ..=0x1f => return Ok(Step::Over),
                 b'\\' => match escape(&bytes[self.at..])? {
