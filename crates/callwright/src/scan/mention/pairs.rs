@@ -91,31 +91,25 @@ pub(super) fn flank(
     let is_blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let own = Pair::of(sign, len);
-    let opens = own.map_or(Flank::Nothing, Flank::Opens);
     let is_symmetric = own.is_some_and(Pair::is_symmetric);
-    if sign == '`' {
-        return if is_open { Flank::Closes } else { opens };
-    }
-    if !is_open && !is_symmetric {
-        return opens;
-    }
-    if DOUBLED.contains(sign) && len != 2 {
-        return Flank::Nothing;
-    }
-    // `it's`, `a_name`, `2*3`
-    if is_word(before) && is_word(behind) && is_symmetric {
-        return Flank::Nothing;
-    }
-    // `a "b" c`: a quote behind a blank and before a word begins a quotation, whatever is open.
-    let begins = is_blank(before) && !is_blank(behind);
-    if is_open && !(begins && is_word(behind)) {
-        return Flank::Closes;
-    }
+    let closes = match sign {
+        '`' => is_open,
+        _ if DOUBLED.contains(sign) && len != 2 => return Flank::Nothing,
+        // `it's`, `a_name`, `2*3`
+        _ if is_symmetric && is_word(before) && is_word(behind) => return Flank::Nothing,
+        // `a "b" c`: a quote behind a blank and before a word begins a quotation, whatever is open.
+        _ => is_open && !(is_blank(before) && is_word(behind)),
+    };
     // `say " x " now`; a quotation may also begin on the next line.
     let is_apart = is_blank(before) && QUOTES.contains(sign);
-    match is_symmetric && (is_apart || !is_blank(behind) && !is_word(before)) {
-        true => opens,
-        false => Flank::Nothing,
+    let may_open = match is_symmetric {
+        true => sign == '`' || is_apart || !is_blank(behind) && !is_word(before),
+        false => !is_open,
+    };
+    match own {
+        _ if closes => Flank::Closes,
+        Some(pair) if may_open => Flank::Opens(pair),
+        Some(_) | None => Flank::Nothing,
     }
 }
 
