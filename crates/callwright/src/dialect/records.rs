@@ -217,5 +217,4 @@ pub(crate) const TURNS: &[&str] = &[
     "<<sys>>",
     "def test_",
     "assert ",
-    "\"\"\"",
 ];

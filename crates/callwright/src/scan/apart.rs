@@ -37,7 +37,7 @@ impl Scanner<'_> {
         if let Some(apart) = &mut self.apart
             && apart.rules.calls_in_reasoning == CallsInReasoning::Unclosed
         {
-            apart.forget_calls();
+            apart.rules.calls_in_reasoning = CallsInReasoning::Ignore;
         }
         self.end_apart(out);
     }

@@ -16,8 +16,7 @@ use crate::scan::mention::Surroundings;
 use crate::scan::opener::{Look, parse_opener};
 use crate::scan::state::Space;
 use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
-use crate::syntax::marks::first_of;
-use crate::syntax::marks::{Held, fit, fit_any};
+use crate::syntax::marks::{Held, beginnings, first_of, fit, fit_any};
 use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, beginning};
 use crate::tools::names::is_name_byte;
@@ -186,14 +185,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Lets no call count in the open block of reasoning.
-    pub(in crate::scan) fn forget_calls(&mut self) {
-        self.rules.calls_in_reasoning = CallsInReasoning::Ignore;
-        if let Mode::Reasoning(thinking) = &mut self.mode {
-            thinking.marked = None;
-        }
-    }
-
     /// Reads the reasoning that begins at `from` for calls. Words outside of it do not stand beside those calls.
     fn enter_thought(&mut self, close: Arc<str>, from: usize) {
         self.thought = Some(close);
@@ -250,12 +241,11 @@ impl Scanner<'_> {
                 || closer == Some(*byte)
                 || own.markers().is_some_and(|own| own.begins_with(*byte))
         };
+        let may_count = self.rules.calls_in_reasoning != CallsInReasoning::Ignore;
         let mut to = self.text.len();
         while let Some(found) = self.text.as_bytes()[thinking.searched..].iter().position(begins) {
             let at = thinking.searched + found;
-            let may_count =
-                thinking.marked.is_none() && self.rules.calls_in_reasoning != CallsInReasoning::Ignore;
-            match self.sign_in_thought(at, &thinking.close, may_count, end) {
+            match self.sign_in_thought(at, &thinking.close, may_count && thinking.marked.is_none(), end) {
                 Err(Incomplete) => {
                     (thinking.searched, to) = (at, at);
                     break;
@@ -275,19 +265,28 @@ impl Scanner<'_> {
             }
             thinking.searched = at + 1;
         }
-        if thinking.marked.is_none() {
-            self.think_up_to(to, out);
-        }
         match thinking.marked {
-            _ if !end => {
+            marked if !end => {
+                if marked.is_none() {
+                    self.think_up_to(to, out);
+                }
                 thinking.searched = to;
                 self.mode = Mode::Reasoning(thinking);
             }
-            Some(_) if self.rules.stop.is_cut() => self.think_up_to(self.text.len(), out),
-            Some(_) => self.last_thought(thinking.close, thinking.from, out),
-            None => {}
+            Some(_) if may_count && !self.rules.stop.is_cut() => {
+                self.last_thought(thinking.close, thinking.from, out);
+            }
+            Some(_) | None => self.think_up_to(to, out),
         }
         Flow::Wait
+    }
+
+    /// Returns the length of the mark at `at` that ends the reasoning that `close` closes, unless the reasoning only
+    /// names the mark.
+    pub(super) fn thought_closer(&self, at: usize, close: &str, end: bool) -> Seen<usize> {
+        let rest = self.text.as_bytes().get(at..).unwrap_or(&[]);
+        let Some(len) = at_end(thought_ends(rest, close), end)? else { return Ok(None) };
+        Ok((!self.is_named(at, at + len, end)?).then_some(len))
     }
 
     /// Returns the sign at `at` of a thought that `close` ends. Marks of calls count in it if calls `may_count`.
@@ -298,12 +297,8 @@ impl Scanner<'_> {
         may_count: bool,
         end: bool,
     ) -> Result<ThoughtSign, Incomplete> {
-        if let Some(len) = at_end(thought_ends(&self.text.as_bytes()[at..], close), end)? {
-            return Ok(if self.is_named(at, at + len, end)? {
-                ThoughtSign::Word
-            } else {
-                ThoughtSign::Closer(len)
-            });
+        if let Some(len) = self.thought_closer(at, close, end)? {
+            return Ok(ThoughtSign::Closer(len));
         }
         if !may_count {
             return Ok(ThoughtSign::Word);
@@ -320,16 +315,11 @@ impl Scanner<'_> {
     pub(in crate::scan) fn quoted(&mut self, quotation: Quotation, end: bool, out: &mut Vec<Event>) -> Flow {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
         let close = &quotation.close;
-        let mut places = close.bytes().take(1).flat_map(|first| memchr::memchr_iter(first, rest));
-        let found = places.find_map(|at| {
-            let len = at_end(fit(&rest[at..], close), end).transpose()?;
-            Some((self.at + at, len))
+        let found = beginnings(rest, close).find_map(|at| match at_end(fit(&rest[at..], close), end) {
+            Ok(len) => Some((self.at + at + len?, true)),
+            Err(Incomplete) => Some((self.at + at, false)),
         });
-        let (to, is_over) = match found {
-            Some((at, Ok(len))) => (at + len, true),
-            Some((at, Err(Incomplete))) => (at, false),
-            None => (self.text.len(), false),
-        };
+        let (to, is_over) = found.unwrap_or((self.text.len(), false));
         self.release(to, out);
         if is_over || end {
             self.show_quoted(quotation.from, to);

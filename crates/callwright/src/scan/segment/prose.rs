@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callwright_json::Span;
 
-use super::blocks::{thought_ends, turn};
+use super::blocks::turn;
 use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
 use super::skip::{Candidate, FOREIGN, is_sentence, may_be_label, next_candidate};
 use crate::dialect::{self, Anchor, FRAMES, Record, Sign};
@@ -191,12 +191,8 @@ impl<'a> Scanner<'a> {
                 self.mode = Mode::Tail(end);
             }
             Found::Turn => {
-                // `x = """⏎f(a=1)⏎"""`: the end of the text around a shown call is not a made-up turn.
-                let is_end = self.standing.surroundings.ends_at(&self.text, at);
-                if !is_end {
-                    self.tell(true, out);
-                }
-                match self.has_calls() && !is_end {
+                self.tell(true, out);
+                match self.has_calls() {
                     true => self.mode = Mode::Over,
                     false => self.release(self.behind(at), out),
                 }
@@ -410,10 +406,8 @@ impl<'a> Scanner<'a> {
 
     /// Returns the edge of a block at `at`, whose first byte is `byte`.
     fn edge(&self, at: usize, byte: u8, line_start: bool, end: bool) -> Seen<Found> {
-        let rest = &self.text.as_bytes()[at..];
         if let Some(close) = &self.thought {
-            let Some(len) = at_end(thought_ends(rest, close), end)? else { return Ok(None) };
-            return Ok((!self.is_named(at, at + len, end)?).then_some(Found::Thought(len)));
+            return Ok(self.thought_closer(at, close, end)?.map(Found::Thought));
         }
         let is_own = self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte));
         if (matches!(byte, b'<' | b'[' | b'>' | b't' | FOREIGN) || is_own)
