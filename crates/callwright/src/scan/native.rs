@@ -15,22 +15,12 @@ use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::verdict::{Acceptance, NATIVE, Reason, Refusal, ShapeError, Verdict};
 
-/// The part of an answer that ends with the arguments of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// The call: another one follows.
-    OfCall,
-    /// The answer, which may have been cut there.
-    OfAnswer(Stop),
-}
-
 impl Scanner<'_> {
     /// Judges the native calls, in their order, behind those of the text.
     pub(super) fn judge_native(&mut self, out: &mut Vec<Event>) {
         let (stop, last) = (self.rules.stop_of_payload(), self.native.iter().len().saturating_sub(1));
         let judge = |(n, draft): (usize, &Draft)| {
-            let end = if n == last { End::OfAnswer(stop) } else { End::OfCall };
-            draft.judge(&self.names, self.rules.admission, end)
+            draft.judge(&self.names, self.rules.admission, (n == last).then_some(stop))
         };
         let verdicts: Vec<Verdict> = self.native.iter().enumerate().map(judge).collect();
         for verdict in verdicts {
@@ -40,8 +30,9 @@ impl Scanner<'_> {
 }
 
 impl Draft {
-    fn judge(&self, names: &Names<'_>, admission: Admission, end: End) -> Verdict {
-        match self.accept(names, admission, end) {
+    /// Judges the call. The last one stands where the answer `ends`, and may have been cut there.
+    fn judge(&self, names: &Names<'_>, admission: Admission, ends: Option<Stop>) -> Verdict {
+        match self.accept(names, admission, ends) {
             Ok(call) => Verdict::Accepted(call),
             Err(reason) => Verdict::Refused(Refusal {
                 id: self.id.clone(),
@@ -55,16 +46,18 @@ impl Draft {
         }
     }
 
-    fn accept(&self, names: &Names<'_>, admission: Admission, end: End) -> Result<Acceptance, Reason> {
+    /// Returns the call with its arguments as they are read, if they fit.
+    fn accept(
+        &self,
+        names: &Names<'_>,
+        admission: Admission,
+        ends: Option<Stop>,
+    ) -> Result<Acceptance, Reason> {
         let tool = names.named(&self.name).filter(|_| !self.torn);
-        let stop = match end {
-            _ if is_going_on(&self.arguments) => Stop::Cut,
-            End::OfAnswer(stop) => stop,
-            End::OfCall => Stop::Ended,
-        };
+        let stop = if is_going_on(&self.arguments) { Stop::Cut } else { ends.unwrap_or(Stop::Ended) };
         let is_unnamed = !self.torn && (self.name.trim().is_empty() || keys::is_of_call(&self.name));
         let Read { name, fit, repairs, ending } = match tool {
-            Some(tool) => self.in_json(tool, names, stop)?,
+            Some(tool) => self.read(tool, names, stop)?,
             None => {
                 let read = if is_unnamed { in_text(&self.arguments, None, names, stop) } else { None };
                 let unknown = || Reason::unknown_tool(&self.name, names.tools());
@@ -72,8 +65,7 @@ impl Draft {
             }
         };
         let Fit { arguments, coercions, is_whole } = fit;
-        let ending = if end == End::OfCall { Ending::Whole } else { ending };
-        if ending == Ending::Cut {
+        if ends.is_some() && ending == Ending::Cut {
             return Err(open_end::cut(self.arguments.len()));
         }
         // Text that went out is not taken back, whatever else the arguments turned out to be.
@@ -92,14 +84,14 @@ impl Draft {
             beside_prose: None,
             unsure: false,
             is_apart: false,
-            open_end: ending == Ending::Open,
+            open_end: ends.is_some() && ending == Ending::Open,
             unchecked: !is_whole,
         };
         admission.objection(&call, names).map_or(Ok(call), Err)
     }
 
     /// Reads the arguments for `tool`: JSON, or the text of a call.
-    fn in_json(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
+    fn read(&self, tool: &Tool, names: &Names<'_>, stop: Stop) -> Result<Read, Reason> {
         let text = self.arguments.as_str();
         let guide = tool.schema().guide();
         // Many servers send nothing for a call without arguments. In a cut answer, the arguments may be the lost part.
@@ -121,30 +113,30 @@ impl Draft {
         let options = Options { cut: stop.is_cut(), ended: stop == Stop::Sure, ..Options::default() };
         let parse = read_with(text, guide, &options);
         let Some(reading) = settled(&parse, tool) else {
-            return in_text(text, Some(tool), names, stop)
-                .ok_or_else(|| unread(&parse, parse.diagnostics.clone()));
+            let read = if stop.is_cut() { None } else { in_text(text, Some(tool), names, stop) };
+            return read.ok_or_else(|| unread(&parse, parse.diagnostics.clone()));
         };
-        let value = reading.value();
-        let not_object = |kind: Kind| Reason::Shape(ShapeError::ArgumentsNotObject(kind.name()));
         // `"{\"a\": 1}"`
-        if let Some(inner) = value.as_str() {
-            let parse = read_with(&inner, guide, &options);
-            let inside = payload::settled_object(&parse).ok_or_else(|| not_object(Kind::String))?;
-            let arguments = inside.value().raw();
-            let ending = open_end::ending(tool, arguments, (&inner, 0), &inside.repairs, (0, stop));
-            let kinds = reading.repairs.iter().chain(&inside.repairs).map(|repair| repair.kind);
+        let inner = reading.value().as_str();
+        let inside = inner.as_deref().map(|inner| read_with(inner, guide, &options));
+        let (source, read) = match (&inner, &inside) {
+            (Some(inner), Some(parse)) => (&**inner, payload::settled_object(parse)),
+            _ => (text, Some(reading)),
+        };
+        let value = read.unwrap_or(reading).value();
+        let arguments = if value.kind() == Kind::Null { "{}" } else { value.raw() };
+        let Some(read) = read.filter(|_| arguments.starts_with('{')) else {
+            return Err(Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name())));
+        };
+        let ending = open_end::ending(tool, arguments, (source, 0), &read.repairs, (0, stop));
+        let repairs = if inner.is_some() {
+            let kinds = reading.repairs.iter().chain(&read.repairs).map(|repair| repair.kind);
             let inferred = kinds.filter(|kind| kind.class() == Class::Inferred);
-            let repairs = anew(RepairKind::Unwrap, Span::new(0, text.len()), arguments, inferred);
-            return Read::of(tool, arguments, repairs, ending);
-        }
-        match value.kind() {
-            Kind::Object => {
-                let ending = open_end::ending(tool, value.raw(), (text, 0), &reading.repairs, (0, stop));
-                Read::of(tool, value.raw(), reading.repairs.clone(), ending)
-            }
-            Kind::Null => Read::of(tool, "{}", Vec::new(), Ending::Whole),
-            kind => Err(not_object(kind)),
-        }
+            anew(RepairKind::Unwrap, Span::new(0, text.len()), arguments, inferred)
+        } else {
+            read.repairs.clone()
+        };
+        Read::of(tool, arguments, repairs, ending)
     }
 }
 
