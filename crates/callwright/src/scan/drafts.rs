@@ -12,8 +12,8 @@ use crate::tools::names::Names;
 #[derive(Debug, Default)]
 pub(super) struct Drafts {
     drafts: Vec<Draft>,
-    /// The last call of each index, and of each id with its index and alone, so that no piece searches all calls of a
-    /// stream for its own.
+    /// The last call of each index, and of each id with its index, so that no piece searches all calls of a stream for
+    /// its own.
     places: HashMap<(Option<String>, Option<usize>), usize>,
     /// The call that the last piece belongs to.
     last: Option<usize>,
@@ -49,7 +49,7 @@ impl Drafts {
             Some(slot) => slot,
             None => {
                 let live = self.is_live.then(Live::default);
-                self.drafts.push(Draft { index: delta.index, live, ..Draft::default() });
+                self.drafts.push(Draft { live, ..Draft::default() });
                 let slot = self.drafts.len() - 1;
                 self.places.insert((None, delta.index), slot);
                 slot
@@ -59,9 +59,7 @@ impl Drafts {
         let Some(draft) = self.drafts.get_mut(slot) else { return };
         if let (None, Some(id)) = (&draft.id, id) {
             draft.id = Some(id.to_owned());
-            for index in [draft.index, None] {
-                self.places.insert((draft.id.clone(), index), slot);
-            }
+            self.places.insert((draft.id.clone(), delta.index), slot);
         }
         if let Some(name) = name
             && draft.name != name
@@ -82,19 +80,17 @@ impl Drafts {
     }
 
     fn slot(&mut self, index: Option<usize>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
-        let of_id = |index| self.places.get(&(Some(id?.to_owned()), index)).copied();
         // If two calls with numbers of their own have one id, the numbers count.
-        let is_unnumbered = |slot: &usize| self.drafts.get(*slot).is_some_and(|draft| draft.index.is_none());
-        let same = of_id(index).or_else(|| of_id(None).filter(is_unnumbered));
-        if same.is_some() {
-            return same;
+        let of_id = |index| self.places.get(&(Some(id?.to_owned()), index));
+        if let Some(slot) = of_id(index).or_else(|| of_id(None)) {
+            return Some(*slot);
         }
         let slot = match index {
             Some(_) => *self.places.get(&(None, index))?,
             None => self.drafts.len().checked_sub(1)?,
         };
         let draft = self.drafts.get_mut(slot)?;
-        let other_id = id.is_some() && draft.id.is_some();
+        let other_id = id.is_some() && draft.id.is_some() && draft.id.as_deref() != id;
         // Arguments that came before their name still wait for it.
         let has_name = !draft.name.is_empty();
         let other_call = name.is_some() && has_name && id.is_none() && draft.is_whole();
@@ -110,7 +106,6 @@ impl Drafts {
 /// A native call, as far as its pieces have come.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    index: Option<usize>,
     pub(super) id: Option<String>,
     pub(super) name: String,
     /// A second name came after the arguments had begun, so that nobody knows their tool.
