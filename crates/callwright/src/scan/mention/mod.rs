@@ -43,8 +43,8 @@ pub(super) struct Run {
     fence: Option<Fence>,
     /// The text behind the run stands in its list: `[f(a=1), …`.
     is_listed: bool,
-    /// The pairs that the run's own marks open.
-    own: Vec<Pair>,
+    /// The pair around the run that its own marks open and close.
+    own: Option<Pair>,
     /// The decision, if no later text can change it.
     told: Option<Stand>,
     /// The text behind the run that waits with it.

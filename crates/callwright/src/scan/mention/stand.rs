@@ -11,25 +11,12 @@ use crate::verdict::{ShownBy, Verdict};
 /// Beginnings of marks that are tokens of a vocabulary.
 const TOKENS: [&str; 4] = ["<|", "<｜", "]<]", "[TOOL_CALLS]"];
 
-/// Returns the signs among `opener`'s own marks that are a pair elsewhere: quotes and ticks, and the bracket around
-/// marks.
-fn own_pairs(opener: &Opener) -> impl Iterator<Item = Pair> {
-    let is_around_marks = opener.is_distinct() && opener.delimiters.contains(&Delimiter::Tag);
-    opener.delimiters.iter().map_while(move |delimiter| match delimiter {
-        Delimiter::Quote(sign) => Pair::of(char::from(*sign), 1),
-        Delimiter::Ticks(n) => Pair::of('`', *n),
-        Delimiter::Bracket if is_around_marks => Pair::of('[', 1),
-        Delimiter::Paren | Delimiter::Bracket | Delimiter::Fence(_) | Delimiter::Tag => None,
-    })
-}
-
 impl Scanner<'_> {
     /// Notes the text before the call of `opener`.
     pub(in crate::scan) fn look_around(&mut self, opener: &Opener) {
         let is_quoted = opener.delimiters.iter().any(|delimiter| matches!(delimiter, Delimiter::Quote(_)));
         let code = is_expression(opener).then_some(is_quoted);
         let mut before = self.standing.surroundings.before(&self.text, opener.start, code);
-        before.pairs += own_pairs(opener).count();
         // `assistant<|end_header_id|>⏎⏎[f(a=1)]`: a token that ends a line does not belong to the call.
         let marks = self.text.get(opener.start..item_start(opener)).unwrap_or("");
         if !opener.is_distinct() && opener.delimiters.first() == Some(&Delimiter::Tag) && marks.contains('\n')
@@ -74,7 +61,14 @@ impl Scanner<'_> {
             is_asked: self.rules.asked.as_ref().is_some_and(|asked| asked.kin == opener.dialect.kin),
             fence,
             is_listed: false,
-            own: own_pairs(opener).collect(),
+            own: match opener.delimiters.first() {
+                Some(Delimiter::Quote(sign)) => Pair::of(char::from(*sign), 1),
+                Some(Delimiter::Ticks(n)) => Pair::of('`', *n),
+                Some(Delimiter::Bracket) if opener.delimiters.contains(&Delimiter::Tag) => {
+                    Pair::of('[', 1).filter(|_| opener.is_distinct())
+                }
+                _ => None,
+            },
             text: Vec::new(),
             told: last.map(|(stand, _)| stand).or(before.shows.filter(|_| !is_inside)),
         }
@@ -94,7 +88,8 @@ impl Scanner<'_> {
         let is_doubted = is_native || self.rules.asked.is_some() && !run.is_asked;
         let is_in_sentence = before.line.is_sentence();
         // Between quotes that hold nothing else, the run's marks do not count.
-        let is_plain = !run.is_marked || matches!(behind.pair, Enclosed::Closed | Enclosed::Alone);
+        let is_plain =
+            !run.is_marked || run.own.is_some() || matches!(behind.pair, Enclosed::Closed | Enclosed::Alone);
         let is_told = !is_plain || run.is_labelled;
         let shown = Stand::Shown;
         let is_run = run.fence.is_some_and(|fence| fence.is_run);
@@ -102,7 +97,7 @@ impl Scanner<'_> {
         let rows = [
             (self.is_operand(run, end), or_in_code(ShownBy::Sentence)),
             (run.is_in_fence(words), or_in_code(ShownBy::Fence)),
-            (run.is_in_pair(end), shown(ShownBy::Pair)),
+            (run.is_in_pair(on_line, end), shown(ShownBy::Pair)),
             (run.is_in_element(end), shown(ShownBy::Element)),
             // Tokens stand in no sentence; letters may.
             (
@@ -188,11 +183,13 @@ impl Run {
         }
     }
 
-    /// Returns whether the pair around the run shows it: a string of data, or one with words outside.
-    fn is_in_pair(&self, end: bool) -> Option<bool> {
+    /// Returns whether the pair around the run shows it: a string of data, or one with words outside, also `on_line`.
+    fn is_in_pair(&self, on_line: Option<bool>, end: bool) -> Option<bool> {
         let Run { before, behind, .. } = self;
         let has_words = before.line.words;
         match behind.pair {
+            _ if self.own.is_some() && !has_words && !before.is_in_data => on_line,
+            _ if self.own.is_some() => Some(true),
             _ if before.pairs == 0 => Some(false),
             Enclosed::ClosedBeforeWords => Some(true),
             Enclosed::Closed if has_words || before.is_in_data => Some(true),

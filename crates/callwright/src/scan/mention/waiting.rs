@@ -1,6 +1,6 @@
 //! Holds runs of calls, with the text behind them, until a decision: they are made, or shown.
 
-use super::surroundings::{Enclosed, begins_string};
+use super::surroundings::begins_string;
 use super::{Piece, Run, Stand, ticks};
 use crate::scan::opener::Delimiter;
 use crate::scan::repeat::Spot;
@@ -12,14 +12,6 @@ use crate::verdict::{Acceptance, BesideProse, Reason, ShapeError, ShownBy, Shown
 const MAX_RUNS: usize = 16;
 const MAX_HELD: usize = 1 << 16;
 
-impl Run {
-    /// Returns whether a value puts one of its calls in doubt: `city="your_city"`.
-    fn is_doubtful(&self) -> bool {
-        let is_doubtful = |verdict: &Verdict| matches!(verdict, Verdict::Accepted(call) if call.unsure);
-        self.verdicts.iter().any(|(verdict, _)| is_doubtful(verdict))
-    }
-}
-
 impl Scanner<'_> {
     /// Ends the current run, with these verdicts, behind its closing marks.
     pub(in crate::scan) fn end_run(&mut self, verdicts: Vec<(Verdict, Spot)>, out: &mut Vec<Event>) {
@@ -29,22 +21,20 @@ impl Scanner<'_> {
         let is_listed = delimiters.contains(&Delimiter::Bracket);
         let is_open =
             |open: &Delimiter| matches!(open, Delimiter::Quote(_) | Delimiter::Ticks(_) | Delimiter::Bracket);
-        let is_paired = !delimiters.iter().any(is_open);
+        let is_open = delimiters.iter().any(is_open);
         let fence = ticks(delimiters.iter());
         let surroundings = &mut self.standing.surroundings;
         let is_joined = run.before.gap.joins
             && surroundings.runs.last().is_some_and(|last| last.is_marked == run.is_marked);
-        let own = std::mem::take(&mut run.own);
         // `["<|python_tag|>f.call(a=\"x\")"]`: escaped quotes stand in a string of data.
         if run.is_marked && run.told.is_none() && is_in_string(&self.text, run.at.start, to) {
             run.told = Some(Stand::Shown(ShownBy::Pair));
         }
         let own_fence = run.fence;
-        if is_joined {
-        } else {
-            match is_paired && !own.is_empty() {
-                true => run.behind.pair = Enclosed::Closed,
-                false => surroundings.pairs.extend(own),
+        if !is_joined {
+            if is_open && let Some(own) = run.own.take() {
+                run.before.pairs += 1;
+                surroundings.pairs.push(own);
             }
             surroundings.runs.push(run);
         }
@@ -112,7 +102,11 @@ impl Scanner<'_> {
         let runs = self.standing.surroundings.runs.iter();
         let stands = runs.map(|run| {
             let stand = self.stand(run, end || is_full);
-            stand.map(|stand| if stand == Stand::Made && run.is_doubtful() { Stand::Unsure } else { stand })
+            // `city="your_city"`
+            let is_doubtful =
+                |(verdict, _): &(Verdict, Spot)| matches!(verdict, Verdict::Accepted(call) if call.unsure);
+            let is_made = stand == Some(Stand::Made);
+            if is_made && run.verdicts.iter().any(is_doubtful) { Some(Stand::Unsure) } else { stand }
         });
         let Some(mut stands) = stands.collect::<Option<Vec<Stand>>>() else { return };
         let runs = std::mem::take(&mut self.standing.surroundings.runs);
