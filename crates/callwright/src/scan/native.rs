@@ -1,6 +1,6 @@
 //! The verdicts on calls that the upstream made natively.
 
-use callwright_json::{Class, Kind, Options, Parse, Reading, Repair, RepairKind, Span, read_with};
+use callwright_json::{Class, Kind, Options, Parse, Reading, Repair, RepairKind, Span, read_with, strict};
 
 use super::drafts::Draft;
 use super::judge::open_end::{self, Ending};
@@ -55,13 +55,13 @@ impl Draft {
     ) -> Result<Acceptance, Reason> {
         let tool = names.named(&self.name).filter(|_| !self.torn);
         let stop = if is_going_on(&self.arguments) { Stop::Cut } else { ends.unwrap_or(Stop::Ended) };
-        let is_unnamed = !self.torn && (self.name.trim().is_empty() || keys::is_of_call(&self.name));
+        let may_hold_call = !self.torn && (self.name.trim().is_empty() || keys::is_of_call(&self.name));
         let Read { name, fit, repairs, ending } = match tool {
             Some(tool) => self.read(tool, names, stop)?,
             None => {
-                let read = if is_unnamed { in_text(&self.arguments, None, names, stop) } else { None };
-                let unknown = || Reason::unknown_tool(&self.name, names.tools());
-                read.ok_or_else(unknown)?
+                let is_json = may_hold_call && strict(&self.arguments).is_ok();
+                let read = if is_json { in_text(&self.arguments, None, names, stop) } else { None };
+                read.ok_or_else(|| Reason::unknown_tool(&self.name, names.tools()))?
             }
         };
         let Fit { arguments, coercions, is_whole } = fit;
@@ -113,7 +113,8 @@ impl Draft {
         let options = Options { cut: stop.is_cut(), ended: stop == Stop::Sure, ..Options::default() };
         let parse = read_with(text, guide, &options);
         let Some(reading) = settled(&parse, tool) else {
-            let read = if stop.is_cut() { None } else { in_text(text, Some(tool), names, stop) };
+            let is_marked = text.trim_start().starts_with('<') && !stop.is_cut();
+            let read = if is_marked { in_text(text, Some(tool), names, stop) } else { None };
             return read.ok_or_else(|| unread(&parse, parse.diagnostics.clone()));
         };
         // `"{\"a\": 1}"`
