@@ -1,7 +1,7 @@
 //! The markup behind a payload: the closers of the delimiters before it, and the separators of a list.
 
 use super::opener::{self, Delimiter, Look, Place, tick_run};
-use super::segment::blocks::{thought_ends, turn};
+use super::segment::edges::{thought_ends, turn};
 use crate::dialect::{Anchor, Grammar, REASONING};
 use crate::marks;
 use crate::shape::keys;

@@ -1,6 +1,7 @@
 //! The text between calls, piece by piece: prose, thoughts, quoted blocks, and the way in which they go out.
 
-pub(super) mod blocks;
+mod blocks;
+pub(super) mod edges;
 pub(super) mod emit;
 mod line;
 mod prose;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callwright_json::Span;
 
-use super::blocks::turn;
+use super::edges::turn;
 use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
 use super::skip::{Candidate, FOREIGN, is_sentence, may_be_label, next_candidate};
 use crate::dialect::{self, Anchor, FRAMES, Record, Sign};
