@@ -7,7 +7,7 @@ use super::problem::DialectProblem;
 use super::speech::Results;
 use crate::grammar::template::pieces;
 use crate::syntax::marks::{first_of, wide};
-use crate::syntax::pattern::{Found, Pattern, Slot};
+use crate::syntax::pattern::{Found, Pattern};
 use crate::syntax::tag::Role;
 use crate::syntax::{Incomplete, Seen, at_end};
 
@@ -98,9 +98,9 @@ fn longest<'p, T>(
     if grows && (best.is_none() || !end) { Err(Incomplete) } else { Ok(best) }
 }
 
-const SECTION: &[Slot] = &[Slot::Id];
-const CALL: &[Slot] = &[Slot::Name, Slot::Id];
-const ARGUMENT: &[Slot] = &[Slot::Key, Slot::Type];
+const SECTION: &[&str] = &["id"];
+const CALL: &[&str] = &["name", "id"];
+const ARGUMENT: &[&str] = &["key", "type"];
 
 /// The markers of one dialect, as tags.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl Markup {
                 marks.push((pattern, role, closing));
             }
         }
-        if argument.is_some() && !marks.iter().any(|(pattern, ..)| pattern.has(Slot::Key)) {
+        if argument.is_some_and(|argument| !argument.open.contains("{key}")) {
             return Err(("argument.open", DialectProblem::Missing("{key} must stand in it")));
         }
         Ok(Markup { marks })

@@ -66,13 +66,6 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// Returns the folded letters of a mark.
-pub(crate) fn folded(mark: &str) -> Vec<char> {
-    let mut letters = Vec::with_capacity(mark.len());
-    letters.extend(folded_letters(mark));
-    letters
-}
-
 /// Returns the folded letters of `text`, one after the other.
 pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
     letters_of(text).map(|(_, letter)| fold(letter))

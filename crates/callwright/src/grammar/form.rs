@@ -9,37 +9,22 @@ use crate::syntax::Typing;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     /// The marks around all calls.
-    pub(crate) section: Option<(String, String)>,
+    pub(crate) section: Option<(Sequence, Sequence)>,
     pub(crate) call: Pieces,
-    pub(crate) call_close: String,
+    pub(crate) call_close: Sequence,
     pub(crate) argument: Pieces,
-    pub(crate) argument_close: String,
-    /// The same marks as sequences, to find them in a text.
-    pub(crate) exact: Exact,
-}
-
-/// The marks of a form as sequences, to find them in a text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Exact {
-    /// The mark between the name and the first argument, if there is one.
-    pub(crate) behind_name: Option<Sequence>,
-    pub(crate) head: Sequence,
-    /// The ends of an argument's opener, each with the type that it gives the value behind it.
-    pub(crate) tails: Vec<(Sequence, Option<Typing>)>,
-    pub(crate) close: Sequence,
-    /// The closers of a call, and behind them those of a section.
+    pub(crate) argument_close: Sequence,
+    /// The closers of a call one by one, and behind them that of the section.
     pub(crate) over: Vec<Sequence>,
-    /// The opener of a section, and behind it the opener of a call, if that is more than a bracket.
-    pub(crate) openers: Vec<Sequence>,
-    pub(crate) is_of_tokens: bool,
 }
 
 /// The texts before a name and behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pieces {
-    pub(crate) head: String,
-    /// The ends of the mark. The first one is the dialect's own; others give an attribute another value.
-    pub(crate) tails: Vec<String>,
+    pub(crate) head: Sequence,
+    /// The ends of the mark, each with the type that it gives the value behind it. The first one is the dialect's own;
+    /// others give an attribute another value.
+    pub(crate) tails: Vec<Tail>,
     /// The number of ends, from the first, that a text may hold in pieces: one without its attribute is a piece of
     /// these.
     pub(crate) n_in_pieces: usize,
@@ -51,7 +36,12 @@ pub(crate) const NAME: &str = "{}";
 impl Pieces {
     /// Returns the dialect's own end of the mark.
     pub(crate) fn tail(&self) -> &str {
-        self.tails.first().map_or("", String::as_str)
+        self.tails.first().map_or("", |(tail, _)| tail)
+    }
+
+    /// Returns the mark with this `name` in it.
+    pub(crate) fn with(&self, name: &str) -> String {
+        [&*self.head, name, self.tail()].concat()
     }
 }
 
@@ -127,22 +117,6 @@ fn fixed(template: &str) -> Option<String> {
     Some(all)
 }
 
-impl Exact {
-    fn of(form: &Form, tails: &[Tail]) -> Exact {
-        let section = form.section.iter().map(|(_, close)| Sequence::new(close));
-        Exact {
-            behind_name: Some(form.call.tail()).filter(|tail| tail.starts_with('<')).map(Sequence::new),
-            head: Sequence::new(&form.argument.head),
-            tails: tails.iter().map(|(tail, typing)| (Sequence::new(tail), *typing)).collect(),
-            close: Sequence::new(&form.argument_close),
-            over: marks(&form.call_close).map(Sequence::new).chain(section).collect(),
-            openers: form.openers().map(Sequence::new).collect(),
-            is_of_tokens: form.argument.head.contains(['|', '｜', ']'])
-                || 1 < marks(form.argument.tail()).count(),
-        }
-    }
-}
-
 impl Form {
     /// Compiles the form of `calls`; `None` if their arguments do not stand in tags.
     pub(crate) fn of(calls: &Calls) -> Option<Form> {
@@ -164,25 +138,26 @@ impl Form {
             (_, Some((open, front))) if 1 < around.len() => (Some((open, around.pop()?)), front),
             _ => (None, &*before[1]),
         };
-        let section = section.map(|(open, close)| (open.to_owned(), close.to_owned()));
         // `<call {name}>`: the blank belongs to the mark.
-        let edged = |text: &str| text.trim_start().trim_end_matches('\n').to_owned();
-        let (call, argument, argument_close) = (edged(front), edged(&head), behind.trim().to_owned());
-        let (call_close, tails) = (around.join("\n"), tails(edged(&behind_key), values));
-        let is_whole = [&call, &argument, &argument_close, &call_close, &tails[0].0];
-        let form = is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
+        let edged = |text: &str| Sequence::new(text.trim_start().trim_end_matches('\n'));
+        let (call, call_close) = (edged(front), Sequence::new(&around.join("\n")));
+        let argument = Pieces {
+            head: edged(&head),
+            tails: tails(&edged(&behind_key), values),
+            n_in_pieces: values.len().max(1),
+        };
+        let argument_close = Sequence::new(behind.trim());
+        let is_whole = [&*call, &call_close, &argument.head, argument.tail(), &argument_close];
+        let section = section.map(|(open, close)| (Sequence::new(open), Sequence::new(close)));
+        let closers = around.into_iter().map(Sequence::new);
+        is_whole.iter().all(|text| !text.is_empty()).then(|| Form {
+            over: closers.chain(section.iter().map(|(_, close)| close.clone())).collect(),
             section,
             call: Pieces { head: call, tails: numbered(rest.trim()), n_in_pieces: 1 },
             call_close,
-            argument: Pieces {
-                head: argument,
-                tails: tails.iter().map(|(tail, _)| tail.clone()).collect(),
-                n_in_pieces: values.len().max(1),
-            },
+            argument,
             argument_close,
-            exact: Exact::default(),
-        })?;
-        Some(Form { exact: Exact::of(&form, &tails), ..form })
+        })
     }
 
     /// Returns the text of a call's tag in front of its name.
@@ -195,35 +170,24 @@ impl Form {
         /// Allows for blanks between the marks, and for doubled signs.
         const ROOM: usize = 32;
         let section = self.section.as_ref().map_or(0, |(open, _)| open.chars().count());
-        section + self.opener_of("").chars().count() + ROOM
+        section + self.call.with("").chars().count() + ROOM
     }
 
     /// Returns the openers of its calls: the mark of their section, and that of a call up to its name.
-    pub(crate) fn openers(&self) -> impl Iterator<Item = &str> {
-        let call = (!self.is_named()).then_some(&*self.call.head);
-        self.section.iter().map(|(open, _)| &**open).chain(call)
+    pub(crate) fn openers(&self) -> impl DoubleEndedIterator<Item = &Sequence> {
+        self.section.iter().map(|(open, _)| open).chain((!self.is_named()).then_some(&self.call.head))
+    }
+
+    /// Returns whether arguments open with tokens of a vocabulary, which a text does not spell by chance:
+    /// `<|open|>argument key="`.
+    pub(crate) fn is_of_tokens(&self) -> bool {
+        self.argument.head.contains(['|', '｜', ']']) || 1 < marks(self.argument.tail()).count()
     }
 
     /// Returns the openers of calls of these `names`, with and without that of their section.
     pub(crate) fn all_openers(&self, names: &[&str]) -> impl Iterator<Item = String> {
         let sections = self.section.iter().map(|(open, _)| &**open).chain([""]);
-        sections.flat_map(move |open| names.iter().map(move |name| format!("{open}{}", self.opener_of(name))))
-    }
-
-    /// Returns the opener of a call of `name`.
-    pub(crate) fn opener_of(&self, name: &str) -> String {
-        format!("{}{name}{}", self.call.head, self.call.tail())
-    }
-
-    /// Returns the opener of an argument `key`.
-    pub(crate) fn argument_of(&self, key: &str) -> String {
-        format!("{}{key}{}", self.argument.head, self.argument.tail())
-    }
-
-    /// Returns the heads of its openers that are more than a bracket.
-    pub(crate) fn heads_of_words(&self) -> impl Iterator<Item = &String> {
-        let call = (!self.is_named()).then_some(&self.call.head);
-        call.into_iter().chain((!self.closes_by_key()).then_some(&self.argument.head))
+        sections.flat_map(move |open| names.iter().map(move |name| format!("{open}{}", self.call.with(name))))
     }
 
     /// Returns the token at the start of an opener, if the closers begin with one like it: `<|open|>` of
@@ -240,13 +204,13 @@ impl Form {
 
     /// Returns whether its arguments are plain elements: `<a>x</a>`.
     pub(crate) fn is_of_elements(&self) -> bool {
-        self.argument.head == "<"
+        &*self.argument.head == "<"
     }
 
     /// Returns the marks behind a call of `name`, and behind all calls.
     pub(crate) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
         let call = marks(&self.call_close).map(move |mark| mark.replace(NAME, name));
-        call.chain(self.section.iter().map(|(_, close)| close.clone()))
+        call.chain(self.section.iter().map(|(_, close)| close.to_string()))
     }
 
     /// Returns whether calls begin with nothing but a name in brackets.
@@ -256,9 +220,7 @@ impl Form {
 
     /// Returns the folded beginnings of its calls, as far as all tools share them.
     pub(crate) fn heads(&self) -> impl Iterator<Item = Vec<char>> {
-        let section = self.section.as_ref().map(|(open, _)| folded(open));
-        let call = (!self.is_named()).then(|| folded(&self.call.head));
-        section.into_iter().chain(call)
+        self.openers().map(|mark| folded(mark))
     }
 }
 
@@ -289,17 +251,18 @@ pub(crate) fn split_first(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the end of a call's opener with each number of one digit, if it counts the calls: `" index="1"<|sep|>`.
-fn numbered(tail: &str) -> Vec<String> {
+fn numbered(tail: &str) -> Vec<Tail> {
     let digits = if tail.contains("\"1\"") { 1..=9 } else { 1..=1 };
-    digits.map(|digit| tail.replace("\"1\"", &format!("\"{digit}\""))).collect()
+    let tails = digits.map(|digit| tail.replace("\"1\"", &format!("\"{digit}\"")));
+    tails.map(|tail| (Sequence::new(&tail), None)).collect()
 }
 
 /// The end of an argument's opener, and the type that it gives the value behind it.
-type Tail = (String, Option<Typing>);
+pub(crate) type Tail = (Sequence, Option<Typing>);
 
 /// Returns the ends with each of the attribute's `values`, `" string="true">` and `" string="false">`, and without the
 /// attribute, `">`.
-fn tails(tail: String, values: &[&str]) -> Vec<Tail> {
+fn tails(tail: &str, values: &[&str]) -> Vec<Tail> {
     let bare = tail.split_once(NAME).and_then(|(before, behind)| {
         let (rest, name) = before.rsplit_once(' ')?;
         name.ends_with("=\"").then(|| (format!("{rest}{}", behind.strip_prefix('"').unwrap_or(behind)), None))
@@ -311,15 +274,10 @@ fn tails(tail: String, values: &[&str]) -> Vec<Tail> {
     // A caller's own marks may have unknown words for types.
     let other =
         (values == WORDS).then(|| (tail.replace(NAME, &fold::ANY_WORD.to_string()), Some(Typing::Json)));
-    match values {
-        [] => vec![(tail, None)],
-        _ => values
-            .iter()
-            .map(|value| (tail.replace(NAME, value), Some(typing(value))))
-            .chain(other)
-            .chain(bare)
-            .collect(),
-    }
+    let named = values.iter().map(|value| (tail.replace(NAME, value), Some(typing(value))));
+    let alone = values.is_empty().then(|| (tail.to_owned(), None));
+    let all = alone.into_iter().chain(named).chain(other).chain(bare.filter(|_| !values.is_empty()));
+    all.map(|(tail, typing)| (Sequence::new(&tail), typing)).collect()
 }
 
 #[cfg(test)]
@@ -328,9 +286,14 @@ mod tests {
 
     fn form(call: &str, arguments: Arguments) -> [String; 6] {
         let form = Form::of(&Calls { call: call.to_owned().into(), arguments, ..Calls::default() }).unwrap();
-        let pieces = |pieces: &Pieces| format!("{}{NAME}{}", pieces.head, pieces.tails.join(" or "));
+        let pieces = |pieces: &Pieces| {
+            let tails: Vec<&str> = pieces.tails.iter().map(|(tail, _)| &**tail).collect();
+            format!("{}{NAME}{}", &*pieces.head, tails.join(" or "))
+        };
         let (open, close) = form.section.clone().unwrap_or_default();
-        [open, pieces(&form.call), pieces(&form.argument), form.argument_close, form.call_close, close]
+        let [call, argument] = [pieces(&form.call), pieces(&form.argument)];
+        let [argument_close, call_close] = [form.argument_close.to_string(), form.call_close.to_string()];
+        [open.to_string(), call, argument, argument_close, call_close, close.to_string()]
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) mod template;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::form::{Exact, Form, NAME, Pieces, folded, marks, split_first};
+pub(crate) use self::form::{Form, NAME, Pieces, folded, marks, split_first};
 pub(crate) use self::frame::{Frame, Payload};
 pub(crate) use self::sequence::{Sequence, behind_blanks};
 use crate::syntax::Text;

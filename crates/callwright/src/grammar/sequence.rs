@@ -1,5 +1,7 @@
 //! Marks that stand one behind the other in a text.
 
+use std::ops::Deref;
+
 use super::fold;
 use super::form::{NAME, marks};
 use crate::syntax::marks::first_of;
@@ -15,6 +17,14 @@ pub(crate) struct Sequence {
 
 /// Most white space between two marks.
 const MAX_SPACE: usize = 256;
+
+impl Deref for Sequence {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.whole
+    }
+}
 
 impl Sequence {
     /// Compiles `whole`, a text of a template.

@@ -17,19 +17,19 @@ pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
     let (text, fuel) = (Folded::of(value, 0), Fuel::new(u32::MAX));
     let index = Index::of(&text, &fuel);
     let begins_with = |mark: &str| text.folded.starts_with(&folded(mark));
-    if form.argument.tails.iter().filter_map(|tail| marks(tail).last()).any(begins_with) {
+    if form.argument.tails.iter().filter_map(|(tail, _)| marks(tail).last()).any(begins_with) {
         return true;
     }
     let holds = |mark: &str| marks(mark).any(|mark| index.holds_near(&folded(mark)));
-    let is_closed_by_key = form.closes_by_key();
-    let section = form.section.iter().flat_map(|(open, close)| [open, close]);
-    let fixed = section.chain((!is_closed_by_key).then_some(&form.argument_close));
-    fixed.chain(form.heads_of_words()).any(|mark| holds(mark))
-        || !is_closed_by_key && form.token().is_some_and(holds)
-        || holds(&form.call_close.replace(NAME, tool.name()))
-        || form.is_named() && holds(&form.opener_of(tool.name()))
-        || is_closed_by_key
-            && tool
-                .parameters()
-                .any(|key| holds(&form.argument_close.replace(NAME, key)) || holds(&form.argument_of(key)))
+    let around = form.openers().chain(form.section.iter().map(|(_, close)| close)).map(|mark| &**mark);
+    let call = [form.call.with(tool.name()), form.call_close.replace(NAME, tool.name())];
+    let of_key = |key: &str| [form.argument.with(key), form.argument_close.replace(NAME, key)];
+    let arguments: Vec<String> = match form.closes_by_key() {
+        true => tool.parameters().flat_map(of_key).collect(),
+        false => {
+            let fixed = [&*form.argument.head, &form.argument_close].into_iter().chain(form.token());
+            fixed.map(str::to_owned).collect()
+        }
+    };
+    around.chain(call.iter().chain(&arguments).map(String::as_str)).any(holds)
 }

@@ -1,52 +1,48 @@
 //! The marks in front of a payload with a reader of its own, whole or with slips.
 
 use super::edit::ends_within;
+use super::front_of;
 use super::lexemes::most_edits;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
+use crate::tools::ToolSet;
 
 /// Marks in front of a payload, whole or broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Front {
     /// The number of wrong letters.
     pub(crate) edits: usize,
-    /// The place behind the marks, in letters.
-    pub(crate) end: usize,
     /// The proper spelling of the marks.
     pub(crate) whole: String,
     /// The number of the tool that the marks name.
     pub(crate) tool: Option<usize>,
 }
 
-impl Frame {
-    /// Returns the marks at the start of `text` in front of a payload of a tool of these `names`. Only blanks may stand
-    /// between them and the payload.
-    pub(super) fn fronts(&self, text: &Folded, names: &[&str]) -> Vec<Front> {
-        let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
-        let begins_payload = |at: usize| {
-            let at = text.behind_blanks(at);
-            matches!(text.letters.get(at), Some('{' | '['))
-                || match self.payload {
-                    Payload::Value => false,
-                    Payload::Call => name_starts(at),
-                }
-        };
-        let mut fronts = Vec::new();
-        for (n, whole) in self.openers(names).enumerate() {
-            // Each beginning comes with all names, one after the other.
-            let tool = self.between.is_some().then(|| n % names.len());
-            let mark = folded(&whole);
-            let holds_foreign =
-                |end: usize| text.folded.iter().take(end).any(|letter| is_foreign(*letter, &mark));
-            let ends = spelt_ends(&whole, text, 0).into_iter();
-            let ends = ends.filter(|(end, _)| begins_payload(*end) && !holds_foreign(*end));
-            let least = ends.min_by_key(|(_, edits)| *edits);
-            fronts.extend(least.map(|(end, edits)| Front { edits, end, whole, tool }));
-        }
-        let least = fronts.iter().map(|front| front.edits).min();
-        fronts.retain(|front| Some(front.edits) == least);
-        fronts
+/// Returns the marks of `frame` at the start of `text` in front of a payload, each behind its end in bytes. Only blanks
+/// may stand between them and the payload. It keeps those with the fewest wrong letters, in their proper spelling with
+/// each tool's name.
+pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
+    let (names, text) = front_of(text, frame.longest(), tool_set);
+    let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
+    let begins_payload = |at: usize| {
+        let at = text.behind_blanks(at);
+        matches!(text.letters.get(at), Some('{' | '[')) || frame.payload == Payload::Call && name_starts(at)
+    };
+    let mut fronts = Vec::new();
+    for (n, whole) in frame.openers(&names).enumerate() {
+        // Each beginning comes with all names, one after the other.
+        let tool = frame.between.is_some().then(|| n % names.len());
+        let mark = folded(&whole);
+        let holds_foreign =
+            |end: usize| text.folded.iter().take(end).any(|letter| is_foreign(*letter, &mark));
+        let ends = spelt_ends(&whole, &text, 0).into_iter();
+        let ends = ends.filter(|(end, _)| begins_payload(*end) && !holds_foreign(*end));
+        let least = ends.min_by_key(|(_, edits)| *edits);
+        fronts.extend(least.map(|(end, edits)| (text.byte(end), Front { edits, whole, tool })));
     }
+    let least = fronts.iter().map(|(_, front): &(usize, Front)| front.edits).min();
+    fronts.retain(|(_, front)| Some(front.edits) == least);
+    fronts
 }
 
 /// Returns the ends up to which the text from `from` on is a few edits from `whole`, each with its number of edits.

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use callwright_json::Fuel;
 use memchr::memmem;
 
-use super::edit::{MOST, ends_within};
+use super::edit::ends_within;
 use super::prices;
-use crate::grammar::fold::{Folded, folded, is_foreign};
-use crate::grammar::{Form, NAME, Pieces, marks, split_first};
+use crate::grammar::fold::{Folded, is_foreign};
+use crate::grammar::{Form, NAME, Pieces, folded, marks, split_first};
 use crate::tools::Tool;
 
 /// A mark at a place. Places count in letters.
@@ -41,8 +41,6 @@ pub(super) enum Kind {
     /// The first piece of an opener, alone.
     CallPiece,
     ArgumentPiece,
-    /// The token at the start of all marks, alone.
-    Token,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,14 +78,6 @@ struct Pattern {
 }
 
 impl Kind {
-    /// Returns the tool whose call the mark opens.
-    fn tool(self) -> Option<usize> {
-        match self {
-            Kind::Call(tool) => Some(tool),
-            _ => None,
-        }
-    }
-
     /// Returns whether the mark is an opener with a name.
     pub(super) fn is_named_opener(self) -> bool {
         matches!(self, Kind::Call(_) | Kind::Argument(_))
@@ -95,23 +85,21 @@ impl Kind {
 
     /// Returns whether the mark is the beginning of one, alone.
     pub(super) fn is_piece(self) -> bool {
-        matches!(self, Kind::CallPiece | Kind::ArgumentPiece | Kind::Token)
+        matches!(self, Kind::CallPiece | Kind::ArgumentPiece)
     }
 }
 
 /// Returns the marks of `form` in `text` that open and close calls and their section, in any order.
 pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel) -> Vec<Lexeme> {
-    calls_in(&Index::of(text, fuel), form, tools)
+    sift(calls_in(&Index::of(text, fuel), form, tools))
 }
 
 fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
     let patterns = patterns_of_calls(form, tools, index);
-    let mut marks = index.exact(&patterns);
+    let mut marks: Vec<Lexeme> = patterns.iter().flat_map(|pattern| index.exact(pattern)).collect();
     // With names that differ by a letter, one whole opener is a torn one of each other tool.
     let outside = index.outside(&marks);
-    let may_open = outside.may_hold(&folded(form.call_tag()));
-    let may_be = |pattern: &&Pattern| may_open || pattern.kind.tool().is_none();
-    marks.extend(outside.torn(patterns.iter().filter(may_be)));
+    marks.extend(patterns.iter().flat_map(|pattern| outside.torn(pattern)));
     marks
 }
 
@@ -125,74 +113,44 @@ pub(super) fn find<'t>(
 ) -> (Vec<Lexeme>, Vec<&'t str>) {
     let index = Index::of(text, fuel);
     let mut marks = calls_in(&index, form, tools);
-    let called: BTreeSet<usize> = marks.iter().filter_map(|mark| mark.kind.tool()).collect();
-    let called: Vec<(usize, &Tool)> = called.into_iter().filter_map(|n| Some((n, *tools.get(n)?))).collect();
+    let is_called = |(n, _): &(usize, &Tool)| marks.iter().any(|mark| mark.kind == Kind::Call(*n));
+    let called: Vec<(usize, &Tool)> = tools.iter().copied().enumerate().filter(is_called).collect();
     let keys: BTreeSet<&str> = called.iter().flat_map(|(_, tool)| tool.parameters()).collect();
     let keys: Vec<&str> = keys.into_iter().collect();
     let patterns = patterns_of_arguments(form, &called, &keys, &index);
-    marks.extend(index.exact(&patterns));
-    marks.extend(index.torn(patterns.iter()));
+    marks.extend(patterns.iter().flat_map(|pattern| index.exact(pattern)));
+    marks.extend(patterns.iter().flat_map(|pattern| index.torn(pattern)));
+    (sift(marks), keys)
+}
+
+/// Returns those of `marks` that give way to no other one, by their places.
+fn sift(mut marks: Vec<Lexeme>) -> Vec<Lexeme> {
     marks.sort_by_key(|mark| (mark.from, mark.make != Make::Whole, mark.to));
-    let whole = Near::of(marks.iter().filter(|mark| mark.make == Make::Whole));
-    let is_inside =
-        |mark: &Lexeme| whole.at(mark).any(|other| other.from <= mark.from && mark.to <= other.to);
-    marks.retain(|mark| !mark.kind.is_piece() || !is_inside(mark));
-    let is_standing = |mark: &&Lexeme| mark.make == Make::Whole || mark.kind.is_piece();
-    let stands = Near::of(marks.iter().filter(is_standing));
-    marks.retain(|mark| mark.make != Make::Torn || stands.at(mark).all(|other| may_stand(mark, other)));
     marks.dedup();
-    (marks, keys)
+    let longest = marks.iter().map(|mark| mark.to - mark.from).max().unwrap_or(0);
+    let all = marks.clone();
+    marks.retain(|mark| {
+        let first = all.partition_point(|other| other.from + longest < mark.from);
+        let near = all.iter().skip(first).take_while(|other| other.from < mark.to);
+        !near.filter(|other| mark.from < other.to).any(|other| gives_way(mark, other))
+    });
+    marks
 }
 
-/// Marks by their places, to find those that overlap one.
-struct Near {
-    marks: Vec<Lexeme>,
-    longest: usize,
-}
-
-impl Near {
-    /// Takes `marks` in the order of their places.
-    fn of<'l>(marks: impl Iterator<Item = &'l Lexeme>) -> Near {
-        let marks: Vec<Lexeme> = marks.copied().collect();
-        let longest = marks.iter().map(|mark| mark.to - mark.from).max().unwrap_or(0);
-        Near { marks, longest }
-    }
-
-    /// Returns the marks that may overlap `mark`, or touch it.
-    fn at(&self, mark: &Lexeme) -> impl Iterator<Item = &Lexeme> {
-        let first = self.marks.partition_point(|other| other.from + self.longest < mark.from);
-        let to = mark.to;
-        self.marks.iter().skip(first).take_while(move |other| other.from <= to)
-    }
-}
-
-/// Returns the nearest of the torn marks of one kind that overlap. Marks of one kind stand together; openers of calls
-/// are of one kind, whatever they name.
-fn nearest(torn: &[Lexeme]) -> impl Iterator<Item = Lexeme> {
-    let keeps = |mark: &&Lexeme, all: &Near| {
-        !all.at(mark).any(|other| other.from < mark.to && mark.from < other.to && other.price < mark.price)
-    };
-    let is_same = |mark: &Lexeme, next: &Lexeme| {
-        mark.kind == next.kind || matches!((mark.kind, next.kind), (Kind::Call(_), Kind::Call(_)))
-    };
-    let kinds = torn.chunk_by(is_same);
-    kinds.flat_map(move |all| {
-        let mut sorted: Vec<&Lexeme> = all.iter().collect();
-        sorted.sort_by_key(|mark| mark.from);
-        let near = Near::of(sorted.into_iter());
-        all.iter().filter(move |mark| keeps(mark, &near)).copied()
-    })
-}
-
-/// Returns whether `torn` may be read at the place of `whole`. No reading takes letters out of a value to complete a
-/// mark that is whole without them.
-fn may_stand(torn: &Lexeme, whole: &Lexeme) -> bool {
-    if torn.to <= whole.from || whole.to <= torn.from {
-        return true;
-    }
-    match (torn.kind, whole.kind) {
-        (own, piece) if piece.is_piece() => {
-            torn.from == whole.from || own.is_named_opener() || matches!(own, Kind::ArgumentClose(_))
+/// Returns whether `mark` is not read as `other` overlaps it. No reading takes letters out of a value to complete a
+/// mark that is whole without them, and among torn marks of one kind the nearest counts; openers of calls are of one
+/// kind, whatever they name.
+fn gives_way(mark: &Lexeme, other: &Lexeme) -> bool {
+    let is_opener = |mark: &Lexeme| matches!(mark.kind, Kind::Call(_));
+    match (mark.make, other.make) {
+        (Make::Half, Make::Whole) => mark.kind.is_piece() && other.from <= mark.from && mark.to <= other.to,
+        (Make::Torn, Make::Whole) => true,
+        (Make::Torn, Make::Half) if other.kind.is_piece() => {
+            let is_of_piece = mark.kind.is_named_opener() || matches!(mark.kind, Kind::ArgumentClose(_));
+            mark.from != other.from && !is_of_piece
+        }
+        (Make::Torn, Make::Torn) => {
+            other.price < mark.price && (mark.kind == other.kind || is_opener(mark) && is_opener(other))
         }
         _ => false,
     }
@@ -242,8 +200,8 @@ fn patterns_of_arguments(
     if !form.closes_by_key() {
         all.extend(Pattern::closers(&form.argument_close, Kind::ArgumentClose(None)));
     }
-    all.extend(Pattern::piece(Kind::ArgumentPiece, &form.argument.head));
-    all.extend(form.token().and_then(|token| Pattern::piece(Kind::Token, token)));
+    let pieces = [Some(&*form.argument.head), form.token()].into_iter().flatten();
+    all.extend(pieces.filter_map(|piece| Pattern::piece(Kind::ArgumentPiece, piece)));
     all
 }
 
@@ -266,8 +224,8 @@ impl Pattern {
     fn openers(pieces: &Pieces, name: &str, kind: Kind, index: &Index<'_>) -> Vec<Pattern> {
         let is_there = index.holds(name);
         let mut all = Vec::new();
-        for (n, tail) in pieces.tails.iter().enumerate() {
-            let parts: Vec<&str> = [pieces.head.as_str(), name].into_iter().chain(marks(tail)).collect();
+        for (n, (tail, _)) in pieces.tails.iter().enumerate() {
+            let parts: Vec<&str> = [&*pieces.head, name].into_iter().chain(marks(tail)).collect();
             all.push(Pattern::new(kind, Make::Whole, 0, n, &[&pieces.head, name, tail]));
             for part in (0..parts.len()).filter(|_| is_there && n < pieces.n_in_pieces) {
                 let twice = [&parts[..=part], &parts[part..]].concat();
@@ -367,11 +325,6 @@ impl<'t> Index<'t> {
         memmem::find(&self.codes, &codes(&folded(name))).is_some()
     }
 
-    /// Returns whether the text may hold a mark that begins with `head` but for two edits.
-    fn may_hold(&self, head: &[char]) -> bool {
-        head.len() < ONE_EDIT || !self.starts(head, MOST).is_empty()
-    }
-
     /// Returns the index without the letters of whole `marks`.
     fn outside(&self, marks: &[Lexeme]) -> Index<'t> {
         let mut codes = self.codes.clone();
@@ -381,19 +334,8 @@ impl<'t> Index<'t> {
         Index { text: self.text, codes, fuel: self.fuel }
     }
 
-    /// Returns the marks of `patterns` in their exact spelling.
-    fn exact(&self, patterns: &[Pattern]) -> Vec<Lexeme> {
-        patterns.iter().flat_map(|pattern| self.exact_of(pattern)).collect()
-    }
-
-    /// Returns the marks of whole `patterns` with one or two edits.
-    fn torn<'p>(&self, patterns: impl Iterator<Item = &'p Pattern>) -> Vec<Lexeme> {
-        let whole = patterns.filter(|pattern| pattern.make == Make::Whole);
-        let torn: Vec<Lexeme> = whole.flat_map(|pattern| self.torn_of(pattern)).collect();
-        nearest(&torn).collect()
-    }
-
-    fn exact_of(&self, pattern: &Pattern) -> Vec<Lexeme> {
+    /// Returns the marks of `pattern` in its exact spelling.
+    fn exact(&self, pattern: &Pattern) -> Vec<Lexeme> {
         let Some((first, _)) = pattern.segments.split_first() else { return Vec::new() };
         let end_of = |at: usize| {
             let mut end = at;
@@ -407,8 +349,11 @@ impl<'t> Index<'t> {
         self.find(first).into_iter().filter_map(lexeme).collect()
     }
 
-    /// Returns the marks of `pattern` with one or two edits.
-    fn torn_of(&self, pattern: &Pattern) -> Vec<Lexeme> {
+    /// Returns the marks of a whole `pattern` with one or two edits.
+    fn torn(&self, pattern: &Pattern) -> Vec<Lexeme> {
+        if pattern.make != Make::Whole {
+            return Vec::new();
+        }
         // Two marks of one opener have nothing or a line break between them.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();

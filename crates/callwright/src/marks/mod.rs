@@ -16,12 +16,12 @@ use std::cmp::Reverse;
 use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
-pub(crate) use self::frame::Front;
+pub(crate) use self::frame::fronts;
 use self::lexemes::{Kind, Make};
-use self::parse::{Parser, Reading};
+use self::parse::{Node, Parser};
 use crate::dialect::{Record, Trim};
+use crate::grammar::Form;
 use crate::grammar::fold::{self, Folded};
-use crate::grammar::{Form, Frame};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::{Tool, ToolSet};
 
@@ -56,10 +56,9 @@ pub(crate) fn read<'t>(
     fuel: &Fuel,
 ) -> Decision<'t> {
     let raw = text.get(from..).unwrap_or("");
-    let mut parser = Parser::new((raw, from), form, trim, tool_set, fuel);
-    parser.is_in_section = is_in_section;
+    let parser = Parser::new((raw, from), form, trim, tool_set, is_in_section, fuel);
     let Parser { text, tools, .. } = &parser;
-    let readings = parser.cheapest();
+    let readings = parser.readings();
     let Some((best, rest)) = readings.split_first() else {
         return Decision::Nothing { extent: parser.extent() };
     };
@@ -67,9 +66,9 @@ pub(crate) fn read<'t>(
         let calls =
             best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
         let repaired = best.repaired.iter().map(|(from, to)| (text.byte(*from), text.byte(*to))).collect();
-        return Decision::Calls { calls, end: text.byte(best.end), repaired };
+        return Decision::Calls { calls, end: text.byte(best.at), repaired };
     }
-    let last = |reading: &Reading| reading.calls.last().cloned();
+    let last = |reading: &Node| reading.calls.last().cloned();
     let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
     let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
     Decision::Ambiguous { name, readings: arguments.collect() }
@@ -155,13 +154,6 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> Op
     near.min()
 }
 
-/// Returns the marks in front of a payload at the start of `text`, each behind its end in bytes. It keeps those with
-/// the fewest wrong letters, in their proper spelling with each tool's name.
-pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
-    let (names, text) = front_of(text, frame.longest(), tool_set);
-    frame.fronts(&text, &names).into_iter().map(|front| (text.byte(front.end), front)).collect()
-}
-
 /// Returns the names of the tools, and as much of `text` as an opener of so many letters has with one of them.
 fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
@@ -208,38 +200,6 @@ pub(crate) fn torn_closer(
         _ => Ok(None),
     }
 }
-
-/// Returns whether a text with these letters at its [`beginning`] may begin with `head`, even with wrong letters. A
-/// short head allows no wrong letter, as it would fit every word.
-pub(crate) fn may_begin(head: &[char], text: &[char]) -> bool {
-    let head = &head[..head.len().min(HEAD)];
-    let most = match head.len() {
-        HEAD.. => edit::MOST,
-        lexemes::ONE_EDIT.. => 1,
-        _ => usize::from(!head.iter().any(|letter| letter.is_alphanumeric())),
-    };
-    let text = text.get(..HEAD_LETTERS).unwrap_or(text);
-    // With extra letters in it, all of a longer text may be the beginning of the head.
-    edit::is_within(head, text, most) || text.len() < HEAD + most && edit::is_within(text, head, most)
-}
-
-/// Returns whether a text with these letters at its [`beginning`] begins with `head` in its proper spelling, and `head`
-/// is long enough to tell it from others.
-pub(crate) fn is_whole_at(head: &[char], text: &[char]) -> bool {
-    lexemes::ONE_EDIT <= head.len() && text.starts_with(head)
-}
-
-/// Returns the first `most` letters of `text`, folded.
-pub(crate) fn beginning(text: &str, most: usize) -> Vec<char> {
-    let mut letters = Vec::with_capacity(most);
-    letters.extend(fold::folded_letters(text).take(most));
-    letters
-}
-
-/// Number of letters of a mark that are compared first.
-const HEAD: usize = 8;
-/// Number of letters of a text that are compared first.
-pub(crate) const HEAD_LETTERS: usize = HEAD + edit::MOST;
 
 /// Returns whether `text` holds a whole mark of `form` that opens or closes an argument.
 pub(crate) fn holds_argument(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> bool {

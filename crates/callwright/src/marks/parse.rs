@@ -34,18 +34,6 @@ const MARK_FUEL: usize = 24;
 /// An opener's end of so many letters does not stand in a value by chance.
 const LONG_TAIL: usize = 2;
 
-/// Calls that were read, and their cost.
-#[derive(Clone, Debug)]
-pub(super) struct Reading {
-    pub(super) cost: u32,
-    /// Each tool's number, with its arguments as JSON.
-    pub(super) calls: Vec<(usize, Rc<str>)>,
-    /// The end of the last mark, in letters.
-    pub(super) end: usize,
-    /// The marks that need a repair.
-    pub(super) repaired: Vec<(usize, usize)>,
-}
-
 /// The material of the readings.
 pub(super) struct Parser<'a, 't> {
     pub(super) text: Folded,
@@ -57,7 +45,7 @@ pub(super) struct Parser<'a, 't> {
     marks: Vec<Lexeme>,
     trim: Trim,
     /// The section was opened before the text.
-    pub(super) is_in_section: bool,
+    is_in_section: bool,
     /// The places of the last whole opener of a call, and of the last whole closer of an argument.
     last_call: Option<usize>,
     last_closer: Option<usize>,
@@ -65,15 +53,19 @@ pub(super) struct Parser<'a, 't> {
     fuel: &'a Fuel,
 }
 
+/// A way through the marks, up to a place. At its end it is a reading.
 #[derive(Clone, Debug, Default)]
-struct Node {
+pub(super) struct Node {
     cost: u32,
-    at: usize,
+    /// The place behind the last mark, in letters.
+    pub(super) at: usize,
     state: State,
     tool: usize,
     arguments: Vec<(usize, Rc<str>)>,
-    calls: Vec<(usize, Rc<str>)>,
-    repaired: Vec<(usize, usize)>,
+    /// Each tool's number, with its arguments as JSON.
+    pub(super) calls: Vec<(usize, Rc<str>)>,
+    /// The marks that need a repair.
+    pub(super) repaired: Vec<(usize, usize)>,
     is_in_section: bool,
 }
 
@@ -86,10 +78,8 @@ impl Node {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum State {
-    /// The way is before the first mark.
+    /// The way is before a call.
     #[default]
-    Start,
-    /// The way is between calls.
     Calls,
     /// The way is in a call, between arguments.
     Arguments,
@@ -112,6 +102,7 @@ impl<'a, 't> Parser<'a, 't> {
         form: &'a Form,
         trim: Trim,
         tool_set: &'t ToolSet,
+        is_in_section: bool,
         fuel: &'a Fuel,
     ) -> Parser<'a, 't> {
         let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
@@ -121,32 +112,33 @@ impl<'a, 't> Parser<'a, 't> {
         };
         let last_call = last(|kind| matches!(kind, Kind::Call(_)));
         let last_closer = last(|kind| matches!(kind, Kind::ArgumentClose(_)));
-        let is_in_section = false;
         Parser { text, raw, form, tools, keys, marks, trim, is_in_section, last_call, last_closer, fuel }
     }
 
     /// Returns the readings from the beginning of the text, cheapest first: all that cost less than a margin more than
-    /// the first one. `None` if there are too many ways.
-    fn readings(&self) -> Option<Vec<Reading>> {
-        let mut found: Vec<Reading> = Vec::new();
+    /// the first one. There are none if there are too many ways.
+    pub(super) fn readings(&self) -> Vec<Node> {
+        let mut found: Vec<Node> = Vec::new();
         let mut open = BinaryHeap::new();
         let mut nodes = vec![Node { is_in_section: self.is_in_section, ..Node::default() }];
         let mut seen: HashMap<_, u32> = HashMap::new();
         open.push(Reverse((0, 0)));
+        let limit =
+            |found: &[Node]| found.first().map_or(prices::CEILING + 1, |best| best.cost + prices::MARGIN);
         let mut left = STEPS + STEPS_PER_MARK * self.marks.len();
         while let Some(Reverse((cost, n))) = open.pop() {
-            let limit = found.first().map_or(prices::CEILING, |best| best.cost + prices::MARGIN - 1);
-            if limit < cost {
+            if limit(&found) <= cost {
                 break;
             }
-            left = left.checked_sub(1)?;
-            let node = nodes.get(n)?.clone();
+            let node = nodes[n].clone();
+            left = left.saturating_sub(1);
             self.fuel.spend(STEP_FUEL * (1 + node.calls.len() + node.arguments.len()));
-            if self.fuel.is_spent() {
-                return None;
+            if left == 0 || self.fuel.is_spent() {
+                return Vec::new();
             }
             if node.state == State::Done {
-                self.finish(&node, &mut found);
+                self.finish(node, &mut found);
+                continue;
             }
             let mut next = Vec::new();
             self.step(&node, &mut next);
@@ -160,15 +152,9 @@ impl<'a, 't> Parser<'a, 't> {
                 }
             }
         }
-        Some(found)
-    }
-
-    /// Returns the readings that cost hardly more than the cheapest one.
-    pub(super) fn cheapest(&self) -> Vec<Reading> {
-        let mut readings = self.readings().unwrap_or_default();
-        let limit = readings.first().map_or(0, |best| best.cost + prices::MARGIN);
-        readings.retain(|reading| reading.cost < limit);
-        readings
+        let limit = limit(&found);
+        found.retain(|reading| reading.cost < limit);
+        found
     }
 
     /// Returns the place behind the last whole mark of the first call, in bytes; `None` if no whole mark opens a call.
@@ -179,17 +165,15 @@ impl<'a, 't> Parser<'a, 't> {
         Some(self.text.byte(own.last().unwrap_or(opener).to))
     }
 
-    fn finish(&self, node: &Node, found: &mut Vec<Reading>) {
-        let cost = node.cost + self.left_behind(node.at);
-        if let Some(known) = found.iter_mut().find(|other| other.calls == node.calls) {
+    fn finish(&self, mut node: Node, found: &mut Vec<Node>) {
+        node.cost += self.left_behind(node.at);
+        match found.iter_mut().find(|other| other.calls == node.calls) {
             // `</tool_calll>` is not `</tool_calll` with a sign behind it.
-            if cost == known.cost && known.end < node.at {
-                (known.end, known.repaired) = (node.at, node.repaired.clone());
+            Some(known) if node.cost == known.cost && known.at < node.at => *known = node,
+            None if node.cost <= prices::CEILING => {
+                found.insert(found.partition_point(|other| other.cost <= node.cost), node);
             }
-        } else if cost <= prices::CEILING {
-            let Node { calls, repaired, at, .. } = node.clone();
-            let place = found.partition_point(|reading| reading.cost <= cost);
-            found.insert(place, Reading { cost, calls, repaired, end: at });
+            Some(_) | None => {}
         }
     }
 
@@ -201,11 +185,8 @@ impl<'a, 't> Parser<'a, 't> {
         let is_next_call =
             |mark: &&Lexeme| next < mark.from && matches!(mark.kind, Kind::SectionOpen | Kind::Call(_));
         let whole = behind.filter(|mark| mark.make == Make::Whole).take_while(|mark| !is_next_call(mark));
-        let prices = whole.map(|mark| {
-            let is_named = mark.kind.is_named_opener();
-            if is_named { prices::NEVER } else { prices::STRAY }
-        });
-        prices.take(prices::CEILING as usize).sum()
+        let price = |mark: &Lexeme| if mark.kind.is_named_opener() { prices::NEVER } else { prices::STRAY };
+        whole.map(price).take(prices::CEILING as usize).sum()
     }
 
     fn marks_at(&self, at: usize) -> impl Iterator<Item = (usize, &Lexeme)> {
@@ -216,7 +197,7 @@ impl<'a, 't> Parser<'a, 't> {
     fn step(&self, node: &Node, next: &mut Vec<Node>) {
         let at = self.text.behind_blanks(node.at);
         match node.state {
-            State::Start | State::Calls => {
+            State::Calls => {
                 self.noise(node, at, next);
                 self.between_calls(node, at, next);
             }
@@ -232,18 +213,17 @@ impl<'a, 't> Parser<'a, 't> {
     /// Passes over one or two letters outside all marks: behind a mark, or in front of one that ends no value.
     fn noise(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         let is_behind = 0 < at && node.at == at;
+        let is_first = node.state == State::Calls && node.calls.is_empty();
         for len in 1..=MOST {
             let letters = self.text.letters.get(at..at + len).unwrap_or(&[]);
-            let marks = || self.marks_at(at + len).filter(|(_, mark)| mark.make == Make::Whole);
-            let closes = |mark: &Lexeme| matches!(mark.kind, Kind::ArgumentClose(_));
-            let is_before = marks().any(|(_, mark)| !closes(mark));
+            let mut marks = self.marks_at(at + len).filter(|(_, mark)| mark.make == Make::Whole).peekable();
+            let is_placed = is_behind || marks.peek().is_some();
             // `</a>7</a>`: these letters are the value of an argument.
-            let is_value =
-                marks().any(|(_, mark)| closes(mark)) && letters.iter().any(|c| c.is_alphanumeric());
+            let is_value = marks.any(|(_, mark)| matches!(mark.kind, Kind::ArgumentClose(_)));
             let is_solid = letters.len() == len && letters.iter().all(|c| !c.is_whitespace());
             // A sign in front of all marks, with its other half behind them, shows them as a quotation: a tick.
-            let is_pair = node.state == State::Start && letters.iter().any(|c| matches!(c, '`' | '"' | '*'));
-            if is_solid && !is_pair && (is_behind && !is_value || is_before) {
+            let is_pair = is_first && letters.iter().any(|c| matches!(c, '`' | '"' | '*'));
+            if is_solid && !is_pair && is_placed && !is_value {
                 let mut over = node.clone();
                 over.at = at + len;
                 over.cost += prices::EDIT * u32::try_from(len).unwrap_or(u32::MAX);
@@ -260,7 +240,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// Returns whether the last mark of an opener of several is missing: `<arg_key>a</arg_key>⏎x`. The break belongs to
     /// that mark.
     fn lacks_end(&self, opener: &Lexeme) -> bool {
-        let tail = self.form.argument.tails.get(opener.tail).map_or("", String::as_str);
+        let tail = self.form.argument.tails.get(opener.tail).map_or("", |(tail, _)| &**tail);
         let Some(last) = marks(tail).skip(1).last() else { return false };
         let before = self.text.folded.get(..opener.to).unwrap_or(&[]);
         opener.make == Make::Half && !before.ends_with(&folded(last))
@@ -278,22 +258,20 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     fn between_calls(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
-        let is_start = node.state == State::Start;
+        let is_start = node.at == 0;
+        let price =
+            |is_wrong: bool| if is_wrong && self.form.section.is_some() { prices::NO_SECTION } else { 0 };
         for (_, mark) in self.marks_at(at) {
-            let no_section = match self.form.section {
-                Some(_) if !node.is_in_section => prices::NO_SECTION,
-                _ => 0,
-            };
             match mark.kind {
                 Kind::SectionOpen if is_start || !node.is_in_section => {
                     let over = self.over(node, mark, 0);
                     next.push(Node { state: State::Calls, is_in_section: true, ..over });
                 }
                 Kind::Call(tool) => {
-                    let over = self.over(node, mark, no_section);
+                    let over = self.over(node, mark, price(!node.is_in_section));
                     next.push(Node { tool, arguments: Vec::new(), state: State::Arguments, ..over });
                 }
-                Kind::SectionClose if !is_start && !node.calls.is_empty() => {
+                Kind::SectionClose if !node.calls.is_empty() => {
                     next.push(Node { is_in_section: false, ..self.over(node, mark, 0) });
                 }
                 _ => {}
@@ -303,8 +281,8 @@ impl<'a, 't> Parser<'a, 't> {
             }
         }
         if !node.calls.is_empty() {
-            let open = if self.form.section.is_some() && node.is_in_section { prices::NO_SECTION } else { 0 };
-            next.push(Node { state: State::Done, cost: node.cost + open, ..node.clone() });
+            let cost = node.cost + price(node.is_in_section);
+            next.push(Node { state: State::Done, cost, ..node.clone() });
         }
     }
 
@@ -362,10 +340,6 @@ impl<'a, 't> Parser<'a, 't> {
                 held.take(self, node, own, held_mark);
                 before.pop_front();
             }
-            if prices::CEILING + prices::MARGIN < node.cost + held.least() && !self.takes_brackets(node, own)
-            {
-                break;
-            }
             self.fuel.spend(MARK_FUEL);
             if self.fuel.is_spent() {
                 return;
@@ -401,7 +375,9 @@ impl<'a, 't> Parser<'a, 't> {
             let cost = node.cost + price + self.edges_of_opener(opener, node.at);
             let mut open = Node { cost, at: mark.from, ..node.clone() };
             open.repaired.push((mark.from, mark.from));
-            let to = self.before_break(node.at, mark.from);
+            // The line break before the next mark belongs to that mark.
+            let is_break = node.at < mark.from && self.text.letters[mark.from - 1] == '\n';
+            let to = mark.from - usize::from(is_break);
             let text = self.letters(node.at, to).unwrap_or("").trim();
             // Without a closer, elements may belong to the call.
             if 0 < held && strict(text).is_err() {
@@ -417,6 +393,10 @@ impl<'a, 't> Parser<'a, 't> {
     /// cost `held`; a value that is JSON or elements holds no other marks.
     fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
         let Some(text) = self.letters(node.at, to) else { return false };
+        let is_text = !text.trim_start().starts_with(['{', '[', '<', ']']);
+        if is_text && prices::CEILING + prices::MARGIN < over.cost + held {
+            return false;
+        }
         let tail = self.marks[own.opener].tail;
         let Some(json) = self.json(node.tool, own.key, tail, text, node.at) else { return false };
         if !self.is_read(text, &json) {
@@ -436,18 +416,11 @@ impl<'a, 't> Parser<'a, 't> {
         json.starts_with(['{', '[']) && (is_elements() || strict(text.trim()).is_ok())
     }
 
-    /// Returns whether the value of `own` may be an object or a list.
-    fn takes_brackets(&self, node: &Node, own: Value) -> bool {
-        let guide = self.tools[node.tool].schema().guide();
-        let place = value::place_of(guide, guide.root(), self.keys[own.key]);
-        place.is_some_and(|place| guide.kinds(place).meets(Kinds::OBJECT.or(Kinds::ARRAY)))
-    }
-
     /// Returns the JSON of `text`, which stands at `at`, as the value of a key, if the key takes its type.
     fn json(&self, tool: usize, key: usize, tail: usize, text: &str, at: usize) -> Option<String> {
         let guide = self.tools[tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[key])?;
-        let typing = self.form.exact.tails.get(tail).and_then(|(_, typing)| *typing).unwrap_or_default();
+        let typing = self.form.argument.tails.get(tail).and_then(|(_, typing)| *typing).unwrap_or_default();
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
         let json = value::json_of(
             &value::content(text, self.trim, indent),
@@ -473,11 +446,6 @@ impl<'a, 't> Parser<'a, 't> {
     fn letters(&self, from: usize, to: usize) -> Option<&str> {
         let base = self.text.byte(0);
         self.raw.get(self.text.byte(from) - base..self.text.byte(to) - base)
-    }
-
-    fn keys_of(&self, tool: usize) -> impl Iterator<Item = usize> {
-        let declares = move |key: &usize| self.declares(tool, *key);
-        (0..self.keys.len()).filter(declares)
     }
 
     fn declares(&self, tool: usize, key: usize) -> bool {
@@ -509,7 +477,7 @@ impl<'a, 't> Parser<'a, 't> {
 
     /// Returns the cost of the front of a value, which may belong to its opener.
     fn edges_of_opener(&self, opener: &Lexeme, from: usize) -> u32 {
-        let tail = self.form.argument.tails.get(opener.tail).map_or_else(Vec::new, |tail| folded(tail));
+        let tail = self.form.argument.tails.get(opener.tail).map_or_else(Vec::new, |(tail, _)| folded(tail));
         let (before, value) = self.text.folded.split_at(from);
         if opener.make != Make::Whole {
             let is_sure = before.ends_with(&tail);
@@ -530,7 +498,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// it, the end may stand anywhere on the line: `<parameter=a type="string">x`.
     fn is_of_opener(&self, value: &[char], tail: Option<&Vec<char>>) -> bool {
         const LEAST: usize = 4;
-        let ends: Vec<Vec<char>> = self.form.argument.tails.iter().map(|tail| folded(tail)).collect();
+        let ends: Vec<Vec<char>> = self.form.argument.tails.iter().map(|(tail, _)| folded(tail)).collect();
         let is_path = |letter: &char| letter.is_alphanumeric() || matches!(letter, '/' | '_');
         let is_sign = |letter: &char| !is_path(letter) && ends.iter().any(|end| end.contains(letter));
         let line = value.split(|letter| *letter == '\n').next().unwrap_or(value);
@@ -545,30 +513,15 @@ impl<'a, 't> Parser<'a, 't> {
             || tail.is_none() && ends.iter().any(ends_later)
     }
 
-    /// Returns the end of a value without a closer before `to`: the line break before the next mark belongs to that
-    /// mark.
-    fn before_break(&self, from: usize, to: usize) -> usize {
-        let is_break = |at: usize| from <= at && self.text.letters.get(at) == Some(&'\n');
-        match to.checked_sub(1) {
-            Some(last) if is_break(last) => last,
-            _ => to,
-        }
-    }
-
     /// Returns whether the value up to `to` ends with a remnant of a closer.
     fn ends_in_remnant(&self, from: usize, to: usize, key: usize) -> bool {
-        let close = self.form.argument_close.replace(NAME, self.keys[key]);
-        let close = folded(&close);
-        let mut to = to;
-        while from < to && self.text.letters[to - 1].is_whitespace() {
-            to -= 1;
-        }
+        let close = folded(&self.form.argument_close.replace(NAME, self.keys[key]));
         let value = &self.text.folded[from..to];
+        let len = value.iter().rposition(|letter| !letter.is_whitespace()).map_or(0, |last| last + 1);
+        let value = &value[..len];
         let is_part =
             |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
-        // The head of the next opener counts, too, if that is read without it.
-        let head = folded(&self.form.argument.head);
-        (3..close.len()).any(is_part) || value.ends_with(&head) || ends_in_tag(value)
+        (3..close.len()).any(is_part) || ends_in_tag(value)
     }
 }
 
@@ -578,41 +531,26 @@ struct Held {
     price: u32,
     n: u32,
     to: usize,
-    /// The levels that began in the value and have not ended, each with its cost until it ends.
-    open: Vec<(Level, u32)>,
-    /// The level of the last mark, if that is a whole closer of nothing in the value.
-    closer: Option<Level>,
-}
-
-/// The level that a mark opens or closes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Section,
-    Call,
-    Argument(Option<usize>),
+    /// The openers in the value that nothing has closed, each with its cost until then.
+    open: Vec<(Kind, u32)>,
+    /// The last mark, if that is a whole closer of nothing in the value.
+    closer: Option<Kind>,
 }
 
 impl Kind {
-    /// Returns the level that the mark opens or closes, and whether it opens it.
-    fn level(self, is_named: bool) -> (Level, bool) {
-        match self {
-            Kind::Argument(key) => (Level::Argument(is_named.then_some(key)), true),
-            Kind::ArgumentClose(key) => (Level::Argument(key), false),
-            Kind::ArgumentPiece | Kind::Token => (Level::Argument(None), true),
-            Kind::SectionOpen => (Level::Section, true),
-            Kind::SectionClose => (Level::Section, false),
-            Kind::CallClose(_) => (Level::Call, false),
-            Kind::Call(_) | Kind::CallPiece => (Level::Call, true),
+    /// Returns whether the mark closes what `open` opens. If closers name nothing, an argument may be any one.
+    fn closes(self, open: Kind, is_named: bool) -> bool {
+        match (open, self) {
+            (Kind::SectionOpen, Kind::SectionClose) => true,
+            (Kind::Call(_) | Kind::CallPiece, Kind::CallClose(_)) => true,
+            (Kind::Argument(key), Kind::ArgumentClose(close)) if is_named => close == Some(key),
+            (Kind::Argument(_) | Kind::ArgumentPiece, Kind::ArgumentClose(close)) => close.is_none(),
+            _ => false,
         }
     }
 }
 
 impl Held {
-    /// Returns the cost if all that began in the value ends in it.
-    fn least(&self) -> u32 {
-        self.price - self.open.iter().map(|(_, price)| price).sum::<u32>()
-    }
-
     fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, own: Value, mark: &Lexeme) {
         if mark.make == Make::Half && !mark.kind.is_piece() {
             // `<arg_key>a</arg_key>`, more than its first piece, does not stand there by chance.
@@ -626,20 +564,23 @@ impl Held {
         if mark.from < self.to {
             return;
         }
-        let (level, opens) = mark.kind.level(parser.form.closes_by_key());
-        let is_argument = matches!(level, Level::Argument(_));
-        let is_closer = is_argument && !opens;
-        let call = self.open.iter_mut().rev().find(|(open, _)| *open == Level::Call);
+        let is_closer = matches!(mark.kind, Kind::ArgumentClose(_));
+        let is_argument = matches!(mark.kind, Kind::Argument(_) | Kind::ArgumentPiece);
+        let opens = is_argument || matches!(mark.kind, Kind::SectionOpen | Kind::Call(_) | Kind::CallPiece);
+        let is_named = parser.form.closes_by_key();
+        let is_call = |(open, _): &&mut (Kind, u32)| matches!(open, Kind::Call(_) | Kind::CallPiece);
+        let call = self.open.iter_mut().rev().find(is_call);
         let is_in_call = call.is_some();
         // A text does not speak of a call that has arguments and no end.
-        if let Some((_, price)) = call.filter(|(_, price)| *price < prices::NEVER && is_argument && opens) {
+        if let Some((_, price)) = call.filter(|(_, price)| *price < prices::NEVER && is_argument) {
             *price += prices::NEVER;
             self.price += prices::NEVER;
         }
         let is_whole = mark.make != Make::Torn;
         self.to = mark.to;
         // The level began in the value and ends in it.
-        if let Some((_, price)) = self.open.pop_if(|(open, _)| is_whole && !opens && *open == level) {
+        if let Some((_, price)) = self.open.pop_if(|(open, _)| is_whole && mark.kind.closes(*open, is_named))
+        {
             self.price -= price;
             self.closer = None;
             return;
@@ -653,7 +594,7 @@ impl Held {
         };
         let mut until_closed = if is_first { 0 } else { prices::HELD_NEXT };
         // A closer and then another mark is not text, nor is an opener whose key is free.
-        if self.closer.is_some_and(|closer| !opens || matches!(closer, Level::Argument(_))) {
+        if self.closer.is_some_and(|closer| !opens || matches!(closer, Kind::ArgumentClose(_))) {
             until_closed += prices::NEVER;
         }
         if let (Kind::Argument(key), true) = (mark.kind, is_whole) {
@@ -662,16 +603,16 @@ impl Held {
         }
         self.price += until_closed;
         if is_whole && opens {
-            self.open.push((level, until_closed));
+            self.open.push((mark.kind, until_closed));
         }
-        self.closer = (is_whole && !opens).then_some(level);
+        self.closer = (is_whole && !opens).then_some(mark.kind);
         // At its proper place, the closer may be real, and the text behind it another argument without its opener.
         if is_whole && is_closer {
             let is_placed = match parser.text.folded.get(mark.to..).unwrap_or(&[]) {
                 [] | ['\n' | '&', ..] | ['<', '|', ..] => true,
                 [next, ..] => next.is_alphanumeric() || parser.marks_at(mark.to).next().is_some(),
             };
-            let has_free = parser.keys_of(node.tool).any(|key| parser.is_free(node, own, key));
+            let has_free = (0..parser.keys.len()).any(|key| parser.is_free(node, own, key));
             if is_placed && has_free {
                 self.price += prices::NEVER;
             }
@@ -683,6 +624,7 @@ impl Held {
 fn ends_in_tag(value: &[char]) -> bool {
     let is_open = |at: usize| match &value[at..] {
         ['<', next, ..] | ['&', 'l', 't', ';', next, ..] => !next.is_whitespace(),
+        ['<'] => true,
         _ => false,
     };
     value.ends_with(&['>']) || value.ends_with(&['&', 'g', 't', ';']) || (0..value.len()).any(is_open)

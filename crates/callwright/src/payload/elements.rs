@@ -51,7 +51,10 @@ pub(crate) fn json_of(
                 return None;
             }
             let json = top.json(text.get(top.from..start)?, guide, fuel)?;
-            close(&mut open, json, end)?;
+            let closed = open.pop()?;
+            let outer = open.last_mut()?;
+            outer.children.push((closed.word, json));
+            outer.behind = end;
         } else if !tag.closing && !top.is_text(guide) && tag.key.is_none() {
             // Text between elements belongs to no element, and would be lost.
             if open.len() == MAX_LEVELS || !is_blank(text, top.behind, start) {
@@ -70,15 +73,6 @@ pub(crate) fn json_of(
         return None;
     }
     if is_blank(text, root.behind, text.len()) { root.json(text, guide, fuel) } else { None }
-}
-
-/// Closes the innermost element, which is `json`; its closer ends at `end`.
-fn close(open: &mut Vec<Frame>, json: String, end: usize) -> Option<()> {
-    let frame = open.pop()?;
-    let outer = open.last_mut()?;
-    outer.children.push((frame.word, json));
-    outer.behind = end;
-    Some(())
 }
 
 fn is_blank(text: &str, from: usize, to: usize) -> bool {

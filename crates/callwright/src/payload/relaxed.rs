@@ -129,12 +129,11 @@ impl Braces {
         let rest = text.get(self.from..).filter(|_| !self.open.is_empty())?;
         let mut places = marks::beginnings(rest.as_bytes(), &self.open).map(|at| self.from + at);
         let is_open = |at: &usize| matches!(fit(&text.as_bytes()[*at..], &self.open), Ok(Some(_)));
-        places.find(|at| is_open(at) && self.is_closed(text.get(self.from..*at).unwrap_or("").trim_end()))
-    }
-
-    /// Returns whether `text` ends with a mark that closes a call.
-    fn is_closed(&self, text: &str) -> bool {
-        self.close.iter().any(|mark| ends_with_any_case(text.as_bytes(), mark))
+        let is_closed = |at: &usize| {
+            let before = text.get(self.from..*at).unwrap_or("").trim_end().as_bytes();
+            self.close.iter().any(|mark| ends_with_any_case(before, mark))
+        };
+        places.find(|at| is_open(at) && is_closed(at))
     }
 }
 
@@ -149,10 +148,9 @@ pub(crate) struct Spelt {
 }
 
 /// Spells an object for the tolerant reader: `{a:<|"|>say "x"<|"|>}` → `{a:"say \"x\""}`. `None` if a mark does not
-/// stand at the edge of a value, so that it belongs to a text. The comma between two members may be missing,
-/// `{a:<|"|>x<|"|>b:3}`, if `is_key` knows the second one. The first mark of a text with quotes of its own may be
-/// missing, too: `{a:'x'<|"|>}`.
-pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -> Option<Spelt> {
+/// stand at the edge of a value, so that it belongs to a text. The first mark of a text with quotes of its own may be
+/// missing: `{a:'x'<|"|>}`.
+pub(crate) fn json_like(text: &str, mark: &str) -> Option<Spelt> {
     if strict(text).is_ok() {
         return Some(Spelt { json: text.to_owned(), lacks_mark: false, has_quotes: true });
     }
@@ -161,12 +159,11 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
     let (mut is_first, mut lacks_mark, mut has_quotes) = (true, false, false);
     while let Some(piece) = pieces.next() {
         if !is_behind(piece, !is_first) {
-            piece.split_once(':').filter(|(key, _)| is_key(key.trim()))?;
-            json.push(',');
+            return None;
         }
         has_quotes |= piece.contains('"');
         if may_open(piece) {
-            push_with_quoted_keys(&mut json, piece, !is_first);
+            json.push_str(piece);
             let string = pieces.next();
             json.extend(string.map(callwright_json::quote));
         } else {
@@ -180,7 +177,7 @@ pub(crate) fn json_like(text: &str, mark: &str, is_key: &dyn Fn(&str) -> bool) -
             {
                 return None;
             }
-            push_with_quoted_keys(&mut json, before, !is_first);
+            json.push_str(before);
             json.push_str(text);
             lacks_mark = true;
         }
@@ -217,28 +214,4 @@ fn pieces<'t>(text: &'t str, mark: &str) -> impl Iterator<Item = &'t str> {
         rest = text.get(at + len..);
         text.get(..at)
     })
-}
-
-/// Adds a piece of an object without strings to `json`; keys with blanks in them get quotes. If it `is_behind_string`,
-/// a string stands before it.
-fn push_with_quoted_keys(json: &mut String, piece: &str, is_behind_string: bool) {
-    let mut rest = piece;
-    let mut before = if is_behind_string { '"' } else { ':' };
-    while let Some(at) = rest.find(['{', ',']) {
-        let (head, behind) = rest.split_at(at + 1);
-        json.push_str(head);
-        let value = head[..at].trim_end().chars().next_back().unwrap_or(before);
-        // Behind a text without marks, the comma may be the text's: `{a: b, c d: e}`
-        let is_member = head.ends_with('{') || matches!(value, '"' | '}' | ']') || value.is_ascii_digit();
-        let len = behind.find([':', ',', '{', '}', '[', ']', '"']).unwrap_or(behind.len());
-        let (key, behind) = behind.split_at(len);
-        let name = key.trim();
-        match behind.starts_with(':') && is_member && name.contains(char::is_whitespace) {
-            true => json.push_str(&crate::value::Value::from(name).to_string()),
-            false => json.push_str(key),
-        }
-        before = key.trim_end().chars().next_back().unwrap_or(',');
-        rest = behind;
-    }
-    json.push_str(rest);
 }

@@ -12,7 +12,7 @@ use super::is_json_up_to;
 use super::value::place_of;
 use crate::dialect::Record;
 use crate::grammar::fold::mark_at;
-use crate::grammar::{Exact, Form, Sequence, behind_blanks};
+use crate::grammar::{Form, Sequence, behind_blanks};
 use crate::syntax::marks::first_of;
 use crate::syntax::tag::unescaped;
 use crate::syntax::{Incomplete, Seen, Typing, at_end};
@@ -174,7 +174,7 @@ impl Tags {
         let mut at = behind_blanks(text, self.at);
         // `<tool_sep>` stands behind the name.
         if self.params.is_empty()
-            && let Some(mark) = &form.exact.behind_name
+            && let Some((mark, _)) = form.call.tails.first().filter(|(mark, _)| mark.starts_with('<'))
             && let Some(behind) = at_end(self.behind(mark, text, at, ""), end)?
         {
             at = behind_blanks(text, behind);
@@ -198,7 +198,7 @@ impl Tags {
             Err(Incomplete) => ends(text.len(), Ending::Cut),
             Ok(None) => {
                 self.is_torn =
-                    !form.is_of_elements() && self.behind(&form.exact.head, text, at, "") != Ok(None);
+                    !form.is_of_elements() && self.behind(&form.argument.head, text, at, "") != Ok(None);
                 let over = if self.has_arguments() { self.over(view, form, at)? } else { at };
                 ends(over, Ending::Broken)
             }
@@ -219,9 +219,9 @@ impl Tags {
 
     /// Returns the argument that opens at `at`.
     fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
-        let Some(from) = self.behind(&form.exact.head, text, at, "")? else { return Ok(None) };
+        let Some(from) = self.behind(&form.argument.head, text, at, "")? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
-        let first = form.exact.tails.first().map(|(tail, _)| tail.first());
+        let first = form.argument.tails.first().map(|(tail, _)| tail.first());
         for (len, letter) in rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY) {
             if Some(letter) != first {
                 match letter {
@@ -229,7 +229,7 @@ impl Tags {
                     _ => continue,
                 }
             }
-            for (tail, typing) in &form.exact.tails {
+            for (tail, typing) in &form.argument.tails {
                 let Some(behind) = self.behind(tail, text, from + len, "")? else {
                     // `</arg_key>` ends the key with anything behind it, and `<arg_value>` with anything in front.
                     match tail.part_at(text, from + len)? {
@@ -254,15 +254,14 @@ impl Tags {
     /// Returns the end of a call whose closer stands at `at`: the place behind the closer, or the place of the next
     /// opener.
     fn closer(&self, View { text, name, .. }: View<'_>, form: &Form, at: usize) -> Seen<usize> {
-        let Exact { over, openers, .. } = &form.exact;
         // With several closers, only the first and that of the section close the call.
-        let (first, last) = (over.first(), over.last().filter(|_| form.section.is_some()));
+        let (first, last) = (form.over.first(), form.section.as_ref().map(|(_, close)| close));
         let rest = text.get(at..).unwrap_or("");
         let own = Some(&*self.own_close).filter(|mark| !mark.is_empty());
         let own = own.into_iter().chain(self.record.closers().map(|mark| &**mark));
         let own = own.map(|mark| mark_at(rest, mark, &self.namespace).map(|len| Some(at + len?)));
         let closers = first.into_iter().chain(last).map(|mark| self.behind(mark, text, at, name));
-        let opened = openers.iter().map(|mark| self.behind(mark, text, at, name).map(|to| to.map(|_| at)));
+        let opened = form.openers().map(|mark| self.behind(mark, text, at, name).map(|to| to.map(|_| at)));
         first_of(closers.chain(own).chain(opened))
     }
 
@@ -270,8 +269,8 @@ impl Tags {
     /// opener.
     fn over(&mut self, view: View<'_>, form: &Form, at: usize) -> Result<usize, Incomplete> {
         let firsts = [
-            form.exact.over.first().map_or('<', Sequence::first),
-            form.exact.openers.last().map_or('<', Sequence::first),
+            form.over.first().map_or('<', Sequence::first),
+            form.openers().next_back().map_or('<', Sequence::first),
         ];
         self.looked = self.looked.max(at);
         while let Some(next) = next_of(view.text, self.looked, firsts) {
@@ -294,7 +293,7 @@ impl Tags {
         behind: usize,
     ) -> Result<bool, Incomplete> {
         let mut at = behind;
-        for mark in form.exact.over.iter().skip(1) {
+        for mark in form.over.iter().skip(1) {
             at = at_end(self.behind(mark, text, behind_blanks(text, at), name), end)?.unwrap_or(at);
         }
         let line = text.get(at..).unwrap_or("").trim_start_matches([' ', '\t']);
@@ -322,7 +321,7 @@ impl Tags {
     /// is the progress of the search.
     fn end_of(&mut self, view: View<'_>, form: &Form, value: &mut Value) -> Seen<(usize, usize)> {
         let View { text, end, .. } = view;
-        let Exact { close, head, openers, is_of_tokens, .. } = &form.exact;
+        let (close, head) = (&form.argument_close, &form.argument.head);
         let (key, may_be_json) = (value.key.of(text), view.may_be_json(value));
         while let Some(at) = next_of(text, self.at, [close.first(), head.first()]) {
             self.at = at;
@@ -351,7 +350,7 @@ impl Tags {
                 let is_tag = form.argument.head.starts_with(['<', ']']);
                 value.is_nested |= value.first_end.is_none() && is_alike && is_tag;
             }
-            if let Some(call) = openers.last().filter(|_| *is_of_tokens)
+            if let Some(call) = form.openers().next_back().filter(|_| form.is_of_tokens())
                 && at_end(self.behind(call, text, at, ""), end)?.is_some()
             {
                 value.next_call = value.next_call.or(Some(at));
@@ -378,12 +377,6 @@ impl Tags {
             Err(Incomplete) if view.end => Ok(true),
             Err(Incomplete) => Err(Incomplete),
         }
-    }
-
-    /// Returns whether arguments open with tokens of a vocabulary, which a text does not spell by chance:
-    /// `<|open|>argument key="`.
-    pub(crate) fn is_of_tokens(&self) -> bool {
-        self.record.form().is_some_and(|form| form.exact.is_of_tokens)
     }
 }
 

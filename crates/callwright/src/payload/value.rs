@@ -69,10 +69,6 @@ pub(crate) fn json_of(
         may_hold.then(|| elements::json_of(plain, guide, place, fuel)).flatten()
     };
     if !kinds.meets(Kinds::STRING) {
-        // An empty text is a text, if that may stand there.
-        if kinds.meets(Kinds::NULL) && ["none", "nil"].contains(&plain) {
-            return "null".to_owned();
-        }
         return nested().or_else(|| json(plain, guide, place, fuel)).unwrap_or_else(|| quote(plain));
     }
     // Tags with a mark of their own are not text.

@@ -312,7 +312,7 @@ impl Scanner<'_> {
         let mut records = self.records_of(opener, true).unwrap_or_default();
         // `<iquest_tol_call>f<arg_key>`: the marks around the call may be those of another dialect.
         let begins_with =
-            |form: &Form| form.exact.openers.iter().any(|mark| mark.at(&self.text, from, "", "") != Ok(None));
+            |form: &Form| form.openers().any(|mark| mark.at(&self.text, from, "", "") != Ok(None));
         let is_its = records.iter().filter_map(|record| record.form()).any(begins_with);
         if !is_accepted && !is_its {
             records.extend(self.broken_records(from, true).unwrap_or_default());

@@ -5,18 +5,14 @@ use super::{Incomplete, Seen};
 
 /// Returns the length of `marker` at the start of `bytes`, in any case, with `｜` for `|` and `▁` for `_`.
 pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
-    let mut at = 0;
-    for want in marker.bytes() {
-        let rest = bytes.get(at..).unwrap_or(&[]);
-        let &byte = rest.first().ok_or(Incomplete)?;
-        let wide = wide(want);
-        if byte.eq_ignore_ascii_case(&want) {
-            at += 1;
-        } else if !wide.is_empty() && rest.starts_with(wide) {
-            at += wide.len();
-        } else {
+    let (mut at, mut rest) = (0, marker.as_bytes());
+    while let Some((want, len)) = plain(rest) {
+        rest = &rest[len..];
+        let (own, len) = plain(bytes.get(at..).unwrap_or(&[])).ok_or(Incomplete)?;
+        if own != want {
             return Ok(None);
         }
+        at += len;
     }
     Ok(Some(at))
 }
@@ -67,11 +63,7 @@ pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str>) -> Op
 
 /// Returns the length of the bar at the start of `bytes`: `|` or `｜`.
 pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
-    match bytes {
-        [b'|', ..] => Some(1),
-        [0xEF, 0xBD, 0x9C, ..] => Some(3),
-        _ => None,
-    }
+    plain(bytes).filter(|(byte, _)| *byte == b'|').map(|(_, len)| len)
 }
 
 /// The kind of text in a block without calls.
@@ -157,6 +149,7 @@ impl<T: Copy> Table<T> {
 }
 
 /// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling.
+#[inline]
 fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
     Some(match bytes {
         [0xEF, 0xBD, 0x9C, ..] => (b'|', 3),

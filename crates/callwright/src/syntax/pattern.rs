@@ -13,24 +13,12 @@ use crate::syntax::{Incomplete, MAX_NAME, Seen, is_name_byte};
 /// Most white space that a blank stands for.
 const MAX_SPACE: usize = 64;
 
-/// The meaning of a place holder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
-    /// The tool's name.
-    Name,
-    /// The call's id.
-    Id,
-    /// An argument's key.
-    Key,
-    /// The markup's word for an argument's type.
-    Type,
-}
-
 #[derive(Debug)]
 enum Part {
     Fixed(Box<str>),
     Space,
-    Slot(Slot),
+    /// A place holder, by its word.
+    Slot(&'static str),
 }
 
 /// A marker.
@@ -49,8 +37,8 @@ pub(crate) struct Found {
 }
 
 impl Pattern {
-    /// Compiles `marker`, which may hold only these `slots`.
-    pub(crate) fn new(marker: &str, slots: &[Slot]) -> Result<Pattern, DialectProblem> {
+    /// Compiles `marker`, which may hold only place holders of these words.
+    pub(crate) fn new(marker: &str, slots: &[&'static str]) -> Result<Pattern, DialectProblem> {
         if MAX_TEXT < marker.len() {
             return Err(DialectProblem::TooLarge);
         }
@@ -69,7 +57,7 @@ impl Pattern {
             if word.is_empty() {
                 break;
             }
-            let known = slots.iter().find(|slot| slot.word() == word);
+            let known = slots.iter().find(|slot| **slot == word);
             let slot = *known.ok_or_else(|| DialectProblem::BadSlot(format!("{{{word}}}")))?;
             let solid = parts.iter().rev().find(|part| !matches!(part, Part::Space));
             let meets = matches!(solid, Some(Part::Slot(_)));
@@ -99,11 +87,6 @@ impl Pattern {
         !self.parts.iter().any(|part| matches!(part, Part::Slot(_)))
     }
 
-    /// Returns whether the marker has this `slot`.
-    pub(crate) fn has(&self, slot: Slot) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Slot(own) if *own == slot))
-    }
-
     /// Compares the marker with the text at `from`.
     pub(crate) fn at(&self, text: &str, from: usize) -> Seen<Found> {
         let bytes = text.as_bytes();
@@ -128,8 +111,8 @@ impl Pattern {
                         Part::Space | Part::Slot(_) => None,
                     });
                     let Some(end) = slot_end(bytes, found.end, behind)? else { return Ok(None) };
-                    let Some(span) = slot.value(text, found.end, end) else { return Ok(None) };
-                    found.name = found.name.or((*slot == Slot::Name).then_some(span));
+                    let Some(span) = value_of(slot, text, found.end, end) else { return Ok(None) };
+                    found.name = found.name.or((*slot == "name").then_some(span));
                     found.end = end;
                 }
             }
@@ -155,35 +138,24 @@ fn slot_end(bytes: &[u8], from: usize, behind: Option<&str>) -> Seen<usize> {
     Ok(None)
 }
 
-impl Slot {
-    fn word(self) -> &'static str {
-        match self {
-            Slot::Name => "name",
-            Slot::Id => "id",
-            Slot::Key => "key",
-            Slot::Type => "type",
-        }
-    }
-
-    /// Returns the value of the slot in `from..end`, if the slot can hold it.
-    fn value(self, text: &str, from: usize, end: usize) -> Option<Span> {
-        let whole = text.get(from..end)?;
-        let value = whole.trim();
-        let is_right = match self {
-            Slot::Name => !value.is_empty() && !value.contains(|c: char| c.is_whitespace()),
-            Slot::Key => !value.is_empty(),
-            Slot::Id | Slot::Type => true,
-        };
-        let start = from + (whole.len() - whole.trim_start().len());
-        is_right.then(|| Span::new(start, start + value.len()))
-    }
+/// Returns the value of a place holder of this `word` in `from..end`, if it can hold that.
+fn value_of(word: &str, text: &str, from: usize, end: usize) -> Option<Span> {
+    let whole = text.get(from..end)?;
+    let value = whole.trim();
+    let is_right = match word {
+        "name" => !value.is_empty() && !value.contains(|c: char| c.is_whitespace()),
+        "key" => !value.is_empty(),
+        _ => true,
+    };
+    let start = from + (whole.len() - whole.trim_start().len());
+    is_right.then(|| Span::new(start, start + value.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ALL: &[Slot] = &[Slot::Name, Slot::Id, Slot::Key, Slot::Type];
+    const ALL: &[&str] = &["name", "id", "key", "type"];
 
     fn show(marker: &str, text: &str) -> String {
         match Pattern::new(marker, ALL).unwrap().at(text, 0) {

@@ -187,12 +187,10 @@ fn is_over(rest: &[u8]) -> bool {
 
 /// Returns whether the word of a tag, `use_tool`, speaks of a call.
 pub(crate) fn names_call(word: &str) -> bool {
-    ["tool", "function", "invoke", "call"].iter().any(|part| holds(word, part))
-}
-
-/// Returns whether `text`, which is short, holds `part`, in any case of its letters.
-fn holds(text: &str, part: &str) -> bool {
-    text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+    let holds = |part: &str| {
+        word.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+    };
+    ["tool", "function", "invoke", "call"].into_iter().any(holds)
 }
 
 /// Returns the tag at the end of `text`, if there is one.

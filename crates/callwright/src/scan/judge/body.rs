@@ -8,6 +8,7 @@ use callwright_schema::names::fold;
 
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool, unread};
+use crate::grammar::Form;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
 use crate::payload::tagged::{End, Ending, Param, Tags, View};
@@ -279,6 +280,8 @@ impl Case<'_, '_> {
     fn tagged(&self, tool: &Tool, walk: &Tags) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let trim = self.opener.record.trim;
+        let form = self.opener.formed().and_then(|record| record.form());
+        let is_of_tokens = form.is_some_and(Form::is_of_tokens);
         let mut members: Vec<(&str, String)> = Vec::new();
         let mut doubtful = walk.is_doubtful;
         let mut before: Option<&Param> = None;
@@ -290,7 +293,7 @@ impl Case<'_, '_> {
             let indent = value::indent_at(self.text, param.key.start as usize);
             let content = value::content(raw, trim, indent);
             let json = value::json_of(&content, param.typing, guide, place, Some(self.fuel));
-            doubtful |= !walk.is_of_tokens() && self.may_be_text(tool, key, before);
+            doubtful |= !is_of_tokens && self.may_be_text(tool, key, before);
             match members.iter().find(|(known, _)| *known == key) {
                 // An argument that stands twice is meant once.
                 Some((_, known)) => doubtful |= *known != json,
@@ -369,7 +372,7 @@ impl Case<'_, '_> {
         let mark = self.opener.record.string_mark();
         let text = self.text.get(at..end).unwrap_or("");
         let unreadable = || Reason::Unreadable(Vec::new());
-        let spelt = relaxed::json_like(text, mark, &|key| tool.declares(key)).ok_or_else(unreadable)?;
+        let spelt = relaxed::json_like(text, mark).ok_or_else(unreadable)?;
         let read = payload::read(Start::Value, &spelt.json, 0, tool.schema().guide(), self.options(false));
         let Some(reading) = payload::settled_object(&read.parse) else {
             return Err(unread(&read.parse, Vec::new()));
