@@ -1,4 +1,4 @@
-//! A question to the user about one call, and the answer, which is for that call alone.
+//! Asks the user about one call; the answer is for that call alone.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::rights::Why;
 use crate::shown::shown;
 
-/// What the user is asked.
+/// A question to the user about one call.
 ///
 /// ```
 /// use callwright_agent::{ApprovalRequest, Approvals, Why};
@@ -29,7 +29,7 @@ pub struct ApprovalRequest {
 }
 
 impl ApprovalRequest {
-    /// A question about a call of `tool` with exactly these bytes as arguments, in the workspace at `place`.
+    /// Creates a question about a call of `tool` with exactly these bytes as arguments, in the workspace at `place`.
     pub fn new(tool: &str, arguments: &str, place: &Path, why: Why) -> ApprovalRequest {
         ApprovalRequest {
             tool: tool.to_owned(),
@@ -39,28 +39,28 @@ impl ApprovalRequest {
         }
     }
 
-    /// Why it is asked.
+    /// Returns the reason for the question.
     pub fn why(&self) -> Why {
         self.why
     }
 
-    /// The tool's name.
+    /// Returns the tool's name.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The arguments as they would run.
+    /// Returns the arguments as they would run.
     pub fn arguments(&self) -> &str {
         &self.arguments
     }
 
-    /// What the answer is for: a hash of tool, arguments and place.
+    /// Returns the fingerprint that the answer is for: a hash of tool, arguments and place.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();
         for part in
             [self.tool.as_bytes(), self.arguments.as_bytes(), self.place.as_os_str().as_encoded_bytes()]
         {
-            // With its length, so that no part can end in the next one.
+            // Each part is hashed with its length, so that no part can end in the next one.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -69,7 +69,7 @@ impl ApprovalRequest {
 }
 
 impl fmt::Display for ApprovalRequest {
-    /// All that would run, each character visible.
+    /// Writes all that would run, with each character visible.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.place.to_string_lossy();
         write!(f, "{} {}\nin {}: {}", shown(&self.tool), shown(&self.arguments), shown(&place), self.why)
@@ -86,22 +86,22 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// What the user has approved in this run.
+/// The approvals that the user gave in this run.
 #[derive(Clone, Debug, Default)]
 pub struct Approvals(BTreeSet<Fingerprint>);
 
 impl Approvals {
-    /// The user said yes to exactly this.
+    /// Records that the user approved exactly this call.
     pub fn grant(&mut self, request: &ApprovalRequest) {
         self.0.insert(request.fingerprint());
     }
 
-    /// Has the user said yes to exactly this?
+    /// Returns whether the user approved exactly this call.
     pub fn covers(&self, request: &ApprovalRequest) -> bool {
         self.0.contains(&request.fingerprint())
     }
 
-    /// Takes the yes back, where it was for one time only. Was there one?
+    /// Takes back an approval that was for one time only. Returns whether there was one.
     pub fn spend(&mut self, request: &ApprovalRequest) -> bool {
         self.0.remove(&request.fingerprint())
     }

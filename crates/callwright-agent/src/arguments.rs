@@ -1,10 +1,10 @@
-//! The arguments of a call, ready to be taken apart.
+//! Gives access to the members of a call's arguments.
 
 use callwright::value::{Map, Value};
 
 use crate::tool::ToolError;
 
-/// The arguments of one call: an object, and the text that it was read from.
+/// The arguments of one call: an object and its source text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
     text: String,
@@ -15,35 +15,35 @@ impl Arguments {
     /// Reads `text`, the strict JSON text of an object.
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails when `text` is something else.
     pub fn read(text: &str) -> Result<Arguments, ToolError> {
         let object =
             serde_json::from_str(text).map_err(|error| ToolError::new(format!("Invalid JSON: {error}")))?;
         Ok(Arguments { text: text.to_owned(), object })
     }
 
-    /// The text, byte for byte.
+    /// Returns the text, byte for byte.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The members.
+    /// Returns the members.
     pub fn object(&self) -> &Map {
         &self.object
     }
 
-    /// The string `name`.
+    /// Returns the string `name`.
     ///
     /// # Errors
-    /// `path must be a string`, where it is none.
+    /// Fails with `path must be a string` for any other value.
     pub fn string(&self, name: &str) -> Result<&str, ToolError> {
         self.optional_string(name)?.ok_or_else(|| ToolError::new(format!("{name} must be a string")))
     }
 
-    /// The string `name`, if it is given and not null.
+    /// Returns the string `name`, if it is given and not null.
     ///
     /// # Errors
-    /// Where it is another value.
+    /// Fails for any other value.
     pub fn optional_string(&self, name: &str) -> Result<Option<&str>, ToolError> {
         match self.object.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -52,10 +52,10 @@ impl Arguments {
         }
     }
 
-    /// The whole number `name`, if it is given and not null.
+    /// Returns the whole number `name`, if it is given and not null.
     ///
     /// # Errors
-    /// Where it is another value, or below zero.
+    /// Fails for any other value, and below zero.
     pub fn optional_number(&self, name: &str) -> Result<Option<u64>, ToolError> {
         match self.object.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -67,10 +67,10 @@ impl Arguments {
         }
     }
 
-    /// Is `name` given, and true?
+    /// Returns whether `name` is given and true.
     ///
     /// # Errors
-    /// Where it is another value than true, false or null.
+    /// Fails for any value other than true, false and null.
     pub fn flag(&self, name: &str) -> Result<bool, ToolError> {
         match self.object.get(name) {
             None | Some(Value::Null) => Ok(false),

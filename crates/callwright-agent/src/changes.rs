@@ -1,7 +1,7 @@
-//! What a run changed in the workspace, and the way back.
+//! Records the changes of a run in the workspace, and undoes them.
 //!
-//! Before a file is written or deleted, what stood there is kept outside of the workspace, named by its hash, and a
-//! line about the change is written. So a change can be undone also after the program was killed.
+//! Before a tool writes or deletes a file, its old content is kept outside of the workspace under its hash, and a line
+//! about the change is written. So a change can be undone even after the program was killed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,17 +20,17 @@ use crate::rights::Why;
 use crate::tool::CallContext;
 use crate::workspace::{FileError, Found, Place, Workspace, has_other_names};
 
-/// How many bytes are kept where nothing else is said.
+/// The default bound on the bytes that are kept.
 const KEPT: u64 = 256 << 20;
-/// The longest record of changes that is read back.
+/// The longest record of changes that is read back, in bytes.
 const MAX_RECORD: u64 = 64 << 20;
 
-/// Makes a folder, and what is missing above it, for its owner alone.
+/// Makes a folder and its missing parents, for their owner alone.
 pub(crate) fn private_dir(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The changes of one run, and what stood there before.
+/// The changes of one run, with the old contents.
 ///
 /// ```
 /// # let (folder, kept) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -63,40 +63,40 @@ struct Log {
 /// One change of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Counted from 1.
+    /// The change's number, counted from 1.
     pub number: u64,
-    /// The id of the call that made it.
+    /// The id of the call that made the change.
     pub call: String,
     /// The path beneath the workspace, without links.
     pub path: PathBuf,
-    /// What stood there before.
+    /// The state before the change.
     pub before: State,
-    /// What stands there since.
+    /// The state after the change.
     pub after: State,
-    /// The directories that were made for it, outermost first.
+    /// The directories that the change made, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<PathBuf>,
-    /// The change that this one undoes.
+    /// The number of the change that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<u64>,
 }
 
-/// What stands at a place.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nothing.
+    /// Nothing exists there.
     Nothing,
     /// A file.
     File {
         /// SHA-256 of its bytes, in hexadecimal.
         hash: String,
-        /// How many there are.
+        /// The number of bytes.
         bytes: u64,
-        /// Its permissions, as Unix has them.
+        /// Its Unix permissions.
         mode: u32,
     },
-    /// A symbolic link to this.
+    /// A symbolic link to this target.
     Link(PathBuf),
 }
 
@@ -113,7 +113,8 @@ impl State {
         State::File { hash: hash(bytes), bytes: bytes.len() as u64, mode: mode & 0o7777 }
     }
 
-    /// Are both the same to a reader? Permissions do not count: a system may give a new file others than asked for.
+    /// Returns whether both states are the same to a reader. Permissions do not count: a system may give a new file
+    /// others than requested.
     fn reads_like(&self, other: &State) -> bool {
         match (self, other) {
             (State::File { hash, .. }, State::File { hash: other, .. }) => hash == other,
@@ -122,17 +123,17 @@ impl State {
     }
 }
 
-/// On whose behalf a change is made.
+/// The call on whose behalf a change is made.
 #[derive(Clone, Copy, Debug)]
 pub struct By<'c> {
     /// The id of the call.
     pub call: &'c str,
-    /// Somebody approved this very call: it may change what programs obey.
+    /// Somebody approved this very call, so it may change files that programs obey.
     pub approved: bool,
 }
 
 impl<'c> From<&'c str> for By<'c> {
-    /// A call that nobody approved.
+    /// Makes the origin of a change by a call that nobody approved.
     fn from(call: &'c str) -> By<'c> {
         By { call, approved: false }
     }
@@ -144,22 +145,22 @@ impl<'c> From<&'c CallContext> for By<'c> {
     }
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The change's number, by which it can be undone.
+    /// The change's number, which undoes it.
     pub number: u64,
-    /// How many bytes the file has now.
+    /// The file's size after the change, in bytes.
     pub bytes: u64,
-    /// Can it be undone? Not where more is to be kept than may be.
+    /// The change can be undone; not so if the bound on kept bytes is exceeded.
     pub can_be_undone: bool,
 }
 
 impl Changes {
-    /// Opens what is kept in `folder`, which is made where it is missing.
+    /// Opens the record in `folder`, and makes the folder where it is missing.
     ///
     /// # Errors
-    /// When the folder cannot be used, or lies in the workspace, where a tool could reach it.
+    /// Fails when the folder cannot be used, or lies in the workspace, where a tool could reach it.
     pub fn open(folder: &Path, workspace: Arc<Workspace>) -> io::Result<Changes> {
         private_dir(&folder.join("objects"))?;
         let folder = folder.canonicalize()?;
@@ -173,7 +174,7 @@ impl Changes {
         let mut record = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
         let mut text = String::new();
         (&mut record).take(MAX_RECORD).read_to_string(&mut text)?;
-        // A line that was cut by a crash is of a change that was not yet made.
+        // A line that a crash cut belongs to a change that was not made.
         let changes = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         if !text.is_empty() && !text.ends_with('\n') {
             record.write_all(b"\n")?;
@@ -185,23 +186,23 @@ impl Changes {
         Ok(Changes { workspace, folder, max_kept: KEPT, log: Mutex::new(Log { record, changes, kept }) })
     }
 
-    /// These changes, with at most so many bytes kept.
+    /// Returns these changes with this bound on the kept bytes.
     pub fn keeping(self, bytes: u64) -> Changes {
         Changes { max_kept: bytes, ..self }
     }
 
-    /// The workspace.
+    /// Returns the workspace.
     pub fn workspace(&self) -> &Arc<Workspace> {
         &self.workspace
     }
 
-    /// All changes so far, the oldest first.
+    /// Returns all changes so far, oldest first.
     pub fn list(&self) -> Vec<Change> {
         self.log().changes.clone()
     }
 
-    /// Why a person has to approve a change of the file at `path`, whatever is permitted; `reads` where what stands there
-    /// goes into what will stand there.
+    /// Returns the reason why a person must approve any change of the file at `path`. `reads` says that its old content
+    /// goes into the new one.
     pub(crate) fn needs_approval(&self, path: &str, reads: bool) -> Option<Why> {
         let resolved = self.workspace.resolved(path).ok()?;
         if configuration::holds(self.workspace.dir(), &resolved) {
@@ -211,25 +212,26 @@ impl Changes {
         has_other_names(&file).then_some(Why::Linked)
     }
 
-    /// As [`Changes::needs_approval`], for what undoing change `number` brings back.
+    /// Returns the same reason as [`Changes::needs_approval`], for the file that undoing change `number` restores.
     pub(crate) fn undoing_needs_approval(&self, number: Option<u64>) -> Option<Why> {
         let change = to_undo(&self.log().changes, number).ok()?;
         configuration::holds(self.workspace.dir(), &change.path).then_some(Why::Configures)
     }
 
-    /// Makes `bytes` the content of the file at `path`, and the directories above it.
+    /// Writes `bytes` as the content of the file at `path`, and makes the directories above it.
     ///
     /// # Errors
-    /// When it cannot be written, or only with an approval; nothing is changed then.
+    /// Fails, and changes nothing, when the file cannot be written, or only with an approval.
     pub fn write<'c>(&self, by: impl Into<By<'c>>, path: &str, bytes: &[u8]) -> Result<Changed, ChangeError> {
         self.put(by.into(), path, true, false, |_| Ok::<_, ChangeError>(bytes.to_vec()))
     }
 
-    /// Gives the file at `path` the content that `edit` makes of its present one; there is none for a file that does
-    /// not exist. No other change of this run comes between.
+    /// Replaces the content of the file at `path` by the result of `edit`, which receives the present content, or
+    /// `None` for a missing file. No other change of this run comes between.
     ///
     /// # Errors
-    /// When it cannot be read or written, or only with an approval, and those of `edit`; nothing is changed then.
+    /// Fails, and changes nothing, when the file cannot be read or written, or only with an approval; also when `edit`
+    /// fails.
     pub fn edit<'c, E: From<ChangeError>>(
         &self,
         by: impl Into<By<'c>>,
@@ -252,7 +254,7 @@ impl Changes {
         let resolved = self.workspace.resolved(path).map_err(ChangeError::from)?;
         self.admit(by, &resolved)?;
         let place = self.workspace.place(path, make_folders).map_err(ChangeError::from)?;
-        // A link may have been turned since.
+        // A link may have changed its target since.
         self.admit(by, place.path())?;
         let found = place.found().map_err(ChangeError::from)?;
         let (bytes, mode) = match &found {
@@ -269,10 +271,10 @@ impl Changes {
         Ok(Changed { number, bytes: bytes.len() as u64, can_be_undone })
     }
 
-    /// Takes away the file, or the symbolic link, at `path`.
+    /// Deletes the file or symbolic link at `path`.
     ///
     /// # Errors
-    /// When there is none, or only with an approval; nothing is changed then.
+    /// Fails, and changes nothing, when there is no such file, or only with an approval.
     pub fn delete<'c>(&self, by: impl Into<By<'c>>, path: &str) -> Result<Changed, ChangeError> {
         let by = by.into();
         let mut log = self.log();
@@ -292,12 +294,12 @@ impl Changes {
         if is_admitted { Ok(()) } else { Err(ChangeError::Configuration) }
     }
 
-    /// Brings back what stood before change `number`, or before the last change that still stands. Later changes of
-    /// the same file are undone with it. Returns the change whose `before` stands now.
+    /// Restores the state before change `number`, or before the last change that still stands. It also undoes later
+    /// changes of the same file. It returns the change whose `before` is restored.
     ///
     /// # Errors
-    /// When there is nothing to undo, when what stood there was not kept, when somebody else changed the file since, or
-    /// only with an approval.
+    /// Fails when there is nothing to undo, when the old content was not kept, when somebody else changed the file
+    /// since, or when an approval is needed.
     pub fn undo<'c>(&self, by: impl Into<By<'c>>, number: Option<u64>) -> Result<Change, ChangeError> {
         let by = by.into();
         let mut log = self.log();
@@ -308,7 +310,7 @@ impl Changes {
         let last = log.changes.iter().rfind(|other| other.path == change.path).unwrap_or(&change);
         let now = State::of(&found);
         if now.reads_like(&change.before) {
-            // It was killed between the record and the deed, or somebody has undone it already.
+            // The program was killed between record and change, or somebody has undone the change already.
         } else if !now.reads_like(&last.after) {
             return Err(ChangeError::Elsewhere(change.path));
         }
@@ -334,7 +336,7 @@ impl Changes {
                     place.remove()?;
                 }
                 for made in change.made.iter().rev() {
-                    // Somebody may have put something into it.
+                    // Somebody may have put something into the directory.
                     let _ = self.workspace.dir().remove_dir(made);
                 }
             }
@@ -342,7 +344,7 @@ impl Changes {
         Ok(change)
     }
 
-    /// Keeps what is there, and writes down what will be. Returns the change's number, and whether it can be undone.
+    /// Keeps the old content and records the coming change. Returns the change's number, and whether it can be undone.
     fn begin(
         &self,
         log: &mut Log,
@@ -375,7 +377,7 @@ impl Changes {
         Ok((number, is_kept))
     }
 
-    /// Keeps `bytes` under their hash; false where that would be too much.
+    /// Keeps `bytes` under their hash; returns false where that would exceed the bound.
     fn keep(&self, log: &mut Log, hash: &str, bytes: &[u8]) -> io::Result<bool> {
         let object = self.object(hash);
         if object.exists() {
@@ -399,12 +401,12 @@ impl Changes {
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        // What a panic left behind is whole: the log is pushed to in one step.
+        // A panic leaves the log whole, as one step appends to it.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The change `number`, or the last one, if it still stands.
+/// Returns the change `number`, or the last one, if it still stands.
 fn to_undo(changes: &[Change], number: Option<u64>) -> Result<Change, ChangeError> {
     let standing = standing(changes);
     let change = match number {
@@ -418,7 +420,7 @@ fn to_undo(changes: &[Change], number: Option<u64>) -> Result<Change, ChangeErro
     Ok(Change::clone(change))
 }
 
-/// The changes that nobody has undone, and that are no undoing themselves, in order.
+/// Returns the changes that nobody undid and that undo none, in order.
 fn standing(changes: &[Change]) -> Vec<&Change> {
     let mut by_path: HashMap<&Path, Vec<&Change>> = HashMap::new();
     for change in changes {
@@ -437,23 +439,23 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Why a file is not changed.
+/// The reason why a file is not changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ChangeError {
     /// The file cannot be reached.
     File(FileError),
-    /// Programs obey what stands there, and nobody approved that it is changed.
+    /// Programs obey the file, and nobody approved a change of it.
     Configuration,
-    /// What stood there cannot be kept.
+    /// The old content cannot be kept.
     Keeping(io::Error),
-    /// Nothing was changed yet, or all is undone.
+    /// There is no change, or every change is undone.
     Nothing,
-    /// There is no change of this number.
+    /// No change has this number.
     Unknown(u64),
     /// The change of this number is undone already.
     Undone(u64),
-    /// What stood there before this change was not kept.
+    /// The content before this change was not kept.
     NotKept(u64),
     /// Somebody else changed this file since.
     Elsewhere(PathBuf),

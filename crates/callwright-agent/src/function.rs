@@ -1,4 +1,5 @@
-//! Functions as tools: what a result can be made of, tools of closures, and what `#[tool]` is written with.
+//! Makes tools of functions: the types that results are made of, tools of closures, and the parts that `#[tool]`
+//! expands to.
 
 use std::fmt;
 use std::future::Future;
@@ -11,9 +12,9 @@ use serde::Serialize;
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
-/// What a function may return that is a tool.
+/// A value that a tool's function may return.
 pub trait IntoResult {
-    /// As a result for the model.
+    /// Converts the value into a result for the model.
     fn into_result(self) -> ToolResult;
 }
 
@@ -74,7 +75,7 @@ impl<T: IntoResult, E: fmt::Display> IntoResult for Result<T, E> {
     }
 }
 
-/// Anything that is serialisable, as JSON.
+/// Any serialisable value, as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
@@ -87,7 +88,7 @@ impl<T: Serialize> IntoResult for Json<T> {
     }
 }
 
-/// A tool of a closure, for tools that are known only when the program runs.
+/// A tool of a closure, for tools that are known only at run time.
 ///
 /// ```
 /// use callwright_agent::{Arguments, FunctionTool, Kind, Toolbox};
@@ -115,8 +116,8 @@ where
     F: Fn(Arguments, CallContext) -> W + Send + Sync,
     W: Future<Output: IntoResult> + Send,
 {
-    /// A tool of this name and description, whose arguments have this schema. Nobody knows what it may do: see
-    /// [`FunctionTool::of_kind`].
+    /// Creates a tool of this name and description, whose arguments have this schema. It counts as the most dangerous
+    /// kind; see [`FunctionTool::of_kind`].
     pub fn new(name: &str, description: &str, schema: Value, function: F) -> FunctionTool<F> {
         FunctionTool {
             definition: definition(name, description, &schema),
@@ -126,12 +127,12 @@ where
         }
     }
 
-    /// This tool, declared to be of this kind.
+    /// Declares the tool to be of this kind.
     pub fn of_kind(self, kind: Kind) -> FunctionTool<F> {
         FunctionTool { kind, ..self }
     }
 
-    /// This tool, with so much time for each call; without a limit if there is none.
+    /// Sets the time limit of each call; `None` removes it.
     pub fn within(self, timeout: Option<Duration>) -> FunctionTool<F> {
         FunctionTool { timeout, ..self }
     }
@@ -169,7 +170,7 @@ fn definition(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }
 
-/// What `#[tool]` is written with. Not for anyone else.
+/// The parts of the expansion of `#[tool]`; not a public interface.
 #[doc(hidden)]
 pub mod macros {
     use callwright::value::Map;
@@ -181,10 +182,10 @@ pub mod macros {
 
     use super::{Arguments, ToolError};
 
-    /// `names` are those of the parameters, in their order.
+    /// Returns the definition; `names` are the parameters, in their order.
     pub fn definition<P: JsonSchema>(name: &str, description: &str, names: &[&str]) -> Value {
         let mut settings = SchemaSettings::draft2020_12();
-        // A model reads it: no references, no words about the schema itself.
+        // A model reads the schema: it has no references and no words about itself.
         settings.inline_subschemas = true;
         settings.meta_schema = None;
         let mut schema = Value::from(settings.into_generator().into_root_schema_for::<P>().to_value());
@@ -192,7 +193,7 @@ pub mod macros {
         if let Value::Object(schema) = &mut schema {
             let properties = schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(properties) = properties {
-                // The generator has sorted them.
+                // The generator sorted the members.
                 let first: Map = names
                     .iter()
                     .filter_map(|name| Some((name.to_string(), properties.remove(name)?)))
@@ -209,20 +210,20 @@ pub mod macros {
         serde_json::from_str(arguments.text()).map_err(|error| ToolError::new(error.to_string()))
     }
 
-    /// Takes out what costs tokens and says nothing to a model: the names of Rust's types.
+    /// Removes names of Rust's types, which cost tokens and tell a model nothing.
     fn plain(schema: &mut Value, depth: usize) {
         const NUMBERS: [&str; 13] = [
             "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
             "uint128", "uint", "double",
         ];
-        // A type that holds itself is a reference, so that this ends; the bound is for all others.
+        // A type that contains itself is a reference, so this ends; the bound is for all others.
         if 64 < depth {
             return;
         }
         match schema {
             Value::Object(members) => {
                 members.remove("title");
-                // An `Option` that is left out is none: nothing to write.
+                // A missing `Option` is null, so its default adds nothing.
                 if members.get("default") == Some(&Value::Null) {
                     members.remove("default");
                 }
@@ -232,7 +233,7 @@ pub mod macros {
                 }
                 for (keyword, member) in members.iter_mut() {
                     match (keyword.as_str(), member) {
-                        // These are names of parameters, one of which may well be `title`.
+                        // These are names of parameters, and `title` may be one.
                         ("properties" | "$defs", Value::Object(named)) => {
                             named.values_mut().for_each(|member| plain(member, depth + 1));
                         }

@@ -1,6 +1,6 @@
-//! Other names of tools and of their parameters: a call under one of them is a call of the tool.
+//! Knows other names of tools and of their parameters: a call under such a name is a call of the tool.
 //!
-//! The tool's owner declares them; nothing is guessed. A name of which a declared tool may be meant is none.
+//! The tool's owner declares them; nothing is guessed. A name that may mean another declared tool does not count.
 
 use callwright::json;
 use callwright::value::Map;
@@ -10,39 +10,39 @@ use callwright::{
 use callwright_json::{quote, strict};
 use callwright_relay::Choice;
 
-/// What else a tool and its parameters are called. Case and separators do not count: `write_file` is `WriteFile`, too.
+/// Other names of a tool and its parameters. Case and separators do not count: `write_file` is `WriteFile`, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KnownAs {
     /// Other names of the tool.
     pub names: &'static [&'static str],
-    /// Other names of its parameters, each before the declared one.
+    /// Other names of its parameters, each before its declared name.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Parameters that the tool lacks, and that only explain a call.
+    /// Parameters that only explain a call and that the tool lacks.
     pub comments: &'static [&'static str],
 }
 
-/// A tool that is called by another name.
+/// A tool that may be called by another name.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'t> {
     /// The tool, compiled.
     pub(crate) tool: &'t callwright::Tool,
-    /// What else it is called.
+    /// The other names of the tool.
     pub(crate) known_as: KnownAs,
 }
 
 impl KnownAs {
-    /// Is it a name of the tool? What looks like one in other letters is none.
+    /// Returns whether `name` is a name of the tool, in plain letters: look-alikes of other scripts do not count.
     pub(crate) fn has(&self, name: &str) -> bool {
         name.is_ascii() && self.names.iter().any(|known| fold(known) == fold(name))
     }
 
-    /// The declared parameter that `written` is another name of.
+    /// Returns the declared parameter that `written` is another name of.
     fn parameter(&self, written: &str) -> Option<&'static str> {
         let is_it = |(known, _): &&(&str, &str)| fold(known) == fold(written);
         self.parameters.iter().find(is_it).map(|(_, declared)| *declared)
     }
 
-    /// Is a value so named in the report of a repair a parameter under another name?
+    /// Returns whether a coercion in a report of repairs renames a parameter.
     pub(crate) fn renames(&self, coercion: &Coercion) -> bool {
         let named = |text: &str| serde_json::from_str::<String>(text).ok();
         match (named(&coercion.from), named(&coercion.to)) {
@@ -55,8 +55,8 @@ impl KnownAs {
 }
 
 impl Known<'_> {
-    /// The verdict on a call that was refused because no tool has its name, and that names this one. `declared` are the
-    /// names of all tools. `None` where it is no call of its own in the answer, but one within another.
+    /// Returns the verdict on a call that names this tool and was refused because no tool has its name. `declared` are
+    /// the names of all tools. It returns `None` for a call that is part of another call.
     pub(crate) fn verdict(
         self,
         refusal: &Refusal,
@@ -83,7 +83,7 @@ impl Known<'_> {
                         false => refused(Reason::Invalid(violations)),
                     })
                 }
-                // It may be another tool than the one that is known here.
+                // The name may mean another tool than this one.
                 None => {
                     let nearest = vec![self.tool.name().to_owned()];
                     let reason = Reason::UnknownTool { nearest, declared };
@@ -93,7 +93,7 @@ impl Known<'_> {
         }
     }
 
-    /// Reads the call once more, as one of a tool of this name that takes what it takes under all its names.
+    /// Reads the call again as one of a tool of this name whose parameters have all their names.
     fn read(self, refusal: &Refusal, choice: &Choice, policy: Policy) -> Option<Verdict> {
         let name = refusal.name.as_deref()?;
         let tool_set = self.tool_set(name)?;
@@ -130,13 +130,14 @@ impl Known<'_> {
         ToolSet::from_value(&json!([{"name": name, "parameters": parameters}])).ok()
     }
 
-    /// The declared parameters with their schemas.
+    /// Returns the declared parameters with their schemas.
     fn parameters(self) -> Map {
         let properties = &self.tool.definition()["function"]["parameters"]["properties"];
         properties.as_object().cloned().unwrap_or_default()
     }
 
-    /// The arguments under their declared names, and what was renamed; `None` where one has no declared name, or two have one.
+    /// Returns the arguments under their declared names, and the renames; `None` where a name has no declared one, or
+    /// two share one.
     fn renamed(self, call: &Acceptance) -> Option<(String, Vec<Coercion>)> {
         let declared = self.parameters();
         let tree = strict(&call.arguments).ok()?;
@@ -176,7 +177,7 @@ impl Known<'_> {
     }
 }
 
-/// May `name`, of a tool, be what `written` means: `files__write_file` by `write_file`?
+/// Returns whether `written` may mean `name`, of a tool: `write_file` for `files__write_file`.
 pub(crate) fn may_be_meant(name: &str, written: &str) -> bool {
     let (mut before, written) = ('_', fold(written));
     name.char_indices().any(|(at, letter)| {
@@ -186,7 +187,7 @@ pub(crate) fn may_be_meant(name: &str, written: &str) -> bool {
     })
 }
 
-/// Without case and separators.
+/// Folds case and drops separators.
 fn fold(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

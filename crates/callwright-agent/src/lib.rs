@@ -1,7 +1,7 @@
-//! Acts for a model: the tools that it may call, the rights of a call, the walls around what it does, and the loop that
+//! Acts for a model: the tools that it may call, the rights of a call, the walls around its work, and the loop that
 //! asks the model and runs its calls.
 //!
-//! The modules stand in reading order. Nothing here talks to a terminal.
+//! The modules stand in reading order. Nothing here uses a terminal.
 
 mod tool;
 mod arguments;
@@ -35,12 +35,13 @@ pub use workspace::{FileError, MAX_FILE, Place, Workspace};
 
 /// Makes a tool of a documented function.
 ///
-/// The doc comment is the description, and doc comments of parameters are theirs; types make the schema. An `Option` may
-/// be left out; an enum or a struct derives `serde::Deserialize` and `schemars::JsonSchema`. A parameter of type
-/// `&CallContext` is not the model's. What the function returns is an [`IntoResult`]; an `Err` is an error for the model.
+/// The function's doc comment is the description, parameters' doc comments are theirs, and types make the schema. An
+/// `Option` may be left out; an enum or a struct derives `serde::Deserialize` and `schemars::JsonSchema`. The model
+/// does not see a parameter of type `&CallContext`. The function returns an [`IntoResult`]; an `Err` is an error for
+/// the model.
 ///
-/// In the brackets stands what nobody else can know: `read`, `write` or `destructive` (which is assumed where nothing is
-/// said), `idempotent`, `open_world`, `name = "…"`, `timeout_s = …`.
+/// The brackets hold facts that code does not tell: `read`, `write` or `destructive` (the default), `idempotent`,
+/// `open_world`, `name = "…"`, `timeout_s = …`.
 ///
 /// ```
 /// use callwright_agent::{Tool, tool};
@@ -63,7 +64,7 @@ pub use workspace::{FileError, MAX_FILE, Place, Workspace};
 /// ```
 pub use callwright_macros::tool;
 
-/// The tools of these functions, as [`Toolbox::new`] takes them: `tools![get_weather, add_numbers]`.
+/// Makes the tools of these functions for [`Toolbox::new`]: `tools![get_weather, add_numbers]`.
 #[macro_export]
 macro_rules! tools {
     ($($tool:path),* $(,)?) => {

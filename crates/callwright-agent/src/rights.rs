@@ -1,7 +1,7 @@
-//! Who may run what: a pure table of what was done to a call and what its tool may do.
+//! Decides who may run what: a pure table of a call's repairs and its tool's kind.
 //!
-//! Nothing that a model, a tool or a file of the workspace says goes in: only local declarations, the repairs that
-//! the engine recorded, and what the user said.
+//! No words of a model, a tool or a file of the workspace go in: only local declarations, the repairs that the engine
+//! recorded, and the user's answers.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,30 +13,30 @@ use serde::{Deserialize, Serialize};
 use crate::shown::is_visible;
 use crate::tool::{Effect, Kind, World};
 
-/// What was done to a call before it could be read, from nothing to the worst.
+/// The repairs of a call before it could be read, from none to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repaired {
-    /// R0: nothing.
+    /// R0: none.
     Exact,
     /// R1: wrapping, punctuation and spelling; keys and values are the model's own.
     Spelling,
-    /// R2: brackets, commas and colons were added or dropped, in the one way that there is.
+    /// R2: brackets, commas and colons were added or dropped, in the only possible way.
     Structure,
-    /// R2: a value, a key or the name is inferred, in the one way that there is.
+    /// R2: a value, a key or the name is inferred, in the only possible way.
     Value,
-    /// R2: it may lack a value, as its end is missing, or was not checked in full.
+    /// R2: the call may lack a value, as its end is missing, or was not checked in full.
     Open,
-    /// R3: there are several ways to read it, or it is a guess.
+    /// R3: the call has several readings, or is a guess.
     Ambiguous,
-    /// R4: something is missing.
+    /// R4: a part of the call is missing.
     Lossy,
-    /// RX: not the model's own call.
+    /// RX: the call is not the model's own.
     Hostile,
 }
 
 impl Repaired {
-    /// The class as reports name it: `R0` to `R4`, `RX`.
+    /// Returns the class as reports name it: `R0` to `R4`, `RX`.
     pub fn code(self) -> &'static str {
         match self {
             Repaired::Exact => Class::Exact.code(),
@@ -48,7 +48,7 @@ impl Repaired {
         }
     }
 
-    /// The class, where the user can permit it: what is open may be another call than the one that was meant.
+    /// Returns the class, where the user can permit it: an open call may not be the intended one.
     fn class(self) -> Option<Class> {
         match self {
             Repaired::Exact => Some(Class::Exact),
@@ -96,17 +96,17 @@ impl From<&Refusal> for Repaired {
     }
 }
 
-/// How a call stands to what the model says beside it.
+/// The place of a call beside the model's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Beside {
-    /// Apart: alone, above or below the words, or made natively.
+    /// The call stands alone, above or below the words, or is native.
     #[default]
     Apart,
-    /// Behind words on its own line.
+    /// The call stands behind words on its own line.
     Line,
-    /// Between words, in the middle of a sentence, or unsure like another call of the answer: it may be shown rather than
-    /// made.
+    /// The call stands between words, in the middle of a sentence, or is in doubt like another call of the answer: the
+    /// model may only show it.
     Within,
 }
 
@@ -121,20 +121,20 @@ impl From<&Acceptance> for Beside {
     }
 }
 
-/// What the table says of a call.
+/// The table's answer for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// As the user's permissions have it.
+    /// The user's permissions decide.
     Permission,
-    /// The user confirms exactly this call, whatever is permitted otherwise.
+    /// The user must confirm exactly this call, whatever is permitted otherwise.
     Confirm,
-    /// It does not run; the model is told why.
+    /// The call does not run; the model learns why.
     Feedback,
-    /// It does not run, and that it came at all is to be recorded.
+    /// The call does not run, and its arrival is recorded.
     Refuse,
 }
 
-/// The table: what may become of a call of a tool of this kind, after what was done to it.
+/// Returns the table's rule for a call of a tool of this kind with these repairs.
 pub fn rule(kind: Kind, repaired: Repaired) -> Rule {
     use Repaired::*;
     match (repaired, kind.effect) {
@@ -147,67 +147,67 @@ pub fn rule(kind: Kind, repaired: Repaired) -> Rule {
     }
 }
 
-/// What the user permits, from the command line and the local configuration.
+/// The user's permissions, from the command line and the local configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
-    /// `--yes`: what reads, and what writes in the workspace, runs without a question.
+    /// `--yes`: tools that read, or write in the workspace, run without a question.
     pub yes: bool,
     /// Tools that run without a question, by name.
     pub allow: BTreeSet<String>,
-    /// Tools that never run, by name. Stronger than all else.
+    /// Tools that never run, by name. This outranks all else.
     pub deny: BTreeSet<String>,
-    /// `--repairs`: a call that was repaired up to this class is as permitted as one that was right as written, and one that
-    /// was repaired further asks. Where it is not said, the [table](rule) decides.
+    /// `--repairs`: a call with repairs up to this class is as permitted as an unrepaired one, and a call with worse
+    /// repairs asks. Without it, the [table](rule) decides.
     pub repairs: Option<Class>,
 }
 
-/// What is to be done with a call.
+/// The decision about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Run it.
+    /// The call runs.
     Run,
-    /// Ask the user, who sees all of it, and why.
+    /// The user sees all of the call and this reason, and decides.
     Ask(Why),
-    /// Do not run it; tell the model what was wrong.
+    /// The call does not run; the model learns its error.
     Feedback,
-    /// Do not run it; say so.
+    /// The call does not run, and the refusal is reported.
     Refuse(Why),
 }
 
-/// Why a call is not run without a question.
+/// The reason why a call does not run without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// It reads in the open world: what it asks for can give something away.
+    /// The call reads in the open world: its request can leak data.
     Leaks,
-    /// It changes something.
+    /// The call changes something.
     Writes,
-    /// It can change anything.
+    /// The call can change anything.
     Destroys,
-    /// It starts a program that a run file names.
+    /// The call starts a program that a run file names.
     Starts,
-    /// It was not right as the model wrote it, and its tool is not one to run on an inference.
+    /// The call was repaired, and its tool does not run on an inference.
     Repaired,
-    /// It may lack a value, as its end is missing, or was not checked in full.
+    /// The call may lack a value, as its end is missing, or was not checked in full.
     Open,
-    /// The system cannot confine it.
+    /// The system cannot confine the call.
     Unconfined,
-    /// It changes what programs of the user obey, now or later.
+    /// The call changes files that the user's programs obey, now or later.
     Configures,
-    /// It reads a file of several names, of which some may stand outside of the workspace.
+    /// The call reads a file of several names, and some may lie outside of the workspace.
     Linked,
-    /// It stands within what the model says, and may be shown rather than meant.
+    /// The call stands within the model's words, and may be shown rather than meant.
     Beside,
     /// The user denies this tool.
     Denied,
-    /// It is not the model's own call.
+    /// The call is not the model's own.
     Hostile,
 }
 
 impl Decision {
-    /// This decision for a call that stands like this: what may be quoted rather than made does not run without a
-    /// question, whatever is permitted.
+    /// Returns this decision for a call at this place: a call that may be a quotation does not run without a question,
+    /// whatever is permitted.
     ///
     /// ```
     /// use callwright_agent::{Beside, Decision, Effect, Why};
@@ -250,7 +250,7 @@ impl fmt::Display for Why {
 }
 
 impl Rights {
-    /// What is to be done with a call of `tool`, which is of this kind, after what was done to it.
+    /// Returns the decision about a call of `tool`, which is of this kind, with these repairs.
     ///
     /// ```
     /// use callwright_agent::{Decision, Kind, Repaired, Rights, Why};
@@ -277,7 +277,7 @@ impl Rights {
         }
     }
 
-    /// Did the user permit anything of this tool?
+    /// Returns whether the user permitted anything of this tool.
     pub(crate) fn permits(&self, tool: &str) -> bool {
         self.yes || self.allow.contains(tool)
     }

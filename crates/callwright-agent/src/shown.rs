@@ -1,10 +1,10 @@
-//! Text that a stranger wrote, shown so that a person sees each character of it.
+//! Shows a stranger's text so that a person sees each character of it.
 
 use std::fmt::Write;
 
-/// `text` with every character that cannot be seen, or that moves others, as its number: `a⟨U+202E⟩b`.
+/// Returns `text` with every invisible or reordering character as its number: `a⟨U+202E⟩b`.
 ///
-/// Line ends and tabs stay. Two texts that differ are shown differently: the bracket of our own marks is marked too.
+/// Line ends and tabs stay. Texts that differ look different: the brackets of these marks are marked, too.
 ///
 /// ```
 /// assert_eq!(callwright_agent::shown("rm \u{202e}txt.a\u{1b}[2K"), "rm ⟨U+202E⟩txt.a⟨U+001B⟩[2K");
@@ -22,12 +22,12 @@ pub fn shown(text: &str) -> String {
     out
 }
 
-/// Is `c` something that a person can see, or a plain space, tab or line end?
+/// Returns whether `c` is visible to a person, or is a plain space, tab or line end.
 pub(crate) fn is_visible(c: char) -> bool {
     match c {
         '\n' | '\t' | ' ' => true,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' => false,
-        // Soft hyphen, joiners, fillers, marks of direction, variation selectors, tags, private use: no ink.
+        // Soft hyphen, joiners, fillers, marks of direction, variation selectors, tags, private use: all without ink.
         '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'

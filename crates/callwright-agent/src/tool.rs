@@ -1,4 +1,4 @@
-//! What a tool is: a name, a schema, what it may do to the world, and the work itself.
+//! Defines a tool: its name, its schema, its rights, and its work.
 
 use std::fmt;
 use std::future::Future;
@@ -16,74 +16,75 @@ use crate::known_as::KnownAs;
 use crate::rights::Why;
 use crate::workspace::Workspace;
 
-/// Something that a model can have done.
+/// A capability that a model can call.
 ///
 /// A documented function becomes one with [`macro@crate::tool`], a closure with [`crate::FunctionTool`].
 pub trait Tool: Send + Sync {
-    /// Its definition as OpenAI has it: `{"type": "function", "function": {"name", "description", "parameters"}}`.
+    /// Returns its definition in OpenAI's form:
+    /// `{"type": "function", "function": {"name", "description", "parameters"}}`.
     fn definition(&self) -> Value;
 
-    /// What else it is called: a call under another name is one of it. A declared tool of such a name goes before.
+    /// Returns its other names: a call under one is a call of this tool. A declared tool of such a name goes first.
     fn known_as(&self) -> KnownAs {
         KnownAs::default()
     }
 
-    /// What it may do to the world. Unless told otherwise, the worst.
+    /// Returns its kind; the default is the most dangerous one.
     fn kind(&self) -> Kind {
         Kind::DESTRUCTIVE
     }
 
-    /// What a call with these arguments may do; never more than [`Tool::kind`] says.
+    /// Returns the kind of a call with these arguments; never more than [`Tool::kind`] allows.
     fn kind_of(&self, _arguments: &Arguments) -> Kind {
         self.kind()
     }
 
-    /// How long a call with these arguments may take; none where it waits for a person.
+    /// Returns the time limit of a call with these arguments; `None` where it waits for a person.
     fn timeout(&self, _arguments: &Arguments) -> Option<Duration> {
         Some(Duration::from_secs(30))
     }
 
-    /// Must a person approve such a call, whatever is permitted, and why?
+    /// Returns the reason why a person must approve such a call, whatever is permitted.
     fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {
         None
     }
 
-    /// Must the user have permitted its calls even where they only read, and why?
+    /// Returns the reason why even its reading calls need the user's permission.
     fn needs_permission(&self) -> Option<Why> {
         None
     }
 
-    /// Does the run end with a call of it?
+    /// Returns whether the run ends with a call of it.
     fn ends_run(&self) -> bool {
         false
     }
 
     /// Does the work. The arguments fit the schema of the definition.
     ///
-    /// When `context.cancellation` says so, the work is to be ended: a future that is not ready soon after is dropped.
+    /// Once `context.cancellation` fires, the work should end: a future that is not ready soon after is dropped.
     fn call<'a>(&'a self, arguments: &'a Arguments, context: &'a CallContext) -> Calling<'a>;
 }
 
 /// The work of a call.
 pub type Calling<'a> = Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>;
 
-/// What a tool is given besides its arguments.
+/// The context of a call, besides its arguments.
 #[derive(Clone, Debug)]
 pub struct CallContext {
-    /// The id of the call, for what is kept about it.
+    /// The id of the call, for records about it.
     pub call_id: String,
-    /// The files that may be reached.
+    /// The files that the tool may reach.
     pub workspace: Arc<Workspace>,
-    /// Ends the work: the call timed out, or the user had enough.
+    /// The switch that ends the work: the call timed out, or the user cancelled.
     pub cancellation: CancellationToken,
-    /// How much may come back.
+    /// The most that the result may hold.
     pub limits: Limits,
-    /// A person has seen this very call, and said yes.
+    /// A person saw this very call and approved it.
     pub approved: bool,
 }
 
 impl CallContext {
-    /// A context for one call, which nobody has cancelled yet.
+    /// Creates the context of one call, not yet cancelled.
     pub fn new(call_id: impl Into<String>, workspace: Arc<Workspace>) -> CallContext {
         CallContext {
             call_id: call_id.into(),
@@ -95,7 +96,7 @@ impl CallContext {
     }
 }
 
-/// How much a result may hold.
+/// The most that a result may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes of text: of a file, of a command's output, of a result.
@@ -110,76 +111,76 @@ impl Default for Limits {
     }
 }
 
-/// What a tool may do to the world, by local declaration.
+/// The rights of a tool over the world, by local declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Kind {
-    /// How much it may change.
+    /// The most that it may change.
     pub effect: Effect,
-    /// Twice is as once: a call whose outcome is unknown may be made again.
+    /// A second equal call changes nothing more, so a call whose outcome is unknown may be made again.
     pub idempotent: bool,
-    /// Whom it reaches.
+    /// The parties that it reaches.
     pub world: World,
 }
 
-/// How much a tool may change.
+/// The extent of a tool's changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Nothing.
     Read,
-    /// It adds, or changes what can be had back.
+    /// The tool adds, or makes changes that can be undone.
     Write,
-    /// Anything, and for good: what nobody declared, shells, money.
+    /// Anything, for good: undeclared tools, shells, money.
     Destructive,
 }
 
-/// Whom a tool reaches.
+/// The parties that a tool reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum World {
     /// The workspace and this machine alone.
     Closed,
-    /// Others: what is in its arguments can leak.
+    /// Others, so that data in its arguments can leak.
     Open,
 }
 
 impl Kind {
-    /// It reads in the closed world.
+    /// The tool reads in the closed world.
     pub const READ: Kind = Kind { effect: Effect::Read, idempotent: true, world: World::Closed };
-    /// It writes what can be had back, in the closed world.
+    /// The tool makes changes that can be undone, in the closed world.
     pub const WRITE: Kind = Kind { effect: Effect::Write, idempotent: false, world: World::Closed };
-    /// What is not known to be better.
+    /// The kind of a tool that is not known to be safer.
     pub const DESTRUCTIVE: Kind = Kind { effect: Effect::Destructive, idempotent: false, world: World::Open };
 
-    /// This kind, for a tool that may run twice.
+    /// Returns this kind, for a tool that may run twice.
     pub const fn idempotent(self) -> Kind {
         Kind { idempotent: true, ..self }
     }
 
-    /// This kind, for a tool that reaches others.
+    /// Returns this kind, for a tool that reaches others.
     pub const fn open(self) -> Kind {
         Kind { world: World::Open, ..self }
     }
 
-    /// This kind, for a tool that stays within this machine.
+    /// Returns this kind, for a tool that stays within this machine.
     pub const fn closed(self) -> Kind {
         Kind { world: World::Closed, ..self }
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolResult {
     /// A text.
     Text(String),
     /// A JSON object.
     Object(Map),
-    /// The tool could not do it, and says why: data for the model, no failure of the run.
+    /// The tool failed, and gives the reason: data for the model, while the run goes on.
     Error(ToolError),
 }
 
 impl ToolResult {
-    /// `value` as a result: an object as it is, a string as text, all else as JSON text.
+    /// Makes a result of `value`: an object as it is, a string as text, others as JSON text.
     pub fn of(value: Value) -> ToolResult {
         match value {
             Value::Object(object) => ToolResult::Object(object),
@@ -188,7 +189,7 @@ impl ToolResult {
         }
     }
 
-    /// What the model reads: text as it is, the rest as JSON.
+    /// Returns the model's view: text as it is, others as JSON.
     pub fn content(&self) -> String {
         match self {
             ToolResult::Text(text) => text.clone(),
@@ -200,50 +201,50 @@ impl ToolResult {
         }
     }
 
-    /// Did the tool fail?
+    /// Returns whether the tool failed.
     pub fn is_error(&self) -> bool {
         matches!(self, ToolResult::Error(_))
     }
 }
 
-/// Why a tool could not do it: `{"error": "no such file or directory", "path": "a.txt"}`.
+/// The reason why a tool failed: `{"error": "no such file or directory", "path": "a.txt"}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolError {
     /// One sentence without full stop.
     pub message: String,
-    /// The path that it is about, as the model wrote it.
+    /// The path of the error, as the model wrote it.
     pub path: Option<String>,
-    /// What else the model should know.
+    /// Further facts for the model.
     pub more: Box<Map>,
-    /// What stands behind the object, in lines of its own: what the model may send as it is. Inside the object its quotes would
-    /// have backslashes, and under a key the model would copy the key.
+    /// Lines behind the object: text that the model may send as it is. Inside the object its quotes would have
+    /// backslashes, and the model would copy a key.
     pub lines: Option<String>,
 }
 
 impl ToolError {
-    /// An error about no path.
+    /// Creates an error without a path.
     pub fn new(message: impl Into<String>) -> ToolError {
         ToolError { message: message.into(), path: None, more: Box::default(), lines: None }
     }
 
-    /// An error about `path`.
+    /// Creates an error about `path`.
     pub fn at(path: &str, why: impl fmt::Display) -> ToolError {
         ToolError { path: Some(path.to_owned()), ..ToolError::new(why.to_string()) }
     }
 
-    /// This error with one more member.
+    /// Returns this error with one more member.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> ToolError {
         self.more.insert(key.to_owned(), value.into());
         self
     }
 
-    /// This error with what stands behind it.
+    /// Returns this error with these lines behind it.
     pub fn with_lines(mut self, lines: impl Into<String>) -> ToolError {
         self.lines = Some(lines.into());
         self
     }
 
-    /// As JSON, without the lines behind it.
+    /// Returns the error as JSON, without the lines behind it.
     pub fn to_object(&self) -> Map {
         let mut object = Map::new();
         object.insert("error".to_owned(), json!(self.message));

@@ -1,4 +1,4 @@
-//! The tools of a run, in the order of their declaration: a call goes in, a result comes out, always.
+//! Holds the tools of a run, in the order of their declaration: a call goes in, a result always comes out.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::known_as::{Known, may_be_meant};
 use crate::rights::{Decision, Repaired, Rights, Why};
 use crate::tool::{CallContext, Kind, Tool, ToolError, ToolResult};
 
-/// How long work that is told to end may go on.
+/// The time that cancelled work has to end.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long a member of a result and an error may be, whatever the bound.
+/// The bytes that a member of a result or an error may have, whatever the bound.
 const NOTE: usize = 256;
-/// How many bytes of a result may be anything but texts.
+/// The most bytes of a result outside its texts.
 const FRAME: usize = 4 << 10;
 
-/// The tools that a run has.
+/// The tools of a run.
 ///
 /// ```
 /// use callwright_agent::{Toolbox, tool, tools};
@@ -47,42 +47,42 @@ impl Toolbox {
     /// Compiles the definitions of `tools`.
     ///
     /// # Errors
-    /// When one of them cannot be used, or two have one name.
+    /// Fails when a definition is unusable, or two tools share a name.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Result<Toolbox, ToolSetError> {
         let definitions: Vec<Value> = tools.iter().map(|tool| tool.definition()).collect();
         let tool_set = ToolSet::from_value(&Value::Array(definitions.clone()))?;
         Ok(Toolbox { tools, definitions, tool_set })
     }
 
-    /// The definitions as they go with each request.
+    /// Returns the definitions that go with each request.
     pub fn definitions(&self) -> &[Value] {
         &self.definitions
     }
 
-    /// What the engine reads calls with.
+    /// Returns the tools that the engine reads calls with.
     pub fn tool_set(&self) -> &ToolSet {
         &self.tool_set
     }
 
-    /// The names, in order.
+    /// Returns the names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tool_set.iter().map(callwright::Tool::name)
     }
 
-    /// The tool that is called exactly `name`.
+    /// Returns the tool with exactly this name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         let at = self.tool_set.iter().position(|tool| tool.name() == name)?;
         self.tools.get(at)
     }
 
-    /// The verdict on a call that was refused because no tool has its name, where a tool is known under that name.
+    /// Returns the verdict on a call that was refused because no tool has its name, if a tool is known under it.
     pub(crate) fn read_known(&self, refusal: &Refusal, choice: &Choice, policy: Policy) -> Option<Verdict> {
         let Reason::UnknownTool { declared, .. } = &refusal.reason else { return None };
         let known = self.known_as(refusal.name.as_deref()?)?;
         known.verdict(refusal, choice, policy, declared.clone())
     }
 
-    /// The tool that is known as `written`; none where another one may be meant.
+    /// Returns the tool that is known as `written`; `None` where another one may be meant.
     fn known_as(&self, written: &str) -> Option<Known<'_>> {
         let all = || self.tool_set.iter().zip(&self.tools);
         let known = |(tool, own): (_, &Arc<dyn Tool>)| Known { tool, known_as: own.known_as() };
@@ -92,7 +92,7 @@ impl Toolbox {
         (!self.names().any(is_other)).then_some(one)
     }
 
-    /// What a call may do; what is not known may do anything.
+    /// Returns the kind of a call; an unknown call may do anything.
     pub fn kind_of(&self, name: &str, arguments: &str) -> Kind {
         match (self.get(name), Arguments::read(arguments)) {
             (Some(tool), Ok(arguments)) => tool.kind_of(&arguments),
@@ -100,7 +100,7 @@ impl Toolbox {
         }
     }
 
-    /// Does a call of it take as long as a person takes?
+    /// Returns whether a call of the tool waits for a person.
     pub(crate) fn waits_for_a_person(&self, name: &str, arguments: &str) -> bool {
         match (self.get(name), Arguments::read(arguments)) {
             (Some(tool), Ok(arguments)) => tool.timeout(&arguments).is_none(),
@@ -108,7 +108,7 @@ impl Toolbox {
         }
     }
 
-    /// What is to be done with a call, by what the user permits and what was done to it before it could be read.
+    /// Decides about a call, by the user's permissions and the call's repairs.
     pub fn decide(&self, name: &str, arguments: &str, repaired: Repaired, rights: &Rights) -> Decision {
         let decision = match (rights.decide(name, self.kind_of(name, arguments), repaired), self.get(name)) {
             (Decision::Run, Some(tool)) if !rights.permits(name) => {
@@ -121,7 +121,7 @@ impl Toolbox {
             _ => None,
         };
         match (decision, needs_approval) {
-            // What holds whatever is permitted says more than that something is not permitted.
+            // A reason that holds whatever is permitted says more than a missing permission.
             (Decision::Run | Decision::Ask(Why::Writes | Why::Destroys | Why::Starts), Some(why)) => {
                 Decision::Ask(why)
             }
@@ -129,10 +129,10 @@ impl Toolbox {
         }
     }
 
-    /// Runs one call. It is not asked whether it may run: that is the caller's part, before.
+    /// Runs one call. The caller must have decided before that it may run.
     ///
-    /// Arguments that do not fit the schema are an error for the model, and so is the end of the tool's time. When
-    /// this returns, also because of `context.cancellation`, nothing of the call goes on.
+    /// Arguments that do not fit the schema are an error for the model, and so is a timeout. When this returns, also
+    /// after `context.cancellation`, no part of the call goes on.
     pub async fn call(&self, name: &str, arguments: &str, context: &CallContext) -> ToolResult {
         let (Some(tool), Some(compiled)) = (self.get(name), self.tool_set.get(name)) else {
             return ToolError::new(format!("there is no tool `{name}`")).into();
@@ -142,7 +142,7 @@ impl Toolbox {
             Err(error) => return error.into(),
         };
         let limit = tool.timeout(&arguments);
-        // A child: the end of this call's time is not the end of the others'.
+        // The child token ends this call without ending others.
         let context = CallContext { cancellation: context.cancellation.child_token(), ..context.clone() };
         let ended = async {
             match limit {
@@ -162,7 +162,7 @@ impl Toolbox {
             result = &mut work => result,
             ended = ended => {
                 context.cancellation.cancel();
-                // What the work has to say at its end says more than we can.
+                // The work's own words at its end say more than ours.
                 match timeout(GRACE, &mut work).await {
                     Ok(ToolResult::Error(error)) => error.with("ended", ended.to_string()).into(),
                     _ => ToolError::new(ended.to_string()).into(),
@@ -193,7 +193,7 @@ impl fmt::Display for Ended {
     }
 }
 
-/// The arguments, if they fit the schema and name nothing that it does not declare.
+/// Returns the arguments, if they fit the schema and have only declared names.
 fn fitting(tool: &callwright::Tool, text: &str) -> Result<Arguments, ToolError> {
     let arguments = Arguments::read(text)?;
     let tree = strict(text).map_err(|at| ToolError::new(format!("Invalid JSON: at byte {at}")))?;
@@ -204,19 +204,19 @@ fn fitting(tool: &callwright::Tool, text: &str) -> Result<Arguments, ToolError> 
     Err(if also.is_empty() { error } else { error.with("also", also) })
 }
 
-/// The result with no text longer than `max` bytes: what is left out is counted.
+/// Shortens each text of the result to `max` bytes, and counts the missing part.
 fn capped(result: ToolResult, max: usize) -> ToolResult {
     match result {
         ToolResult::Text(text) => ToolResult::Text(cut(text, max)),
         ToolResult::Object(mut object) => {
             for (_, value) in object.iter_mut() {
                 if let Value::String(text) = value {
-                    // A path or a note is no text to be cut.
+                    // A path or a note stays whole.
                     *text = cut(std::mem::take(text), max.max(NOTE));
                 }
             }
             let length = Value::Object(object.clone()).to_string().len();
-            // JSON spells line ends and quotes with two bytes, and there are names and numbers beside the texts.
+            // JSON spells line ends and quotes with two bytes, and names and numbers stand beside the texts.
             if length <= 4 * max + FRAME {
                 return ToolResult::Object(object);
             }
@@ -229,7 +229,7 @@ fn capped(result: ToolResult, max: usize) -> ToolResult {
     }
 }
 
-/// `text`, or its beginning with how much is missing.
+/// Returns `text`, or its beginning with the size of the missing part.
 pub(crate) fn cut(mut text: String, max: usize) -> String {
     if text.len() <= max {
         return text;

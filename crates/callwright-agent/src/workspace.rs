@@ -1,8 +1,8 @@
-//! The workspace: files are reached beneath one directory, by descriptor, or not at all.
+//! Reaches files beneath one directory, by descriptor, or not at all.
 //!
-//! In goes a path as a model wrote it; out comes an open file, or a [`Place`] to write to. No path is ever joined to
-//! the root and handed to the system: each step is resolved from an open directory, so that `..`, absolute paths,
-//! symbolic links and a link that is swapped meanwhile end at the same wall.
+//! A path of a model goes in; an open file comes out, or a [`Place`] to write to. No path is ever joined to the root
+//! and passed to the system: each step is resolved from an open directory. So `..`, absolute paths, symbolic links and
+//! a link that is swapped meanwhile end at the same wall.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,12 +14,12 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use rustix::fs::OFlags;
 
-/// The longest path that is looked at, in bytes: what Linux takes.
+/// The longest accepted path, in bytes, as on Linux.
 const MAX_PATH: usize = 4096;
-/// The largest file that is read, kept or rewritten as a whole.
+/// The largest file that is read, kept or rewritten as a whole, in bytes.
 pub const MAX_FILE: u64 = 64 << 20;
 
-/// One directory, and what lies beneath it.
+/// One directory, with all beneath it.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -41,14 +41,14 @@ impl Workspace {
     /// Opens the directory at `root`.
     ///
     /// # Errors
-    /// When there is no directory that may be read.
+    /// Fails when there is no directory that may be read.
     pub fn open(root: &Path) -> io::Result<Workspace> {
         let root = root.canonicalize()?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
         Ok(Workspace { root, dir })
     }
 
-    /// Where it stands, for people and for commands. Files are not reached through it.
+    /// Returns the root's path, for people and for commands. The workspace does not use it to reach files.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -57,23 +57,23 @@ impl Workspace {
         &self.dir
     }
 
-    /// Opens the regular file at `path` for reading. Never waits for the other end of a pipe.
+    /// Opens the regular file at `path` for reading. It never waits for the other end of a pipe.
     ///
     /// # Errors
-    /// When there is none, or none that may be reached.
+    /// Fails when there is no such file, or it may not be reached.
     pub fn open_file(&self, path: &str) -> Result<File, FileError> {
         open_regular(&self.dir, &self.relative(path)?)
     }
 
-    /// The bytes of the file at `path`, at most [`MAX_FILE`].
+    /// Returns the bytes of the file at `path`, at most [`MAX_FILE`].
     ///
     /// # Errors
-    /// Those of [`Workspace::open_file`]; also when the file is too large.
+    /// Fails like [`Workspace::open_file`]; also when the file is too large.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         read_whole(self.open_file(path)?)
     }
 
-    /// Where `path` leads, without links, as far as it exists; beyond that as it is written.
+    /// Returns the target of `path` without links, as far as it exists; the missing rest stays as written.
     pub(crate) fn resolved(&self, path: &str) -> Result<PathBuf, FileError> {
         let relative = self.relative(path)?;
         let mut missing = Vec::new();
@@ -98,7 +98,7 @@ impl Workspace {
     /// Opens the directory at `path`.
     ///
     /// # Errors
-    /// When there is none, or none that may be reached.
+    /// Fails when there is no such directory, or it may not be reached.
     pub fn open_dir(&self, path: &str) -> Result<Dir, FileError> {
         let relative = self.relative(path)?;
         match self.dir.open_dir(&relative) {
@@ -110,11 +110,11 @@ impl Workspace {
         }
     }
 
-    /// Where the file at `path` stands or could be made. Symbolic links are followed as far as they stay beneath the
-    /// root. With `make_folders`, missing directories are made.
+    /// Returns the place of the file at `path`, existing or not. It follows symbolic links beneath the root. With
+    /// `make_folders`, it makes missing directories.
     ///
     /// # Errors
-    /// When `path` names no place for a file, or none that may be reached.
+    /// Fails when `path` does not name a place for a file, or the place may not be reached.
     pub fn place(&self, path: &str, make_folders: bool) -> Result<Place, FileError> {
         let relative = self.relative(path)?;
         if path.ends_with(['/', '\\']) && path.ends_with(std::path::is_separator) {
@@ -148,10 +148,10 @@ impl Workspace {
         Ok(Place { parent: self.dir.open_dir(parent)?, name: name.to_owned(), path, made })
     }
 
-    /// The place of the entry at `path` itself, also where that is a symbolic link.
+    /// Returns the place of the entry at `path` itself, even of a symbolic link.
     ///
     /// # Errors
-    /// As of [`Workspace::place`].
+    /// Fails like [`Workspace::place`].
     pub(crate) fn entry(&self, path: &str) -> Result<Place, FileError> {
         let relative = self.relative(path)?;
         let Some(Component::Normal(name)) = relative.components().next_back() else {
@@ -164,9 +164,9 @@ impl Workspace {
         Ok(Place { parent: self.dir.open_dir(parent)?, name: name.to_owned(), path, made: Vec::new() })
     }
 
-    /// `path` relative to the root, as far as that can be said without looking at files.
+    /// Returns `path` relative to the root, without a look at files.
     ///
-    /// Models like to write the whole path: one that begins with the root is taken.
+    /// Models like to write the whole path, so a path that begins with the root is accepted.
     pub(crate) fn relative(&self, path: &str) -> Result<PathBuf, FileError> {
         if path.is_empty() {
             return Err(FileError::NotAPath("it is empty"));
@@ -187,7 +187,7 @@ impl Workspace {
         Ok(path.to_owned())
     }
 
-    /// Makes `folder` and what is missing above it; returns what was made, outermost first.
+    /// Makes `folder` and its missing parents; returns the new ones, outermost first.
     fn make_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, FileError> {
         let mut made = Vec::new();
         let mut so_far = PathBuf::new();
@@ -206,7 +206,7 @@ impl Workspace {
     }
 }
 
-/// Where one file stands or could stand: its name in an open directory.
+/// The place of one file, existing or not: its name in an open directory.
 #[derive(Debug)]
 pub struct Place {
     parent: Dir,
@@ -216,20 +216,20 @@ pub struct Place {
 }
 
 impl Place {
-    /// The path beneath the root, without links.
+    /// Returns the path beneath the root, without links.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The directories that were made for it, outermost first.
+    /// Returns the directories that were made for it, outermost first.
     pub(crate) fn made(&self) -> &[PathBuf] {
         &self.made
     }
 
-    /// What stands there now.
+    /// Returns the entry that stands there.
     ///
     /// # Errors
-    /// When that is neither a regular file of at most [`MAX_FILE`], a symbolic link, nor nothing.
+    /// Fails when the entry is neither missing, a symbolic link, nor a regular file of at most [`MAX_FILE`].
     pub(crate) fn found(&self) -> Result<Found, FileError> {
         let metadata = match self.parent.symlink_metadata(&self.name) {
             Ok(metadata) => metadata,
@@ -244,11 +244,11 @@ impl Place {
         Ok(Found::File { bytes, permissions: metadata.permissions(), names: metadata.nlink() })
     }
 
-    /// Puts `bytes` there as a whole: another reader sees the old file or the new one. `permissions` are the new
-    /// file's, or those of the file that is replaced, or those of any new file.
+    /// Writes `bytes` there as a whole: another reader sees the old file or the new one. The new file has
+    /// `permissions`, else those of the replaced file, else the default ones.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails when the file cannot be written.
     pub fn replace(&self, bytes: &[u8], permissions: Option<Permissions>) -> Result<(), FileError> {
         let permissions = match (permissions, self.parent.symlink_metadata(&self.name)) {
             (Some(permissions), _) => Some(permissions),
@@ -262,7 +262,7 @@ impl Place {
         let written = self.fill(&temporary, bytes, permissions);
         let renamed = written.and_then(|()| Ok(self.parent.rename(&temporary, &self.parent, &self.name)?));
         if renamed.is_err() {
-            // It may not have come to exist.
+            // The temporary file may not exist.
             let _ = self.parent.remove_file(&temporary);
         }
         renamed
@@ -274,54 +274,53 @@ impl Place {
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;
         }
-        // The name must not outlive the bytes where the power fails.
+        // The name must not outlive the bytes after a power failure.
         Ok(file.sync_data()?)
     }
 
-    /// Makes a symbolic link there that says `target`. It is not looked where that leads: whoever follows the link
-    /// meets the same wall.
+    /// Makes a symbolic link there to `target`, wherever that leads: a tool that follows the link meets the same wall.
     pub(crate) fn link(&self, target: &Path) -> Result<(), FileError> {
         Ok(self.parent.symlink_contents(target, &self.name)?)
     }
 
-    /// Takes away the file or link.
+    /// Removes the file or link.
     pub(crate) fn remove(&self) -> Result<(), FileError> {
         Ok(self.parent.remove_file(&self.name)?)
     }
 }
 
-/// What stands at a place.
+/// The entry at a place.
 #[derive(Debug)]
 pub(crate) enum Found {
     Nothing,
     File {
         bytes: Vec<u8>,
         permissions: Permissions,
-        /// How many names it has, here or elsewhere.
+        /// The number of its names, here or elsewhere.
         names: u64,
     },
     Link(PathBuf),
 }
 
-/// Why a file cannot be reached.
+/// The reason why a file cannot be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileError {
-    /// This is no path at all, and why.
+    /// The text is not a path, for this reason.
     NotAPath(&'static str),
-    /// It lies outside of the workspace, or leads there.
+    /// The path lies outside of the workspace, or leads there.
     Outside,
-    /// There is nothing of this name.
+    /// Nothing has this name.
     Missing,
-    /// It is no regular file, but this.
+    /// The entry is not a regular file, but this.
     NotAFile(&'static str),
-    /// It is no directory.
+    /// The entry is not a directory.
     NotADirectory,
-    /// It has more than [`MAX_FILE`] bytes.
+    /// The file has more than [`MAX_FILE`] bytes.
     TooLarge,
-    /// It has several names, some of which may stand outside, and nobody approved that.
+    /// The file has several names, some perhaps outside, and nobody approved that.
     Linked,
-    /// The system refuses, and says this.
+    /// The system refuses with this text.
     System(String),
 }
 
@@ -352,7 +351,7 @@ impl From<io::Error> for FileError {
             io::ErrorKind::NotFound => FileError::Missing,
             io::ErrorKind::NotADirectory => FileError::NotADirectory,
             io::ErrorKind::IsADirectory => FileError::NotAFile("a directory"),
-            // What the wall says has no number of the system's.
+            // An error of the wall has no number of the system.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => FileError::Outside,
             io::ErrorKind::PermissionDenied => FileError::System("permission denied".to_owned()),
             // `Invalid argument (os error 22)` → `Invalid argument`
@@ -365,18 +364,18 @@ impl From<io::Error> for FileError {
     }
 }
 
-/// `./src/a` → `src/a`: one file, one name.
+/// Drops needless parts of a path, so that one file has one name: `./src/a` → `src/a`.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|component| *component != Component::CurDir).collect()
 }
 
 pub(crate) fn open_regular(dir: &Dir, path: &Path) -> Result<File, FileError> {
     let mut options = OpenOptions::new();
-    // A pipe without a writer would hold us for ever, a terminal would become ours.
+    // A pipe without a writer would block us for ever, and a terminal would become ours.
     options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     let file = match dir.open_with(path, &options) {
         Ok(file) => file,
-        // A socket or a device without a driver cannot be opened, but has a name for the model.
+        // A socket, or a device without a driver, cannot be opened, but its sort can be named for the model.
         Err(error) => match dir.metadata(path) {
             Ok(metadata) => {
                 regular(&metadata)?;
@@ -389,7 +388,7 @@ pub(crate) fn open_regular(dir: &Dir, path: &Path) -> Result<File, FileError> {
     Ok(file.into_std())
 }
 
-/// Has it other names, which may stand anywhere?
+/// Returns whether the file has other names, which may lie anywhere.
 pub(crate) fn has_other_names(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| 1 < std::os::unix::fs::MetadataExt::nlink(&metadata))
 }

@@ -1,4 +1,4 @@
-//! The keeper of one command as a program of its own, for whoever embeds the agent without the command line.
+//! Runs the keeper of one command as a separate program, for embedders of the agent that have no command line.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
-//! Which variables of the user's environment a command gets.
+//! Selects the variables of the user's environment that a command gets.
 
 use std::ffi::OsStr;
 
-/// What of the user's environment a command may know. The rest may hold keys.
+/// The variables of the user's environment that a command may have. Others may hold keys.
 const KNOWN: &[&str] = &[
     "PATH",
     "HOME",
@@ -43,7 +43,7 @@ const KNOWN: &[&str] = &[
     "MAKEFLAGS",
 ];
 
-/// May a command know the variable of this name?
+/// Returns whether a command may have the variable of this name.
 pub(crate) fn is_harmless(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| KNOWN.contains(&name) || name.starts_with("LC_"))
 }

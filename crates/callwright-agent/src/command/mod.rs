@@ -1,4 +1,4 @@
-//! Shell commands behind walls: started, read, waited for, ended.
+//! Starts, reads, awaits and ends shell commands behind walls.
 
 mod environment;
 mod output;
@@ -32,12 +32,12 @@ use crate::sandbox::{Apart, Launcher, Report, Told, Walls, confinement, home, re
 const MAX_COMMAND: usize = 64 << 10;
 /// The most commands that run at once.
 const MAX_RUNNING: usize = 16;
-/// How many processes one command may have.
+/// The most processes of one command.
 const PROCESSES: usize = 1024;
-/// How long the keeper has to end everything, and to look what is left in the workspace.
+/// The keeper's time to end everything and to check the workspace.
 const TO_END: Duration = Duration::from_secs(10);
 
-/// The commands of one run.
+/// The commands of a run.
 #[derive(Debug)]
 pub struct Commands {
     launcher: Launcher,
@@ -51,19 +51,19 @@ pub struct Commands {
     granted: Vec<PathBuf>,
     at_most: Apart,
     toolchains: Vec<PathBuf>,
-    /// What of the system and of the toolchains may be read, as it was when it was first asked for.
+    /// The readable parts of the system and of the toolchains, as first computed.
     readable: OnceLock<Vec<PathBuf>>,
-    /// What of the system a command has for itself, and why not all, as it was when it was first asked for.
+    /// The parts of the system that a command has for itself, and the reason for missing ones, as first tried.
     apart: OnceLock<(Apart, Option<String>)>,
     running: Mutex<BTreeMap<u64, Arc<Running>>>,
 }
 
 impl Commands {
-    /// Commands in `folder`, the workspace, with a directory for temporary files of their own. Of `environment`, the
-    /// user's, they get what is known to be harmless.
+    /// Prepares commands in `folder`, the workspace, with a directory of their own for temporary files. They get the
+    /// variables of `environment`, the user's, that are known to be harmless.
     ///
     /// # Errors
-    /// When `temporary` cannot be made.
+    /// Fails when `temporary` cannot be made.
     pub fn new(
         launcher: Launcher,
         folder: &Path,
@@ -76,7 +76,7 @@ impl Commands {
         environment.push(("TMPDIR".into(), temporary.clone().into()));
         environment.push(("TERM".into(), "dumb".into()));
         let folder = folder.canonicalize()?;
-        // Whoever works in all of the home has it for a workspace.
+        // A user who works in the whole home has it as the workspace.
         let home = home(&environment).filter(|home| !home.starts_with(&folder));
         let toolchains = toolchains(&environment, home.as_deref(), &folder);
         Ok(Commands {
@@ -97,25 +97,25 @@ impl Commands {
         })
     }
 
-    /// These commands, which may not read `paths`, whatever these lie in: what is kept of other runs.
+    /// Returns these commands without access to `paths`, such as the records of other runs, wherever they lie.
     pub fn with_hidden(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Commands {
         self.hidden.extend(paths.into_iter().filter_map(|path| path.canonicalize().ok()));
         self
     }
 
-    /// These commands, which may also read all beneath `paths`.
+    /// Returns these commands with read access to all beneath `paths`.
     pub fn with_readable(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Commands {
         self.granted.extend(paths.into_iter().filter_map(|path| path.canonicalize().ok()));
         self
     }
 
-    /// These commands, which have no more of the system for themselves than this: what a system without namespaces has.
+    /// Returns these commands with at most this much of the system for themselves, as on a system without namespaces.
     pub fn with_at_most(self, apart: Apart) -> Commands {
         Commands { at_most: apart, ..self }
     }
 
-    /// What the walls of this system do not hold, and why; nothing where they hold all of it. Tried once, with a command
-    /// that does nothing.
+    /// Returns what this system's walls leave open, and why; `None` if they hold everything. The first call tries a
+    /// command that does nothing.
     pub fn unheld(&self) -> Option<&str> {
         self.apart().1.as_deref()
     }
@@ -139,7 +139,7 @@ impl Commands {
         self.apart.get_or_init(try_out)
     }
 
-    /// Tries walls with a command that does nothing.
+    /// Tries the walls with a command that does nothing.
     fn comes_to(&self, apart: Apart) -> Result<(), String> {
         if self.at_most < apart {
             return Err("it is not asked for".to_owned());
@@ -172,17 +172,17 @@ impl Commands {
         }
     }
 
-    /// These commands, with the network.
+    /// Returns these commands with access to the network.
     pub fn with_network(self) -> Commands {
         Commands { network: true, ..self }
     }
 
-    /// These commands, each with at most so many processes at once. The default is 1,024.
+    /// Returns these commands with at most this many processes each at once. The default is 1,024.
     pub fn with_processes(self, processes: usize) -> Commands {
         Commands { processes, ..self }
     }
 
-    /// May commands reach the network?
+    /// Returns whether commands may reach the network.
     pub fn has_network(&self) -> bool {
         self.network
     }
@@ -190,7 +190,7 @@ impl Commands {
     /// Starts a command in a shell.
     ///
     /// # Errors
-    /// When it cannot be started, or not behind walls.
+    /// Fails when the command cannot be started, or not behind walls.
     pub async fn start(&self, launch: Launch<'_>) -> Result<Arc<Running>, CommandError> {
         let command = launch.command;
         if MAX_COMMAND < command.len() || command.contains('\0') {
@@ -215,7 +215,7 @@ impl Commands {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.folder);
         let child = keeper.spawn()?;
-        // It holds our ends of what the keeper writes to.
+        // The process holds our ends of the keeper's pipes.
         drop(keeper);
         ours.set_nonblocking(true)?;
         let (heard, mut leash) = UnixStream::from_std(ours)?.into_split();
@@ -233,13 +233,13 @@ impl Commands {
         Ok(Arc::new(running))
     }
 
-    /// Keeps a running command under a number, to be asked for later.
+    /// Keeps a running command under a number for later requests.
     ///
     /// # Errors
-    /// When so many run already that one more is too much.
+    /// Fails when the number of running commands is at its bound.
     pub fn keep(&self, running: Arc<Running>) -> Result<u64, CommandError> {
         let mut all = self.running();
-        // One that has ended is kept until it was asked for, or until there is no more room.
+        // An ended command is kept until its result is read, or until room is needed.
         if MAX_RUNNING <= all.len() {
             let ended = all.iter().find(|(_, running)| running.end().is_some()).map(|(id, _)| *id);
             all.remove(&ended.ok_or(CommandError::TooMany)?);
@@ -249,17 +249,17 @@ impl Commands {
         Ok(id)
     }
 
-    /// The command that is kept under this number.
+    /// Returns the command that is kept under this number.
     pub fn get(&self, id: u64) -> Option<Arc<Running>> {
         self.running().get(&id).cloned()
     }
 
-    /// Lets go of a command that has ended.
+    /// Forgets a command that has ended.
     pub fn forget(&self, id: u64) {
         self.running().remove(&id);
     }
 
-    /// The numbers of the commands that are kept.
+    /// Returns the numbers of the commands that are kept.
     pub fn ids(&self) -> Vec<u64> {
         self.running().keys().copied().collect()
     }
@@ -280,24 +280,24 @@ impl Commands {
     }
 }
 
-/// What is said of processes where they have no namespace.
+/// The sentence about processes on a system without process namespaces.
 const OF_PROCESSES: &str =
     "commands see which programs run, and on kernels before 6.12 what they start can outlive them";
 
-/// A command to be started.
+/// A command that is to be started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Launch<'c> {
-    /// What the shell is told.
+    /// The text for the shell.
     pub command: &'c str,
-    /// The most bytes of its output that are kept.
+    /// The most bytes of its output to keep.
     pub max_output: usize,
-    /// Without walls where the system has none, which is for a person to say.
+    /// The command may run without walls where the system has none; a person decides so.
     pub unconfined: bool,
-    /// It may not write in the workspace.
+    /// The command may not write in the workspace.
     pub reads_only: bool,
 }
 
-/// A command that was started. When nobody holds it any more, it ends, with all that it started.
+/// A started command. It ends, with all that it started, once its last holder drops it.
 #[derive(Debug)]
 pub struct Running {
     command: String,
@@ -306,34 +306,34 @@ pub struct Running {
     end: watch::Receiver<Option<(End, Vec<Aside>)>>,
 }
 
-/// How a command ended.
+/// The way in which a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With this code.
+    /// The command exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// This signal killed the command.
     Killed(i32),
-    /// It was never started, and why.
+    /// The command was never started, for this reason.
     Failed(String),
 }
 
 impl Running {
-    /// What was started.
+    /// Returns the text of the command.
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// How it ended, if it has.
+    /// Returns the command's end, if it has ended.
     pub fn end(&self) -> Option<End> {
         self.end.borrow().as_ref().map(|(end, _)| end.clone())
     }
 
-    /// What it made, by the time it ended, that programs would have obeyed: it is called otherwise since.
+    /// Returns the files that it made and that programs would have obeyed; they were renamed at its end.
     pub(crate) fn aside(&self) -> Vec<Aside> {
         self.end.borrow().as_ref().map(|(_, aside)| aside.clone()).unwrap_or_default()
     }
 
-    /// Waits until it has ended.
+    /// Waits for the command's end.
     pub async fn wait(&self) -> End {
         let mut end = self.end.clone();
         let ended = end.wait_for(Option::is_some).await;
@@ -341,13 +341,13 @@ impl Running {
         ended.ok().and_then(|end| Some(end.as_ref()?.0.clone())).unwrap_or_else(lost)
     }
 
-    /// Ends it and all that it started, and waits until that is done.
+    /// Ends the command with all that it started, and waits for that.
     pub async fn stop(&self) -> End {
         self.let_go();
         self.wait().await
     }
 
-    /// What it wrote since this was last asked, to both of its outputs.
+    /// Returns what the command wrote to both outputs since the last request.
     pub fn take_output(&self) -> String {
         self.output.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -357,7 +357,7 @@ impl Running {
     }
 }
 
-/// What comes of a command that does nothing, behind these walls.
+/// Returns the result of a command that does nothing behind these walls.
 fn tried(launcher: &Launcher, folder: &Path, walls: &Walls) -> io::Result<Told> {
     let (mut ours, theirs) = StdStream::pair()?;
     let mut keeper = std::process::Command::new(launcher.program());
@@ -371,7 +371,7 @@ fn tried(launcher: &Launcher, folder: &Path, walls: &Walls) -> io::Result<Told> 
         .current_dir(folder);
     let mut child = keeper.spawn()?;
     drop(keeper);
-    // There is no workspace to be looked through.
+    // There is no workspace to check.
     ours.write_all(&told(&Walls { workspace: None, ..walls.clone() })?)?;
     let mut heard = String::new();
     ours.read_to_string(&mut heard)?;
@@ -380,7 +380,7 @@ fn tried(launcher: &Launcher, folder: &Path, walls: &Walls) -> io::Result<Told> 
     Ok(report.told)
 }
 
-/// Reads what a keeper's command writes, until the keeper has told its end and is gone.
+/// Reads a command's output until the keeper has reported the end and is gone.
 async fn attend(
     mut child: Child,
     mut told: BufReader<tokio::net::unix::OwnedReadHalf>,
@@ -403,13 +403,13 @@ async fn attend(
                 tokio::time::sleep(TO_END).await;
             } => {}
         }
-        // It has nothing more to say: it ends now, or is ended.
+        // The keeper has nothing more to say: it ends by itself, or is killed.
         if tokio::time::timeout(TO_END, child.wait()).await.is_err() {
             let _ = child.kill().await;
         }
         line
     };
-    // The keeper is gone when nothing holds the pipe any more.
+    // The keeper is gone once nothing holds the pipe.
     let (line, ()) = tokio::join!(keeping, reading);
     let lost = || End::Failed("something else ended the process that ran it".to_owned());
     let report: Option<Report> = serde_json::from_str(&line).ok();
@@ -428,17 +428,17 @@ async fn attend(
     let _ = ended.send(Some(end));
 }
 
-/// Why a command is not started.
+/// The reason why a command is not started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// It is too long, or holds a NUL.
+    /// The command is too long, or holds a NUL.
     NotACommand,
-    /// This system cannot confine it, and why.
+    /// This system cannot confine the command, for this reason.
     Unconfined(&'static str),
-    /// Too many run already.
+    /// Too many commands are running.
     TooMany,
-    /// The system refuses.
+    /// The system refuses with this error.
     System(io::Error),
 }
 

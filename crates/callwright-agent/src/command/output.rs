@@ -1,8 +1,8 @@
-//! What a command writes, kept within a bound.
+//! Keeps a command's output within a bound.
 
 use std::collections::VecDeque;
 
-/// The beginning and the end of what a command writes: what comes between is counted.
+/// The beginning and the end of a command's output; the part between is only counted.
 #[derive(Debug)]
 pub(super) struct Output {
     max: usize,

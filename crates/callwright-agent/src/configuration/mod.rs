@@ -1,11 +1,12 @@
-//! Places from which code runs later: files that programs of the user obey without being asked.
+//! Knows the places from which code runs later: files that the user's programs obey unasked.
 //!
-//! What is written there acts when nobody thinks of the agent any more: at the next `git status`, when the folder is opened
-//! in an editor, at the next start of an agent. There are two walls around them. A tool that writes files asks for each
-//! change of one, and takes for one whatever is hidden: such files have a name of their own by an old convention, it
-//! begins with a dot. A command may write hidden files, as caches and environments of toolchains are hidden, too. So
-//! what it may not change or make is listed, by what obeys it. Files that act only when the user runs the build or the
-//! tests of code that he reviews (`Makefile`, `package.json`, `build.rs`, `conftest.py`) are in neither: they are the code.
+//! Such files act when nobody thinks of the agent any more: at the next `git status`, when an editor opens the folder,
+//! at the next start of an agent. Two walls protect them. A tool that writes files asks before each change of one, and
+//! treats every hidden file as one: by an old convention these files have names that begin with a dot. A command may
+//! write hidden files, because caches and environments of toolchains are hidden, too. So a list names the files that a
+//! command may not change or make, by the program that obeys them. Files that act only when the user runs the build or
+//! the tests of reviewed code (`Makefile`, `package.json`, `build.rs`, `conftest.py`) are in neither: they are the
+//! code.
 
 mod survey;
 
@@ -17,22 +18,22 @@ use cap_std::fs::Dir;
 
 pub(crate) use survey::{Aside, Place, protected, set_aside, survey};
 
-/// Files and folders that something obeys.
+/// Files and folders that some program obeys.
 struct Obeyed {
-    /// Who obeys them, and when: what the user reads.
+    /// The program that obeys them, and the occasion, in words for the user.
     by: &'static str,
     at: At,
-    /// Names, or ends of paths. Case does not count, as in some file systems.
+    /// Names, or ends of paths. Case is ignored, as in some file systems.
     names: &'static [&'static str],
 }
 
-/// In which folders they are obeyed.
+/// The folders in which the files are obeyed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// In any: it is enough to enter the folder, or to ask git for its state.
+    /// Any folder: it is enough to enter it, or to ask git for its state.
     Any,
-    /// In one that is opened as a project: the workspace, or the top of a repository. Packages bring such files of their
-    /// own, which nobody obeys where they lie.
+    /// A folder that is opened as a project: the workspace, or the top of a repository. Packages bring such files too,
+    /// which nobody obeys there.
     Top,
 }
 
@@ -173,14 +174,14 @@ const OBEYED: &[Obeyed] = &[
     },
 ];
 
-/// Is the file at `path`, without links and beneath `root`, one that programs obey, or in a folder of such?
+/// Returns whether programs obey the file at `path`, without links and beneath `root`, or a folder around it.
 pub(crate) fn holds(root: &Dir, path: &Path) -> bool {
     let is_hidden = |component: Component<'_>| match component {
         Component::Normal(name) => name.as_encoded_bytes().starts_with(b"."),
         _ => false,
     };
-    // Git takes no folder without a HEAD for a repository, and obeys the `config` of one that it takes. All else may be
-    // there before or come later: `objects` and `refs`, or a `commondir` that says where these are.
+    // Git accepts no folder without a HEAD as a repository, and obeys the `config` of one that it accepts. All other
+    // parts may exist before or come later: `objects` and `refs`, or a `commondir` that points to them.
     let is_head = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(HEAD));
     path.components().any(is_hidden)
         || path.ancestors().any(|path| obeyed(path).is_some())
@@ -190,14 +191,14 @@ pub(crate) fn holds(root: &Dir, path: &Path) -> bool {
 
 const HEAD: &str = "HEAD";
 
-/// What obeys the file or folder of this path, wherever it is, and by which name.
+/// Returns the rule that covers the file or folder of this path, wherever it lies, and the name that matched.
 fn obeyed(path: &Path) -> Option<(&'static Obeyed, &'static str)> {
     let named = |obeyed: &'static Obeyed| obeyed.names.iter().find(|names| ends_with(path, names));
     OBEYED.iter().find_map(|obeyed| Some((obeyed, *named(obeyed)?)))
 }
 
-/// Is it worth while to look what obeys a file of this name? All names of a workspace are looked at for each command, and
-/// most have a first letter and a length that no name of the list has.
+/// Returns whether a file of this name may match a rule. Each command checks all names of a workspace, and most have a
+/// first letter and a length that no name of the list has.
 fn may_be_obeyed(name: &OsStr) -> bool {
     static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
         let mut lengths = [0; 256];
@@ -219,7 +220,7 @@ fn may_be_obeyed(name: &OsStr) -> bool {
         || bytes.last().is_some_and(|last| last.eq_ignore_ascii_case(&b'e')) && has_end(name, PROJECT)
 }
 
-/// How the files end with which one editor opens a project, whatever they are called.
+/// The ending of the files that open a project in one editor, whatever their name.
 const PROJECT: &str = ".code-workspace";
 
 fn has_end(name: &OsStr, end: &str) -> bool {
@@ -228,7 +229,7 @@ fn has_end(name: &OsStr, end: &str) -> bool {
     at.and_then(|at| name.get(at..)).is_some_and(|is| is.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// Ends the path with this name, or these names?
+/// Returns whether the path ends with this name or these names.
 fn ends_with(path: &Path, names: &str) -> bool {
     let mut components = path.components().rev();
     names.rsplit('/').all(|name| {
@@ -237,7 +238,7 @@ fn ends_with(path: &Path, names: &str) -> bool {
     })
 }
 
-/// Does git take a folder with these entries for a repository?
+/// Returns whether git accepts a folder with these entries as a repository.
 fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has(HEAD) && ((has("objects") && has("refs")) || has("commondir"))
 }

@@ -1,8 +1,8 @@
-//! What of a folder is obeyed by programs, before a command and after it: what was there is held by the walls, what the
-//! command made is set aside under a name that nothing obeys.
+//! Finds the obeyed files of a folder before and after a command. Walls hold the old ones; the command's new ones get
+//! names that nothing obeys.
 //!
-//! No wall can forbid to make one name in a folder where all others may be made. So it is looked for when nothing of the
-//! command lives any more, before anybody hears of its end. Nothing is deleted: it may be the user's file under another name.
+//! No wall can forbid one name in a folder where all others may be made. So the check runs once no process of the
+//! command lives, before anybody hears of its end. It deletes nothing: a file may be the user's under another name.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -18,19 +18,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{At, GIT, HEAD, is_repository, may_be_obeyed, obeyed};
 
-/// What something obeys, beneath the folder that was looked through.
+/// An obeyed file or folder beneath the surveyed folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Relative to that folder; empty where that folder itself is a repository without a working tree.
+    /// The path relative to that folder; empty where the folder itself is a repository without a working tree.
     pub(crate) path: PathBuf,
     id: Id,
-    /// What has to go for it to be obeyed no more.
+    /// The part that must go so that nothing obeys the place.
     key: PathBuf,
     by: &'static str,
 }
 
-/// The same place under whatever name. A folder or file that is held by a mount cannot be taken away, so that its number
-/// is not given to another; a link can, but not without a later time.
+/// The identity of a place under any name. A file or folder that a mount holds cannot be removed, so its number is not
+/// reused; a link can be, but not without a later time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Id(u64, u64, Option<(i64, i64)>);
 
@@ -41,17 +41,17 @@ impl Id {
     }
 }
 
-/// What was set aside.
+/// A file or folder that was set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Aside {
     pub(crate) path: PathBuf,
-    /// What it is called instead; nothing where the system refused.
+    /// The new name; `None` where the system refused.
     pub(crate) to: Option<PathBuf>,
-    /// Who would have obeyed it.
+    /// The program that would have obeyed it.
     pub(crate) by: String,
 }
 
-/// All that is obeyed beneath `root`.
+/// Returns all obeyed places beneath `root`.
 pub(crate) fn survey(root: &Path) -> Vec<Place> {
     let mut places = Vec::new();
     walk(root, false, |place| {
@@ -61,9 +61,10 @@ pub(crate) fn survey(root: &Path) -> Vec<Place> {
     places
 }
 
-/// What a mount is to hold of them.
+/// Returns the paths of these places that mounts must hold.
 pub(crate) fn protected(root: &Path, places: &[Place]) -> Vec<PathBuf> {
-    // A command in a repository without a working tree has to work in it: what makes it run code is held.
+    // A command in a repository without a working tree has to work in it: only the parts that make it run code are
+    // held.
     let in_root = |name: &str| Some(root.join(name)).filter(|path| path.symlink_metadata().is_ok());
     let of = |place: &Place| match place.path.as_os_str().is_empty() {
         true => [HEAD, "config", "hooks", "commondir"].into_iter().filter_map(in_root).collect(),
@@ -72,12 +73,12 @@ pub(crate) fn protected(root: &Path, places: &[Place]) -> Vec<PathBuf> {
     places.iter().flat_map(of).collect()
 }
 
-/// Sets aside what is obeyed beneath `root` and was not among `before`. Only to be called when no command runs that could
-/// make it anew.
+/// Sets aside the obeyed places beneath `root` that are not among `before`. Callers must ensure that no running command
+/// could make them anew.
 pub(crate) fn set_aside(root: &Path, before: &[Place]) -> Vec<Aside> {
     let known: HashSet<Id> = before.iter().map(|place| place.id).collect();
     let mut aside = Vec::new();
-    // Another command may turn folders into links meanwhile: names are changed by descriptor.
+    // Another command may replace folders by links meanwhile, so the entries are renamed by descriptor.
     let Ok(dir) = Dir::open_ambient_dir(root, ambient_authority()) else { return aside };
     walk(root, true, |place| {
         if known.contains(&place.id) {
@@ -86,14 +87,14 @@ pub(crate) fn set_aside(root: &Path, before: &[Place]) -> Vec<Aside> {
         let to = moved(&dir, &place.key).ok();
         let (path, by) = (place.key.clone(), place.by.to_owned());
         aside.push(Aside { path, to: to.clone(), by });
-        // What lies in it is obeyed there, too.
+        // The folder's content would be obeyed there, too.
         if place.key == place.path { to } else { Some(place.path.clone()) }
     });
     aside.sort_by(|one, other| one.path.cmp(&other.path));
     aside
 }
 
-/// Gives the entry at `path` a name that nothing obeys, beside it.
+/// Renames the entry at `path` in its folder to a name that nothing obeys.
 fn moved(dir: &Dir, path: &Path) -> io::Result<PathBuf> {
     let named = |end: &str| {
         let mut name = path.file_name().map(OsString::from).unwrap_or_default();
@@ -105,7 +106,7 @@ fn moved(dir: &Dir, path: &Path) -> io::Result<PathBuf> {
         to = named(&format!(".set-aside-{:016x}", getrandom::u64().map_err(io::Error::other)?));
     }
     let renamed = match dir.rename(path, dir, &to) {
-        // A command may have closed the folder behind itself.
+        // The command may have locked the folder.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             let parent = dir.open_dir(parent.unwrap_or(Path::new(".")))?;
@@ -118,15 +119,16 @@ fn moved(dir: &Dir, path: &Path) -> io::Result<PathBuf> {
     renamed.map(|()| to)
 }
 
-/// Calls `visit` with each place beneath `root`; where that says a folder, it is gone through as well. With `opens`, folders
-/// of ours that cannot be read are made readable. Of files nothing is kept: a command can make millions.
+/// Calls `visit` with each place beneath `root`; a folder that it returns is searched as well. With `opens`, our
+/// unreadable folders are made readable. No list of files is kept: a command can make millions.
 fn walk(root: &Path, opens: bool, mut visit: impl FnMut(&Place) -> Option<PathBuf>) {
-    // Each with whether the folder above it is a top.
+    // Each folder waits here with the fact that the one above it is a top.
     let mut open = vec![(PathBuf::new(), false)];
     while let Some((folder, is_below_top)) = open.pop() {
         let at = root.join(&folder);
         let Ok(entries) = entries(&at, opens) else { continue };
-        // As git and the file system see it: a link counts, and so does another case where that is the same name.
+        // Names match as git and the file system see them: a link counts, and so does another case where that is the
+        // same name.
         let has = |name: &str| at.join(name).symlink_metadata().is_ok();
         if is_repository(has)
             && let Ok(metadata) = fs::symlink_metadata(&at)
@@ -134,16 +136,16 @@ fn walk(root: &Path, opens: bool, mut visit: impl FnMut(&Place) -> Option<PathBu
             let key = folder.join(HEAD);
             let place = Place { path: folder.clone(), id: Id::of(&metadata), key, by: GIT };
             match visit(&place) {
-                // It is none any more.
+                // The folder is not obeyed any more.
                 Some(_) => {}
-                // All of it is one place; but in the folder that is looked through there may be others.
+                // An obeyed folder is one place; the surveyed folder itself may hold others.
                 None if folder.as_os_str().is_empty() => {}
                 None => continue,
             }
         }
         let is_top = folder.as_os_str().is_empty() || has(".git");
         for entry in entries.flatten() {
-            // `.cargo/config.toml` is a file of the folder that `.cargo` is in.
+            // `.cargo/config.toml` belongs to the folder that holds `.cargo`.
             let is_at_top = |name: &str| if name.contains('/') { is_below_top } else { is_top };
             let name = entry.file_name();
             let found = may_be_obeyed(&name).then(|| obeyed(&folder.join(&name))).flatten();

@@ -1,4 +1,4 @@
-//! Which servers there are, by local configuration: how each is reached, and what its tools may do to the world.
+//! Reads the local configuration of servers: the way to each, and what its tools may do to the world.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -19,38 +19,38 @@ use crate::tool::Kind;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
-    /// The program that speaks over its standard streams.
+    /// The program that speaks MCP over its standard streams.
     #[serde(default)]
     pub command: Option<String>,
     /// Its arguments.
     #[serde(default)]
     pub args: Vec<String>,
-    /// What it finds in its environment besides what is harmless of the user's. Values may name the user's
+    /// Variables of the program's environment, besides the harmless ones of the user. Values may name the user's
     /// environment: `${NAME}`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Or: where it listens.
+    /// The address of a server that listens, in place of a program.
     #[serde(default)]
     pub url: Option<String>,
     /// Headers of each request. Values may name the environment: `Bearer ${NAME}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Its tools that change nothing, by the server's names for them. What is in no list may do anything.
+    /// Its tools that change nothing, by the server's names. Tools in no list may do anything.
     #[serde(default)]
     pub read: BTreeSet<String>,
-    /// Its tools that add, or change what can be had back.
+    /// Its tools that only add, or make changes that can be undone.
     #[serde(default)]
     pub write: BTreeSet<String>,
-    /// Its tools for which twice is as once.
+    /// Its tools for which a second equal call changes nothing more.
     #[serde(default)]
     pub idempotent: BTreeSet<String>,
-    /// Does it reach nobody but this machine? Then what is in the arguments of a reading tool cannot leak.
+    /// The server reaches nobody but this machine, so arguments of its reading tools cannot leak.
     #[serde(default)]
     pub closed_world: bool,
-    /// How long it may take to start and to list its tools.
+    /// The most seconds that it may take to start and to list its tools.
     #[serde(default = "start_seconds")]
     pub start_seconds: f64,
-    /// How long a call may take.
+    /// The most seconds of a call.
     #[serde(default = "call_seconds")]
     pub call_seconds: f64,
 }
@@ -64,11 +64,11 @@ fn call_seconds() -> f64 {
 }
 
 impl ServerConfig {
-    /// What a tool of this server may do. Only this file says so: what the server says of its own tools is a hint
-    /// from whoever may be the attacker.
+    /// Returns the rights of one of this server's tools. Only this file decides: the server's own words are a hint from
+    /// a possible attacker.
     pub(super) fn kind(&self, tool: &str) -> Kind {
         let kind = match (self.read.contains(tool), self.write.contains(tool)) {
-            // In both lists: the worse.
+            // A tool in both lists has the worse kind.
             (_, true) => Kind::WRITE,
             (true, false) => Kind::READ,
             (false, false) => Kind::DESTRUCTIVE,
@@ -77,7 +77,7 @@ impl ServerConfig {
         if self.idempotent.contains(tool) { kind.idempotent() } else { kind }
     }
 
-    /// The tools that are named here.
+    /// Returns the tools that this configuration names.
     pub(super) fn named(&self) -> impl Iterator<Item = &String> {
         let all: BTreeSet<&String> = self.read.iter().chain(&self.write).chain(&self.idempotent).collect();
         all.into_iter()
@@ -92,31 +92,31 @@ impl ServerConfig {
     }
 }
 
-/// What is no number of seconds is a day.
+/// Converts seconds; a number that is not a valid time becomes a day.
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(86_400))
 }
 
-/// What the servers find around them.
+/// The surroundings of the servers.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// The user's environment. A server that is started gets what is known to be harmless of it, and what its
-    /// configuration names.
+    /// The user's environment. A started server gets the harmless part of it, and the variables that its configuration
+    /// names.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where a server is started: the workspace.
+    /// The folder in which servers are started: the workspace.
     pub folder: PathBuf,
-    /// Where definitions are pinned.
+    /// The folder of pinned definitions.
     pub pins: PathBuf,
-    /// Did the user name the file that configures the servers? One that merely lies in the folder may be anybody's:
-    /// its servers are not started before they are accepted.
+    /// The user named the file that configures the servers. A file that merely lies in the folder may be anybody's: its
+    /// servers are not started before the user accepts them.
     pub is_named: bool,
 }
 
 impl Surroundings {
-    /// A hash of what a server is configured to be, here: a command is another one in another folder.
+    /// Returns a hash of a server's configuration and folder: a command in another folder is another command.
     pub(super) fn fingerprint(&self, config: &ServerConfig) -> String {
         let mut hash = Sha256::new();
-        // All its keys are strings, which is all that could fail.
+        // All keys are strings, so serialisation cannot fail.
         hash.update(serde_json::to_vec(config).unwrap_or_default());
         hash.update([0]);
         hash.update(self.folder.as_os_str().as_encoded_bytes());
@@ -124,12 +124,12 @@ impl Surroundings {
     }
 }
 
-/// A server that cannot be used as it is configured, or not at all.
+/// A server that cannot be used, as configured or at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerError {
-    /// Its name.
+    /// The server's name.
     pub server: String,
-    /// One sentence without full stop; it holds no value of the environment.
+    /// One sentence without a full stop; it holds no value of the environment.
     pub why: String,
 }
 
@@ -141,7 +141,7 @@ impl fmt::Display for ServerError {
 
 impl std::error::Error for ServerError {}
 
-/// How a server is reached, ready to be used.
+/// The way to a server, ready for use.
 #[derive(Clone)]
 pub(super) enum Reach {
     Program {
@@ -157,7 +157,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// Reads what is configured. Starts and asks nobody.
+    /// Reads the configuration. It starts nothing and asks nobody.
     pub(super) fn of(
         name: &str,
         config: &ServerConfig,
@@ -205,7 +205,7 @@ impl Reach {
                     let value = HeaderValue::from_str(&text);
                     let mut value = value
                         .map_err(|_| error(format!("`headers.{key}` is not a valid value of a header")))?;
-                    // It may be a key.
+                    // The value may be a key.
                     value.set_sensitive(true);
                     headers.insert(header, value);
                 }
@@ -219,13 +219,13 @@ impl Reach {
     }
 }
 
-/// May the configuration set it? Not what frames the message or belongs to the protocol.
+/// Returns whether the configuration may set the header: not one that frames the message or belongs to the protocol.
 fn is_free(name: &HeaderName) -> bool {
     let reserved = ["accept", "content-type", "last-event-id"];
     is_settable(name) && !reserved.contains(&name.as_str()) && !name.as_str().starts_with("mcp-")
 }
 
-/// An address without user and password: those would show up in messages.
+/// Parses an address without user and password, which would show up in messages.
 fn address(url: &str) -> Option<Uri> {
     let uri: Uri = url.parse().ok()?;
     let is_http = matches!(uri.scheme_str(), Some("http" | "https"));

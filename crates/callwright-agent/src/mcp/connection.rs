@@ -1,4 +1,4 @@
-//! A conversation with one server: begun, asked for its tools, asked to call one.
+//! Holds a conversation with one server: begins it, lists its tools, calls one.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,18 +23,18 @@ use super::config::Reach;
 use super::http::{Http, MAX_EVENT};
 use super::stdio::{self, Program};
 
-/// How many pages of tools are asked for.
+/// The most pages of tools.
 const MAX_PAGES: usize = 64;
-/// How many tools one server may have.
+/// The most tools of one server.
 const MAX_TOOLS: usize = 512;
-/// How much is told of an error.
+/// The most bytes of an error that are shown.
 const TOLD: usize = 400;
 
-/// Begins a conversation, each time it is called.
+/// A function that begins a conversation.
 pub(super) type Dial = Arc<dyn Fn() -> Dialling + Send + Sync>;
 pub(super) type Dialling = Pin<Box<dyn Future<Output = Result<Connection, String>> + Send>>;
 
-/// How `reach` is dialled.
+/// Returns the function that dials `reach`.
 pub(super) fn dial(reach: Reach) -> Dial {
     let reach = Arc::new(reach);
     Arc::new(move || {
@@ -47,7 +47,7 @@ pub(super) fn dial(reach: Reach) -> Dial {
                         started.map_err(|error| format!("{program} cannot be started: {error}"))?;
                     match Connection::begin((lines, input)).await {
                         Ok(connection) => Ok(connection.of(program)),
-                        // What it did and said tells more than that it did not answer.
+                        // The program's own end says more than its silence.
                         Err(_) if program.has_ended().await => Err(program.why().await),
                         Err(why) => Err(why),
                     }
@@ -63,22 +63,22 @@ pub(super) fn dial(reach: Reach) -> Dial {
     })
 }
 
-/// A conversation under way.
+/// A conversation in progress.
 pub(super) struct Connection {
     service: RunningService<RoleClient, Handler>,
     list_changed: Arc<AtomicBool>,
     program: Mutex<Option<Program>>,
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 pub(super) enum Failed {
-    /// The server says so.
+    /// The server refused it.
     Refused(String),
-    /// It could not be asked; it has done nothing.
+    /// The call was not sent, so it did nothing.
     NotSent(String),
-    /// It ended meanwhile. Whether it did what was asked nobody knows.
+    /// The conversation ended during the call, so nobody knows whether the server did it.
     Ended,
-    /// It answered with something that is no result.
+    /// The server's answer is not a result.
     Odd(String),
 }
 
@@ -105,20 +105,20 @@ impl Connection {
         self
     }
 
-    /// Does the server still listen?
+    /// Returns whether the server still listens.
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_transport_closed()
     }
 
-    /// Has it said that its tools are others, since this was last asked?
+    /// Returns whether the server announced other tools since the last check.
     pub(super) fn has_changed(&self) -> bool {
         self.list_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// All tools, page by page.
+    /// Returns all tools, page by page.
     ///
     /// # Errors
-    /// It does not answer, or there is no end to it.
+    /// Fails when the server does not answer, or its list does not end.
     pub(super) async fn tools(&self) -> Result<Vec<Tool>, String> {
         let mut tools = Vec::new();
         let mut cursor = None;
@@ -139,7 +139,7 @@ impl Connection {
         Err(format!("it lists its tools on more than {MAX_PAGES} pages"))
     }
 
-    /// Calls one. Where this is dropped, the server is told that nobody waits any more.
+    /// Calls a tool. If this future is dropped, the server learns that nobody waits any more.
     pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<CallToolResult, Failed> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         match self.service.call_tool_once(params).await {
@@ -152,7 +152,7 @@ impl Connection {
         }
     }
 
-    /// Why it is not open any more.
+    /// Returns the reason why the conversation is over.
     pub(super) async fn why(&self) -> String {
         match &mut *self.program.lock().await {
             Some(program) => program.why().await,
@@ -160,7 +160,7 @@ impl Connection {
         }
     }
 
-    /// Says goodbye, and waits until the program has ended.
+    /// Ends the conversation, and waits until the program has ended.
     pub(super) async fn end(&self) {
         self.service.cancellation_token().cancel();
         if let Some(program) = self.program.lock().await.take() {
@@ -169,7 +169,7 @@ impl Connection {
     }
 }
 
-/// What we are towards a server: nobody who samples, elicits or shows roots.
+/// Our side towards a server: it does not sample, elicit or show roots.
 pub(super) struct Handler {
     list_changed: Arc<AtomicBool>,
 }
@@ -194,7 +194,7 @@ fn why(error: &ClientInitializeError) -> String {
     }
 }
 
-/// An error of another's words, at a length that can be told.
+/// Cuts an error of a stranger's words to a length for messages.
 fn cut(text: String) -> String {
     match text.char_indices().nth(TOLD) {
         Some((at, _)) => format!("{}…", &text[..at]),

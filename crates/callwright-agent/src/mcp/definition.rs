@@ -1,7 +1,7 @@
-//! What a server says of one of its tools: bounded, made visible, and known again by its fingerprint.
+//! Holds a server's definition of one of its tools: bounded, made visible, and recognised by its fingerprint.
 //!
-//! All of it is the text of a stranger which a model reads as if the user had written it. What a person cannot see in
-//! it the model does not get unseen either, and what is not what it was is for the user to accept.
+//! All of it is a stranger's text, which a model reads as if the user had written it. The model gets no character that
+//! a person could not see, and the user must accept each change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,29 +15,29 @@ use sha2::{Digest, Sha256};
 use super::written::opened;
 use crate::shown::{is_visible, shown};
 
-/// The longest name that a server may give.
+/// The longest name of a tool, in bytes.
 const MAX_NAME: usize = 128;
-/// The longest description.
+/// The longest description, in bytes.
 const MAX_DESCRIPTION: usize = 16 << 10;
-/// The longest schema.
+/// The longest schema, in bytes.
 const MAX_SCHEMA: usize = 128 << 10;
-/// How deep a schema is looked into. The engine takes none that is deeper.
+/// The deepest nesting of a schema. The engine accepts no deeper one.
 const MAX_DEPTH: usize = callwright::MAX_DEPTH;
 
 /// A tool as its server defines it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Definition {
-    /// The server's name for it.
+    /// The server's name for the tool.
     pub(super) name: String,
     pub(super) description: String,
     pub(super) schema: Value,
 }
 
 impl Definition {
-    /// Takes over what a server said, if it can be used: the engine compiles its schema.
+    /// Takes over a server's definition, if it is usable: the engine compiles its schema.
     ///
     /// # Errors
-    /// Why the tool is left out.
+    /// Fails with the reason why the tool is left out.
     pub(super) fn of(tool: &model::Tool) -> Result<Definition, String> {
         let description = tool.description.as_deref().unwrap_or_default();
         if MAX_NAME < tool.name.len() {
@@ -54,7 +54,7 @@ impl Definition {
         if MAX_SCHEMA < definition.schema.to_string().len() {
             return Err(format!("its schema is longer than {} KiB", MAX_SCHEMA >> 10));
         }
-        // Also says whether it is bounded; after that it may be walked.
+        // Compilation also proves that the schema is bounded, so that it may be walked.
         let compiled = ToolSet::from_value(&json!([definition.declared("tool")]));
         compiled.map_err(|error| error.to_string().replace("tool 1 (`tool`): ", ""))?;
         match hidden_name(&definition.schema, 0) {
@@ -63,7 +63,7 @@ impl Definition {
         }
     }
 
-    /// As a model is told of it, under the name `name`.
+    /// Returns the definition for a model, under the name `name`.
     pub(super) fn declared(&self, name: &str) -> Value {
         let mut schema = self.schema.clone();
         mark(&mut schema, 0);
@@ -74,20 +74,22 @@ impl Definition {
         }})
     }
 
-    /// A hash of all that a model is told: name, description, schema. The order of a schema's members says nothing.
+    /// Returns a hash of all that a model reads: name, description, schema. The order of a schema's members does not
+    /// matter.
     pub(super) fn fingerprint(&self) -> String {
         let mut schema = String::new();
         write_sorted(&self.schema, &mut schema);
         let mut hash = Sha256::new();
         for part in [&self.name, &self.description, &schema] {
-            // With its length, so that no part can end in the next one.
+            // Each part is hashed with its length, so that no part can end in the next one.
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// What is different from what it `was`, one line each, in a stranger's words: to be shown.
+    /// Returns the differences from `was`, one line each. They hold a stranger's words, so show them with visible
+    /// characters.
     pub(super) fn changes(&self, was: &Definition) -> Vec<String> {
         let mut changes = Vec::new();
         if self.description != was.description {
@@ -134,7 +136,8 @@ fn equal(a: &Value, b: &Value) -> bool {
     x == y
 }
 
-/// The JSON text with each object's members sorted by name. Only for what was compiled: its depth is bounded.
+/// Writes the JSON text with each object's members sorted by name. The value must be compiled, as that bounds its
+/// depth.
 fn write_sorted(value: &Value, out: &mut String) {
     match value {
         Value::Object(members) => {
@@ -162,10 +165,10 @@ fn write_sorted(value: &Value, out: &mut String) {
     }
 }
 
-/// Keywords whose values are data, not words about data.
+/// Keywords whose values are data, not descriptions of data.
 const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
 
-/// Makes what people read in a schema visible: titles and descriptions, at any depth.
+/// Makes the human-readable parts of a schema visible: titles and descriptions, at any depth.
 fn mark(schema: &mut Value, depth: usize) {
     if MAX_DEPTH < depth {
         return;
@@ -175,7 +178,7 @@ fn mark(schema: &mut Value, depth: usize) {
             for (keyword, member) in members.iter_mut() {
                 match (keyword.as_str(), member) {
                     ("title" | "description" | "$comment", Value::String(text)) => *text = shown(text),
-                    // These are names of parameters, one of which may well be `title`.
+                    // These are names of parameters, and `title` may be one.
                     ("properties" | "$defs" | "definitions", Value::Object(named)) => {
                         named.values_mut().for_each(|member| mark(member, depth + 1));
                     }
@@ -189,7 +192,7 @@ fn mark(schema: &mut Value, depth: usize) {
     }
 }
 
-/// A name of a parameter, at any depth, that a person would take for another one.
+/// Returns a name of a parameter, at any depth, that a person would take for another one.
 fn hidden_name(schema: &Value, depth: usize) -> Option<String> {
     if MAX_DEPTH < depth {
         return None;

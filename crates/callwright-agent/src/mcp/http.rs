@@ -1,7 +1,7 @@
-//! A server that listens: MCP's streamable HTTP, over the same connections as those to models.
+//! Speaks to a server that listens: MCP's streamable HTTP, over the same connections as those to models.
 //!
-//! Requests go to the configured address and nowhere else: no redirect is followed, and its headers, of which one may
-//! be a key, appear in no message. Bodies and events are bounded before they are kept.
+//! Requests go to the configured address and nowhere else: no redirect is followed. No message holds the request's
+//! headers, because one may be a key. Bodies and events are bounded before they are kept.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,22 +30,22 @@ use sse_stream::Sse;
 
 use super::written::sealed;
 
-/// The longest answer that is no stream.
+/// The longest answer outside a stream, in bytes.
 const MAX_ANSWER: usize = 8 << 20;
-/// The longest event of a stream.
+/// The longest event of a stream, in bytes.
 pub(super) const MAX_EVENT: usize = 8 << 20;
-/// How much of an answer that tells an error is read.
+/// The most bytes of an error's answer that are read.
 const MAX_ERROR: usize = 64 << 10;
-/// How much of it is told.
+/// The most bytes of it that are shown.
 const TOLD: usize = 200;
-/// How long a connection may take to stand.
+/// The most time to open a connection.
 const TO_CONNECT: Duration = Duration::from_secs(10);
 
 const SESSION: &str = "mcp-session-id";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// Asks one server.
+/// Sends requests to one server.
 #[derive(Clone)]
 pub(super) struct Http {
     uri: Uri,
@@ -53,7 +53,7 @@ pub(super) struct Http {
     client: Client<Connector, Full<Bytes>>,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug)]
 pub(super) struct HttpError(String);
 
@@ -68,7 +68,7 @@ impl std::error::Error for HttpError {}
 type Error = StreamableHttpError<HttpError>;
 
 impl Http {
-    /// Asks at `uri`, with these headers. Connects nowhere yet.
+    /// Prepares requests to `uri` with these headers. It connects nowhere yet.
     pub(super) fn new(uri: Uri, headers: HeaderMap) -> Http {
         let client = Client::builder(TokioExecutor::new())
             // Servers close silent connections after five seconds, and a request that meets the closing is lost.
@@ -92,7 +92,7 @@ impl Http {
         *request.uri_mut() = self.uri.clone();
         let headers = request.headers_mut();
         *headers = self.headers.clone();
-        // The protocol's own: its version, the method, the tool.
+        // The protocol's own headers: its version, the method, the tool.
         headers.extend(more);
         headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
         if has_body {
@@ -113,7 +113,7 @@ fn failed(why: impl Into<String>) -> Error {
     StreamableHttpError::Client(HttpError(why.into()))
 }
 
-/// The innermost reason: `Connection refused (os error 111)`, not the tale of who called whom.
+/// Returns the innermost reason: `Connection refused (os error 111)`, without the chain of callers.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
@@ -146,7 +146,7 @@ impl StreamableHttpClient for Http {
         if !status.is_success() {
             let text = refusal(response).await;
             return match (&message, session) {
-                // A server of an older protocol refuses the question for what it speaks: that is its answer.
+                // A server of an older protocol refuses the question for its version: that refusal is the answer.
                 (ClientJsonRpcMessage::Request(request), None)
                     if matches!(request.request, ClientRequest::DiscoverRequest(_))
                         && status.is_client_error()
@@ -209,7 +209,7 @@ impl StreamableHttpClient for Http {
     }
 }
 
-/// Is it JSON, or events?
+/// Returns the kind of the body: JSON or events.
 fn kind(response: &Response<Incoming>) -> Option<&'static str> {
     let kind = response.headers().get(header::CONTENT_TYPE)?.to_str().ok()?;
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -230,13 +230,13 @@ async fn whole(response: Response<Incoming>, limit: usize) -> Result<Bytes, Erro
     Ok(body.map_err(too_long)?.to_bytes())
 }
 
-/// What a server says beside a status that is no success; nothing where it cannot be read.
+/// Returns the text of an unsuccessful answer; empty if it cannot be read.
 async fn refusal(response: Response<Incoming>) -> String {
     let body = whole(response, MAX_ERROR).await.unwrap_or_default();
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// `it answered 403 Forbidden: no such token`
+/// Returns the sentence of an unsuccessful answer: `it answered 403 Forbidden: no such token`
 fn told(status: StatusCode, text: &str) -> String {
     let text = text.trim();
     let said: String = text.chars().take(TOLD).collect();
@@ -248,10 +248,9 @@ fn events(response: Response<Incoming>) -> BoxStream<'static, Result<Sse, SseErr
     Box::pin(Events { body: Some(response.into_body()), decoder: Decoder::new(MAX_EVENT) })
 }
 
-/// The events of an answer. Without their ids: a stream that breaks off is not taken up again, as nobody would know
-/// which call it was for.
+/// The events of an answer, without their ids: a broken stream is not resumed, because nobody would know its call.
 struct Events {
-    /// None after the end.
+    /// `None` after the end.
     body: Option<Incoming>,
     decoder: Decoder,
 }

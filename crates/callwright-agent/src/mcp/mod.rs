@@ -1,9 +1,9 @@
-//! MCP: the tools of servers that the user has configured, and our own server.
+//! Speaks MCP: uses the tools of servers that the user has configured, and runs our own server.
 //!
-//! A server is a stranger. Its tools are as dangerous as can be unless the local configuration says better; what it
-//! says of them is pinned at first use, and a tool that is not what it was does not run until the user accepts it;
-//! its texts are bounded and shown so that each character is seen. Calls take the path of all calls: read, repaired,
-//! checked against the schema, and asked for.
+//! A server is a stranger. Its tools count as most dangerous unless the local configuration says otherwise. Its
+//! definitions are pinned at first use, and a changed tool does not run until the user accepts it. Its texts are
+//! bounded, and shown with each character visible. Calls take the path of all calls: read, repaired, checked against
+//! the schema, and asked for.
 
 mod config;
 mod connection;
@@ -38,12 +38,12 @@ pub use config::{ServerConfig, ServerError, Surroundings};
 pub use serve::serve;
 pub use server::Tell;
 
-/// How many tools all servers may have together.
+/// The most tools of all servers together.
 const MAX_TOOLS: usize = 768;
-/// How long all their definitions may be together.
+/// The most bytes of all their definitions together.
 const MAX_BYTES: usize = 3 << 20;
 
-/// The servers of a run; none by default.
+/// The servers of a run; empty by default.
 #[derive(Default)]
 pub struct Servers {
     all: Vec<Arc<Server>>,
@@ -58,24 +58,24 @@ pub struct Listed {
     pub server: String,
     /// The server's name for the tool.
     pub tool: String,
-    /// What the server says of it.
+    /// The server's description of the tool.
     pub description: String,
-    /// What it may do, by the configuration.
+    /// The tool's kind, by the configuration.
     pub kind: Kind,
-    /// Its name for models, where it is used.
+    /// Its name for models, if it is used.
     pub name: Option<String>,
-    /// How it stands to what is pinned, or why it is left out.
+    /// Its relation to the pinned definition, or the reason why it is left out.
     pub state: String,
 }
 
-/// What the user is told of servers. Shown, each character of a stranger's text is visible.
+/// A message to the user about servers. Its display shows each character of a stranger's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// A server does not start; the run goes on without it.
     NotStarted {
         /// The server.
         server: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// A tool is left out.
@@ -84,26 +84,26 @@ pub enum Notice {
         server: String,
         /// Its name for the tool.
         tool: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A tool is not what was accepted, and does not run.
+    /// A tool differs from the accepted one, and does not run.
     Changed {
         /// The server.
         server: String,
         /// Its name for the tool.
         tool: String,
-        /// What is different, one line each.
+        /// The differences, one line each.
         what: Vec<String>,
     },
-    /// Tools are used for the first time, and pinned as they are.
+    /// Tools are used for the first time, and their definitions are pinned.
     Pinned {
         /// The server.
         server: String,
         /// Its names for the tools.
         tools: Vec<String>,
     },
-    /// The configuration speaks of a tool that the server does not have.
+    /// The configuration names a tool that the server lacks.
     Unknown {
         /// The server.
         server: String,
@@ -114,30 +114,30 @@ pub enum Notice {
     Ended {
         /// The server.
         server: String,
-        /// What is known of it.
+        /// The known reason.
         why: String,
     },
-    /// A server that ended was started again. This is done once.
+    /// A server that ended was started again, which happens once.
     Restarted {
         /// The server.
         server: String,
     },
 }
 
-/// What is done about definitions that are not pinned yet.
+/// The treatment of definitions that are not pinned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pinning {
-    /// They are, now.
+    /// They are pinned at once.
     AtFirstUse,
-    /// Nothing.
+    /// They stay unpinned.
     Not,
 }
 
 impl Servers {
-    /// Starts all servers at once, and takes the tools that can be used; what cannot is told.
+    /// Starts all servers at once and takes their usable tools; it reports the others.
     ///
     /// # Errors
-    /// One of them cannot be used as it is configured. Nothing was started then.
+    /// Fails when a server's configuration is unusable. Nothing was started then.
     pub async fn connect(
         configs: &BTreeMap<String, ServerConfig>,
         surroundings: &Surroundings,
@@ -147,10 +147,10 @@ impl Servers {
         Ok(Servers::open(servers, &surroundings.pins, &tell, Pinning::AtFirstUse).await)
     }
 
-    /// Connects without pinning anything, to look at the servers.
+    /// Connects without pinning anything, for a look at the servers.
     ///
     /// # Errors
-    /// Those of [`Servers::connect`].
+    /// Fails like [`Servers::connect`].
     pub async fn look(
         configs: &BTreeMap<String, ServerConfig>,
         surroundings: &Surroundings,
@@ -160,12 +160,12 @@ impl Servers {
         Ok(Servers::open(servers, &surroundings.pins, &tell, Pinning::Not).await)
     }
 
-    /// The tools that can be used, as [`crate::Toolbox::new`] takes them beside others.
+    /// Returns the usable tools, which [`crate::Toolbox::new`] takes beside others.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.tools.clone()
     }
 
-    /// All tools, in the order of the servers' names.
+    /// Returns all tools, in the order of the servers' names.
     pub fn listed(&self) -> &[Listed] {
         &self.listed
     }
@@ -189,7 +189,7 @@ impl Servers {
                 let opened = match server.open().await {
                     Ok(tools) => {
                         let judged = server.clone();
-                        // Schemas are compiled: not on a thread that serves others.
+                        // Schemas are compiled, so not on a thread that serves others.
                         let judged =
                             tokio::task::spawn_blocking(move || Judged::of(&judged, &tools, &pins, pinning));
                         judged.await.unwrap_or_else(|_| Err("its tools could not be looked at".to_owned()))
@@ -247,10 +247,10 @@ impl fmt::Debug for Servers {
     }
 }
 
-/// Takes one server as it is configured now, and all its definitions as they are now. Says what is different from before.
+/// Accepts one server's present configuration and all its present definitions. Returns the differences from before.
 ///
 /// # Errors
-/// The server cannot be used, or does not start, or what was accepted cannot be written down.
+/// Fails when the server is unusable, does not start, or cannot be recorded.
 pub async fn accept(
     name: &str,
     config: &ServerConfig,
@@ -260,7 +260,8 @@ pub async fn accept(
     let configs = BTreeMap::from([(name.to_owned(), config.clone())]);
     let mut servers = configured(&configs, surroundings, &(Arc::new(|_| {}) as Tell))?;
     let Some(server) = servers.pop() else { return Err(error("there is none".to_owned())) };
-    // What cannot be read is accepted anew. That it may be started is written down first: also where it cannot be.
+    // An unreadable record is accepted anew. The permission to start is recorded first, so that it lasts even if the
+    // start fails.
     let mut pins =
         Pins::read(&surroundings.pins, name).unwrap_or_else(|_| Pins::none(&surroundings.pins, name));
     pins.take_config(surroundings.fingerprint(config));
@@ -306,7 +307,7 @@ fn configured(
     configs.iter().map(server).collect()
 }
 
-/// Those that may be started. A file of a folder that somebody else made could start anything.
+/// Returns the servers that may be started. A file in somebody else's folder could start anything.
 fn startable(servers: Vec<Server>, surroundings: &Surroundings, tell: &Tell) -> Vec<Server> {
     let may_start = |server: &Server| {
         let pins = Pins::read(&surroundings.pins, &server.name);
@@ -324,7 +325,7 @@ fn startable(servers: Vec<Server>, surroundings: &Surroundings, tell: &Tell) -> 
     servers.into_iter().filter(may_start).collect()
 }
 
-/// What became of a server's tools.
+/// The result of the check of a server's tools.
 struct Judged {
     tools: Vec<(Listed, Option<Definition>)>,
     notices: Vec<Notice>,
@@ -383,7 +384,7 @@ impl Judged {
             judged.notices.push(Notice::Unknown { server: server.name.clone(), tool: named.clone() });
         }
         if !new.is_empty() && pinning == Pinning::AtFirstUse {
-            // A tool whose definition is not written down could be another one tomorrow.
+            // A tool without a recorded definition could be another one tomorrow.
             pins.write()?;
             judged.notices.push(Notice::Pinned { server: server.name.clone(), tools: new });
         }

@@ -1,33 +1,33 @@
-//! Names: a server's tool gets one that no other tool has and that every model's API takes.
+//! Gives a server's tool a name that no other tool has and that every model's API accepts.
 
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-/// The longest name of a tool that all APIs take.
+/// The longest name of a tool that all APIs accept.
 const MAX: usize = 64;
-/// The longest name of a server, which leaves room for its tools'.
+/// The longest name of a server, which leaves room for its tools' names.
 const MAX_SERVER: usize = 24;
-/// Between a server's name and its tool's.
+/// The separator between a server's name and its tool's.
 const BETWEEN: &str = "__";
 
-/// May a server be called so? Then the first `__` of a tool's name ends the server's.
+/// Returns whether a server may have this name: the first `__` of a tool's name must end the server's.
 pub(super) fn is_server_name(name: &str) -> bool {
     let is_inside = name.bytes().all(is_allowed) && !name.contains(BETWEEN);
     (1..=MAX_SERVER).contains(&name.len()) && is_inside && !name.starts_with('_') && !name.ends_with('_')
 }
 
-/// The names of `tools`, which are all of `server`'s, in their order; none for one that another one's name leaves no
-/// name for.
+/// Returns the names of `tools`, which are all of `server`'s, in their order; `None` where other tools leave no free
+/// name.
 ///
-/// `read_file` of `files` is `files__read_file`. A name that is too long, or has other characters, is cut or gets `_`
-/// for them, and its hash: the tool's name does not depend on which others there are.
+/// `read_file` of `files` is `files__read_file`. A name that is too long is cut, one with other characters gets `_` for
+/// them, and either gets its hash: a tool's name does not depend on other tools.
 ///
 /// INVARIANT: no two are equal.
 pub(super) fn names(server: &str, tools: &[&str]) -> Vec<Option<String>> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut names: Vec<Option<String>> = vec![None; tools.len()];
-    // What stays as it is comes first: a made-up name must not take one that belongs to another tool.
+    // Unchanged names come first: a made-up name must not take one that belongs to another tool.
     for is_plain in [true, false] {
         for (name, tool) in names.iter_mut().zip(tools) {
             let plain = plain(server, tool);

@@ -1,5 +1,5 @@
-//! What the user has taken, definitions by using or by accepting them, and configurations that came with a folder by
-//! accepting them: one file for each server.
+//! Records what the user accepted, one file for each server: definitions, by using or accepting them, and
+//! configurations that came with a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::definition::Definition;
 
-/// The longest file that is read.
+/// The longest file that is read, in bytes.
 const MAX: u64 = 64 << 20;
-/// The version of the form of the file.
+/// The version of the file's format.
 const VERSION: u32 = 1;
 
-/// What is pinned of one server.
+/// The accepted definitions and configurations of one server.
 #[derive(Debug)]
 pub(super) struct Pins {
     path: PathBuf,
@@ -32,7 +32,7 @@ struct File {
     tools: BTreeMap<String, Pinned>,
 }
 
-/// All of it is kept, so that it can be said what has changed.
+/// The whole definition is kept, so that changes can be shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Pinned {
     fingerprint: String,
@@ -40,22 +40,22 @@ struct Pinned {
     schema: Value,
 }
 
-/// How a definition stands to what is pinned.
+/// The relation of a definition to the pinned one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It is the one that is pinned.
+    /// It equals the pinned one.
     Same,
-    /// None is pinned.
+    /// No definition is pinned.
     New,
-    /// Another one is pinned: what is different.
+    /// Another one is pinned, with these differences.
     Changed(Vec<String>),
 }
 
 impl Pins {
-    /// Reads what is pinned of `server`; nothing where there is no file yet.
+    /// Reads the record of `server`; empty where there is no file yet.
     ///
     /// # Errors
-    /// There is one that cannot be read: then nobody knows what was accepted.
+    /// Fails when the file is unreadable: then nobody knows what was accepted.
     pub(super) fn read(folder: &Path, server: &str) -> Result<Pins, String> {
         let path = folder.join(format!("{server}.json"));
         let unreadable = |why: String| format!("what is pinned in {} cannot be read: {why}", path.display());
@@ -74,7 +74,7 @@ impl Pins {
         Ok(Pins { path, configs, tools })
     }
 
-    /// Pins without any: for a user who accepts all anew.
+    /// Makes an empty record, for a user who accepts all anew.
     pub(super) fn none(folder: &Path, server: &str) -> Pins {
         let path = folder.join(format!("{server}.json"));
         Pins { path, configs: BTreeSet::new(), tools: BTreeMap::new() }
@@ -85,17 +85,17 @@ impl Pins {
         self.tools.clear();
     }
 
-    /// Has the user accepted the configuration with this fingerprint?
+    /// Returns whether the user accepted the configuration with this fingerprint.
     pub(super) fn has_config(&self, fingerprint: &str) -> bool {
         self.configs.contains(fingerprint)
     }
 
-    /// The user has.
+    /// Records that the user accepted the configuration with this fingerprint.
     pub(super) fn take_config(&mut self, fingerprint: String) {
         self.configs.insert(fingerprint);
     }
 
-    /// Is this definition the one that is pinned?
+    /// Compares the definition with the pinned one.
     pub(super) fn standing(&self, definition: &Definition) -> Standing {
         let Some(pinned) = self.tools.get(&definition.name) else { return Standing::New };
         if pinned.fingerprint == definition.fingerprint() {
@@ -109,7 +109,7 @@ impl Pins {
         Standing::Changed(definition.changes(&was))
     }
 
-    /// Takes a definition: from now on it is the pinned one.
+    /// Pins a definition in place of an earlier one.
     pub(super) fn pin(&mut self, definition: &Definition) {
         let pinned = Pinned {
             fingerprint: definition.fingerprint(),
@@ -119,10 +119,10 @@ impl Pins {
         self.tools.insert(definition.name.clone(), pinned);
     }
 
-    /// Writes the file: all of it, or it stays as it was.
+    /// Writes the whole file, or leaves the old one as it was.
     ///
     /// # Errors
-    /// What is pinned would be forgotten.
+    /// Fails when the file cannot be written, so that the record would be lost.
     pub(super) fn write(&self) -> Result<(), String> {
         let (configs, tools) = (self.configs.clone(), self.tools.clone());
         let file = File { version: VERSION, configs, tools };

@@ -1,6 +1,6 @@
-//! Our own server: another agent's model, or the agent itself, has its calls repaired and its broken texts explained.
+//! Runs our own server: it repairs calls and explains broken texts for another agent's model, or for that agent.
 //!
-//! It answers; it runs nothing, and reads nothing but what it is sent.
+//! It only answers: it runs nothing, and reads nothing but the requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const DIAGNOSE: &str = "diagnose";
 /// Serves `repair_tool_call` and `diagnose` over `input` and `output`, until the input ends.
 ///
 /// # Errors
-/// The client does not speak MCP.
+/// Fails when the client does not speak MCP.
 pub async fn serve<R, W>(input: R, output: W) -> Result<(), String>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -34,7 +34,7 @@ where
     let desk = Desk::new().map_err(|error| error.to_string())?;
     match desk.serve((input, output)).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
-        // Whoever started us had nothing to ask.
+        // The client connected without a request.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
@@ -42,7 +42,7 @@ where
 
 struct Desk {
     tools: Vec<Tool>,
-    /// What the arguments are held against.
+    /// The tools whose schemas the arguments must fit.
     compiled: Arc<ToolSet>,
 }
 
@@ -81,7 +81,7 @@ impl ServerHandler for Desk {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let compiled = self.compiled.clone();
-        // A text of some megabytes takes a while: not on the thread that reads what else is asked.
+        // A text of some megabytes takes a while, so not on the thread that reads other requests.
         let answer = tokio::task::spawn_blocking(move || answer(&compiled, &request)).await;
         let answer = answer.unwrap_or_else(|_| Err(Wrong("the tool broke down".to_owned())));
         let answer = match answer {
@@ -92,7 +92,7 @@ impl ServerHandler for Desk {
     }
 }
 
-/// The answer as text, and as a value for who reads that, if the library does not change it.
+/// Returns the answer as text, and also as a value if the library does not change it.
 fn structured(answer: &Value) -> CallToolResult {
     let plain = answer.as_object().and_then(|answer| plain(answer).ok());
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_string())]);
@@ -100,7 +100,7 @@ fn structured(answer: &Value) -> CallToolResult {
     result
 }
 
-/// The question cannot be answered, and why: for the model that asked it.
+/// The reason why the request has no answer, for the model that sent it.
 struct Wrong(String);
 
 impl Wrong {
@@ -135,7 +135,7 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The calls in the text with their repairs, or the text repaired; refusals with what the model should be told.
+    /// Returns the calls in the text with their repairs, or the repaired text; for refusals, the words for the model.
     fn repair(&self) -> Result<Value, Wrong> {
         match (self.tools, self.schema) {
             (Some(tools), None) => {
@@ -164,7 +164,7 @@ impl Question<'_> {
         }
     }
 
-    /// What a strict reader says of the text, where the trouble is, and what to do; then what a schema says.
+    /// Returns a strict reader's finding, its place, and the remedy; then the schema's finding.
     fn diagnose(&self) -> Result<Value, Wrong> {
         let schema = self.schema.map(Schema::compile).transpose();
         let schema = schema.map_err(|error| Wrong::with("schema", error))?;

@@ -1,4 +1,4 @@
-//! One server over the time of a run: started, kept, started once more when it ends, held to what it said at first.
+//! Keeps one server through a run: starts it, restarts it once when it ends, and holds it to its first definitions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,10 +12,10 @@ use super::connection::{Connection, Dial, Failed};
 use super::definition::Definition;
 use crate::tool::ToolError;
 
-/// Told of what happens to servers while they run.
+/// A function that receives notices about servers while they run.
 pub type Tell = Arc<dyn Fn(Notice) + Send + Sync>;
 
-/// How often a server that ended is started again.
+/// The number of restarts of a server that ended.
 const RESTARTS: u32 = 1;
 
 /// A server of the configuration.
@@ -25,16 +25,16 @@ pub(super) struct Server {
     dial: Dial,
     tell: Tell,
     line: tokio::sync::Mutex<Line>,
-    /// What it said at first of the tools that are used.
+    /// The first definitions of the tools that are used.
     taken: OnceLock<BTreeMap<String, Definition>>,
-    /// The tools that it has said something else of since.
+    /// The tools whose definitions have changed since, with the differences.
     changed: Mutex<BTreeMap<String, Vec<String>>>,
 }
 
 struct Line {
     connection: Option<Arc<Connection>>,
     restarts: u32,
-    /// Why it ended, if it has.
+    /// The reason of its end, if it has ended.
     why: String,
 }
 
@@ -51,19 +51,19 @@ impl Server {
         }
     }
 
-    /// Starts it, and asks for its tools.
+    /// Starts the server, and asks for its tools.
     ///
     /// # Errors
-    /// It does not start, does not answer, or not in time.
+    /// Fails when the server does not start, does not answer, or is late.
     pub(super) async fn open(&self) -> Result<Vec<Tool>, String> {
         let (connection, tools) = self.begin().await?;
         self.line.lock().await.connection = Some(connection);
         Ok(tools)
     }
 
-    /// These of its definitions are used from now on.
+    /// Takes these definitions into use.
     pub(super) fn take(&self, definitions: BTreeMap<String, Definition>) {
-        // Set once, by whoever opened it.
+        // It is set once, by the caller that opened the server.
         let _ = self.taken.set(definitions);
     }
 
@@ -76,7 +76,7 @@ impl Server {
             self.compare(&tools);
         }
         if self.changed.lock().unwrap_or_else(PoisonError::into_inner).contains_key(tool) {
-            // What it says now is not for the model: that is what is doubted.
+            // The new definition is not for the model, as it is in doubt.
             return Err(error(
                 "the definition of the tool has changed, and the user has not accepted it".to_owned(),
             ));
@@ -93,7 +93,7 @@ impl Server {
         }
     }
 
-    /// Ends it.
+    /// Ends the server.
     pub(super) async fn close(&self) {
         let mut line = self.line.lock().await;
         line.restarts = 0;
@@ -103,7 +103,7 @@ impl Server {
         }
     }
 
-    /// Is there a conversation, as far as anyone has seen?
+    /// Returns whether there is a conversation, as far as anyone has seen.
     #[cfg(test)]
     pub(super) async fn is_open(&self) -> bool {
         self.line.lock().await.connection.as_ref().is_some_and(|connection| connection.is_open())
@@ -120,7 +120,7 @@ impl Server {
         timeout(limit, begin).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// The conversation, begun anew where it has ended and may be.
+    /// Returns the conversation; it begins a new one where that is allowed.
     async fn connection(&self) -> Result<Arc<Connection>, String> {
         let mut line = self.line.lock().await;
         if let Some(connection) = line.connection.clone() {
@@ -140,10 +140,10 @@ impl Server {
         Ok(connection)
     }
 
-    /// The conversation has ended under a call.
+    /// Notes that the conversation ended during a call, and returns the reason.
     async fn lose(&self, connection: &Arc<Connection>) -> String {
         let mut line = self.line.lock().await;
-        // Another call may have seen it before.
+        // Another call may have noticed it before.
         if line.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
             self.ended(&mut line, connection).await;
         }
@@ -156,7 +156,7 @@ impl Server {
         (self.tell)(Notice::Ended { server: self.name.clone(), why: line.why.clone() });
     }
 
-    /// Holds what the server says now against what was taken.
+    /// Compares the server's present definitions with the first ones.
     fn compare(&self, tools: &[Tool]) {
         let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, was) in self.taken.get().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! A server that is a program: started, spoken to over its standard streams, ended with all that it started.
+//! Runs a server that is a program: starts it, speaks over its standard streams, ends it with all that it started.
 
 use std::io;
 use std::pin::Pin;
@@ -15,19 +15,19 @@ use tokio::task::JoinHandle;
 use super::config::Reach;
 use super::written::sealed;
 
-/// The longest line that a server may write: one message.
+/// The longest line that a server may write, in bytes: one message.
 const MAX_LINE: usize = 8 << 20;
-/// How much of what it says on its error output is kept: the end.
+/// The number of last bytes of its error output that are kept.
 const TAIL: usize = 2 << 10;
-/// How long after the end of its output a program is expected to end.
+/// The time in which a program should end after its output has ended.
 const SOON: Duration = Duration::from_millis(200);
-/// How long a server may take to end when its input ends.
+/// The time that a server has to end after its input has ended.
 const TO_END: Duration = Duration::from_secs(1);
 
-/// Starts the program, and gives both ends of the conversation.
+/// Starts the program, and returns both ends of the conversation.
 ///
 /// # Errors
-/// When it cannot be started.
+/// Fails when the program cannot be started.
 pub(super) fn start(reach: &Reach) -> io::Result<(Lines<ChildStdout>, ChildStdin, Program)> {
     let Reach::Program { program, arguments, environment, folder } = reach else {
         return Err(io::Error::other("it is not a program"));
@@ -41,7 +41,7 @@ pub(super) fn start(reach: &Reach) -> io::Result<(Lines<ChildStdout>, ChildStdin
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A group of its own: an interrupt at the terminal is for us, and all of it can be ended at once.
+        // A group of its own keeps the terminal's interrupt for us, and lets us end all of it at once.
         .process_group(0)
         .kill_on_drop(true);
     let mut child = command.spawn()?;
@@ -55,16 +55,16 @@ pub(super) fn start(reach: &Reach) -> io::Result<(Lines<ChildStdout>, ChildStdin
     Ok((lines, stdin, Program { child, trouble, listening }))
 }
 
-/// A program that runs. When nobody holds it any more it is ended, with its group.
+/// A running program. Once its last holder drops it, it is ended with its group.
 #[derive(Debug)]
 pub(super) struct Program {
     child: Child,
     trouble: Arc<Trouble>,
-    /// Done when all that it said is read.
+    /// The task ends when all error output is read.
     listening: JoinHandle<()>,
 }
 
-/// What is known of why a program does not go on.
+/// The evidence of why a program does not go on.
 #[derive(Debug, Default)]
 struct Trouble {
     said: Mutex<Vec<u8>>,
@@ -72,12 +72,12 @@ struct Trouble {
 }
 
 impl Program {
-    /// Has it ended, or is it about to?
+    /// Returns whether it has ended, or is about to.
     pub(super) async fn has_ended(&mut self) -> bool {
         tokio::time::timeout(SOON, self.child.wait()).await.is_ok()
     }
 
-    /// Why it ended, as far as that can be told: what it did, and the end of what it said.
+    /// Returns the probable reason of its end: its exit, and the end of its error output.
     pub(super) async fn why(&mut self) -> String {
         let ended = tokio::time::timeout(SOON, self.child.wait()).await;
         let how = if *self.trouble.line_too_long.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -96,7 +96,7 @@ impl Program {
         }
     }
 
-    /// Waits until it has ended by itself, as its input has, or ends it.
+    /// Waits until it ends by itself after its input, or ends it.
     pub(super) async fn end(mut self) {
         let _ = tokio::time::timeout(TO_END, self.child.wait()).await;
     }
@@ -104,17 +104,17 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // No id: it was waited for, and its number may be another's by now.
+        // A program without an id was waited for, and its number may be another's.
         let group = self.child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         if let Some(group) = group {
-            // It may have ended between the two lines.
+            // It may have ended between these two lines.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
 impl Trouble {
-    /// The last lines that it said.
+    /// Returns the last lines of its error output.
     fn tail(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&said);
@@ -123,7 +123,7 @@ impl Trouble {
     }
 }
 
-/// Reads all that a program says, so that it never waits for us, and keeps the end.
+/// Reads all error output, so that the program never waits for us, and keeps the end.
 async fn listen(mut stderr: ChildStderr, trouble: Arc<Trouble>) {
     let mut piece = vec![0; 4 << 10];
     while let Ok(n @ 1..) = stderr.read(&mut piece).await {
@@ -134,12 +134,11 @@ async fn listen(mut stderr: ChildStderr, trouble: Arc<Trouble>) {
     }
 }
 
-/// What a program writes, line by line, as long as no line is too long: a longer one is the end, as whoever reads on would
-/// keep all of it.
+/// The output of a program, line by line. A line that is too long ends it, as nobody may keep all of such a line.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     inner: R,
-    /// The line that is being read.
+    /// The unfinished line.
     line: Vec<u8>,
     /// Whole lines that nobody has taken yet.
     whole: Vec<u8>,
@@ -157,7 +156,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
             let mut read = ReadBuf::new(&mut piece);
             ready!(Pin::new(&mut self.inner).poll_read(cx, &mut read))?;
             if read.filled().is_empty() {
-                // The end, behind a last line that nothing ends.
+                // The last line ends without a line break.
                 self.whole = std::mem::take(&mut self.line);
                 break;
             }

@@ -1,4 +1,4 @@
-//! A server's tool as a tool of ours, and its results as results of ours.
+//! Wraps a server's tool as one of our tools, and its results as our results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::written::{opened, plain};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
-/// One tool of one server. That the arguments fit its schema is seen to before, as for all tools.
+/// One tool of one server. As for all tools, the caller checks the arguments against the schema first.
 pub(super) struct McpTool {
     pub(super) server: Arc<Server>,
-    /// The server's name for it.
+    /// The server's name for the tool.
     pub(super) tool: String,
     pub(super) definition: Value,
 }
@@ -40,7 +40,7 @@ impl Tool for McpTool {
             };
             tokio::select! {
                 biased;
-                // What is dropped then tells the server that nobody waits any more.
+                // The dropped future tells the server that nobody waits any more.
                 () = context.cancellation.cancelled() => {
                     ToolError::new("the server was told to stop; whether it had done it is not known").into()
                 }
@@ -53,7 +53,7 @@ impl Tool for McpTool {
     }
 }
 
-/// What a model reads of a result: texts as they are, the rest described in a line.
+/// Returns a result for a model: texts as they are, other parts described in a line each.
 fn result_of(result: CallToolResult) -> ToolResult {
     let has_text_only = result.content.iter().all(|block| matches!(block, ContentBlock::Text(_)));
     let text = result.content.iter().map(described).collect::<Vec<_>>().join("\n");
@@ -66,7 +66,7 @@ fn result_of(result: CallToolResult) -> ToolResult {
         other => Value::from(other),
     });
     match structured {
-        // Servers say the same once more as text, for clients that do not know better.
+        // Servers repeat the object as text for older clients.
         Some(Value::Object(object)) if has_text_only && is_same(&text, &object) => ToolResult::Object(object),
         Some(value) if result.content.is_empty() => ToolResult::of(value),
         _ => ToolResult::Text(text),

@@ -1,5 +1,5 @@
-//! Schemas and results as a server wrote them, through a library that keeps neither the order of members nor the digits of
-//! numbers: it is given them as text.
+//! Carries schemas and results, as a server wrote them, through a library that keeps neither the order of members nor
+//! the digits of numbers. They travel as text.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use callwright::value::{Map, Value};
 use callwright_json::{Kind, quote, strict};
 use rmcp::model::JsonObject;
 
-/// The one member of an object that stands for the text in it.
+/// The only member of an object that stands for the text in it.
 const WRITTEN: &str = "callwright:written";
 
-/// The message of a server, with each schema of a tool and each structured result as text.
+/// Returns a server's message with each schema of a tool and each structured result as text.
 pub(super) fn sealed(message: &str) -> Cow<'_, str> {
     if !message.contains("\"inputSchema\"") && !message.contains("\"structuredContent\"") {
         return Cow::Borrowed(message);
     }
-    // What is no JSON the library refuses.
+    // The library refuses text that is not JSON.
     let Ok(tree) = strict(message) else { return Cow::Borrowed(message) };
     let Some(result) = tree.root(message).get("result") else { return Cow::Borrowed(message) };
     let tools = result.get("tools").into_iter().flat_map(|tools| tools.elements());
@@ -34,17 +34,17 @@ pub(super) fn sealed(message: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The object that was sealed; one that was not, as it is.
+/// Returns the object that was sealed; any other one as it is.
 pub(super) fn opened(object: &JsonObject) -> Value {
     let text = object.get(WRITTEN).filter(|_| object.len() == 1).and_then(serde_json::Value::as_str);
     let written = text.and_then(|text| text.parse().ok());
     written.unwrap_or_else(|| Value::from(&serde_json::Value::Object(object.clone())))
 }
 
-/// Arguments as the library takes them.
+/// Converts arguments for the library.
 ///
 /// # Errors
-/// A number would not be the same there.
+/// Fails where the library would change a number.
 pub(super) fn plain(arguments: &Map) -> Result<JsonObject, String> {
     let plain =
         serde_json::to_value(arguments).map_err(|error| format!("a number cannot be sent: {error}"))?;

@@ -1,4 +1,4 @@
-//! Who is asked whether a call may run.
+//! Asks somebody whether a call may run.
 
 use std::fmt;
 use std::future::Future;
@@ -6,9 +6,9 @@ use std::pin::Pin;
 
 use crate::approval::ApprovalRequest;
 
-/// Says yes or no to a call, having seen all of it.
+/// Approves or refuses a call after seeing all of it.
 pub trait Approver: Send + Sync {
-    /// The answer to one question.
+    /// Answers one question.
     fn approve<'a>(&'a self, request: &'a ApprovalRequest) -> Approving<'a>;
 }
 
@@ -18,17 +18,17 @@ pub type Approving<'a> = Pin<Box<dyn Future<Output = Approval> + Send + 'a>>;
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Approval {
-    /// It may run, this time.
+    /// The call may run, this time.
     Once,
-    /// It may run, and so may every call in this run that is the same to the byte, in the same place.
+    /// The call may run, and so may every call in this run that is the same to the byte, in the same place.
     Always,
-    /// It may not run. The model is told.
+    /// The call may not run. The model learns that.
     No,
     /// There is nobody to ask: the run is blocked, and can be resumed.
     Nobody,
 }
 
-/// Says no to everything.
+/// An approver that refuses everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Denying;
 
@@ -38,7 +38,7 @@ impl Approver for Denying {
     }
 }
 
-/// Nobody is there: a run that must ask is blocked.
+/// An approver that answers [`Approval::Nobody`], so that a run that must ask is blocked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unattended;
 

@@ -1,11 +1,10 @@
-//! Counts equal errors, and ends what would go on for ever.
+//! Counts equal errors, and ends a run that would go on for ever.
 //!
-//! Two errors are equal when the tool and what is wrong are the same: other arguments with the same error are the same
-//! error. An error is forgotten when its tool does its work; what a tool itself had to say is forgotten as soon as a
-//! turn passes without it.
+//! Two errors are equal if tool and fault are equal, whatever the arguments. A success of the tool clears its errors of
+//! calls; a tool's own errors are cleared by one turn without them.
 //!
-//! A call that succeeds can go round as well: the same call with the same result, turn after turn, says nothing new. The
-//! model is told so before the run ends. What changes its result, as a job that is asked whether it is done, is something
+//! Successful calls can go round as well: the same call with the same result, turn after turn, brings nothing new. The
+//! model is warned before the run ends. A changed result, as of a job that is asked whether it is done, is something
 //! new.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,23 +14,23 @@ use serde::{Deserialize, Serialize};
 /// The errors of a run that may come again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Breaker {
-    /// Of calls that were not right, by `tool kind place`.
+    /// The counts of faulty calls, by `tool kind place`.
     calls: BTreeMap<String, u32>,
-    /// Of tools, in turns without a gap.
+    /// The counts of tools' errors, in turns without a gap.
     tools: BTreeMap<String, u32>,
-    /// Errors of tools in the turn that is running.
+    /// The errors of tools in the present turn.
     #[serde(default)]
     now: BTreeSet<String>,
-    /// What the last turn came to, where all its calls succeeded: a sum of calls and results.
+    /// The sum of calls and results of the last turn, if all its calls succeeded.
     #[serde(default)]
     came_to: Option<u64>,
-    /// In how many turns without a gap it came to that.
+    /// The number of turns without a gap that had that sum.
     #[serde(default)]
     repeats: u32,
 }
 
 impl Breaker {
-    /// Counts what was wrong with the calls of one answer. Returns how often the worst of it has come by now.
+    /// Counts the faults of the calls of one answer. Returns the count of the most frequent one.
     pub fn answer<'e>(&mut self, errors: impl IntoIterator<Item = &'e String>) -> u32 {
         let errors: BTreeSet<&String> = errors.into_iter().collect();
         let count = |error: &String| {
@@ -42,27 +41,27 @@ impl Breaker {
         errors.into_iter().map(count).max().unwrap_or_default()
     }
 
-    /// Is there an error that may be the first of many?
+    /// Returns whether there is an error that may be the first of many.
     pub fn is_warned(&self) -> bool {
         !self.calls.is_empty()
     }
 
-    /// A tool has done its work: what was wrong with calls of it is fixed.
+    /// Clears the faults of calls of a tool that did its work.
     pub fn succeeded(&mut self, tool: &str) {
         self.calls.retain(|error, _| error.split(' ').next() != Some(tool));
     }
 
-    /// All calls of an answer were right: what could not be told of any tool is fixed.
+    /// Clears the faults that name no tool, as all calls of an answer were right.
     pub fn all_right(&mut self) {
         self.calls.retain(|error, _| !error.starts_with(' '));
     }
 
-    /// A tool had this to say instead of a result.
+    /// Counts an error that a tool returned in place of a result.
     pub fn failed(&mut self, tool: &str, error: &str) {
         self.now.insert(format!("{tool} {error}"));
     }
 
-    /// The turn is over. Returns how often the worst error of a tool has come in turns without a gap.
+    /// Ends the turn. Returns the number of turns without a gap that had the most frequent error of a tool.
     pub fn turn_over(&mut self) -> u32 {
         let before = std::mem::take(&mut self.tools);
         let count = |error: String| {
@@ -73,8 +72,8 @@ impl Breaker {
         self.tools.values().copied().max().unwrap_or_default()
     }
 
-    /// A turn came to this: a sum of its calls and their results, where all of them succeeded. Returns in how many turns
-    /// without a gap it was the same.
+    /// Takes the turn's sum of calls and results, if all of them succeeded. Returns the number of turns without a gap
+    /// that had this sum.
     pub fn came_to(&mut self, sum: Option<u64>) -> u32 {
         self.repeats = match sum {
             Some(_) if sum == self.came_to => self.repeats + 1,
@@ -85,7 +84,7 @@ impl Breaker {
         self.repeats
     }
 
-    /// Forgets everything: the user has spoken.
+    /// Forgets everything, since the user has spoken.
     pub fn reset(&mut self) {
         *self = Breaker::default();
     }

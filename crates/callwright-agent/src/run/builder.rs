@@ -1,4 +1,4 @@
-//! What a run is made of, and what comes of it.
+//! Builds a run of its parts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::tool::Limits;
 use crate::toolbox::Toolbox;
 use crate::workspace::Workspace;
 
-/// What a run is made of. All but the client, the toolbox and the workspace has a default.
+/// The parts of a run. All but the client, the toolbox and the workspace have defaults.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -46,41 +46,41 @@ use crate::workspace::Workspace;
 /// # }
 /// ```
 pub struct RunnerBuilder {
-    /// Who asks models.
+    /// The client that asks models.
     pub client: Client,
     /// The tools.
     pub toolbox: Arc<Toolbox>,
     /// The files that tools may reach.
     pub workspace: Arc<Workspace>,
-    /// What holds for the run.
+    /// The settings of the run.
     pub settings: Settings,
-    /// The model; the client's default where there is none.
+    /// The model; `None` means the client's default.
     pub model: Option<String>,
     /// Further members of each request: `temperature`, `max_tokens`.
     pub request: Map,
-    /// What the user permits.
+    /// The user's permissions.
     pub rights: Rights,
-    /// Who is asked where that does not say it. Nobody, unless set.
+    /// The approver for calls that the permissions leave open; nobody by default.
     pub approver: Arc<dyn Approver>,
-    /// Who is told of what happens.
+    /// The watcher of the run's events.
     pub watch: Arc<dyn Watch>,
-    /// Where it is written down. Without one a run cannot be resumed.
+    /// The journal of the run. A run without one cannot be resumed.
     pub journal: Option<Journal>,
-    /// What the caller needs when the run is resumed.
+    /// Facts that the caller needs when the run is resumed.
     pub facts: Value,
-    /// How much the results of tools may hold.
+    /// The most that results of tools may hold.
     pub limits: Limits,
-    /// What a million tokens of questions and of answers cost.
+    /// The prices of a million tokens of questions and of answers.
     pub prices: Option<(f64, f64)>,
-    /// Ends the run with this sentence, asked after each turn.
+    /// A check after each turn that may end the run with a sentence.
     pub stop_when: Option<Predicate>,
 }
 
-/// Has whoever started the run seen enough? Then with this sentence.
+/// A check whether the caller has seen enough; it returns the closing sentence.
 pub type Predicate = Arc<dyn Fn(&Machine, &Step) -> Option<String> + Send + Sync>;
 
 impl RunnerBuilder {
-    /// A run with these, everything else as it is by default.
+    /// Creates a run of these parts, with defaults for all others.
     pub fn new(client: Client, toolbox: Arc<Toolbox>, workspace: Arc<Workspace>) -> RunnerBuilder {
         RunnerBuilder {
             client,
@@ -100,13 +100,13 @@ impl RunnerBuilder {
         }
     }
 
-    /// A run in which nothing has been said yet.
+    /// Builds a run in which nothing has been said yet.
     pub fn build(self) -> Runner {
         let machine = Machine::new(self.settings.clone());
         Runner::of(self, machine)
     }
 
-    /// A run that goes on where it stood. Its settings are those of the journal, changed by [`Runner::set`] only.
+    /// Builds a run that goes on from the journal. It keeps the journal's settings, which only [`Runner::set`] changes.
     pub fn resume(self, resumed: Resumed) -> Runner {
         let Resumed { machine, begun, masked, .. } = resumed;
         let mut runner = Runner::of(self, machine);
@@ -122,17 +122,17 @@ impl fmt::Debug for RunnerBuilder {
     }
 }
 
-/// What came of letting a run go on.
+/// The result of letting a run go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is over. More can be said, and it goes on.
+    /// The run is over. A further message continues it.
     Ended(Ended),
-    /// It cannot go on until somebody does something; the sentence says what. Where it stands is kept.
+    /// The run cannot go on until somebody acts; the sentence says how. Its state is kept.
     Blocked(String),
 }
 
 impl Outcome {
-    /// What the user reads.
+    /// Returns the sentence for the user.
     pub fn sentence(&self) -> &str {
         match self {
             Outcome::Ended(ended) => &ended.sentence,
@@ -141,12 +141,12 @@ impl Outcome {
     }
 }
 
-/// Why a run stops where it stands.
+/// The reason why a run stops in the middle.
 #[derive(Debug)]
 pub enum RunError {
-    /// What happened cannot be written down. Nothing more is done.
+    /// The journal cannot be written, so nothing more is done.
     Journal(StoreError),
-    /// The user cancelled twice. What the calls came to that were running is not known.
+    /// The user cancelled twice. The results of running calls are unknown.
     Stopped,
 }
 

@@ -1,10 +1,10 @@
-//! Ctrl-C: once lets the turn be written down, twice stops at once.
+//! Cancels a run on Ctrl-C: the first lets the turn be written down, the second stops at once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-/// Cancels a run from outside. Clones are the same switch.
+/// A switch that cancels a run from outside. Clones are the same switch.
 ///
 /// ```
 /// let cancel = callwright_agent::run::Cancel::default();
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Mutex<Tokens>>);
 
-/// What ends work: the run's own part of it, then everything.
+/// The tokens that end work: one for the run's own part, one for everything.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens {
     pub(crate) once: CancellationToken,
@@ -23,19 +23,19 @@ pub(crate) struct Tokens {
 }
 
 impl Cancel {
-    /// The user has had enough: tools are told to end, what they came to is written down, and the run ends. Pressed once
-    /// more: everything is dropped at once, and what running calls came to is not known.
+    /// Cancels the run: tools are told to end, their results are written down, and the run ends. A second press drops
+    /// everything at once, and the results of running calls stay unknown.
     pub fn press(&self) {
         let tokens = self.lock();
         if tokens.once.is_cancelled() { tokens.twice.cancel() } else { tokens.once.cancel() }
     }
 
-    /// Has it been pressed since the run began?
+    /// Returns whether the switch was pressed since the run began.
     pub fn is_pressed(&self) -> bool {
         self.lock().once.is_cancelled()
     }
 
-    /// The tokens of a run that begins now: what was pressed before is forgotten.
+    /// Returns the tokens of a new run, and forgets earlier presses.
     pub(crate) fn renewed(&self) -> Tokens {
         let mut tokens = self.lock();
         if tokens.once.is_cancelled() {

@@ -1,24 +1,24 @@
-//! Keeps a long conversation within a bound: old results are cut first, then old turns are left out whole.
+//! Keeps a long conversation within a bound: it cuts old results first, then leaves out whole old turns.
 //!
-//! What the system and the user said at the beginning stays, and so do the last turns. A call and its result are left
-//! out together. Once something is left out it stays so: a server that keeps what it has read finds the same beginning
-//! again, and is only told of another one when the bound is reached anew.
+//! The first words of the system and the user stay, and so do the last turns. A call and its result are left out
+//! together. Parts that are left out stay so: a server that caches what it read finds the same beginning again, until
+//! the bound is reached anew.
 
 use callwright::json;
 use callwright::lint::tokens;
 use callwright::value::Value;
 use serde::{Deserialize, Serialize};
 
-/// How many turns stay whole.
+/// The number of last turns that stay whole.
 const LAST_TURNS: usize = 2;
-/// How much of an old result stays, in bytes.
+/// The bytes that stay of an old result.
 const RESULT: usize = 160;
-/// What a message takes besides its texts, in tokens.
+/// The tokens of a message besides its texts.
 const FRAME: usize = 4;
-/// What the note about messages that were left out takes.
+/// The tokens of the note about messages that were left out.
 const NOTE: usize = 32;
 
-/// What of a conversation is left out.
+/// The parts of a conversation that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     /// Results before this message are cut.
@@ -28,7 +28,7 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// The conversation with what is left out.
+    /// Returns the conversation without the parts that are left out.
     pub fn view(&self, messages: &[Value]) -> Vec<Value> {
         let head = head(messages);
         let from = self.dropped_before.max(head);
@@ -44,8 +44,8 @@ impl Compaction {
         view
     }
 
-    /// Leaves out more where `messages` take more than `bound` tokens, so that there is room again for some turns.
-    /// Returns whether it did.
+    /// Leaves out more where `messages` take more than `bound` tokens, so that some turns have room again. Returns
+    /// whether it did.
     pub fn fit(&mut self, messages: &[Value], bound: usize) -> bool {
         let costs = Costs::of(messages);
         if costs.of_view(self) <= bound {
@@ -54,7 +54,7 @@ impl Compaction {
         let before = *self;
         let target = bound / 4 * 3;
         let starts = starts(messages);
-        // The beginnings of turns that something may be left out before.
+        // Cuts are possible at the beginnings of these turns.
         let may: Vec<usize> = match starts.len().checked_sub(LAST_TURNS) {
             Some(last) => starts.iter().copied().skip(1).take(last).collect(),
             None => Vec::new(),
@@ -72,7 +72,7 @@ impl Compaction {
                 return true;
             }
         }
-        // All that is left are the last turns: only the very last one keeps its results whole.
+        // Only the last turns are left: just the very last one keeps its results whole.
         if let Some(&last) = starts.last() {
             self.results_before = self.results_before.max(last);
         }
@@ -80,23 +80,23 @@ impl Compaction {
     }
 }
 
-/// How many messages are the beginning: all up to the user's first one.
+/// Returns the number of messages of the beginning: all up to the user's first one.
 fn head(messages: &[Value]) -> usize {
     messages.iter().position(|message| message["role"] == "user").map_or(messages.len(), |at| at + 1)
 }
 
-/// Where turns begin, behind the beginning. Results belong to the turn that called.
+/// Returns the starts of the turns behind the beginning. Results belong to the turn that called.
 fn starts(messages: &[Value]) -> Vec<usize> {
     let is_start = |at: &usize| messages.get(*at).is_some_and(|message| message["role"] == "assistant");
     (head(messages)..messages.len()).filter(is_start).collect()
 }
 
-/// About how many tokens the messages of a conversation take, added up from the beginning.
+/// The estimated tokens of a conversation's messages, summed from the beginning.
 struct Costs {
     head: usize,
-    /// Up to each message, whole.
+    /// The sums up to each message, with whole results.
     whole: Vec<usize>,
-    /// Up to each message, long results cut.
+    /// The sums up to each message, with long results cut.
     cut: Vec<usize>,
 }
 
@@ -114,7 +114,7 @@ impl Costs {
         Costs { head: head(messages), whole: add(&cost), cut: add(&|message| cost(&cut(message))) }
     }
 
-    /// What the conversation takes with what is left out.
+    /// Returns the tokens of the conversation without the parts that are left out.
     fn of_view(&self, compaction: &Compaction) -> usize {
         let at = |sums: &[usize], n: usize| sums.get(n).or(sums.last()).copied().unwrap_or_default();
         let from = compaction.dropped_before.max(self.head);
@@ -127,7 +127,7 @@ impl Costs {
     }
 }
 
-/// The message; of a long result only its beginning.
+/// Returns the message; a long result keeps only its beginning.
 fn cut(message: &Value) -> Value {
     let Some(text) =
         message["content"].as_str().filter(|text| message["role"] == "tool" && RESULT * 2 < text.len())

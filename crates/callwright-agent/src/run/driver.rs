@@ -1,4 +1,4 @@
-//! Does what the machine says: asks the model and the user, runs the tools, and writes down what happened.
+//! Carries out the machine's requests: asks the model and the user, runs the tools, and records what happened.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,23 +22,23 @@ use crate::approval::{ApprovalRequest, Approvals};
 use crate::rights::Why;
 use crate::tool::{CallContext, ToolError, ToolResult};
 
-/// How often the model is asked again when its upstream failed in the middle.
+/// The number of further requests after an upstream failed in the middle.
 const RETRIES: u32 = 1;
 
-/// A run: a machine, and what does its bidding.
+/// A run: a machine, with the driver that carries out its requests.
 pub struct Runner {
     pub(super) with: RunnerBuilder,
     pub(super) machine: Machine,
     approvals: Approvals,
     cancel: Cancel,
-    /// Calls that had begun when the run was killed.
+    /// The calls that had begun when the run was killed.
     pub(super) begun: Vec<Call>,
-    /// The ids of calls that may have been kept without their secrets.
+    /// The ids of calls that may have been stored without their secrets.
     pub(super) masked: Vec<String>,
-    /// The settings stand in the journal.
+    /// The journal holds the settings.
     pub(super) is_written: bool,
     pub(super) is_resumed: bool,
-    /// The turn that is being worked on.
+    /// The present turn.
     pub(super) step: Option<Step>,
 }
 
@@ -57,40 +57,40 @@ impl Runner {
         }
     }
 
-    /// The machine: the conversation, the account.
+    /// Returns the machine: the conversation, the account.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// What the run is made of.
+    /// Returns the parts of the run.
     pub fn with(&self) -> &RunnerBuilder {
         &self.with
     }
 
-    /// What the run is made of, to be changed between two runs: another model, other tools, other rights.
+    /// Returns the parts of the run for changes between two runs: another model, other tools, other rights.
     pub fn with_mut(&mut self) -> &mut RunnerBuilder {
         &mut self.with
     }
 
-    /// Cancels it from outside.
+    /// Returns the switch that cancels the run from outside.
     pub fn cancel(&self) -> Cancel {
         self.cancel.clone()
     }
 
-    /// Changes what holds for the run.
+    /// Changes the settings of the run.
     ///
     /// # Errors
-    /// That cannot be written down.
+    /// Fails when the change cannot be written down.
     pub async fn set(&mut self, change: impl FnOnce(&mut Settings)) -> Result<(), RunError> {
         change(self.machine.settings_mut());
         if self.is_written { self.write_settings().await } else { Ok(()) }
     }
 
-    /// Says something to the model, at the beginning or after an end. Returns false, and says nothing, while calls
-    /// wait for results: those come first.
+    /// Says something to the model, at the beginning or after an end. While calls wait for results it says nothing and
+    /// returns false.
     ///
     /// # Errors
-    /// It cannot be written down.
+    /// Fails when the text cannot be written down.
     pub async fn say(&mut self, text: &str) -> Result<bool, RunError> {
         if self.machine.working_on().is_some() {
             return Ok(false);
@@ -104,10 +104,10 @@ impl Runner {
         Ok(self.machine.say(text))
     }
 
-    /// Lets a run that has ended go on as it is: after a limit, or after it was cancelled.
+    /// Continues an ended run as it is: after a limit, or after it was cancelled.
     ///
     /// # Errors
-    /// That cannot be written down.
+    /// Fails when that cannot be written down.
     pub async fn go_on(&mut self) -> Result<bool, RunError> {
         if self.machine.working_on().is_some() {
             return Ok(false);
@@ -118,10 +118,10 @@ impl Runner {
         Ok(self.machine.go_on())
     }
 
-    /// Goes on with a run that a limit or the user ended. What ended otherwise stays so.
+    /// Continues a run that a limit or the user ended; any other end stays.
     ///
     /// # Errors
-    /// That cannot be written down.
+    /// Fails when that cannot be written down.
     pub async fn go_on_from_a_limit(&mut self) -> Result<bool, RunError> {
         match self.machine.next() {
             Next::Done(Ended { end: End::Limit(_) | End::Cancelled, .. }) => self.go_on().await,
@@ -129,10 +129,10 @@ impl Runner {
         }
     }
 
-    /// Goes on until there is an end, or somebody has to do something.
+    /// Runs until there is an end, or somebody has to act.
     ///
     /// # Errors
-    /// What happens cannot be written down, or the user cancelled twice.
+    /// Fails when the journal cannot be written, or the user cancelled twice.
     pub async fn run(&mut self) -> Result<Outcome, RunError> {
         let tokens = self.cancel.renewed();
         let twice = tokens.twice.clone();
@@ -142,7 +142,7 @@ impl Runner {
             is_resumed: self.is_resumed,
         };
         self.tell(began);
-        // Dropping the work drops the calls: tools that run end, commands with them.
+        // Dropping the work drops the calls: running tools end, and so do commands.
         tokio::select! {
             biased;
             () = twice.cancelled() => Err(RunError::Stopped),
@@ -182,7 +182,7 @@ impl Runner {
         }
     }
 
-    /// Asks the model. Returns why nobody answers, where that is so.
+    /// Asks the model. Returns the reason if nobody answers.
     async fn ask_model(&mut self, question: Question, tokens: &Tokens) -> Result<Option<String>, RunError> {
         if question.is_compacted {
             self.tell(Event::Compacted);
@@ -206,10 +206,10 @@ impl Runner {
                 answer = asked => Some(answer),
             };
             match asked {
-                // What was cancelled is looked at by whoever called.
+                // The caller checks for a cancellation.
                 None => return Ok(None),
                 Some(Ok(answer)) => break answer,
-                // Nothing has been done yet: it may be asked once more.
+                // Nothing has been done yet, so the request may be sent again.
                 Some(Err(error)) if 0 < retries && 500 <= error.status => {
                     retries -= 1;
                     self.tell(Event::Retried { why: error.message });
@@ -260,7 +260,7 @@ impl Runner {
         Value::Object(request)
     }
 
-    /// Decides about calls of which it is not decided yet. What may not run has its result at once.
+    /// Decides about undecided calls. A call that may not run gets its result at once.
     async fn decide(&mut self) -> Result<(), RunError> {
         for call in self.machine.undecided() {
             let decision =
@@ -275,7 +275,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Asks the user about calls. Returns why nobody answers, where that is so.
+    /// Asks the user about calls. Returns the reason if nobody answers.
     async fn ask_user(
         &mut self,
         calls: Vec<(Call, Why)>,
@@ -297,7 +297,7 @@ impl Runner {
                 }
             };
             let yes = match approval {
-                // The model itself can confirm what it meant: by saying it right.
+                // The model itself can confirm its intent by a right call.
                 Approval::Nobody
                     if matches!(why, Why::Repaired | Why::Open)
                         && self.machine.settings().policy.feeds_back() =>
@@ -305,7 +305,7 @@ impl Runner {
                     self.finished(&call, Machine::unconfirmed(&call), Account::default(), false).await?;
                     continue;
                 }
-                // Nothing is to be done about it from outside, and the work may go on without it.
+                // Nobody outside can act on it, and the work may go on without it.
                 Approval::Nobody if matches!(why, Why::Configures | Why::Linked | Why::Beside) => {
                     self.finished(&call, Machine::unattended(why), Account::default(), false).await?;
                     continue;
@@ -364,7 +364,7 @@ impl Runner {
                 Err(error) => (error.id(), ToolError::new("the tool broke down").into(), 0.0),
             };
             let Some(call) = open.remove(&task) else { continue };
-            // The user's own time is nobody's budget.
+            // A person's time does not count against the budget.
             let is_person = self.with.toolbox.waits_for_a_person(&call.name, &call.arguments);
             let spent = Account { seconds: if is_person { 0.0 } else { seconds }, ..Account::default() };
             self.finished(&call, result, spent, true).await?;
@@ -372,7 +372,7 @@ impl Runner {
         Ok(())
     }
 
-    /// A call has its result: first it is written down, then the machine is told.
+    /// Records a call's result, and then tells the machine.
     async fn finished(
         &mut self,
         call: &Call,
@@ -398,7 +398,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Calls that had begun when the run was killed: what may run twice runs again; of the rest nobody knows.
+    /// Handles calls that had begun when the run was killed: calls that may run twice run again; the outcome of others
+    /// is unknown.
     async fn answer_begun(&mut self) -> Result<(), RunError> {
         for call in std::mem::take(&mut self.begun) {
             let kind = self.with.toolbox.kind_of(&call.name, &call.arguments);
@@ -421,7 +422,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The user has had enough: what is open is answered so.
+    /// Ends the turn after the user cancelled: open calls get that as their result.
     async fn cancelled(&mut self) -> Result<(), RunError> {
         if let Next::Done(_) = self.machine.next() {
             return Ok(());
@@ -438,7 +439,7 @@ impl Runner {
         Ok(Outcome::Blocked(sentence))
     }
 
-    /// Where the turn is over: tells of it, and asks whether that was enough.
+    /// Reports a turn that is over, and asks whether the caller has seen enough.
     async fn step_over(&mut self) -> Result<(), RunError> {
         if self.machine.working_on().is_some() {
             return Ok(());

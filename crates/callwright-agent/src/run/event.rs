@@ -1,18 +1,17 @@
-//! What happens in a run, told as it happens.
+//! Reports the events of a run as they happen.
 
 use serde::Serialize;
 
 use super::stop::{Account, Ended};
 use crate::rights::Why;
 
-/// Is told of everything that happens in a run, in order. It is called on the run's own task: what takes long belongs
-/// elsewhere.
+/// A watcher of all events of a run, in order. The run's own task calls it, so long work belongs elsewhere.
 pub trait Watch: Send + Sync {
-    /// Something has happened.
+    /// Receives one event.
     fn event(&self, event: &Event);
 }
 
-/// Watches nothing.
+/// A watcher that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 
@@ -20,7 +19,7 @@ impl Watch for Nobody {
     fn event(&self, _event: &Event) {}
 }
 
-/// Something that has happened. As JSON it is an object with its name under `event`.
+/// An event of a run. As JSON it is an object with its name under `event`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -31,7 +30,7 @@ pub enum Event {
         session: Option<String>,
         /// The model that is asked.
         model: Option<String>,
-        /// Does an earlier run go on?
+        /// An earlier run goes on.
         is_resumed: bool,
     },
     /// The model is asked.
@@ -41,23 +40,22 @@ pub enum Event {
     },
     /// Older parts of the conversation were left out.
     Compacted,
-    /// The upstream failed, or did not give the model its tools, and is asked once more: what came of the answer so far
-    /// counts no more.
+    /// The upstream failed, or did not give the model its tools, and is asked again: the answer so far does not count.
     Retried {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A piece of what the model writes, markup of calls included.
+    /// A piece of the model's output, with the markup of calls.
     Raw {
         /// The piece.
         text: String,
     },
-    /// A piece of what it says, without its calls.
+    /// A piece of the model's words, without its calls.
     Text {
         /// The piece.
         text: String,
     },
-    /// A piece of what it thinks.
+    /// A piece of the model's reasoning.
     Reasoning {
         /// The piece.
         text: String,
@@ -66,11 +64,11 @@ pub enum Event {
     Answered {
         /// The turn.
         turn: u32,
-        /// What it said.
+        /// The model's words.
         text: String,
-        /// How many right calls it made, and how many of them in its text.
+        /// The number of right calls.
         calls: usize,
-        /// How many of the calls stood in its text.
+        /// The number of right calls in its text.
         prompt_based: usize,
     },
     /// A call was repaired before it ran.
@@ -79,26 +77,26 @@ pub enum Event {
         id: String,
         /// The tool.
         tool: String,
-        /// The name that the model wrote, where that was another one.
+        /// The name that the model wrote, if that was another one.
         renamed_from: Option<String>,
-        /// What was done, by the kinds' names.
+        /// The repairs, by the kinds' names.
         repairs: Vec<String>,
-        /// The class of the worst of it: `R1`, `R2`.
+        /// The class of the worst repair: `R1`, `R2`.
         class: String,
     },
     /// A call was not right, and does not run.
     Invalid {
         /// The turn.
         turn: u32,
-        /// The call's id, where it was made natively.
+        /// The call's id, if the call is native.
         id: Option<String>,
         /// The tool that it names.
         tool: Option<String>,
-        /// The stable name of what is wrong.
+        /// The stable name of the error.
         code: String,
-        /// What is wrong, in several lines.
+        /// The error, in several lines.
         error: String,
-        /// Does the model get to see it?
+        /// The model gets the error.
         is_fed_back: bool,
     },
     /// The user is asked about a call.
@@ -109,14 +107,14 @@ pub enum Event {
         tool: String,
         /// The arguments as they would run.
         arguments: String,
-        /// Why it is asked.
+        /// The reason for the question.
         why: Why,
     },
     /// The user has said yes or no.
     Approved {
         /// The call's id.
         id: String,
-        /// Which.
+        /// The user said yes.
         yes: bool,
     },
     /// A call begins.
@@ -136,14 +134,14 @@ pub enum Event {
         tool: String,
         /// The arguments.
         arguments: String,
-        /// What the model reads.
+        /// The result as the model reads it.
         result: String,
-        /// Is that an error?
+        /// The result is an error.
         is_error: bool,
-        /// How long it took.
+        /// The seconds that the call took.
         seconds: f64,
     },
-    /// A call had begun when the run was killed: whether it was done is not known. It is not run again.
+    /// A call had begun when the run was killed, so its outcome is unknown. It does not run again.
     OutcomeUnknown {
         /// Its id.
         id: String,
@@ -154,17 +152,17 @@ pub enum Event {
     },
     /// A turn is over: all its calls have results.
     StepFinished(Step),
-    /// The run cannot go on until somebody does something. It can be resumed.
+    /// The run cannot go on until somebody acts. It can be resumed.
     Blocked {
-        /// Why.
+        /// The reason.
         sentence: String,
     },
     /// The run is over.
     Ended {
-        /// How.
+        /// The end of the run.
         #[serde(flatten)]
         ended: Ended,
-        /// What it took.
+        /// The costs of the run.
         spent: Account,
     },
 }
@@ -174,11 +172,11 @@ pub enum Event {
 pub struct Step {
     /// Its number, from 1.
     pub turn: u32,
-    /// Did the model say anything besides its calls?
+    /// The model said something besides its calls.
     pub has_text: bool,
-    /// Why it stopped.
+    /// The reason why the model stopped.
     pub finish_reason: Option<String>,
-    /// What the turn took.
+    /// The costs of the turn.
     pub spent: Account,
     /// Its calls, right or not.
     pub calls: Vec<StepCall>,
@@ -189,8 +187,8 @@ pub struct Step {
 pub struct StepCall {
     /// Its id, where it has one.
     pub id: Option<String>,
-    /// The tool, as far as that can be read.
+    /// The tool, as far as it can be read.
     pub tool: Option<String>,
-    /// Was it no right call? Then it was not run.
+    /// The call was not right, and did not run.
     pub invalid: bool,
 }

@@ -1,7 +1,7 @@
-//! What happens in a run, written to a session of the store before anything else happens.
+//! Writes what happens in a run to a session of the store, before anything else happens.
 //!
-//! Each thing that the machine is fed with is a node, so that the same machine can be had again from the session. A call
-//! has an intent before it begins, and an effect and a result in one piece after it has ended.
+//! Each input of the machine is a node, so that the session can rebuild the same machine. A call has an intent before
+//! it begins; after its end, an effect and a result are written together.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::stop::{Account, Ended};
 use super::turn::{Call, ModelTurn, Part};
 use crate::tool::ToolResult;
 
-/// The session that keeps a run. No other process goes on with it while this lives.
+/// The session that keeps a run. No other process continues it while this value lives.
 #[derive(Clone, Debug)]
 pub struct Journal {
     store: Store,
@@ -28,24 +28,24 @@ pub struct Journal {
     title: String,
 }
 
-/// The member of a payload in which the machine finds what it was fed with.
+/// The member of a payload that holds the machine's input.
 pub(super) const FED: &str = "run";
 
 impl Journal {
-    /// A journal in the session of this name, whether there is one yet or not.
+    /// Opens a journal in the session of this name, new or old.
     ///
     /// # Errors
-    /// [`StoreError::Held`] where somebody else goes on with that session, also in this process.
+    /// Fails with [`StoreError::Held`] where somebody else, also in this process, continues that session.
     pub async fn open(store: Store, session: impl Into<String>) -> Result<Journal, StoreError> {
         let session = session.into();
         let hold = Arc::new(store.hold(&session).await?);
         Ok(Journal { store, hold, session, title: String::new() })
     }
 
-    /// What the session holds of a run; none where there is no session.
+    /// Returns the run that the session holds; `None` where there is no session.
     ///
     /// # Errors
-    /// The store refuses.
+    /// Fails when the store refuses.
     pub async fn resumed(&self) -> Result<Option<Result<Resumed, ResumeError>>, StoreError> {
         let session = self.store.session(&self.session).await?;
         Ok(session.as_ref().map(Resumed::of))
@@ -61,12 +61,13 @@ impl Journal {
         &self.store
     }
 
-    /// What holds for the run, at its beginning or from now on. `facts` are what the caller needs to resume it.
+    /// Writes the run's settings, at its beginning or for the time from here on. `facts` are the caller's facts for a
+    /// resume.
     pub(super) async fn settings(&self, settings: &Value, facts: &Value) -> Result<(), StoreError> {
         self.append(settings_nodes(settings, facts)).await
     }
 
-    /// What the user says. What holds for the run goes with the first words: one is never there without the other.
+    /// Writes the user's words. The settings go with the first words, so that neither exists without the other.
     pub(super) async fn said(
         &mut self,
         text: &str,
@@ -80,12 +81,12 @@ impl Journal {
         self.append(nodes).await
     }
 
-    /// Something that is no message: the user cancelled, the run goes on.
+    /// Writes an event without a message: the user cancelled, the run goes on.
     pub(super) async fn note(&self, what: &str, more: Value) -> Result<(), StoreError> {
         self.append(vec![note(what, more)]).await
     }
 
-    /// An answer of the model. `turn` is what the machine made of it.
+    /// Writes an answer of the model. `turn` is the machine's form of it.
     pub(super) async fn answered(
         &self,
         answer: &Answer,
@@ -109,15 +110,15 @@ impl Journal {
         let calls: Vec<KeptCall> = answer.verdicts.iter().map(|verdict| kept(verdict, record.end)).collect();
         let turn = NewTurn {
             session: SessionRef::Named(self.session.clone()),
-            // Whoever runs an agent is no client.
+            // A local run has no client.
             owner: None,
             origin: "agent",
             title: self.title.clone(),
             turn: Turn {
                 dialect: calls.first().map_or_else(String::new, |call| call.dialect.clone()),
-                // No client asked in an API.
+                // The run did not come through an API.
                 surface: String::new(),
-                // The store's turn has each member of the record, and of its type.
+                // The store's turn has each member of the record, with its type.
                 ..record.to_json().to().unwrap_or_default()
             },
             nodes,
@@ -132,9 +133,9 @@ impl Journal {
         self.store.write(turn).await.map(drop)
     }
 
-    /// These calls are about to begin.
+    /// Writes that these calls are about to begin.
     pub(super) async fn intents(&self, calls: &[Call]) -> Result<(), StoreError> {
-        // Where the hold was lost, somebody else may be about to begin the same ones.
+        // If the hold was lost, somebody else may be about to begin the same calls.
         self.hold.check().await?;
         let intent = |call: &Call| NewNode {
             name: Some(call.name.clone()),
@@ -144,7 +145,7 @@ impl Journal {
         self.append(calls.iter().map(intent).collect()).await
     }
 
-    /// A call has its result. `ran`: it had begun.
+    /// Writes a call's result. `ran` says that the call had begun.
     pub(super) async fn finished(
         &self,
         call: &Call,
@@ -171,20 +172,20 @@ impl Journal {
         self.append(nodes).await
     }
 
-    /// The user said yes to a call.
+    /// Writes that the user approved a call.
     pub(super) async fn approved(&self, call: &Call) -> Result<(), StoreError> {
         let node = note("approved", json!({"text": format!("approved: {} {}", call.name, call.arguments)}));
         self.append(vec![NewNode { call: Some(call.id.clone()), name: Some(call.name.clone()), ..node }])
             .await
     }
 
-    /// The run has ended: it gave up, or something else ended it.
+    /// Writes the end of the run, whatever its reason.
     pub(super) async fn ended(&self, ended: &Ended) -> Result<(), StoreError> {
         let kind = match ended.end {
             super::stop::End::GaveUp => NodeKind::GaveUp,
             _ => NodeKind::Note,
         };
-        // What the model said last stands there already.
+        // The model's last words are already written.
         let text = match ended.end {
             super::stop::End::Answered => "answered",
             _ => ended.sentence.as_str(),
@@ -225,7 +226,7 @@ fn form(result: &ToolResult) -> &'static str {
     }
 }
 
-/// A node for each call of an answer, right or wrong, with what its report says of it.
+/// Makes a node for each call of an answer, right or wrong, with its report.
 fn parts(answer: &Answer, turn: &ModelTurn, policy: Policy) -> Vec<NewNode> {
     let attempts = &answer.record.attempts;
     let report = attempts.last().and_then(|attempt| attempt.choices.first()).map(|choice| {

@@ -1,4 +1,4 @@
-//! The machine: what happened goes in, what is to happen next comes out. No clock, no file, no socket.
+//! Defines the machine: events go in, the next request comes out. It has no clock, file or socket.
 
 use callwright::Policy;
 use callwright::value::Value;
@@ -14,20 +14,20 @@ use super::working::{Done, Known, Working};
 use crate::rights::{Decision, Why};
 use crate::tool::{Effect, ToolError, ToolResult};
 
-/// What holds for a run.
+/// The settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// What the model is told first.
+    /// The first message to the model.
     pub system: Option<String>,
-    /// What may be done about a call that is not right.
+    /// The policy for a call that is not right.
     #[serde(with = "policy_name")]
     pub policy: Policy,
-    /// Is the model told, once, what was repaired in a call that ran?
+    /// The model learns, once, of the repairs in a call that ran.
     pub notes: bool,
-    /// When the run ends.
+    /// The conditions that end the run.
     pub stop: Stop,
-    /// How many tokens a question may take, as far as that can be told; older parts are then left out.
+    /// The most tokens of a question, by estimate; beyond that, older parts are left out.
     pub context_tokens: Option<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Settings {
     }
 }
 
-/// What is to happen next.
+/// The next request of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     /// Ask the model, then [`Machine::answered`].
@@ -52,7 +52,7 @@ pub enum Next {
     Ask(Vec<(Call, Why)>),
     /// Run these calls, then [`Machine::finished`] for each. Where there are several, at the same time.
     CallTools(Vec<Call>),
-    /// It is over.
+    /// The run is over.
     Done(Ended),
 }
 
@@ -61,13 +61,13 @@ pub enum Next {
 pub struct Question {
     /// The conversation.
     pub messages: Vec<Value>,
-    /// May a broken call be asked for again without a trace? Not where the same error came before.
+    /// A broken call may be asked for again without a trace; not after an equal error.
     pub may_reask: bool,
-    /// Whether this is the first question after something more was left out.
+    /// This is the first question after more was left out.
     pub is_compacted: bool,
 }
 
-/// A run, between two things that happen. Serialisable: a copy that is fed the same goes on the same way.
+/// A run between two events. It is serialisable: a copy with the same inputs goes on the same way.
 ///
 /// ```
 /// use callwright_agent::run::{End, Machine, ModelTurn, Next, Settings};
@@ -85,18 +85,18 @@ pub struct Machine {
     pub(super) settings: Settings,
     pub(super) transcript: Transcript,
     pub(super) compaction: Compaction,
-    /// More is left out since the last question.
+    /// More was left out since the last question.
     pub(super) is_compacted: bool,
     pub(super) breaker: Breaker,
     pub(super) account: Account,
-    /// How many answers there were.
+    /// The number of answers.
     pub(super) turn: u32,
-    /// How many of them since the user spoke last.
+    /// The number of answers since the user spoke last.
     pub(super) turns: u32,
-    /// Whether a call has done its work since then.
+    /// A call did its work since the user spoke last.
     #[serde(default)]
     pub(super) has_done: bool,
-    /// Whether the model was asked since then if it means a call that its answer shows.
+    /// The model was asked, since the user spoke last, whether it means a call that its answer shows.
     #[serde(default)]
     pub(super) is_asked: bool,
     pub(super) phase: Phase,
@@ -105,16 +105,16 @@ pub struct Machine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
-    /// The model is to be asked.
+    /// The model is asked next.
     Model,
-    /// An answer with calls is being worked on.
+    /// The calls of an answer are in progress.
     Calls(Box<Working>),
-    /// It is over.
+    /// The run is over.
     Done(Ended),
 }
 
 impl Machine {
-    /// A run in which nothing has happened yet.
+    /// Creates a run in which nothing has happened.
     pub fn new(settings: Settings) -> Machine {
         let mut transcript = Transcript::default();
         if let Some(system) = &settings.system {
@@ -135,7 +135,8 @@ impl Machine {
         }
     }
 
-    /// The user says something, at the beginning or after an end. While calls are open it is not heard: false.
+    /// Takes the user's words, at the beginning or after an end. While calls are open it ignores them and returns
+    /// false.
     pub fn say(&mut self, text: &str) -> bool {
         if let Phase::Calls(_) = self.phase {
             return false;
@@ -144,7 +145,8 @@ impl Machine {
         self.go_on()
     }
 
-    /// Asks the model again after an end, as if nothing had ended. While calls are open it goes on anyway: false.
+    /// Asks the model again after an end, as if there had been none. While calls are open the run goes on anyway: it
+    /// returns false.
     pub fn go_on(&mut self) -> bool {
         if let Phase::Calls(_) = self.phase {
             return false;
@@ -155,7 +157,7 @@ impl Machine {
         true
     }
 
-    /// What is to happen next. Until something happens the answer is the same.
+    /// Returns the next request. It stays the same until an event comes in.
     pub fn next(&self) -> Next {
         match &self.phase {
             Phase::Done(ended) => Next::Done(ended.clone()),
@@ -168,7 +170,7 @@ impl Machine {
         }
     }
 
-    /// The model has answered. Returns the answer with the ids that its calls have from now on.
+    /// Takes the model's answer. Returns the answer with the final ids of its calls.
     pub fn answered(&mut self, mut answer: ModelTurn) -> ModelTurn {
         self.turn += 1;
         self.turns += 1;
@@ -202,7 +204,7 @@ impl Machine {
         self.account.feedback_turns += u64::from(has_wrongs && self.settings.policy.feeds_back());
         let known = answer.calls().map(|call| {
             let unrun = is_unrun(call).then(|| Done::error(CUT));
-            // Whoever says that it is done, beside a call that was not right, is not.
+            // A claim to be done does not count beside a faulty call.
             let early = (call.ends_run && has_wrongs).then(|| Done::error(EARLY));
             (call.id.clone(), Known { result: unrun.or(early), ..Known::default() })
         });
@@ -213,15 +215,14 @@ impl Machine {
         answer
     }
 
-    /// The calls of which it is not yet decided whether they may run.
+    /// Returns the calls without a decision whether they may run.
     pub fn undecided(&self) -> Vec<Call> {
         let Phase::Calls(working) = &self.phase else { return Vec::new() };
         let is_open = |known: &Known| known.decision.is_none() && known.result.is_none();
         working.open(is_open).cloned().collect()
     }
 
-    /// What is to be done with a call, by its tool and by what the user permits. About a call of which nobody decides the
-    /// user is asked.
+    /// Sets the decision about a call, by its tool and the user's permissions. Without a decision the user is asked.
     pub fn decided(&mut self, id: &str, decision: Decision) {
         if let Some(result) = Machine::refusal(decision) {
             return self.finished(id, &result);
@@ -231,7 +232,7 @@ impl Machine {
         }
     }
 
-    /// The result of a call that may not run, where that is what was decided.
+    /// Returns the result of a call that this decision does not let run.
     pub(super) fn refusal(decision: Decision) -> Option<ToolResult> {
         let why = match decision {
             Decision::Run | Decision::Ask(_) => return None,
@@ -241,15 +242,16 @@ impl Machine {
         Some(ToolError::new(why).into())
     }
 
-    /// The result of a repaired call where nobody is there to confirm it: the model sees the arguments that it may send.
+    /// Returns the result of a repaired call that nobody is there to confirm: the model sees the arguments that it may
+    /// send.
     pub(super) fn unconfirmed(call: &Call) -> ToolResult {
         ToolError::new(UNCONFIRMED).with_lines(call.arguments.clone()).into()
     }
 
-    /// The result of a call that only a person can allow, where nobody is there.
+    /// Returns the result of a call that only a person can allow, where nobody is there.
     pub(super) fn unattended(why: Why) -> ToolResult {
         if why == Why::Beside {
-            // The model can say what it meant by saying it apart.
+            // The model can confirm the call by a call that stands apart.
             let text = format!(
                 "not run: {why}. If you mean it, make the call again, alone, with no words around it"
             );
@@ -261,18 +263,18 @@ impl Machine {
         ToolError::new(text).into()
     }
 
-    /// The result of a call that the user did not allow.
+    /// Returns the result of a call that the user did not allow.
     pub(super) fn denial() -> ToolResult {
         ToolError::new(DENIED).into()
     }
 
-    /// Forgets what was decided about calls that have not begun: other rights may hold now.
+    /// Forgets the decisions about calls that have not begun: other rights may hold.
     pub fn undecide(&mut self) {
         let Phase::Calls(working) = &mut self.phase else { return };
         working.calls.values_mut().for_each(|known| known.decision = None);
     }
 
-    /// The user has said yes or no to a call.
+    /// Takes the user's yes or no to a call.
     pub fn approved(&mut self, id: &str, yes: bool) {
         match self.known(id) {
             Some(known) if yes => known.is_approved = true,
@@ -281,13 +283,13 @@ impl Machine {
         }
     }
 
-    /// Did the user say yes to this very call?
+    /// Returns whether the user approved this very call.
     pub fn is_approved(&self, id: &str) -> bool {
         let Phase::Calls(working) = &self.phase else { return false };
         working.calls.get(id).is_some_and(|known| known.is_approved)
     }
 
-    /// A call is done. The first result of a call counts.
+    /// Takes the result of a call. Only the first result counts.
     pub fn finished(&mut self, id: &str, result: &ToolResult) {
         let Some(known) = self.known(id).filter(|known| known.result.is_none()) else { return };
         known.result = Some(Done { content: result.content(), is_error: result.is_error() });
@@ -312,48 +314,48 @@ impl Machine {
         self.settle();
     }
 
-    /// Something was spent that is not in an answer: time, money.
+    /// Adds costs that no answer contains: time, money.
     pub fn spent(&mut self, more: Account) {
         self.account += more;
     }
 
-    /// The user has had enough. Calls that have not been answered are answered so; then it is over.
+    /// Ends the run for the user. Open calls get that as their result.
     pub fn cancel(&mut self) {
         self.end_early(End::Cancelled, CANCELLED, String::from("⚠️ Cancelled."));
     }
 
-    /// Whoever started the run has seen enough.
+    /// Ends the run for its caller, who has seen enough.
     pub fn stop(&mut self, sentence: &str) {
         let sentence = if sentence.trim().is_empty() { "Stopped." } else { sentence };
         self.end_early(End::Predicate, STOPPED, sentence.to_owned());
     }
 
-    /// What holds for the run.
+    /// Returns the settings of the run.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What holds for the run, to be changed: a user of a chat may do so between turns.
+    /// Returns the settings of the run for changes: a user of a chat may make them between turns.
     pub fn settings_mut(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
-    /// The conversation so far. It ends with a whole turn at any time, so that every server takes it.
+    /// Returns the conversation so far. It always ends with a whole turn, so that every server accepts it.
     pub fn messages(&self) -> &[Value] {
         self.transcript.messages()
     }
 
-    /// What has been spent.
+    /// Returns the costs so far.
     pub fn account(&self) -> &Account {
         &self.account
     }
 
-    /// How many answers the model has given.
+    /// Returns the number of the model's answers.
     pub fn turn(&self) -> u32 {
         self.turn
     }
 
-    /// The answer that is being worked on.
+    /// Returns the answer whose calls are in progress.
     pub fn working_on(&self) -> Option<&ModelTurn> {
         match &self.phase {
             Phase::Calls(working) => Some(&working.answer),
@@ -361,7 +363,7 @@ impl Machine {
         }
     }
 
-    /// The model is asked next, and what is too long is left out before.
+    /// Makes the model the next to be asked, and leaves out parts that are too long.
     pub(super) fn ask_next(&mut self) {
         let messages = self.transcript.messages();
         let bound = self.settings.context_tokens;
@@ -388,7 +390,7 @@ impl Machine {
         self.phase = Phase::Done(Ended { end, sentence });
     }
 
-    /// Gives all calls that have no result this error as theirs.
+    /// Gives this error as the result to all calls without one.
     fn answer_open(&mut self, error: &str) {
         let Phase::Calls(working) = &mut self.phase else { return };
         for known in working.calls.values_mut() {
@@ -397,7 +399,7 @@ impl Machine {
     }
 }
 
-/// A policy by its name.
+/// Reads and writes a policy by its name.
 mod policy_name {
     use callwright::Policy;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -1,13 +1,13 @@
-//! The loop: a model is asked, its calls are run, their results are the next question, until there is an end.
+//! The loop: the model is asked, its calls run, and their results are the next question, until there is an end.
 //!
 //! ```text
 //! Machine:  next → CallModel │ Ask │ CallTools │ Done      decides; knows no clock, no file, no socket
 //! Runner:   asks the model, asks the user, runs the tools; writes down what happened before and after
 //! ```
 //!
-//! The [`Machine`] is fed with what happened, and says what is to happen next. The [`Runner`] does it, keeps a journal in
-//! a session of the store, and tells whoever [`Watch`]es. As the journal holds all that the machine was fed with, a run
-//! that was killed is the same machine fed once more: see [`Resumed`].
+//! The [`Machine`] takes events and returns the next request. The [`Runner`] carries it out, keeps a journal in a
+//! session of the store, and informs a [`Watch`]. The journal holds all inputs of the machine, so that it can rebuild
+//! the machine of a killed run: see [`Resumed`].
 //!
 //! The modules stand in reading order.
 

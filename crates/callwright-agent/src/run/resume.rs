@@ -1,4 +1,4 @@
-//! A run from its journal: the machine as it was, and the calls of which nobody knows whether they were done.
+//! Rebuilds a run from its journal: the machine as it was, and the calls whose outcome is unknown.
 
 use std::fmt;
 
@@ -18,18 +18,18 @@ pub struct Resumed {
     pub machine: Machine,
     /// The calls that had begun and have no result.
     pub begun: Vec<Call>,
-    /// The ids of calls whose arguments the store may have kept without a secret that stood in them.
+    /// The ids of calls whose arguments the store may have kept without a secret in them.
     pub masked: Vec<String>,
-    /// What the caller kept with the settings.
+    /// The caller's facts, kept with the settings.
     pub facts: Value,
     /// The user's first words.
     pub title: String,
 }
 
-/// Why a session cannot go on.
+/// The reason why a session cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResumeError {
-    /// It was not written by a run.
+    /// The session was not written by a run.
     NoRun,
     /// The node of this number cannot be read.
     Unreadable(i64, String),
@@ -49,10 +49,10 @@ impl fmt::Display for ResumeError {
 impl std::error::Error for ResumeError {}
 
 impl Resumed {
-    /// Feeds a machine with all that the session holds.
+    /// Feeds a machine with all inputs that the session holds.
     ///
     /// # Errors
-    /// The session is none of a run, or of a later version.
+    /// Fails when the session does not belong to a run, or belongs to a later version.
     pub fn of(session: &Session) -> Result<Resumed, ResumeError> {
         let mut resumed: Option<Resumed> = None;
         for node in &session.nodes {
@@ -91,7 +91,7 @@ fn feed(resumed: &mut Resumed, node: &Node, fed: &Value) -> Result<(), ResumeErr
         machine.say(text());
     } else if let Some(answer) = fed.get("answered") {
         let answer: ModelTurn = read(node, answer)?;
-        // A secret is kept as stars.
+        // The store keeps a secret as stars.
         let lacks = |call: &&Call| node.masked && call.arguments.contains('*');
         resumed.masked.extend(answer.calls().filter(lacks).map(|call| call.id.clone()));
         machine.answered(answer);
@@ -113,7 +113,7 @@ fn feed(resumed: &mut Resumed, node: &Node, fed: &Value) -> Result<(), ResumeErr
     Ok(())
 }
 
-/// A result that reads as it did.
+/// Returns a result that reads as it did.
 fn result(form: &str, content: &str) -> ToolResult {
     let object = |text: &str| serde_json::from_str::<callwright::value::Map>(text).ok();
     match form {

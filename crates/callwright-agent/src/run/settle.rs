@@ -1,4 +1,4 @@
-//! The end of a turn: what goes into the conversation, whether it is over, and what is said then.
+//! Ends a turn: adds to the conversation, decides whether the run is over, and writes the closing sentence.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) const DENIED: &str =
     "not run: the user did not allow it. Do not try again; say what you would need it for";
 
 impl Machine {
-    /// An answer without calls.
+    /// Takes an answer without calls.
     pub(super) fn said(&mut self, answer: &ModelTurn) {
         let text = answer.text.trim();
         let mut end = if text.is_empty() { End::Silent } else { End::Answered };
@@ -68,13 +68,13 @@ impl Machine {
         }
     }
 
-    /// The end that a bound puts to the run, if one is reached.
+    /// Returns the end that a bound sets to the run, if one is reached.
     fn limited(&self) -> Option<Ended> {
         let limit = self.settings.stop.limit(self.turns, &self.account)?;
         Some(Ended { end: End::Limit(limit), sentence: self.settings.stop.sentence(limit, self.turns) })
     }
 
-    /// Where all calls of the answer have results: adds the turn to the conversation, and looks whether it is over.
+    /// Adds a turn whose calls all have results to the conversation, and checks whether the run is over.
     pub(super) fn settle(&mut self) {
         let Phase::Calls(working) = &self.phase else { return };
         if working.open(|known| known.result.is_none()).next().is_some() {
@@ -184,7 +184,7 @@ impl Machine {
         let markup: Vec<&str> =
             answer.wrongs().filter(|w| !w.is_native()).map(|wrong| wrong.markup.as_str()).collect();
         match (answered.is_empty(), markup.is_empty()) {
-            // All of it as the model wrote it: what it is told about stands in it.
+            // The model gets its whole text back, because the error speaks about it.
             (true, _) => self.transcript.assistant(if answer.raw.is_empty() { "…" } else { &answer.raw }),
             (false, true) => self.transcript.calls(&answer.text, &answered),
             (false, false) => {
@@ -204,7 +204,7 @@ impl Machine {
     }
 }
 
-/// A sum of what an answer called and what that came to; none where something was wrong or failed: that is counted as an error.
+/// Returns a sum of an answer's calls and results; `None` after an error or failure, which counts as an error.
 fn came_to(answer: &ModelTurn, calls: &BTreeMap<String, Known>) -> Option<u64> {
     if answer.wrongs().next().is_some() {
         return None;
@@ -218,7 +218,7 @@ fn came_to(answer: &ModelTurn, calls: &BTreeMap<String, Known>) -> Option<u64> {
 }
 
 impl Wrong {
-    /// The arguments as servers take them in a history: the text of an object.
+    /// Returns the arguments in the form that servers accept in a history: the text of an object.
     fn sendable(&self) -> String {
         match serde_json::from_str::<callwright::value::Map>(&self.block) {
             Ok(_) => self.block.clone(),
@@ -227,7 +227,7 @@ impl Wrong {
     }
 }
 
-/// What the user reads about calls that were not right.
+/// Returns the user's sentence about calls that were not right.
 fn refusal_sentence(answer: &ModelTurn) -> String {
     let named = |name: Option<&str>| match name {
         Some(name) => format!("A call of the tool {name}"),
@@ -249,7 +249,7 @@ fn refusal_sentence(answer: &ModelTurn) -> String {
     if lines.is_empty() { String::from("⚠️ The run was ended.") } else { lines.join("\n") }
 }
 
-/// What is said at the end of a run that the model itself ended.
+/// Returns the closing sentence of a run that the model itself ended.
 fn finish_sentence(call: &Call, text: &str) -> String {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
     let summary = arguments["summary"].as_str().map(str::trim).filter(|summary| !summary.is_empty());

@@ -1,4 +1,4 @@
-//! When a run ends, what it may cost, and what is said at its end.
+//! Decides when a run ends, bounds its costs, and states its end.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,17 +6,17 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// When a run ends, besides that the model has said what it had to say.
+/// The conditions that end a run before the model has said all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
-    /// After so many answers of the model; never where there is none. Calls of the last one are still run.
+    /// The most answers of the model; `None` for no bound. Calls of the last answer still run.
     pub max_turns: Option<u32>,
-    /// After a call of one of these tools.
+    /// The run ends after a call of one of these tools.
     pub tools: BTreeSet<String>,
-    /// When so much is spent.
+    /// The run ends when this much is spent.
     pub budget: Budget,
-    /// After so many equal errors.
+    /// The run ends after so many equal errors.
     pub breaker: u32,
 }
 
@@ -26,31 +26,31 @@ impl Default for Stop {
     }
 }
 
-/// What a run may spend. The machine is told of time and money: it has no clock and knows no prices.
+/// The most that a run may spend. The machine learns time and money from outside: it has no clock and knows no prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
-    /// Tokens of all questions and answers.
+    /// The tokens of all questions and answers.
     pub tokens: Option<u64>,
     /// Seconds.
     pub seconds: Option<f64>,
-    /// Money, in whatever unit prices are given.
+    /// The money, in the unit of the prices.
     pub money: Option<f64>,
 }
 
-/// What a run has spent.
+/// The costs of a run so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Account {
-    /// Tokens of all questions, as upstreams count them.
+    /// The tokens of all questions, as upstreams count them.
     pub prompt_tokens: u64,
-    /// Tokens of all answers.
+    /// The tokens of all answers.
     pub completion_tokens: u64,
-    /// How often upstreams were asked.
+    /// The number of requests to upstreams.
     pub requests: u64,
-    /// How many calls were run.
+    /// The number of calls that ran.
     pub calls: u64,
-    /// How many turns were spent on errors that went back to the model.
+    /// The number of turns that were spent on errors for the model.
     pub feedback_turns: u64,
     /// Seconds.
     pub seconds: f64,
@@ -59,7 +59,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Tokens of questions and answers.
+    /// Returns the tokens of questions and answers.
     pub fn tokens(&self) -> u64 {
         self.prompt_tokens.saturating_add(self.completion_tokens)
     }
@@ -72,14 +72,14 @@ impl AddAssign for Account {
         self.requests += more.requests;
         self.calls += more.calls;
         self.feedback_turns += more.feedback_turns;
-        // In whole microseconds, which JSON gives back to the bit.
+        // Whole microseconds survive JSON to the bit.
         self.seconds = ((self.seconds + more.seconds) * 1e6).round() / 1e6;
         self.money += more.money;
     }
 }
 
 impl fmt::Display for Account {
-    /// `3 requests, 1200 + 88 tokens, 2 calls, 4.1 s`
+    /// Writes the account: `3 requests, 1200 + 88 tokens, 2 calls, 4.1 s`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Account { prompt_tokens, completion_tokens, requests, calls, seconds, .. } = self;
         let s = |n: &u64| if *n == 1 { "" } else { "s" };
@@ -92,11 +92,11 @@ impl fmt::Display for Account {
     }
 }
 
-/// Which bound was reached.
+/// The bound that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The model was asked as often as it may be.
+    /// The model reached its number of answers.
     MaxTurns,
     /// The budget of tokens.
     Tokens,
@@ -104,12 +104,12 @@ pub enum Limit {
     Seconds,
     /// The budget of money.
     Money,
-    /// The answer was cut at the limit of its tokens, and there is no call in it that could be made again.
+    /// The answer was cut at its limit of tokens, and holds no call that could be made again.
     Answer,
 }
 
 impl Limit {
-    /// Its stable name: `max_turns`, `tokens`, ….
+    /// Returns its stable name: `max_turns`, `tokens`, ….
     pub fn name(self) -> &'static str {
         match self {
             Limit::MaxTurns => "max_turns",
@@ -121,23 +121,23 @@ impl Limit {
     }
 }
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// The model said what it had to say, and called nothing more.
+    /// The model said all, and called nothing more.
     Answered,
     /// The model called a tool that ends the run.
     Finished,
-    /// It called a tool after which the run is to stop.
+    /// The model called a tool after which the run stops.
     ToolCalled(String),
-    /// Whoever started the run had seen enough.
+    /// The caller had seen enough.
     Predicate,
     /// A bound was reached.
     Limit(Limit),
     /// A call was refused, and the policy lets nothing be asked again.
     Refused,
-    /// The same error came over and over.
+    /// The same error came too often.
     #[serde(alias = "breaker")]
     GaveUp,
     /// The model neither said nor called anything.
@@ -147,7 +147,7 @@ pub enum End {
 }
 
 impl End {
-    /// Its stable name: `answered`, `max_turns`, ….
+    /// Returns its stable name: `answered`, `max_turns`, ….
     pub fn name(&self) -> &'static str {
         match self {
             End::Answered => "answered",
@@ -163,17 +163,17 @@ impl End {
     }
 }
 
-/// How a run ended, and what the user reads of it.
+/// The end of a run, with the sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// How.
+    /// The way in which it ended.
     pub end: End,
-    /// What the model said last, or what went wrong. Never empty.
+    /// The model's last words, or the error. Never empty.
     pub sentence: String,
 }
 
 impl Stop {
-    /// The bound that is reached, if one is.
+    /// Returns the bound that is reached, if one is.
     pub(crate) fn limit(&self, turns: u32, account: &Account) -> Option<Limit> {
         let Budget { tokens, seconds, money } = self.budget;
         if self.max_turns.is_some_and(|most| most <= turns) {

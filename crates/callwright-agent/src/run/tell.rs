@@ -1,4 +1,4 @@
-//! Says what happened in a turn: to whoever watches, and to the log.
+//! Reports a turn to the watcher and to the log.
 
 use callwright::Policy;
 
@@ -7,7 +7,7 @@ use super::event::{Event, Step, StepCall};
 use super::turn::{Call, ModelTurn};
 
 impl Runner {
-    /// Tells of an answer and of all that was done to its calls.
+    /// Reports an answer and the repairs of its calls.
     pub(super) fn tell_answer(&mut self, turn: &ModelTurn, policy: Policy) {
         let number = self.machine.turn();
         self.tell(Event::Answered {
@@ -72,7 +72,7 @@ fn log_repaired(call: &Call) {
     }
 }
 
-/// A line for each call of a turn; a turn that only says something has none.
+/// Logs a line for each call of a turn; a turn without calls has none.
 pub(super) fn log_step(step: &Step) {
     for call in &step.calls {
         tracing::info!(

@@ -1,4 +1,4 @@
-//! The conversation as servers take it: each call has exactly one result, behind it, under its id.
+//! Holds the conversation as servers accept it: each call has exactly one result, behind it, under its id.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,26 +7,26 @@ use callwright::json;
 use callwright::value::Value;
 use serde::{Deserialize, Serialize};
 
-/// The messages of a run, in the form of the OpenAI API. Only whole turns are in it, so that it can be sent at any time.
+/// The messages of a run, in the form of the OpenAI API. It holds whole turns only, so that it can be sent at any time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transcript {
     messages: Vec<Value>,
-    /// The ids that calls have.
+    /// The ids of all calls.
     ids: BTreeSet<String>,
 }
 
 impl Transcript {
-    /// The messages.
+    /// Returns the messages.
     pub fn messages(&self) -> &[Value] {
         &self.messages
     }
 
-    /// Adds what the system says.
+    /// Adds the system's message.
     pub(crate) fn system(&mut self, text: &str) {
         self.messages.push(json!({"role": "system", "content": text}));
     }
 
-    /// Adds what the user says.
+    /// Adds a message of the user.
     pub(crate) fn user(&mut self, text: &str) {
         self.messages.push(json!({"role": "user", "content": text}));
     }
@@ -54,7 +54,7 @@ impl Transcript {
         }
     }
 
-    /// An id that no call has yet: the upstream's own where it is new. `call_1` → `call_1`, then `call_1-2`.
+    /// Returns an id that no call has yet: the upstream's own if it is new. `call_1` → `call_1`, then `call_1-2`.
     pub(crate) fn new_id(&mut self, wanted: Option<&str>) -> String {
         let wanted = wanted.filter(|id| !id.is_empty()).unwrap_or("call");
         let mut id = wanted.to_owned();
@@ -76,12 +76,12 @@ pub(crate) struct Answered<'a> {
     pub(crate) result: &'a str,
 }
 
-/// Why a server would refuse a conversation.
+/// The reason why a server would refuse a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// The call of this id has no result behind it, before the next turn.
+    /// The call of this id has no result before the next turn.
     NoResult(String),
-    /// A result names a call that the turn before it does not have, or that has its result already.
+    /// A result names a call that the turn before it lacks, or that already has its result.
     StrayResult(String),
     /// Two calls have this id.
     SameId(String),
@@ -103,7 +103,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// All that a strict server would refuse in a conversation; nothing where it takes it.
+/// Returns the flaws that make a strict server refuse a conversation; empty if it accepts it.
 ///
 /// ```
 /// use callwright_agent::run::{Flaw, flaws};

@@ -1,4 +1,4 @@
-//! One answer of a model as the machine takes it: what it said, its calls, and what was wrong with those that are none.
+//! Holds one answer of a model in the machine's form: its words, its calls, and the errors of faulty calls.
 
 use callwright::{Acceptance, Outcome, Refusal, Verdict, calls_or_error};
 use callwright_relay::{Answer, compared_arguments};
@@ -15,23 +15,23 @@ use crate::toolbox::Toolbox;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelTurn {
-    /// What it said, without its calls.
+    /// The model's words, without its calls.
     pub text: String,
-    /// What it wrote, markup included.
+    /// The model's output, with markup.
     pub raw: String,
-    /// Its calls and what was no right call, in order.
+    /// The right and the faulty calls, in order.
     pub parts: Vec<Part>,
-    /// The tools whose calls its text shows, which does not make them.
+    /// The tools whose calls the text shows without making them.
     pub shown: Vec<String>,
     /// The answer ended before the model had said all.
     pub is_cut: bool,
-    /// What was wrong with the calls of each answer that this took, in the form in which equal errors are counted.
+    /// The errors of the calls of each answer that this turn took, in the form in which equal errors are counted.
     pub errors: Vec<Vec<String>>,
-    /// The error that goes to the model as a message of the user: about calls that it wrote as text.
+    /// The error that goes to the model as a message of the user: about calls in its text.
     pub user_message: Option<String>,
-    /// Why the model stopped, as the upstream says.
+    /// The reason why the model stopped, by the upstream.
     pub finish_reason: Option<String>,
-    /// What this took.
+    /// The costs of the answer.
     pub spent: Account,
 }
 
@@ -41,66 +41,67 @@ pub struct ModelTurn {
 pub enum Part {
     /// A right call.
     Call(Call),
-    /// Something that was meant as a call, and is none.
+    /// A faulty call.
     Wrong(Wrong),
 }
 
 /// A right call: a declared tool, and arguments that fit its schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// Its id. No other call of the run has it.
+    /// The call's id, which no other call of the run has.
     pub id: String,
     /// The tool.
     pub name: String,
     /// The JSON text of an object.
     pub arguments: String,
-    /// The same as calls are compared: [`callwright_relay::compared_arguments`]; empty in what an earlier version kept.
+    /// The form in which calls are compared: [`callwright_relay::compared_arguments`]; empty in the records of an
+    /// earlier version.
     #[serde(default)]
     pub compared: String,
-    /// What was done to it before it could be read.
+    /// The repairs before it could be read.
     pub repaired: Repaired,
-    /// How it stands to what the model says beside it.
+    /// Its place beside the model's words.
     #[serde(default)]
     pub beside: Beside,
-    /// How much it may change.
+    /// The most that it may change.
     pub effect: Effect,
-    /// Twice is as once.
+    /// A second equal call changes nothing more.
     pub idempotent: bool,
-    /// Does the run end with it?
+    /// The run ends with this call.
     pub ends_run: bool,
-    /// Was it found in the text, not made natively?
+    /// The call stood in the text, and was not native.
     pub is_text: bool,
     /// One line for the model about what was repaired.
     pub note: Option<String>,
-    /// The name that the model wrote, where that was another one.
+    /// The name that the model wrote, if that was another one.
     pub renamed_from: Option<String>,
-    /// What was repaired, by the kinds' names.
+    /// The repairs, by the kinds' names.
     pub repairs: Vec<String>,
 }
 
-/// Something that was meant as a call, and is none.
+/// A faulty call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wrong {
-    /// Its id, where it was made natively.
+    /// The call's id, if it was native.
     pub id: Option<String>,
     /// The tool that it names, as far as that can be read.
     pub name: Option<String>,
     /// The payload as the model wrote it.
     pub block: String,
-    /// How it stood in the text, markup included; empty where it was made natively.
+    /// The call in the text, with markup; empty for a native call.
     pub markup: String,
-    /// The stable name of what is wrong: `unreadable`, `truncated`, `unknown-tool`, ….
+    /// The stable name of the error: `unreadable`, `truncated`, `unknown-tool`, ….
     pub code: String,
-    /// What is wrong, for a person and for the log: several lines, without frame.
+    /// The error for a person and for the log: several lines, without a frame.
     pub error: String,
-    /// What is wrong, in one line.
+    /// The error in one line.
     pub message: String,
     /// The content of the message that answers its id.
     pub result: String,
 }
 
 impl ModelTurn {
-    /// The calls that are right.
+    /// Returns the right calls.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),
@@ -108,7 +109,7 @@ impl ModelTurn {
         })
     }
 
-    /// What was meant as a call, and is none.
+    /// Returns the faulty calls.
     pub fn wrongs(&self) -> impl Iterator<Item = &Wrong> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(_) => None,
@@ -116,7 +117,7 @@ impl ModelTurn {
         })
     }
 
-    /// An answer, with what the toolbox knows of the tools.
+    /// Makes a turn of an answer, with the toolbox's knowledge of the tools.
     pub fn of(answer: &Answer, toolbox: &Toolbox) -> ModelTurn {
         let parts = answer.verdicts.iter().map(|verdict| match verdict {
             Verdict::Accepted(call) => Part::Call(Call::of(call, toolbox)),
@@ -151,12 +152,12 @@ impl ModelTurn {
 }
 
 impl Call {
-    /// The arguments as calls are compared.
+    /// Returns the arguments in the form in which calls are compared.
     pub(super) fn compared(&self) -> &str {
         if self.compared.is_empty() { &self.arguments } else { &self.compared }
     }
 
-    /// Was anything in it repaired, wrapping aside?
+    /// Returns whether anything in it was repaired, wrapping aside.
     pub fn is_repaired(&self) -> bool {
         self.note.is_some()
     }
@@ -168,7 +169,7 @@ impl Call {
             _ => Kind::DESTRUCTIVE,
         };
         let known_as = tool.map(|tool| tool.known_as()).unwrap_or_default();
-        // A name that the tool is known by is its own.
+        // A known name of the tool counts as its own.
         let inferred = Acceptance {
             renamed_from: call.renamed_from.clone().filter(|name| !known_as.has(name)),
             coercions: call.coercions.iter().filter(|c| !known_as.renames(c)).cloned().collect(),
@@ -201,7 +202,7 @@ impl Wrong {
     fn of(refusal: &Refusal, raw: &str) -> Wrong {
         let feedback = refusal.feedback();
         let is_native = is_native(refusal);
-        // After the call was asked for again, its place is one in another text.
+        // A call that was asked for again has its place in another text.
         let written = raw.get(refusal.span.range()).filter(|text| text.contains(&refusal.block));
         let markup = if is_native { "" } else { written.unwrap_or(&refusal.block) };
         Wrong {
@@ -216,13 +217,13 @@ impl Wrong {
         }
     }
 
-    /// Was it made natively? Then it is answered under its id.
+    /// Returns whether the call was native: then its answer goes under its id.
     pub fn is_native(&self) -> bool {
         self.markup.is_empty()
     }
 }
 
-/// The first bytes of a hash.
+/// Returns the first bytes of a hash.
 pub(super) fn sum(text: &str) -> u64 {
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     hash.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))

@@ -1,4 +1,4 @@
-//! An answer whose calls are being worked on: which of them may begin now.
+//! Holds an answer whose calls are in progress, and decides which of them may begin.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use super::turn::{Call, ModelTurn};
 use crate::rights::{Decision, Why};
 use crate::tool::Effect;
 
-/// An answer whose calls are not all answered.
+/// An answer with calls that have no result yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Working {
     pub(super) answer: ModelTurn,
-    /// What is known of its calls, by id.
+    /// The state of its calls, by id.
     pub(super) calls: BTreeMap<String, Known>,
-    /// Whether the run gives up after the answer.
+    /// The run gives up after this answer.
     pub(super) breaks: bool,
 }
 
-/// What is known of a call.
+/// The state of a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Known {
-    /// None until the driver has decided.
+    /// `None` until the driver decides.
     pub(super) decision: Option<Decision>,
-    /// The user said yes.
+    /// The user approved the call.
     pub(super) is_approved: bool,
     pub(super) result: Option<Done>,
 }
@@ -38,11 +38,11 @@ pub(super) struct Done {
 }
 
 impl Working {
-    /// What is to happen next with its calls.
+    /// Returns the next request for its calls.
     pub(super) fn next(&self) -> Next {
         let mut open = self.open(|known| known.result.is_none());
         let Some(first) = open.next() else { return Next::CallTools(Vec::new()) };
-        // What only reads runs together; what changes something runs alone, in its place.
+        // Calls that only read run together; a call that changes something runs alone, in its place.
         let mut batch = vec![first.clone()];
         if first.effect == Effect::Read && !first.ends_run {
             batch.extend(open.take_while(|call| call.effect == Effect::Read && !call.ends_run).cloned());
@@ -53,7 +53,7 @@ impl Working {
                 Some(Known { decision: Some(Decision::Ask(why)), is_approved: false, .. }) => {
                     Some((call.clone(), *why))
                 }
-                // Nobody has decided: whoever asks the user is on the safe side.
+                // An undecided call goes to the user, which is the safe side.
                 Some(Known { decision: None, is_approved: false, .. }) => Some((call.clone(), Why::Destroys)),
                 _ => None,
             })
@@ -61,7 +61,7 @@ impl Working {
         if asks.is_empty() { Next::CallTools(batch) } else { Next::Ask(asks) }
     }
 
-    /// The calls of which this is known, in order.
+    /// Returns the calls whose state satisfies `is`, in order.
     pub(super) fn open(&self, is: impl Fn(&Known) -> bool) -> impl Iterator<Item = &Call> {
         self.answer.calls().filter(move |call| self.calls.get(&call.id).is_some_and(&is))
     }

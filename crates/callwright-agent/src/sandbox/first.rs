@@ -1,7 +1,7 @@
-//! The first process behind the walls: raises them around itself, starts the shell, and tells what became of it.
+//! Runs the first process behind the walls: it raises them around itself, starts the shell, and reports its end.
 //!
-//! It is as much behind them as the command. In a process namespace no signal of the command reaches it; elsewhere the
-//! command may end or stop it, and the keeper then ends the rest.
+//! This process is as much behind the walls as the command. In a process namespace no signal of the command reaches it;
+//! elsewhere the command may end or stop it, and the keeper then ends the rest.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -19,17 +19,17 @@ use super::keeper::adopt_orphans;
 use super::processes::signal_children;
 use super::{Told, Within, heard, line};
 
-/// How long a command that is told to end may take to do so by itself.
+/// The time that a command has to end by itself once it is told to.
 pub(super) const TO_END: Duration = Duration::from_millis(300);
-/// How often it is looked for what is left.
+/// The interval of the search for remaining processes.
 const ROUND: Duration = Duration::from_millis(10);
 
-/// Runs `command` and tells the keeper at the other end of `leash` what became of it.
+/// Runs `command` and reports its end to the keeper at the other end of `leash`.
 ///
 /// # Errors
-/// The keeper is gone.
+/// Fails when the keeper is gone.
 pub(super) fn run(mut leash: UnixStream, command: &OsStr) -> io::Result<()> {
-    // Before the keeper is told that we are there, so that it cannot end unnoticed.
+    // This precedes the first word to the keeper, so that it cannot end unnoticed.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     leash.write_all(b"\n")?;
@@ -40,7 +40,7 @@ pub(super) fn run(mut leash: UnixStream, command: &OsStr) -> io::Result<()> {
 /// Starts the shell behind the walls.
 fn begin(leash: &UnixStream, command: &OsStr) -> Result<Pid, String> {
     let within: Within = heard(leash)?;
-    // Fails only where the process leads a group already; then the terminal is out of reach as well.
+    // This fails only where the process already leads a group; then the terminal is out of reach as well.
     let _ = setsid();
     adopt_orphans();
     if within.walls.confined {
@@ -54,11 +54,11 @@ fn begin(leash: &UnixStream, command: &OsStr) -> Result<Pid, String> {
 
 #[cfg(target_os = "linux")]
 fn raise(within: &Within) -> Result<(), String> {
-    // Where memory runs out, the system ends the command and not the user's programs. A limit of our own would be
-    // one of addresses, of which Go, Java and Node reserve many times what they use, or for each process alone.
+    // When memory runs out, the system ends the command and not the user's programs. A limit of our own would count
+    // addresses, of which Go, Java and Node reserve many times their use, or would count each process alone.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     super::walls::raise(within)?;
-    // The command may have our number, but not look into us, nor take our end of the leash.
+    // The command may have our number, but can neither look into us nor take our end of the leash.
     let no_looking = rustix::process::DumpableBehavior::NotDumpable;
     rustix::process::set_dumpable_behavior(no_looking).map_err(|error| error.to_string())
 }
@@ -68,14 +68,14 @@ fn raise(_within: &Within) -> Result<(), String> {
     super::confinement().map_err(str::to_owned)
 }
 
-/// Waits until the shell has ended, or the leash is let go, and then until nothing is left.
+/// Waits until the shell has ended, or the leash closes, and then until no process is left.
 fn attend(shell: Pid, leash: &UnixStream) -> Result<Told, String> {
-    // While it is held no child is reaped.
+    // No child is reaped while this lock is held.
     let reaping = Arc::new(Mutex::new(()));
     let mut held = leash.try_clone().map_err(|error| error.to_string())?;
     let guard = reaping.clone();
     thread::spawn(move || {
-        // The keeper says nothing more: there is something to read when everything is to end.
+        // The keeper says nothing more: the leash becomes readable when everything is to end.
         let _ = held.read(&mut [0]);
         end_children(shell, &guard, TO_END);
     });
@@ -109,7 +109,7 @@ fn of(status: WaitStatus) -> Told {
     }
 }
 
-/// Ends all children, again and again: the children of those that ended become ours. Ends with the process.
+/// Ends all children, again and again: children of ended ones become ours. The loop ends with the process.
 fn end_children(shell: Pid, reaping: &Mutex<()>, grace: Duration) {
     let begin = Instant::now();
     let mut warned = false;

@@ -1,8 +1,8 @@
-//! The keeper: stays outside of the walls, starts the first process behind them, and outlives all that the command leaves
-//! behind.
+//! Runs the keeper: it stays outside of the walls, starts the first process behind them, and outlives all processes of
+//! the command.
 //!
-//! The command cannot reach it: in a process namespace it has no number for it; elsewhere Landlock keeps its signals within
-//! the walls, and nobody may look into it.
+//! The command cannot reach the keeper. In a process namespace it has no number for it; elsewhere Landlock keeps its
+//! signals within the walls, and nobody may look into the keeper.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -25,20 +25,20 @@ use super::processes::{Count, signal_children};
 use super::{FIRST, Report, Told, Walls, Within, heard, line};
 use crate::configuration::{Place, protected, set_aside, survey};
 
-/// How often it is looked how the first process is, and whether the command multiplies.
+/// The interval of checks on the first process and on the number of processes.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// How long what is left when all is ended is waited for before it is ended again.
+/// The time before remaining processes are ended again.
 const ROUND: Duration = Duration::from_millis(10);
-/// How long the first process may take to end everything, beyond what it grants the command.
+/// The time that the first process has to end everything, beyond the command's own.
 const BEYOND: Duration = Duration::from_secs(1);
-/// The longest that the first process has to tell, in bytes: one short line.
+/// The longest report of the first process, in bytes: one short line.
 const MAX_TOLD: usize = 64 << 10;
 
-/// Runs `command` and tells the agent at the other end of `leash` what became of it. `own` of this process's arguments
-/// are for the keeper; with those before them the binary is started once more.
+/// Runs `command` and reports its end to the agent at the other end of `leash`. The last `own` of this process's
+/// arguments are the keeper's; the arguments before them start the binary again.
 ///
 /// # Errors
-/// The agent is gone.
+/// Fails when the agent is gone.
 pub(super) fn run(mut leash: UnixStream, command: &OsStr, own: usize) -> io::Result<()> {
     let report = kept(&leash, command, own);
     let report = report.unwrap_or_else(|why| Report { told: Told::Failed(why), aside: Vec::new() });
@@ -47,19 +47,19 @@ pub(super) fn run(mut leash: UnixStream, command: &OsStr, own: usize) -> io::Res
 
 fn kept(leash: &UnixStream, command: &OsStr, own: usize) -> Result<Report, String> {
     let walls: Walls = heard(leash)?;
-    // Fails only where the process leads a group already; then the terminal is out of reach as well.
+    // This fails only where the process already leads a group; then the terminal is out of reach as well.
     let _ = setsid();
     adopt_orphans();
     let may_make = |workspace: &PathBuf| walls.confined && walls.writable.contains(workspace);
     let workspace = walls.workspace.clone().filter(may_make);
     let before = workspace.map(|workspace| (survey(&workspace), workspace));
     let told = attended(leash, command, own, walls, before.as_ref());
-    // Nothing of it lives any more.
+    // No process of the command lives.
     let aside = before.map(|(before, workspace)| set_aside(&workspace, &before)).unwrap_or_default();
     Ok(Report { told: told?, aside })
 }
 
-/// What became of the command. When this returns, none of its processes is left.
+/// Returns the command's end. By then none of its processes is left.
 fn attended(
     leash: &UnixStream,
     command: &OsStr,
@@ -104,7 +104,7 @@ impl First {
         let (socket, theirs) = UnixStream::pair()?;
         let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
         let before = arguments.len().saturating_sub(own);
-        // Also where the file was replaced since.
+        // This works even if the file was replaced since.
         let program = match cfg!(target_os = "linux") {
             true => PathBuf::from("/proc/self/exe"),
             false => std::env::current_exe()?,
@@ -115,16 +115,16 @@ impl First {
         Ok(First { pid: Pid::from_child(&child), socket, said: Vec::new() })
     }
 
-    /// Tells it what its walls are, and waits until it is gone, or has to go.
+    /// Sends it the walls, and waits until it is gone, or has to go.
     fn attend(&mut self, leash: &UnixStream, within: &Within, count: &mut Count) -> Result<(), Broken> {
-        // It has seen to it that it ends with us.
+        // It has arranged to end with us.
         self.socket.read_exact(&mut [0])?;
         close_to_others()?;
         self.socket.write_all(&line(within)?)?;
         let mut ends = None;
         loop {
             let mut to_read = vec![PollFd::new(&self.socket, PollFlags::IN)];
-            // A leash that was let go of can always be read.
+            // A closed leash can always be read.
             if ends.is_none() {
                 to_read.push(PollFd::new(leash, PollFlags::IN));
             }
@@ -136,7 +136,7 @@ impl First {
             let (has_said, is_let_go) = (ready.next() == Some(true), ready.next() == Some(true));
             if is_let_go {
                 ends = Some(Instant::now() + TO_END + BEYOND);
-                // It may be gone already.
+                // It may already be gone.
                 let _ = self.socket.shutdown(std::net::Shutdown::Write);
             }
             if has_said && self.hear()? {
@@ -152,13 +152,13 @@ impl First {
         }
     }
 
-    /// Reads what it says; true when it will say nothing more.
+    /// Reads its words; returns true when it has said the last.
     fn hear(&mut self) -> io::Result<bool> {
         let mut piece = [0; 4096];
         let n = match self.socket.read(&mut piece) {
             Ok(n) => n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
-            // It was killed before it had read all.
+            // It was killed before it had read everything.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
             Err(error) => return Err(error),
         };
@@ -166,7 +166,7 @@ impl First {
         Ok(n == 0 || MAX_TOLD < self.said.len())
     }
 
-    /// Has it ended, or was it stopped? Nobody but the command would do that.
+    /// Returns whether it has ended or was stopped, as only the command would do.
     fn is_stuck(&self) -> io::Result<bool> {
         let states =
             WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -177,9 +177,9 @@ impl First {
         }
     }
 
-    /// Ends it and all that descends from it, and waits until that is done.
+    /// Ends it and all its descendants, and waits for that.
     fn end(&self) {
-        // It may have ended; nobody has reaped it, so that its number is still its own.
+        // It may have ended; nobody has reaped it, so its number is still its own.
         let _ = kill_process(self.pid, Signal::KILL);
         while let Err(Errno::INTR) = waitpid(Some(self.pid), WaitOptions::empty()) {}
         // In a process namespace it was the last to go. Elsewhere its children are ours.
@@ -195,7 +195,7 @@ impl First {
         }
     }
 
-    /// What it told before it went.
+    /// Returns its report from before its end.
     fn told(mut self) -> Told {
         let _ = self.socket.set_nonblocking(true);
         while let Ok(false) = self.hear() {}
@@ -204,8 +204,8 @@ impl First {
     }
 }
 
-/// What descends from us becomes our child when its parent ends. Without it orphans go to another parent, and only the
-/// group of the shell is ended.
+/// Makes this process the new parent of descendants whose parents end. Otherwise orphans go to another parent, and only
+/// the shell's group is ended.
 #[cfg(target_os = "linux")]
 pub(super) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
@@ -214,8 +214,7 @@ pub(super) fn adopt_orphans() {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn adopt_orphans() {}
 
-/// Takes part in no namespace that the walls want for the command, but sees to it that the next child does. Returns the
-/// capabilities that there were before.
+/// Prepares the walls' namespaces for the next child, without entering them. Returns the capabilities from before.
 #[cfg(target_os = "linux")]
 fn apart(walls: &Walls) -> io::Result<u64> {
     super::mounts::apart(walls.apart)
@@ -226,7 +225,7 @@ fn apart(_walls: &Walls) -> io::Result<u64> {
     Ok(0)
 }
 
-/// Nobody looks into this process, or takes what it has open.
+/// Closes this process to debuggers and to thieves of its open files.
 #[cfg(target_os = "linux")]
 fn close_to_others() -> io::Result<()> {
     Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?)

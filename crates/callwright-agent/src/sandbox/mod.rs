@@ -1,13 +1,13 @@
-//! The walls around a command, and the processes that hold them.
+//! Builds the walls around a command, and runs the processes that hold them.
 //!
-//! A command is not started by the agent but by a *keeper*: our own binary, started anew. The keeper stays outside of the
-//! walls. It starts the *first process* behind them, our binary once more, which raises them around itself and starts the
-//! shell. The agent holds the keeper on a leash, a socket: when that closes, also because the agent was killed, everything
-//! ends. So it does when the first process ends, however it does: in a process namespace the kernel ends all others with
-//! it; where there is none, what is left becomes the keeper's own child, which it ends.
+//! The agent starts a command through a *keeper*: our own binary, started anew, which stays outside of the walls. The
+//! keeper starts the *first process* behind them, our binary once more, which raises the walls around itself and starts
+//! the shell. The agent holds the keeper on a leash, a socket: when it closes, also because the agent was killed,
+//! everything ends. Everything also ends with the first process: in a process namespace the kernel ends all others with
+//! it; elsewhere the remaining processes become the keeper's own children, which it ends.
 //!
-//! Walls are for a thread and its children, and there is no way back. A process of its own, which has one thread when
-//! it begins, also gets a session without a terminal, so that a command can neither draw on the user's nor read it.
+//! Walls hold for a thread and its children, and cannot be lowered. A separate process has one thread when it begins.
+//! It also gets a session without a terminal, so that a command can neither draw on the user's terminal nor read it.
 
 mod first;
 mod keeper;
@@ -33,53 +33,54 @@ use crate::configuration::Aside;
 
 pub(crate) use reach::{home, readable, toolchains};
 
-/// What a command may do.
+/// The rights of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Walls {
-    /// The directories in which it may write.
+    /// The directories that the command may write.
     pub writable: Vec<PathBuf>,
-    /// The directory in which it works: it reads all of it. What programs obey there, it neither changes nor makes.
+    /// The command's directory, which it may read in full. It may neither change nor make files there that programs
+    /// obey.
     pub workspace: Option<PathBuf>,
-    /// What it may read besides.
+    /// Other paths that the command may read.
     pub readable: Vec<PathBuf>,
-    /// What of `home` it finds in its place.
+    /// The parts of `home` that the command sees in their place.
     pub toolchains: Vec<PathBuf>,
-    /// The home of the user, of which it sees the writable and the toolchains alone; none where it lies in the workspace.
+    /// The user's home. The command sees only its writable parts and toolchains; `None` where it lies in the workspace.
     pub home: Option<PathBuf>,
-    /// What of the system is its own.
+    /// The parts of the system that are the command's own.
     pub apart: Apart,
-    /// May it open network sockets?
+    /// The command may open network sockets.
     pub network: bool,
-    /// How many processes it may have at once. With more, everything is ended.
+    /// The most processes at once. Beyond that, everything is ended.
     pub processes: usize,
-    /// Are there walls at all? Only a person decides that there are none.
+    /// There are walls. Only a person decides that there are none.
     pub confined: bool,
 }
 
-/// What of the system a command has for itself.
+/// The parts of the system that a command has for itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Apart {
-    /// Nothing. What is said of files holds for opening them alone: modes, owners, times and attributes are not held.
+    /// None. The walls control only the opening of files: not modes, owners, times and attributes.
     #[default]
     Nothing,
-    /// File systems, in which nothing but the writable can be changed in any way.
+    /// File systems, in which only the writable parts can be changed in any way.
     Files,
-    /// Also the processes: it sees its own alone, and none of them outlives the first.
+    /// Also the processes: the command sees its own alone, and none of them outlives the first.
     Processes,
 }
 
-/// What the first process is told by the keeper.
+/// The keeper's message to the first process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Within {
     walls: Walls,
-    /// What in the writable it may not change all the same. Held by mounts alone.
+    /// The parts of the writable directories that the command may not change. Only mounts hold them.
     protected: Vec<PathBuf>,
-    /// The capabilities that there were before there was a user namespace.
+    /// The capabilities from before the user namespace.
     capabilities: u64,
 }
 
-/// What became of the shell.
+/// The end of the shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
@@ -91,15 +92,15 @@ pub(crate) enum Told {
     Killed(i32),
 }
 
-/// What the keeper tells the agent: nothing that the command started is left.
+/// The keeper's report to the agent: no process of the command is left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) told: Told,
-    /// What the command made that programs would have obeyed.
+    /// The files that the command made and that programs would have obeyed.
     pub(crate) aside: Vec<Aside>,
 }
 
-/// How the agent starts a keeper.
+/// The way in which the agent starts a keeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
     program: PathBuf,
@@ -107,7 +108,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// `program`, called with `arguments`, calls [`keep`] with what follows them.
+    /// Creates a launcher of `program`: its call with `arguments` must pass the arguments behind those to [`keep`].
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Launcher {
         Launcher { program: program.into(), arguments: arguments.iter().map(OsString::from).collect() }
     }
@@ -123,13 +124,13 @@ impl Launcher {
 
 const KEEPER: &str = "keeper";
 const FIRST: &str = "first";
-/// The longest line that the processes tell each other, in bytes. Walls name a path of at most 4 KiB for each place.
+/// The longest line between the processes, in bytes. Walls name a path of at most 4 KiB for each place.
 const LINE: u64 = 64 << 20;
 
-/// Runs one command as its keeper, or as the first process behind its walls: `arguments` are what follows those of the
-/// [`Launcher`].
+/// Runs one command as its keeper, or as the first process behind its walls. `arguments` are those behind the
+/// [`Launcher`]'s.
 ///
-/// To be called at the beginning of `main`, before there is another thread. The leash is the standard input.
+/// Call it at the beginning of `main`, before there is another thread. The leash is the standard input.
 pub fn keep(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(leash) = io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
     let leash = UnixStream::from(leash);
@@ -139,11 +140,11 @@ pub fn keep(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         [role, command] if role == FIRST => first::run(leash, command),
         _ => return ExitCode::FAILURE,
     };
-    // Where nobody listens any more, nobody is there to be told.
+    // If nobody listens any more, nobody can be informed.
     if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// One line of what the other side says.
+/// Reads one line of the other side.
 fn heard<T: DeserializeOwned>(leash: &UnixStream) -> Result<T, String> {
     let mut line = String::new();
     let mut reader = BufReader::new(leash.take(LINE));
@@ -157,14 +158,14 @@ fn line(of: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The walls as a keeper is told them.
+/// Returns the walls in the form for a keeper.
 pub(crate) fn told(walls: &Walls) -> io::Result<Vec<u8>> {
     line(walls)
 }
 
-/// Can this system hold the walls? If not, why.
+/// Returns whether this system can hold the walls; the error is the reason.
 ///
-/// Asked once, by a thread that walls itself in and ends.
+/// The first call asks a thread that walls itself in and ends.
 pub fn confinement() -> Result<(), &'static str> {
     static ANSWER: OnceLock<Result<(), String>> = OnceLock::new();
     ANSWER.get_or_init(probe).as_ref().copied().map_err(String::as_str)

@@ -1,9 +1,9 @@
-//! The namespaces of a command: its file systems can be read only, but for the directories in which it may write; of the
-//! user's home there is nothing but what it needs; and of the processes it sees its own.
+//! Makes the namespaces of a command. Its file systems are read-only except for its writable directories; its home
+//! holds only what it needs; and it sees only its own processes.
 //!
-//! Landlock says what may be opened. It does not know modes, owners, times and attributes, and what it grants for a directory
-//! it grants for all beneath it. A mount that can be read only has none of these gaps. Namespaces take a power that root
-//! has; everybody else has it in a user namespace, where the system admits these.
+//! Landlock decides what may be opened. It ignores modes, owners, times and attributes, and a grant for a directory
+//! covers all beneath it. A read-only mount has none of these gaps. Namespaces need a power of root; any other user has
+//! it in a user namespace, where the system allows one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -26,11 +26,11 @@ use rustix::thread::{
 
 use super::{Apart, Walls, Within};
 
-/// Makes namespaces of which the next child is the first process, and gives it the power to make mounts. Returns the
-/// capabilities that there were before. This process must have one thread.
+/// Makes namespaces whose first process is the next child, and gives that child the power to make mounts. Returns the
+/// earlier capabilities. This process must have one thread.
 ///
 /// # Errors
-/// The system does not admit it.
+/// Fails when the system does not allow it.
 pub(super) fn apart(apart: Apart) -> io::Result<u64> {
     let had = capabilities(None)?.effective;
     let may_mount = had.contains(CapabilitySet::SYS_ADMIN);
@@ -43,11 +43,11 @@ pub(super) fn apart(apart: Apart) -> io::Result<u64> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare(flags)?;
     if flags.contains(UnshareFlags::NEWUSER) {
-        // Nobody there but ourselves, under the same number.
+        // The namespace holds only ourselves, under the same number.
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-        // A program that is started has none of the powers otherwise, as its user is not root.
+        // A started program would otherwise lose these powers, as its user is not root.
         let all = capabilities(None)?;
         set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::SYS_ADMIN, ..all })?;
         configure_capability_in_ambient_set(CapabilitySet::SYS_ADMIN, true)?;
@@ -63,12 +63,12 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
 /// Gives this process file systems of its own, as the walls have them. It must have one thread.
 ///
 /// # Errors
-/// The system does not admit it.
+/// Fails when the system does not allow it.
 pub(super) fn shut(within: &Within) -> io::Result<()> {
     let walls = &within.walls;
     let here = std::env::current_dir()?;
     unshare(UnshareFlags::NEWNS)?;
-    // What is mounted here is for nobody else, and the other way round.
+    // Mounts made here are for nobody else, and the other way round.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     if walls.apart == Apart::Processes {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -82,7 +82,7 @@ pub(super) fn shut(within: &Within) -> io::Result<()> {
     }
     for place in &within.protected {
         match mount_bind_recursive(place, place) {
-            // It was there when the keeper looked; or a link that leads nowhere.
+            // It existed when the keeper looked; or it is a dangling link.
             Err(Errno::NOENT) => {}
             done => done?,
         }
@@ -93,19 +93,19 @@ pub(super) fn shut(within: &Within) -> io::Result<()> {
             continue;
         }
         match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, c"") {
-            // It lies behind another one, or behind a directory that is closed to us: nobody gets there.
+            // The place lies behind another mount, or behind a directory that is closed to us: nobody gets there.
             Ok(()) | Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    // We stand in the directory beneath what was mounted on it.
+    // The current directory lies beneath the new mount.
     std::env::set_current_dir(here)
 }
 
-/// The user's home with nothing in it, and what is put back.
+/// The user's home without content, and the parts that are put back.
 struct Hidden<'w> {
     home: &'w Path,
-    /// Opened before the home is covered: their paths then lead nowhere.
+    /// Each part is opened before the home is covered, as its path then leads nowhere.
     back: Vec<(PathBuf, File)>,
 }
 
@@ -114,7 +114,7 @@ impl<'w> Hidden<'w> {
         let mut paths: Vec<&PathBuf> =
             walls.writable.iter().chain(&walls.workspace).chain(&walls.toolchains).collect();
         paths.retain(|path| path.starts_with(home));
-        // What lies in another one comes with it.
+        // A path inside another one comes with it.
         paths.sort();
         paths.dedup_by(|inner, outer| inner.starts_with(&**outer));
         let mut back = Vec::new();
@@ -144,14 +144,14 @@ impl<'w> Hidden<'w> {
     }
 }
 
-/// All mounts: where, and with what they may do. The last ones lie above the first ones.
+/// Returns all mounts, with their places and flags. Later ones lie above earlier ones.
 fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     // `36 35 98:0 /root /mnt\040a rw,nosuid,noatime master:1 - ext3 …`
     let lines = fs::read_to_string("/proc/self/mountinfo")?;
     let mount = |line: &str| {
         let mut fields = line.split(' ').skip(4);
         let (point, options) = (fields.next()?, fields.next()?);
-        // Whoever may not take these away must say them again.
+        // A process that may not remove these flags must repeat them.
         let flags = options.split(',').map(|option| match option {
             "nosuid" => MountFlags::NOSUID,
             "nodev" => MountFlags::NODEV,
@@ -166,7 +166,7 @@ fn mounts() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     Ok(lines.lines().filter_map(mount).collect())
 }
 
-/// `/mnt/a\040b` → `/mnt/a b`
+/// Decodes the escapes of a mount point: `/mnt/a\040b` → `/mnt/a b`
 fn unescaped(point: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(point.len());
     let mut rest = point.as_bytes();

@@ -1,4 +1,4 @@
-//! Which processes there are, and which of them are ours.
+//! Lists the processes, and finds ours among them.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -10,12 +10,12 @@ use std::fs;
 #[cfg(target_os = "linux")]
 use rustix::process::getpid;
 
-/// Sends `signal` to all children of this process. None of them may be reaped meanwhile, so that no number of a child can
-/// have come to mean another process.
+/// Sends `signal` to all children of this process. None of them may be reaped meanwhile, so that each number still
+/// means the same child.
 pub(super) fn signal_children(child: Pid, signal: Signal) {
     for (child, group) in children(child) {
-        // All of a group at once: one that multiplies cannot outrun that. A group with a child of ours in it is all
-        // ours, as nobody joins a group of another session.
+        // A group gets the signal at once, as a command that multiplies cannot outrun that. A group with a child of
+        // ours is all ours, as nobody joins a group of another session.
         let _ = match group {
             Some(group) => kill_process_group(group, signal),
             None => kill_process(child, signal),
@@ -23,7 +23,7 @@ pub(super) fn signal_children(child: Pid, signal: Signal) {
     }
 }
 
-/// Our children, each with its process group where that is not ours.
+/// Returns our children, each with its process group if that is not ours.
 #[cfg(target_os = "linux")]
 fn children(_child: Pid) -> Vec<(Pid, Option<Pid>)> {
     let own = getpid();
@@ -36,8 +36,8 @@ fn children(child: Pid) -> Vec<(Pid, Option<Pid>)> {
     vec![(child, Some(child))]
 }
 
-/// Watches whether a command multiplies. What the whole system counts is read; where that has grown, our own processes
-/// are counted.
+/// A check whether a command multiplies. It reads the count of the whole system, and counts our own processes only
+/// after that count has grown.
 #[derive(Debug)]
 pub(super) struct Count {
     most: usize,
@@ -50,19 +50,19 @@ impl Count {
         Count { most, at_first: existing(), round: 0 }
     }
 
-    /// Are there too many of us?
+    /// Returns whether we have too many processes.
     pub(super) fn is_over(&mut self) -> bool {
         self.round = self.round.wrapping_add(1);
-        // Others may have ended meanwhile: every now and then it is looked in any case.
+        // Other processes may have ended meanwhile, so every twentieth check counts in any case.
         let looks = self.round.is_multiple_of(20) || self.most < existing().saturating_sub(self.at_first);
         looks && self.most < descendants()
     }
 }
 
-/// How many processes and threads the system has.
+/// Returns the number of processes and threads of the system.
 #[cfg(target_os = "linux")]
 fn existing() -> usize {
-    // `0.20 0.18 0.12 1/80 11206`: running and existing.
+    // `0.20 0.18 0.12 1/80 11206`: running and existing ones.
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let counts = load.split_whitespace().nth(3).and_then(|counts| counts.split_once('/'));
     counts.and_then(|(_, existing)| existing.parse::<usize>().ok()).unwrap_or(usize::MAX)
@@ -73,7 +73,7 @@ fn existing() -> usize {
     0
 }
 
-/// How many processes descend from us, but for the first one behind the walls.
+/// Returns the number of our descendants, without the first process behind the walls.
 #[cfg(target_os = "linux")]
 fn descendants() -> usize {
     let mut of: HashMap<Option<Pid>, Vec<Pid>> = HashMap::new();
@@ -82,7 +82,7 @@ fn descendants() -> usize {
     }
     let (mut count, mut open) = (0_usize, vec![getpid()]);
     while let Some(pid) = open.pop() {
-        // Taken out, so that a number which is used anew while we read cannot lead in a circle.
+        // Each entry is removed, so that a reused number cannot lead in a circle.
         let children = of.remove(&Some(pid)).unwrap_or_default();
         count += children.len();
         open.extend(children);
@@ -95,7 +95,7 @@ fn descendants() -> usize {
     0
 }
 
-/// All processes, each with its parent and its group.
+/// Returns all processes, each with its parent and its group.
 #[cfg(target_os = "linux")]
 fn all() -> Vec<(Pid, Option<Pid>, Option<Pid>)> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };

@@ -1,7 +1,7 @@
-//! What a command may read outside of the workspace: what is listed here, and nothing else.
+//! Lists what a command may read outside of the workspace; everything else is closed to it.
 //!
-//! Not what anybody may read: other homes, other projects, data and servers' files are nobody's to print. What stands in a
-//! listed folder for its owner alone is left out, too, as the owner is whoever runs the command.
+//! World-readable does not suffice: other homes, other projects, data and servers' files are not for a command. In a
+//! listed folder, files for their owner alone are left out too, as the owner is whoever runs the command.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -15,12 +15,12 @@ struct System {
     look: Look,
 }
 
-/// Where it is looked for what others may not read.
+/// The parts of a folder that need a search for files that others may not read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// Nowhere: packages alone write there, or it is no file but what the system says of itself.
+    /// None: only packages write there, or the files are the system's words about itself.
     Nowhere,
-    /// Everywhere: people and servers write there as well.
+    /// All: people and servers write there as well.
     Everywhere,
 }
 
@@ -32,7 +32,7 @@ const fn mixed(path: &'static str) -> System {
     System { path, look: Look::Everywhere }
 }
 
-/// Programs, their libraries, their settings, and what they ask the system about itself.
+/// Programs, their libraries, their settings, and the system's words about itself.
 const SYSTEM: &[System] = &[
     packages("/usr"),
     packages("/bin"),
@@ -46,7 +46,7 @@ const SYSTEM: &[System] = &[
     packages("/run/current-system"),
     mixed("/etc"),
     mixed("/opt"),
-    // Certificates where `/etc/ssl` leads there; fonts; what is installed.
+    // Certificates where `/etc/ssl` leads there; fonts; the lists of installed packages.
     packages("/var/lib/ca-certificates"),
     packages("/var/cache/fontconfig"),
     packages("/var/lib/dpkg"),
@@ -55,25 +55,26 @@ const SYSTEM: &[System] = &[
     packages("/run/resolvconf"),
     packages("/run/NetworkManager/resolv.conf"),
     packages("/mnt/wsl/resolv.conf"),
-    // How many processors and how much memory there are: runtimes begin with that.
+    // The numbers of processors and memory, which runtimes read first.
     packages("/sys/devices/system"),
     packages("/sys/fs/cgroup"),
     packages("/sys/kernel/mm"),
     packages("/proc"),
 ];
 
-/// The most entries of folders of the system that are looked at; what comes behind cannot be read. A first command takes
-/// about a millisecond for a thousand.
+/// The most entries of system folders that are checked; later ones stay closed. A first command takes about a
+/// millisecond for a thousand.
 const MAX_LOOKED: usize = 50_000;
 
-/// What toolchains keep for all projects where no variable says where, beneath the home.
+/// The folders beneath the home where toolchains keep shared files, unless a variable names others.
 const TOOLCHAINS: [&str; 6] =
     [".cargo", ".rustup", "go/pkg", ".m2/repository", ".gradle/caches", ".gradle/wrapper"];
 
-/// What is the user's own, beneath the home, by the conventions of desktops. No toolchain, whatever has programs beside it.
+/// The user's own folders beneath the home, by the conventions of desktops. None is a toolchain, whatever programs lie
+/// beside it.
 const OWN: [&str; 4] = [".config", ".cache", ".local/share", ".local/state"];
 
-/// Files at the top of a toolchain in which it keeps keys, whatever their mode.
+/// Files at the top of a toolchain that hold keys, whatever their mode.
 const KEYS: [&str; 9] = [
     "credentials",
     "credentials.toml",
@@ -86,13 +87,14 @@ const KEYS: [&str; 9] = [
     ".env",
 ];
 
-/// The home of whoever has this environment; none where everything would lie beneath it.
+/// Returns the home of the user with this environment; `None` where everything would lie beneath it.
 pub(crate) fn home(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     let home = variable(environment, "HOME").and_then(|home| PathBuf::from(home).canonicalize().ok())?;
     home.parent().is_some().then_some(home)
 }
 
-/// The toolchains that an environment leads to, the repository in which `workspace` lies, and what they need, without links.
+/// Returns the toolchains that an environment leads to, the repository around `workspace`, and their needs, without
+/// links.
 pub(crate) fn toolchains(
     environment: &[(OsString, OsString)],
     home: Option<&Path>,
@@ -116,7 +118,7 @@ pub(crate) fn toolchains(
     found.extend(
         folders.chain(usual).filter_map(|folder| folder.canonicalize().ok()).filter(|path| path.is_dir()),
     );
-    // Whoever names the home, or what lies above it, means no toolchain.
+    // A path to the home, or above it, does not name a toolchain.
     found.retain(|path| !holds_own(path, home));
     let repository = workspace.ancestors().skip(1).find(|above| above.join(".git").exists());
     let holds_home = |path: &Path| home.is_some_and(|home| home.starts_with(path));
@@ -128,7 +130,7 @@ fn is_of_packages(path: &Path) -> bool {
     SYSTEM.iter().any(|system| system.look == Look::Nowhere && path.starts_with(system.path))
 }
 
-/// What has to be there for the programs of a folder: `~/.nvm/versions/node/v20/bin` → `~/.nvm/versions/node/v20`.
+/// Returns the folder that the programs of a folder need: `~/.nvm/versions/node/v20/bin` → `~/.nvm/versions/node/v20`.
 fn around(programs: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     match programs.parent() {
         Some(prefix) if holds_own(prefix, home) => vec![programs.to_owned(), prefix.join("lib")],
@@ -137,7 +139,7 @@ fn around(programs: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// Is it a home, or does it hold what is not of one installation: `/srv`, `/home/other`?
+/// Returns whether the path is a home, or holds more than one installation: `/srv`, `/home/other`.
 fn holds_own(path: &Path, home: Option<&Path>) -> bool {
     let is_at_the_top = path.parent().is_none_or(|parent| parent.parent().is_none());
     is_at_the_top
@@ -151,8 +153,8 @@ fn variable<'e>(environment: &'e [(OsString, OsString)], name: &str) -> Option<&
     environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.as_os_str())
 }
 
-/// What may be read, without links: of what is `hidden` nothing, and of `toolchains` all but the files at the top that are
-/// for their owner alone, or hold keys.
+/// Returns the readable paths, without links: nothing of `hidden`, and all of `toolchains` except files at the top that
+/// are for their owner alone, or hold keys.
 pub(crate) fn readable(toolchains: &[PathBuf], hidden: &[PathBuf]) -> Vec<PathBuf> {
     let is_kept = |entry: &PathBuf, is_private: bool| match fs::symlink_metadata(entry) {
         Ok(metadata) => metadata.is_file() && (holds_keys(entry) || is_private && !is_public(&metadata)),
@@ -164,7 +166,7 @@ pub(crate) fn readable(toolchains: &[PathBuf], hidden: &[PathBuf]) -> Vec<PathBu
     });
     let hidden: Vec<PathBuf> = hidden.iter().cloned().chain(kept).collect();
     let mut looking = Looking { hidden: &hidden, left: MAX_LOOKED, paths: Vec::new() };
-    // Where `/bin` is a link, `/usr` has it.
+    // Where `/bin` is a link, `/usr` holds its files.
     for System { path, look } in SYSTEM {
         looking.add(Path::new(path), *look);
     }
@@ -180,7 +182,7 @@ fn holds_keys(path: &Path) -> bool {
 
 struct Looking<'h> {
     hidden: &'h [PathBuf],
-    /// How many entries may still be looked at.
+    /// The number of entries that may still be checked.
     left: usize,
     paths: Vec<PathBuf>,
 }
@@ -200,7 +202,7 @@ impl Looking<'_> {
         self.paths.append(&mut parts);
     }
 
-    /// May all of it be read? If not, the parts that may are added to `parts`.
+    /// Returns whether all of the path may be read. If not, it adds the readable parts to `parts`.
     fn is_open(&mut self, path: &Path, look: Look, parts: &mut Vec<PathBuf>) -> bool {
         if self.hidden.iter().any(|hidden| hidden == path) {
             return false;
@@ -238,7 +240,7 @@ fn is_public(metadata: &Metadata) -> bool {
     metadata.mode() & needed == needed
 }
 
-/// What stands in a folder. A link gives nothing: what it leads to has rules of its own.
+/// Returns the entries of a folder. It skips links, as their targets have rules of their own.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());

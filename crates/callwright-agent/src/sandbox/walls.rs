@@ -1,5 +1,5 @@
-//! The walls as the kernel builds them: mounts and Landlock for files, seccomp for sockets, no capabilities but those for
-//! files.
+//! Raises the walls that the kernel builds: mounts and Landlock for files, seccomp for sockets, and no capabilities
+//! except those for files.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ use seccompiler::{
 
 use super::{Apart, Walls, Within};
 
-/// Without this version a command could still empty files outside, by truncating them.
+/// The oldest sufficient version: with an older one a command could empty outside files, by truncating them.
 const NEEDED: ABI = ABI::V3;
-/// The newest of which we know what to ask.
+/// The newest version whose rules we know.
 const WANTED: ABI = ABI::V6;
 
 /// Devices that hold nothing and lead nowhere.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Raises the walls around this thread and all that it will start. There is no way back.
+/// Raises the walls around this thread and its children. There is no way back.
 ///
 /// # Errors
-/// When the kernel cannot hold them; nothing may be started then.
+/// Fails when the kernel cannot hold them; then nothing may be started.
 pub(super) fn raise(within: &Within) -> Result<(), String> {
     let walls = &within.walls;
     if walls.apart != Apart::Nothing {
@@ -37,9 +37,9 @@ pub(super) fn raise(within: &Within) -> Result<(), String> {
     powers(had).map_err(|error| format!("the capabilities cannot be dropped: {error}"))
 }
 
-/// Root may look into any process, and so at the keys of whoever started it, walls or not. What is kept is about files,
-/// which have walls, and is what was had before there was a user namespace. A program that is started cannot win the rest
-/// back: Landlock forbids new privileges.
+/// Root may look into any process, and so at the keys of its starter, walls or not. The kept capabilities are about
+/// files, which have walls, and existed before the user namespace. A started program cannot win the others back:
+/// Landlock forbids new privileges.
 fn powers(had: CapabilitySet) -> std::io::Result<()> {
     let kept =
         CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;
@@ -65,8 +65,7 @@ fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
         .add_rules(path_beneath_rules(&walls.workspace, AccessFs::from_read(WANTED)))?
         .add_rules(path_beneath_rules(DEVICES, AccessFs::ReadFile | AccessFs::WriteFile))?;
     if let Some(home) = walls.home.as_ref().filter(|_| walls.apart != Apart::Nothing) {
-        // There is nothing in it but what may be read. Programs look for their settings there, and take it well that there
-        // are none.
+        // The folder holds only readable parts. Programs look for their settings there, and accept that there are none.
         ruleset = ruleset.add_rule(PathBeneath::new(PathFd::new(home)?, AccessFs::ReadDir))?;
     }
     for folder in &walls.writable {
@@ -78,16 +77,16 @@ fn files(walls: &Walls) -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// What Landlock does not know of. It knows TCP only, and names no local sockets: a bus or a container engine behind one
-/// does as it is told, for its own rights. So sockets are refused where they are made; pairs of them, which lead nowhere,
-/// are not. And it knows no modes: a file that runs with its owner's rights would be a way out for whoever starts it later.
+/// Blocks the calls that Landlock does not know. It knows TCP only, and ignores local sockets: a bus or a container
+/// engine behind one acts with its own rights. So making sockets is refused, except pairs, which lead nowhere. Landlock
+/// ignores modes as well: a file that runs with its owner's rights would be a way out for a later starter.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 fn calls(network: bool) -> Result<(), Box<dyn std::error::Error>> {
     let other_than = |family: i32| {
         let family = u64::from(family.cast_unsigned());
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
     };
-    // No rule of its own is: always.
+    // An empty list of rules means: always.
     let of_sockets = match network {
         false => Vec::new(),
         true => vec![SeccompRule::new(vec![
@@ -119,15 +118,15 @@ fn calls(network: bool) -> Result<(), Box<dyn std::error::Error>> {
         (libc::SYS_open, with_owners_rights(2, Some(1))?),
     ]);
     filter(refused, libc::EPERM)?;
-    // Its mode stands in memory, where no filter looks. Programs take it for a call of newer systems, and open otherwise.
+    // Its mode lies in memory, which no filter reads. Programs take it for a newer system's call, and fall back.
     filter(vec![(libc::SYS_openat2, Vec::new())], libc::ENOSYS)
 }
 
-/// Of Linux 6.6; the number is the same on all processors.
+/// A call of Linux 6.6, with the same number on all processors.
 const SYS_FCHMODAT2: libc::c_long = 452;
 
-/// The call has a mode as its argument `mode`, and with it a file would run with the rights of its owner or group. Where
-/// `flags` is an argument, only if that says that a file is made.
+/// Matches calls whose argument `mode` would let a file run with its owner's or group's rights. With `flags`, it
+/// matches only calls that make a file.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 fn with_owners_rights(mode: u8, flags: Option<u8>) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let has = |argument: u8, bit: u32| {
@@ -153,7 +152,7 @@ fn filter(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut rules = BTreeMap::new();
     for (call, conditions) in refused {
-        // The same calls by the numbers of the x32 interface.
+        // The x32 interface has other numbers for the same calls.
         #[cfg(target_arch = "x86_64")]
         rules.insert(call | 0x4000_0000, conditions.clone());
         rules.insert(call, conditions);

@@ -1,4 +1,4 @@
-//! `askUser`: what only a person can say.
+//! Implements `askUser`: questions that only a person can answer.
 
 use std::fmt;
 use std::future::Future;
@@ -15,12 +15,12 @@ use crate::arguments::Arguments;
 use crate::known_as::KnownAs;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
-/// Who stands behind a run: gets the questions of the model, and what it says at its end.
+/// The party behind a run: it gets the model's questions, and its closing words.
 pub trait Host: Send + Sync {
-    /// A question of the model to the user.
+    /// Puts a question of the model to the user.
     fn ask<'a>(&'a self, question: &'a Question) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
-    /// The model says that it is done.
+    /// Receives the model's closing summary.
     fn finished(&self, summary: &str);
 }
 
@@ -29,11 +29,11 @@ pub trait Host: Send + Sync {
 pub struct Question {
     /// The question.
     pub text: String,
-    /// The answers that the model thinks of; the user may give another.
+    /// The answers that the model suggests; the user may give another.
     pub options: Vec<String>,
 }
 
-/// What came of a question.
+/// The result of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The user's words.
@@ -48,7 +48,7 @@ pub enum Answer {
 pub struct AskUser(Arc<dyn Host>);
 
 impl AskUser {
-    /// Questions go to `host`.
+    /// Creates the tool; questions go to `host`.
     pub fn new(host: Arc<dyn Host>) -> AskUser {
         AskUser(host)
     }

@@ -1,4 +1,4 @@
-//! `deleteFile`: one file less.
+//! Implements `deleteFile`: it deletes one file.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `finish`: the model says that it is done.
+//! Implements `finish`: the model declares that it is done.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::tool::{CallContext, Calling, Kind, Tool, ToolResult};
 pub struct Finish(Arc<dyn Host>);
 
 impl Finish {
-    /// What the model says at its end goes to `host`.
+    /// Creates the tool; the model's closing summary goes to `host`.
     pub fn new(host: Arc<dyn Host>) -> Finish {
         Finish(host)
     }

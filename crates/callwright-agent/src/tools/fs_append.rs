@@ -1,4 +1,4 @@
-//! `fsAppend`: more text at the end of a file.
+//! Implements `fsAppend`: it adds text to the end of a file.
 
 use std::sync::Arc;
 

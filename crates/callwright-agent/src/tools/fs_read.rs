@@ -1,4 +1,4 @@
-//! `fsRead`: a text file, or lines of it.
+//! Implements `fsRead`: it reads a text file, or some of its lines.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 use crate::workspace::{FileError, Workspace, has_other_names};
 
-/// How many lines are read between two looks at whether to go on.
+/// The number of lines between two checks for a cancellation.
 const LOOK: u64 = 4096;
 
 pub(super) struct FsRead(pub(super) Arc<Workspace>);
@@ -83,14 +83,14 @@ impl Work for FsRead {
     }
 }
 
-/// What was read of a file.
+/// The part of a file that was read.
 struct Read {
     kept: Kept,
     n_lines: u64,
 }
 
 impl Read {
-    /// Reads the file to its end, and keeps of `wanted` what fits.
+    /// Reads the file to its end, and keeps as much of `wanted` as fits.
     fn new(
         file: File,
         path: &str,
@@ -107,7 +107,7 @@ impl Read {
         let mut n_lines = 0;
         let mut at_line_start = true;
         loop {
-            // By pieces: a line may be as long as the file.
+            // The file is read in pieces, as a line may be as long as the file.
             let piece = lines.fill_buf().map_err(system)?;
             if piece.is_empty() {
                 return Ok(Read { kept, n_lines });
@@ -129,11 +129,11 @@ impl Read {
     }
 }
 
-/// What goes to the model: whole lines as far as they fit; the first one also in part.
+/// The text for the model: whole lines as far as they fit, and a first line even in part.
 struct Kept {
     bytes: Vec<u8>,
     full: bool,
-    /// The last line that is kept.
+    /// The last kept line.
     last: u64,
 }
 
@@ -156,21 +156,21 @@ impl Kept {
         }
     }
 
-    /// The text that is kept.
+    /// Returns the kept text.
     ///
     /// # Errors
-    /// The byte from which on it is not UTF-8.
+    /// Fails with the first byte that is not UTF-8.
     fn text(self) -> Result<String, usize> {
         String::from_utf8(self.bytes).or_else(|error| {
             let (at, reason) = (error.utf8_error().valid_up_to(), error.utf8_error().error_len());
-            // The cut may have gone through a character.
+            // The cut may have split a character.
             let is_cut = self.full && reason.is_none();
             if is_cut { Ok(String::from_utf8_lossy(&error.as_bytes()[..at]).into_owned()) } else { Err(at) }
         })
     }
 }
 
-/// What sort of binary file begins like this; none where it is text.
+/// Returns the sort of binary file that begins like this; `None` for text.
 fn binary(begin: &[u8]) -> Option<&'static str> {
     const SORTS: [(&[u8], &str); 12] = [
         (b"\x89PNG", "PNG image"),
@@ -189,7 +189,7 @@ fn binary(begin: &[u8]) -> Option<&'static str> {
     let known = SORTS.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, sort)| *sort);
     let holds_nul = begin.iter().take(8192).any(|byte| *byte == 0);
     match known {
-        // Marks of letters alone may begin a text.
+        // A signature of plain letters may also begin a text.
         Some(sort) if holds_nul || !begin.iter().take(512).all(u8::is_ascii) => Some(sort),
         Some("PDF") => Some("PDF"),
         _ => holds_nul.then_some("it holds NUL bytes"),

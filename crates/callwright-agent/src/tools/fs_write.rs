@@ -1,4 +1,4 @@
-//! `fsWrite`: a file as a whole.
+//! Implements `fsWrite`: it writes a whole file.
 
 use std::sync::Arc;
 

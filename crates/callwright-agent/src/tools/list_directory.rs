@@ -1,4 +1,4 @@
-//! `listDirectory`: what is in one directory.
+//! Implements `listDirectory`: it lists one directory.
 
 use callwright::json;
 use callwright::value::Value;
@@ -7,7 +7,7 @@ use super::work::{Work, define, go_on, object};
 use crate::arguments::Arguments;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 
-/// The most entries that are looked at.
+/// The most entries that are read.
 const MAX_ENTRIES: usize = 100_000;
 
 pub(super) struct ListDirectory;
@@ -40,14 +40,14 @@ impl Work for ListDirectory {
             let kind = entry.file_type().map_err(wrong)?;
             entries.push((!kind.is_dir(), entry.file_name().to_string_lossy().into_owned(), entry, kind));
         }
-        // Directories first, each part by name.
+        // Directories come first, each part by name.
         entries.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         let missing = entries.len().saturating_sub(context.limits.entries);
         let listed: Vec<Value> = entries
             .iter()
             .take(context.limits.entries)
             .map(|(_, name, entry, kind)| {
-                // It may be gone since.
+                // The entry may have gone since.
                 let size = entry.metadata().map(|metadata| metadata.len()).ok();
                 match () {
                     () if kind.is_dir() => json!({"name": format!("{name}/")}),

@@ -1,4 +1,4 @@
-//! The built-in tools: files of the workspace, shell commands, and the user.
+//! Provides the built-in tools: files of the workspace, shell commands, and the user.
 
 mod ask;
 mod delete_file;
@@ -31,7 +31,7 @@ pub use finish::Finish;
 pub use program::Program;
 pub use run_command::RunCommand;
 
-/// The built-in tools, in the order in which they are declared.
+/// Returns the built-in tools, in the order of their declaration.
 pub fn built_in(
     changes: &Arc<Changes>,
     commands: &Arc<Commands>,
@@ -53,7 +53,7 @@ pub fn built_in(
     ]
 }
 
-/// The definitions of the built-in tools, as [`crate::Toolbox::definitions`] has them.
+/// Returns the definitions of the built-in tools, like [`crate::Toolbox::definitions`].
 pub fn definitions() -> Vec<Value> {
     vec![
         fs_write::definition(),

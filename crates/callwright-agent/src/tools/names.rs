@@ -1,14 +1,14 @@
-//! What models are trained to call tools like the built-in ones. Only names of one meaning stand here: `search` is none.
+//! Knows the names that models learn for tools like the built-in ones. Ambiguous names such as `search` are missing.
 
 use crate::known_as::KnownAs;
 
-/// What else the built-in tool of this name is called.
+/// Returns the other names of the built-in tool of this name.
 pub(super) fn known_as(tool: &str) -> KnownAs {
     let row = KNOWN.iter().find(|(name, _)| *name == tool);
     row.map_or_else(KnownAs::default, |(_, known_as)| *known_as)
 }
 
-/// What else the path and the content are called of a tool that writes.
+/// The other names of the path and the content of a tool that writes.
 const PATH_AND_CONTENT: &[(&str, &str)] =
     &[FILE_PATH, FILENAME, FILE, TARGET_FILE, ("contents", "content"), ("text", "content")];
 

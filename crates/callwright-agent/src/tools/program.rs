@@ -1,4 +1,4 @@
-//! A program as a tool: declared by whoever starts the run, started behind the same walls as any command.
+//! Makes a tool of a program: the run's starter declares it, and it runs behind the same walls as any command.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::tool::{CallContext, Calling, Effect, Kind, Tool, ToolError, ToolResul
 
 /// A tool that starts a program with the call's arguments in its own.
 ///
-/// In its words `{name}` stands for the argument of that name: a text as it is, anything else as JSON, nothing where it
-/// is not given. Whatever an argument holds, it is a part of one word: no shell takes it apart.
+/// In its words `{name}` stands for the argument of that name: a text as it is, any other value as JSON, a missing one
+/// as nothing. An argument is always part of one word: no shell splits it.
 pub struct Program {
     definition: Value,
     words: Vec<String>,
@@ -27,8 +27,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// A tool of this definition that starts these words. What it prints is the result; a status other than 0 is an
-    /// error.
+    /// Creates a tool of this definition that starts these words. The program's output is the result; a status other
+    /// than 0 is an error.
     pub fn new(
         name: &str,
         description: &str,
@@ -46,12 +46,12 @@ impl Program {
         }
     }
 
-    /// This program, declared to be of this kind. One that reads cannot write in the workspace.
+    /// Declares the program to be of this kind. A reading program cannot write in the workspace.
     pub fn of_kind(self, kind: Kind) -> Program {
         Program { kind, ..self }
     }
 
-    /// This program, with so much time for each call.
+    /// Sets the time limit of each call.
     pub fn within(self, timeout: Duration) -> Program {
         Program { timeout, ..self }
     }
@@ -103,7 +103,7 @@ impl Tool for Program {
     }
 
     fn needs_permission(&self) -> Option<Why> {
-        // What it is said to do is the word of whoever wrote the run file.
+        // The declared kind is only the word of the run file's author.
         Some(Why::Starts)
     }
 
@@ -122,7 +122,7 @@ impl fmt::Debug for Program {
     }
 }
 
-/// `word` with the values of the arguments that it names: `{code}` → `print(1)`. Other braces stay.
+/// Returns `word` with the values of the arguments that it names: `{code}` → `print(1)`. Other braces stay.
 fn filled(word: &str, arguments: &Map) -> String {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
@@ -148,7 +148,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// One word for sh: nothing in quotes means anything but the quote itself.
+/// Quotes one word for sh: inside quotes only the quote itself has a meaning.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -1,4 +1,4 @@
-//! `runCommand`: a shell command behind walls, waited for or in the background.
+//! Implements `runCommand`: a shell command behind walls, awaited or in the background.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::rights::Why;
 use crate::sandbox::confinement;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
-/// How many seconds a command may take where nothing is said, and at most.
+/// The default and the most seconds of a command.
 const SECONDS: u64 = 120;
 const MAX_SECONDS: u64 = 1800;
 
@@ -24,7 +24,7 @@ const MAX_SECONDS: u64 = 1800;
 pub struct RunCommand(Arc<Commands>);
 
 impl RunCommand {
-    /// Commands are run by `commands`.
+    /// Creates the tool; `commands` runs its commands.
     pub fn new(commands: Arc<Commands>) -> RunCommand {
         RunCommand(commands)
     }
@@ -63,7 +63,7 @@ impl Tool for RunCommand {
     }
 
     fn kind_of(&self, arguments: &Arguments) -> Kind {
-        // What it started was approved; its output, or its end, changes nothing more.
+        // Its start was approved; reading its output, or ending it, changes nothing more.
         let is_about_a_running_one = matches!(arguments.object().get("id"), Some(Value::Number(_)))
             && matches!(arguments.object().get("command"), None | Some(Value::Null));
         if is_about_a_running_one { Kind::READ } else { self.kind() }
@@ -134,14 +134,14 @@ impl RunCommand {
             return Err(ToolError::new(format!("there is no background command {id}; there are: {known}")));
         };
         let members = object([("id", json!(id))]);
-        // What it has written or come to by now is still to be read.
+        // Its latest output or end may still be unread.
         tokio::task::yield_now().await;
         if arguments.flag("stop")? {
             let end = running.stop().await;
             self.0.forget(id);
             return result(members, &end, &running);
         }
-        // Without a time its state is told at once.
+        // Without a time its state is reported at once.
         if arguments.optional_number("timeout_s")?.is_some() {
             let patience =
                 self.timeout(arguments).unwrap_or_default().saturating_sub(Duration::from_millis(100));
@@ -174,16 +174,16 @@ fn result(mut members: Map, end: &End, running: &Running) -> Result<ToolResult, 
             return Err(aside.into_iter().fold(error, |error, aside| error.with("set_aside", aside)));
         }
     };
-    // Before what the command says: people see the beginning.
+    // This comes before the command's own words, as people see the beginning.
     members.extend(aside.map(|aside| ("set_aside".to_owned(), json!(aside))));
     members.insert("output".to_owned(), json!(running.take_output()));
     Ok(ToolResult::Object(members))
 }
 
-/// The most that is named of what was set aside.
+/// The most names of files that were set aside.
 const MAX_ASIDE: usize = 20;
 
-/// What the model and the user have to know of what a command made that programs would obey.
+/// Returns the facts about files that a command made and that programs would obey, for the model and the user.
 pub(super) fn set_aside(running: &Running) -> Option<String> {
     let aside = running.aside();
     if aside.is_empty() {

@@ -1,4 +1,4 @@
-//! `fileSearch`: files by name.
+//! Implements `fileSearch`: it finds files by name.
 
 use callwright::json;
 use callwright::value::Value;
@@ -59,7 +59,7 @@ impl Work for FileSearch {
     }
 }
 
-/// A glob over names or paths; a word without its signs is a part of a name.
+/// A glob over names or paths; a word without glob signs matches part of a name.
 pub(super) enum Pattern {
     Part(String),
     Name(GlobMatcher),

@@ -1,4 +1,4 @@
-//! `grepSearch`: lines of files by a regular expression.
+//! Implements `grepSearch`: it finds lines of files by a regular expression.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::arguments::Arguments;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 use crate::workspace::{has_other_names, open_regular};
 
-/// The longest line that is shown whole, in bytes.
+/// The longest line that is shown in full, in bytes.
 const LINE: usize = 400;
-/// The most memory that one file may take, and one pattern.
+/// The most memory of one file, and of one pattern, in bytes.
 const HEAP: usize = 16 << 20;
 const PATTERN: usize = 1 << 20;
 
@@ -114,7 +114,7 @@ struct Search<'c> {
     bytes: usize,
     matches: Vec<Value>,
     missing: usize,
-    /// Files of several names, which are read one by one, or not at all.
+    /// The number of files with several names, which are read one by one, or not at all.
     linked: usize,
 }
 
@@ -127,7 +127,7 @@ impl Search<'_> {
         let matcher = self.matcher.clone();
         let mut searcher = self.searcher.clone();
         let mut lines = Lines { search: self, path: path.to_string_lossy().into_owned() };
-        // A file that cannot be read to its end, or has a line that is too long, has no more matches.
+        // An unreadable file, or one with too long a line, has no more matches.
         let _ = searcher.search_reader(&matcher, file, &mut lines);
     }
 }

@@ -1,4 +1,4 @@
-//! `strReplace`: one place of a file, found by its text.
+//! Implements `strReplace`: it replaces one place of a file, found by its text.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::changes::Changes;
 use crate::rights::Why;
 use crate::tool::{CallContext, Kind, ToolError, ToolResult};
 
-/// The most places that are named.
+/// The most places that an error names.
 const NAMED: usize = 8;
 
 pub(super) struct StrReplace(pub(super) Arc<Changes>);
@@ -68,10 +68,10 @@ impl Work for StrReplace {
     }
 }
 
-/// Where the only `old` stands, with both texts in the file's own line ends.
+/// Returns the place of the only `old`, with both texts in the file's own line ends.
 ///
 /// # Errors
-/// When it stands nowhere, or at several places: a sentence for the model.
+/// Fails with a sentence for the model when `old` is missing, or stands at several places.
 fn only_place<'t>(
     text: &str,
     old: &'t str,
@@ -80,7 +80,7 @@ fn only_place<'t>(
     let (mut old, mut new) = (Cow::Borrowed(old), Cow::Borrowed(new));
     let mut places = places(text, &old);
     if places.is_empty() && text.contains("\r\n") && !old.contains('\r') && old.contains('\n') {
-        // Models see and write \n where a file has \r\n.
+        // Models read and write \n where a file has \r\n.
         old = Cow::Owned(old.replace('\n', "\r\n"));
         new = Cow::Owned(new.replace("\r\n", "\n").replace('\n', "\r\n"));
         places = self::places(text, &old);
@@ -104,12 +104,12 @@ fn only_place<'t>(
     }
 }
 
-/// All places of `part`, also where they overlap.
+/// Returns all places of `part`, overlapping ones included.
 fn places(text: &str, part: &str) -> Vec<usize> {
     let step = part.chars().next().map_or(1, char::len_utf8);
     let mut places = Vec::new();
     let mut from = 0;
-    // Twice what is named is enough to know that they are many, but a count is worth more.
+    // Twice the named number proves that there are many, but an exact count is worth more.
     while let Some(at) = text.get(from..).and_then(|rest| rest.find(part)) {
         places.push(from + at);
         from += at + step;
@@ -117,7 +117,7 @@ fn places(text: &str, part: &str) -> Vec<usize> {
     places
 }
 
-/// Says where a text stands that differs in spaces only.
+/// Returns the place of a text that differs from `old` in spaces only.
 fn nowhere(text: &str, old: &str) -> String {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let wanted: Vec<String> = old.trim().lines().map(words).collect();

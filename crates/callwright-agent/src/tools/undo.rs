@@ -1,4 +1,4 @@
-//! `undo`: a file as it was before a change of this run.
+//! Implements `undo`: it restores a file from before a change of this run.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Work for Undo {
     }
 }
 
-/// `{"change": 2, "path": "a.txt", "before": "5 bytes", "after": "nothing"}`
+/// Describes a change: `{"change": 2, "path": "a.txt", "before": "5 bytes", "after": "nothing"}`
 fn described(change: &Change) -> Map {
     let state = |state: &State| match state {
         State::Nothing => "nothing".to_owned(),

@@ -1,7 +1,7 @@
-//! Goes through all files beneath a directory, by descriptor, past what `.gitignore` names.
+//! Visits all files beneath a directory, by descriptor, except those that `.gitignore` names.
 //!
-//! The walkers at hand go by path: while they walk, a directory can become a link to somewhere else. Here each directory
-//! is opened from the one above it.
+//! Common walkers use paths: while they walk, a directory can be replaced by a link to another place. Here each
+//! directory is opened from the one above it.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -13,35 +13,35 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::workspace::{FileError, Workspace, open_regular, plain};
 
-/// The deepest directory.
+/// The deepest nesting of directories.
 const MAX_DEPTH: usize = 64;
-/// The most files.
+/// The most files of a walk.
 const MAX_FILES: usize = 500_000;
-/// The longest file of patterns.
+/// The longest file of patterns, in bytes.
 const MAX_IGNORE: u64 = 1 << 20;
 
-/// One file that was found.
+/// A file of the walk.
 pub(super) struct Found<'w> {
-    /// The directory that it stands in, open.
+    /// The open directory that holds the file.
     pub(super) dir: &'w Dir,
-    /// Its path beneath the workspace.
+    /// The file's path beneath the workspace.
     pub(super) path: &'w Path,
-    /// Its path beneath the directory where the walk began.
+    /// The file's path beneath the directory where the walk began.
     pub(super) inside: &'w Path,
 }
 
-/// What the visitor wants.
+/// The visitor's wish.
 #[derive(PartialEq, Eq)]
 pub(super) enum Next {
     GoOn,
     Stop,
 }
 
-/// Shows `visit` each file beneath `from`, by name, directories after files; links and special files are passed over.
-/// Returns false where it ended because there were too many.
+/// Shows `visit` each file beneath `from`, by name, directories after files. It skips links and special files. It
+/// returns false if it stopped at too many files.
 ///
 /// # Errors
-/// When `from` is no directory that may be reached.
+/// Fails when `from` is not a directory that may be reached.
 pub(super) fn walk(
     workspace: &Workspace,
     from: &str,
@@ -49,7 +49,7 @@ pub(super) fn walk(
 ) -> Result<bool, FileError> {
     let top = workspace.open_dir(from)?;
     let start = plain(&workspace.dir().canonicalize(workspace.relative(from)?)?);
-    // What the directories above say of ignoring counts too.
+    // The patterns of the directories above count, too.
     let mut ignores: Vec<Option<Gitignore>> = Vec::new();
     let mut above = PathBuf::new();
     for component in std::iter::once(None).chain(start.components().map(Some)) {
@@ -63,12 +63,12 @@ pub(super) fn walk(
     ignores.pop();
     let depth_above = ignores.len();
     let mut n_files = 0;
-    // A stack of our own: the depth is the input's.
+    // An explicit stack is needed, as the input decides the depth.
     let mut open = vec![(top, start.clone(), 0)];
     while let Some((dir, path, depth)) = open.pop() {
         ignores.truncate(depth_above + depth);
         ignores.push(patterns(&dir, &path));
-        // One that cannot be read is passed over, as if it were not there.
+        // An unreadable directory is skipped, as if it did not exist.
         let Ok(entries) = dir.entries() else { continue };
         let mut files = Vec::new();
         let mut folders = BTreeMap::new();
@@ -97,7 +97,7 @@ pub(super) fn walk(
                 return Ok(true);
             }
         }
-        // The stack gives the last one first.
+        // The stack returns the last entry first.
         for (name, path) in folders.into_iter().rev() {
             if let Ok(folder) = dir.open_dir(&name) {
                 open.push((folder, path, depth + 1));
@@ -107,7 +107,7 @@ pub(super) fn walk(
     Ok(true)
 }
 
-/// What `.gitignore` and `.ignore` of one directory say.
+/// Returns the patterns of one directory's `.gitignore` and `.ignore`.
 fn patterns(dir: &Dir, path: &Path) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(Path::new("/").join(path));
     let mut any = false;
@@ -118,14 +118,14 @@ fn patterns(dir: &Dir, path: &Path) -> Option<Gitignore> {
             continue;
         }
         for line in String::from_utf8_lossy(&bytes).lines() {
-            // A line that is no pattern says nothing.
+            // A malformed line adds no pattern.
             any |= builder.add_line(None, line).is_ok();
         }
     }
     if any { builder.build().ok() } else { None }
 }
 
-/// The innermost directory that says something has the last word.
+/// Returns whether the file is ignored; the innermost directory with a matching pattern decides.
 fn is_ignored(ignores: &[Option<Gitignore>], path: &Path, is_dir: bool) -> bool {
     let path = Path::new("/").join(path);
     for ignore in ignores.iter().rev().flatten() {

@@ -1,4 +1,4 @@
-//! What the built-in tools are made of: work on a thread of its own, its definition, and its errors.
+//! Provides the parts of the built-in tools: work on a thread of its own, definitions, and errors.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::known_as::KnownAs;
 use crate::rights::Why;
 use crate::tool::{CallContext, Calling, Kind, Tool, ToolError, ToolResult};
 
-/// Work that keeps a thread busy, and looks every now and then whether it is to end.
+/// Work that keeps a thread busy, and checks now and then whether it should end.
 pub(super) trait Work: Send + Sync + 'static {
     fn definition(&self) -> Value;
     fn kind(&self) -> Kind;
-    /// As [`Tool::needs_approval`].
+    /// Returns the same reason as [`Tool::needs_approval`].
     fn needs_approval(&self, _arguments: &Arguments) -> Option<Why> {
         None
     }
     fn run(&self, arguments: &Arguments, context: &CallContext) -> Result<ToolResult, ToolError>;
 }
 
-/// A tool that does such work on a thread of its own.
+/// A tool that does its work on a thread of its own.
 pub(super) struct Blocking<W>(Arc<W>);
 
 impl<W: Work> Blocking<W> {
@@ -62,7 +62,7 @@ impl<W: Work> Tool for Blocking<W> {
     }
 }
 
-/// A definition as OpenAI has it. All parameters but the `required` ones may be left out.
+/// Returns a definition in OpenAI's form. All parameters except the `required` ones may be left out.
 pub(super) fn define(name: &str, description: &str, properties: Value, required: &[&str]) -> Value {
     json!({"type": "function", "function": {
         "name": name,
@@ -76,7 +76,7 @@ pub(super) fn object<const N: usize>(members: [(&str, Value); N]) -> Map {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// An error about a file that was to be changed.
+/// An error about a file that the tool should have changed.
 pub(super) enum EditError {
     Change(ChangeError),
     Tool(ToolError),
@@ -97,7 +97,7 @@ impl EditError {
     }
 }
 
-/// Fails once the call is cancelled, so that nothing is changed any more.
+/// Fails once the call is cancelled, so that nothing more changes.
 pub(super) fn go_on(context: &CallContext) -> Result<(), ToolError> {
     if context.cancellation.is_cancelled() { Err(ToolError::new("cancelled")) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Our own server, asked by our own client.
+//! Tests our own server with our own client.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a server says is bounded, pinned, made visible, and believed in nothing.
+//! Tests that a server's words are bounded, pinned, made visible, and never believed.
 
 use super::*;
 use crate::tool::Effect;
@@ -40,7 +40,7 @@ async fn a_tool_that_is_not_what_it_was_is_left_out_until_it_is_accepted() {
     assert_eq!(second.told.lines(), [says]);
     assert!(second.servers.listed()[0].state.starts_with("changed: "));
 
-    // Looking at it changes nothing: it is still refused.
+    // A look at the tool changes nothing: it is still refused.
     let third = Run::with(&script, PLAIN, pins.path()).await;
     assert_eq!(third.told.lines(), [says]);
 
@@ -73,7 +73,7 @@ async fn what_is_too_much_or_has_no_name_left_is_left_out_alone() {
     let lines = run.told.lines();
     assert!(lines[0].starts_with("MCP server s: broken is left out: "), "{lines:?}");
     assert_eq!(lines[1], "MCP server s: git.log is left out: another tool of the server has its name");
-    // The server is asked by its own name for it.
+    // The server gets its own name for the tool.
     assert_eq!(run.call(names[0], r#"{"text": "a"}"#).await, ToolResult::Text(r#"{"text":"a"}"#.into()));
 }
 

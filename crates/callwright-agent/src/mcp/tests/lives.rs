@@ -1,4 +1,4 @@
-//! Servers that end, turn, or keep one waiting.
+//! Tests servers that end, change, or are slow.
 
 use super::*;
 
@@ -72,7 +72,7 @@ async fn a_server_that_does_not_answer_is_told_and_the_others_go_on() {
     let silent: Dial = Arc::new(|| {
         Box::pin(async {
             let (ours, _theirs) = tokio::io::duplex(64);
-            // Its other end is held, and never read.
+            // The other end stays open, and nobody reads it.
             let begun = Connection::begin(ours).await;
             drop(_theirs);
             begun

@@ -1,4 +1,4 @@
-//! Servers of every kind, in this process: honest, hostile, and short-lived.
+//! Provides servers of every kind, in this process: honest, hostile, and short-lived.
 
 mod desk;
 mod hostile;
@@ -26,17 +26,17 @@ use super::written::plain;
 use super::*;
 use crate::{CallContext, ToolResult, Toolbox, Workspace};
 
-/// A server in this process. What it says can be changed while it runs, and it can be killed.
+/// A server in this process. Tests can change its words while it runs, and can kill it.
 #[derive(Clone, Default)]
 struct Scripted {
     pages: Arc<Mutex<Vec<Vec<Defined>>>>,
-    /// The last page is followed by itself.
+    /// The last page leads to itself.
     endless: bool,
-    /// Ends the conversation that is under way.
+    /// The token ends the present conversation.
     alive: Arc<Mutex<CancellationToken>>,
-    /// How often it was started.
+    /// The number of starts.
     starts: Arc<Mutex<u32>>,
-    /// Arrived: a call that nobody waits for any more.
+    /// The token fires when a call arrives that nobody waits for any more.
     abandoned: CancellationToken,
 }
 
@@ -119,7 +119,7 @@ impl ServerHandler for Scripted {
     }
 }
 
-/// A tool of one string, `text`.
+/// Defines a tool of one string, `text`.
 fn defined(name: &str, description: &str) -> Defined {
     let schema = json!({"type": "object", "required": ["text"], "properties": {
         "text": {"type": "string"}, "times": {"type": "integer"}}});
@@ -130,7 +130,7 @@ fn config(text: &str) -> ServerConfig {
     serde_json::from_str(text).unwrap()
 }
 
-/// What was told, in order.
+/// The notices, in order.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<Notice>>>);
 

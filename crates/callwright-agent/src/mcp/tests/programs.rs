@@ -1,4 +1,4 @@
-//! Servers that are programs.
+//! Tests servers that are programs.
 
 use super::*;
 use std::io::Read;
@@ -48,7 +48,7 @@ async fn a_line_without_end_is_not_kept() {
 async fn all_that_a_program_started_ends_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
-    // The child holds the pipe open as long as it lives; the program itself answers nothing, and is given up.
+    // The child holds the pipe open as long as it lives; the program itself answers nothing, and is ended.
     let script = "mkfifo fifo; sleep 1000 >fifo & cat >/dev/null; sleep 1000";
     let mut settings = config(r#"{"command": "sh", "start_seconds": 0.5}"#);
     settings.args = vec!["-c".into(), script.into()];
@@ -82,7 +82,7 @@ async fn a_program_of_a_file_that_nobody_named_is_not_started_before_it_is_accep
     };
     let (ran, told, surroundings) = started(false, "one", folder.path()).await;
     assert!(!ran && told[0].contains("`callwright mcp accept s`"), "{told:?}");
-    // It does not start, which the user sees; that it may is written down all the same.
+    // The user sees that the server does not start; the permission to start is recorded all the same.
     assert!(accept("s", &settings("one"), &surroundings).await.is_err());
     std::fs::remove_file(folder.path().join("one")).unwrap();
     assert!(started(false, "one", folder.path()).await.0);

@@ -1,17 +1,17 @@
-//! Servers that listen: what goes there, and what is made of their answers.
+//! Tests servers that listen: our requests, and our reading of their answers.
 
 use super::*;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
-/// What a request was: its head in lower case, and its message.
+/// A request: its head in lower case, and its message.
 #[derive(Clone)]
 struct Asked {
     head: String,
     message: Value,
 }
 
-/// Listens, and answers each request with what `answer` makes of it, as it stands.
+/// Listens, and answers each request with the exact result of `answer`.
 async fn listen(
     answer: impl Fn(&Asked) -> String + Send + Sync + 'static,
 ) -> (String, Arc<Mutex<Vec<Asked>>>) {
@@ -52,7 +52,7 @@ fn response(status: &str, kind: &str, body: &str) -> String {
     )
 }
 
-/// A server of the protocol before the last one: it knows no `server/discover`, and answers calls with events.
+/// Answers like a server of an older protocol: it lacks `server/discover`, and answers calls with events.
 fn older(asked: &Asked) -> String {
     let id = &asked.message["id"];
     let json = |result: Value| {
