@@ -32,12 +32,14 @@ const PROJECT: &str = "https://github.com/callwright/callwright/blob/main/";
 const HELP: &str = "crates/callwright-cli/src/args/";
 
 /// The crates all of whose documentation is statements.
-const STATED: [&str; 13] = [
+const STATED: [&str; 15] = [
     "crates/callwright/src/",
+    "crates/callwright-agent/src/",
     "crates/callwright-cli/src/",
     "crates/callwright-gateway/src/",
     "crates/callwright-json/src/",
     "crates/callwright-macros/src/",
+    "crates/callwright-python/src/",
     "crates/callwright-relay/src/",
     "crates/callwright-replay/src/",
     "crates/callwright-schema/src/",

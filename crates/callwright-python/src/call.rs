@@ -1,4 +1,4 @@
-//! A call that is right, and one that is only shown.
+//! Wraps a right call, and one that the text only shows.
 
 use callwright::Places;
 use callwright_json::strict;
@@ -11,15 +11,17 @@ use crate::repr::Repr;
 use crate::text::code_points;
 use crate::value::object;
 
-/// A call that is right: of a declared tool, with arguments that fit its schema and one way to read them.
+/// A right call: of a declared tool, with arguments that fit its schema and have one reading.
 ///
 /// `arguments` is the value, `arguments_json` its strict JSON text, byte for byte the model's where that was valid. A
-/// native call's repairs are places in its own arguments; `start` and `end` are places in the answer's text, markup included.
-/// Where `unsure`, `open_end` or `unchecked` is true, ask before it runs: it may be shown rather than made, the answer may have
-/// ended before the call did, or to hold it against all of its schema would take too much work.
+/// native call's repairs are places in its own arguments; `start` and `end` are places in the answer's text, markup
+/// included.
+///
+/// Ask before it runs where `unsure`, `open_end` or `unchecked` is true: it may be shown rather than made, the answer
+/// may end before the call does, or a full check against its schema would take too much work.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Call {
-    /// The id that the upstream gave the call.
+    /// The upstream's id of the call.
     #[pyo3(get)]
     id: Option<String>,
     /// The declared name.
@@ -28,31 +30,31 @@ pub(crate) struct Call {
     /// The arguments as strict JSON text.
     #[pyo3(get)]
     arguments_json: String,
-    /// The name of the dialect that the call was written in.
+    /// The name of the call's dialect.
     #[pyo3(get)]
     dialect: String,
-    /// Where it begins in the text, in code points.
+    /// The start of the call in the text, in code points.
     #[pyo3(get)]
     start: usize,
-    /// Where it ends.
+    /// The end of the call.
     #[pyo3(get)]
     end: usize,
-    /// The worst of all that was done to it: `R0`, `R1` or `R2`.
+    /// The worst class of its repairs: `R0`, `R1` or `R2`.
     #[pyo3(get)]
     repair_class: &'static str,
-    /// The name as the model wrote it, where that was another one.
+    /// The name that the model wrote, if that was another one.
     #[pyo3(get)]
     renamed_from: Option<String>,
-    /// How it stands to the words beside it: `above`, `below`, `line`, `between`, `sentence`.
+    /// The call's place beside the words: `above`, `below`, `line`, `between`, `sentence`.
     #[pyo3(get)]
     beside_prose: Option<&'static str>,
-    /// It may be shown as well as made.
+    /// The model may show the call rather than make it.
     #[pyo3(get)]
     unsure: bool,
-    /// The answer ends before the call does, and more could have followed.
+    /// The answer ends before the call does, so more could have followed.
     #[pyo3(get)]
     open_end: bool,
-    /// To hold it against all of the schema would take more work than a check may do.
+    /// A full check against the schema would take more work than a check may do.
     #[pyo3(get)]
     unchecked: bool,
     repairs: Vec<Repair>,
@@ -61,7 +63,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// `text` has the places of the answer, `source` those of what the call was read from.
+    /// Wraps a call; `text` has the places of the answer, `source` is the text that the call was read from.
     pub(crate) fn of(call: &callwright::Acceptance, text: &mut Places<'_>, source: Option<&str>) -> Call {
         let (start, end) = text.pair(call.span);
         let repairs = match source {
@@ -95,27 +97,27 @@ impl Call {
         ("name", "arguments")
     }
 
-    /// The arguments as a dict.
+    /// Returns the arguments as a dict.
     ///
-    /// Raises `Refused` where Python has no such number, as of `1e400`; `arguments_json` has it.
+    /// Raises `Refused` where Python lacks the number, as for `1e400`; `arguments_json` has it.
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let build = || {
             let text = &self.arguments_json;
-            // INVARIANT: what is accepted is strict JSON.
+            // INVARIANT: an accepted call has strict JSON.
             let tree = strict(text).unwrap_or_default();
             object(py, tree.root(text)).map(Bound::unbind)
         };
         Ok(self.arguments.get_or_try_init(py, build)?.bind(py).clone())
     }
 
-    /// What was repaired, in order.
+    /// Returns the repairs, in order.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().cloned())
     }
 
-    /// Values that were given the type that the schema asks for.
+    /// Returns the values that were converted to the schema's type.
     #[getter]
     fn coercions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.coercions.iter().cloned())
@@ -135,22 +137,22 @@ impl Call {
     }
 }
 
-/// What looks like a call and is only shown: it stays in the text, at `start:end`.
+/// A call that the text only shows: it stays in the text, at `start:end`.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Shown {
-    /// The tool that it names, as far as that can be read.
+    /// The tool that it names, as far as the name is readable.
     name: Option<String>,
-    /// The name of the dialect that it is written in.
+    /// The name of its dialect.
     dialect: String,
-    /// Where it begins in the text, in code points.
+    /// The start in the text, in code points.
     start: usize,
-    /// Where it ends.
+    /// The end.
     end: usize,
-    /// What shows it: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`, `between`, `other_form`, `repeat`,
-    /// `unsure`.
+    /// The reason why it counts as shown: `fence`, `indent`, `prefix`, `element`, `pair`, `line`, `sentence`,
+    /// `between`, `other_form`, `repeat`, `unsure`.
     by: &'static str,
-    /// The same, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     message: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a caller declares: tools, a schema, dialects. Compiled once for each text in the process, whichever door asks.
+//! Compiles a caller's declarations: tools, a schema, dialects. Each text is compiled once per process, for all doors.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,29 +23,29 @@ static SCHEMAS: LazyLock<Compiled<Arc<callwright::Schema>>> = LazyLock::new(|| {
     })
 });
 
-/// The tools that `text`, JSON, declares; from the process's cache where they were there before.
+/// Returns the tools that the JSON `text` declares; known ones come from the process's cache.
 ///
 /// # Errors
-/// Why they cannot be used.
+/// Fails with the reason why they are unusable.
 pub(crate) fn tool_set(text: &str) -> Result<Arc<callwright::ToolSet>, String> {
     Result::clone(&TOOL_SETS.get(text))
 }
 
-/// The schema that `text`, JSON, is; from the process's cache where it was there before.
+/// Returns the schema of the JSON `text`; a known one comes from the process's cache.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// Fails with the reason why it is unusable.
 pub(crate) fn schema(text: &str) -> Result<Arc<callwright::Schema>, String> {
     Result::clone(&SCHEMAS.get(text))
 }
 
-/// The tools that a model may call, compiled once: from a list of definitions of OpenAI, Anthropic, Gemini or MCP, or from
-/// the JSON text of one.
+/// The tools that a model may call, compiled once: from a list of definitions of OpenAI, Anthropic, Gemini or MCP, or
+/// from its JSON text.
 ///
-/// Wherever tools are asked for, the definitions may stand as well; sets are kept by their text, up to a bound, so that
-/// what comes again is not compiled again. A `ToolSet` saves turning the definitions into that text.
+/// All functions with tools also accept definitions. A bounded cache keeps sets by their text, so that repeated
+/// definitions are not compiled again. A `ToolSet` saves the conversion to that text.
 ///
-/// Raises `ValueError` where a definition cannot be used; it says which one and why.
+/// Raises `ValueError` for an unusable definition, with its name and the reason.
 ///
 /// >>> tools = ToolSet([{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}])
 /// >>> tools.names
@@ -70,13 +70,13 @@ impl ToolSet {
         Ok(ToolSet { tools, text })
     }
 
-    /// The names, in the order of declaration.
+    /// Returns the names, in the order of declaration.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.iter().map(callwright::Tool::name))
     }
 
-    /// What of the definitions calls are not held against, one sentence each.
+    /// Returns the parts of the definitions that no call is checked against, one sentence each.
     #[getter]
     fn unchecked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let sentences: Vec<String> = self
@@ -105,10 +105,10 @@ impl ToolSet {
     }
 }
 
-/// The tools that a caller means by `tools`: a [`ToolSet`], or definitions.
+/// Returns the tools of a caller's `tools`: a [`ToolSet`], or definitions.
 ///
 /// # Errors
-/// A `ValueError` where a definition cannot be used.
+/// Raises a `ValueError` for an unusable definition.
 pub(crate) fn tools_of(tools: &Bound<'_, PyAny>) -> PyResult<Arc<callwright::ToolSet>> {
     if let Ok(tool_set) = tools.cast::<ToolSet>() {
         return Ok(Arc::clone(&tool_set.get().tools));
@@ -118,7 +118,7 @@ pub(crate) fn tools_of(tools: &Bound<'_, PyAny>) -> PyResult<Arc<callwright::Too
 
 /// A JSON Schema, compiled once: from a dict or a bool, its JSON text, or a class with `model_json_schema`.
 ///
-/// Raises `ValueError` where it is no schema.
+/// Raises `ValueError` for anything that is not a schema.
 ///
 /// >>> from callwright import loads
 /// >>> loads('{"days": "3"}', Schema({"properties": {"days": {"type": "integer"}}}))
@@ -139,7 +139,7 @@ impl Schema {
         Ok(Schema { schema, text })
     }
 
-    /// What of the schema values are not held against, one sentence each.
+    /// Returns the parts of the schema that no value is checked against, one sentence each.
     #[getter]
     fn unchecked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let sentences: Vec<String> =
@@ -156,10 +156,10 @@ impl Schema {
     }
 }
 
-/// The schema that a caller means by `schema`: a [`Schema`], or what one is made from.
+/// Returns the schema of a caller's `schema`: a [`Schema`], or its source.
 ///
 /// # Errors
-/// A `ValueError` where it is no schema.
+/// Raises a `ValueError` for anything that is not a schema.
 pub(crate) fn schema_of(schema: &Bound<'_, PyAny>) -> PyResult<Arc<callwright::Schema>> {
     if let Ok(schema) = schema.cast::<Schema>() {
         return Ok(Arc::clone(&schema.get().schema));
@@ -167,10 +167,10 @@ pub(crate) fn schema_of(schema: &Bound<'_, PyAny>) -> PyResult<Arc<callwright::S
     self::schema(&definition(schema)?).map_err(PyValueError::new_err)
 }
 
-/// The dialects to look for: the built-in ones, and records of one's own, which have the members of `[[dialect]]` in a
-/// configuration. `only` pins one by its name.
+/// The dialects of a search: the built-in ones, and the caller's records, which have the members of `[[dialect]]` in a
+/// configuration. `only` selects one by its name.
 ///
-/// Raises `ValueError` where a record cannot be used, or none has the name.
+/// Raises `ValueError` for an unusable record, or an unknown name.
 ///
 /// >>> Dialects(only="hermes")
 /// Dialects(own=[], only='hermes')
@@ -198,7 +198,7 @@ impl Dialects {
         Ok(Dialects { dialects, own, only })
     }
 
-    /// The names of all of them.
+    /// Returns the names of all dialects.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let names: Vec<&str> = self.dialects.iter().map(|dialect| &*dialect.name).collect();
@@ -222,7 +222,7 @@ impl Dialects {
     }
 }
 
-/// The error where no dialect has this name.
+/// Makes the error for an unknown dialect.
 pub(crate) fn no_dialect(dialects: &callwright::Dialects, name: &str) -> PyErr {
     let names: Vec<&str> = dialects.iter().map(|dialect| &*dialect.name).collect();
     PyValueError::new_err(format!("there is no dialect `{name}`; there are {}", names.join(", ")))

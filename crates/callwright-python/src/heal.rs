@@ -1,4 +1,4 @@
-//! One JSON text: repaired, or refused by an exception.
+//! Repairs one JSON text, or refuses it with an exception.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -11,7 +11,7 @@ use crate::repr::Repr;
 use crate::text::{Text, code_points};
 use crate::value::object;
 
-/// A repaired text: strict JSON that fits the schema, and what it took.
+/// A repaired text: strict JSON that fits the schema, with its repairs.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Healed {
     healed: callwright::Healed,
@@ -26,34 +26,34 @@ impl Healed {
         ("text", "value")
     }
 
-    /// The strict JSON text; the source itself where that was right.
+    /// Returns the strict JSON text; the source itself where that was right.
     #[getter]
     fn text(&self) -> &str {
         &self.healed.text
     }
 
-    /// The value that the text says.
+    /// Returns the value of the text.
     ///
-    /// Raises `Refused` where Python has no such number, as of `1e400`; `text` has it.
+    /// Raises `Refused` where Python lacks the number, as for `1e400`; `text` has it.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let build = || object(py, self.healed.value()).map(Bound::unbind);
         Ok(self.value.get_or_try_init(py, build)?.bind(py).clone())
     }
 
-    /// What was repaired, in order; places are code points of the source.
+    /// Returns the repairs, in order; their places are code points of the source.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().cloned())
     }
 
-    /// Values that were given the type that the schema asks for, after the repairs.
+    /// Returns the values that were converted to the schema's type after the repairs.
     #[getter]
     fn coercions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, Coercion::all(&self.healed.coercions))
     }
 
-    /// The worst of all that was done: `R0`, `R1` or `R2`.
+    /// Returns the worst class of the repairs: `R0`, `R1` or `R2`.
     #[getter]
     fn repair_class(&self) -> &'static str {
         self.healed.class().code()
@@ -66,12 +66,12 @@ impl Healed {
     }
 }
 
-/// Makes strict JSON of one text that is meant as JSON: a call's arguments, or an answer that should be JSON.
+/// Makes strict JSON of one text that should be JSON: a call's arguments, or a whole answer.
 ///
-/// `schema` is a dict, a JSON text, a class with `model_json_schema` or a `Schema`; readings that do not fit it are no
-/// readings, and values get the types that it asks for. `finish_reason` is the upstream's: behind `length` nothing is closed.
+/// `schema` is a dict, a JSON text, a class with `model_json_schema` or a `Schema`. Readings that do not fit it do not
+/// count, and values are converted to its types. `finish_reason` is the upstream's: after `length` nothing is closed.
 ///
-/// Raises `Refused`, a `ValueError`, where there is not exactly one reading.
+/// Raises `Refused`, a `ValueError`, unless there is exactly one reading.
 ///
 /// >>> healed = heal('{"path": "a.txt", "content": "He said "hi""}')
 /// >>> healed.text
@@ -94,8 +94,8 @@ pub(crate) fn heal(
     Ok(Healed { healed, repairs, value: PyOnceLock::new() })
 }
 
-/// The value of one text that is meant as JSON: `json.loads` that reads what is broken in one way only, and refuses the
-/// rest. Arguments and errors are those of `heal`.
+/// Returns the value of one text that should be JSON: a `json.loads` that repairs a text with one reading, and refuses
+/// others. Arguments and errors are those of `heal`.
 ///
 /// >>> loads("{'city': 'Paris', days: 3,}")
 /// {'city': 'Paris', 'days': 3}

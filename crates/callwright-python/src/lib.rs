@@ -1,9 +1,8 @@
-//! The door for Python: the module `callwright._callwright`, which the package `callwright` in `python/` hands on.
+//! The door for Python: the module `callwright._callwright`, which the package `callwright` in `python/` re-exports.
 //!
-//! Texts and tools come in as Python has them, frozen classes go out. Nothing is decided here: the engine reads, and this
-//! translates. The interpreter's lock is let go while the engine works, values are built straight from the engine's tree,
-//! and places, which the engine counts in bytes, are told in code points, as Python counts. The modules stand in reading
-//! order.
+//! Python's texts and tools come in, frozen classes go out. This crate decides nothing: the engine reads, and this
+//! crate translates. It releases the interpreter's lock while the engine works, builds values straight from the
+//! engine's tree, and converts places from bytes to Python's code points. The modules stand in reading order.
 
 use pyo3::prelude::*;
 
@@ -21,7 +20,7 @@ mod scanner;
 #[cfg(feature = "arrow")]
 mod columns;
 
-/// What `import callwright` brings; its classes say what they are for.
+/// The contents of `import callwright`; each class documents itself.
 #[pymodule(gil_used = false)]
 mod _callwright {
     use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! What a caller knows about an answer besides its text, as keywords of `parse` and `Scanner`.
+//! Holds a caller's knowledge of an answer besides its text: the keywords of `parse` and `Scanner`.
 
 use callwright::{CallsInReasoning, Context, Policy, ToolChoice};
 use pyo3::exceptions::PyValueError;
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::definitions::{Dialects, no_dialect};
 use crate::value::dumps;
 
-/// The keywords, each checked.
+/// The checked keywords.
 pub(crate) struct Options {
     pub(crate) finish_reason: Option<String>,
     pub(crate) native_mode: bool,
@@ -22,10 +22,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Those that have a name or a record behind them are looked up here; the caller sets the rest.
+    /// Looks up the keywords that name something or hold a record; the caller sets the others.
     ///
     /// # Errors
-    /// A `ValueError` where a name is none.
+    /// Raises a `ValueError` for an unknown name.
     pub(crate) fn new(
         policy: &str,
         calls_in_reasoning: &str,
@@ -54,7 +54,7 @@ impl Options {
         })
     }
 
-    /// The same, as the engine takes it.
+    /// Returns the keywords in the engine's form.
     pub(crate) fn context(&self) -> Context<'_> {
         Context {
             finish_reason: self.finish_reason.as_deref(),
@@ -72,10 +72,10 @@ impl Options {
     }
 }
 
-/// Which tools a request lets the model call: its `tool_choice`, `None` for any.
+/// Reads a request's `tool_choice`, the tools that the model may call; `None` means any.
 ///
 /// # Errors
-/// A `ValueError` where no request may have it.
+/// Raises a `ValueError` for a value that no request may have.
 pub(crate) fn tool_choice(choice: Option<&Bound<'_, PyAny>>) -> PyResult<ToolChoice> {
     let Some(choice) = choice else { return Ok(ToolChoice::Auto) };
     let value: callwright::value::Value = dumps(choice.py(), choice)?.parse().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(crate) fn tool_choice(choice: Option<&Bound<'_, PyAny>>) -> PyResult<ToolCho
     ToolChoice::from_value(&value).ok_or_else(unknown)
 }
 
-/// Does this `finish_reason` say that the answer ended before the model had said all?
+/// Returns whether this `finish_reason` says that the answer ended before the model had said all.
 ///
 /// >>> is_cut("length"), is_cut("stop"), is_cut(None)
 /// (True, False, False)

@@ -1,4 +1,4 @@
-//! A whole answer: its calls, refusals and text.
+//! Wraps a whole answer: its calls, refusals and text.
 
 use callwright::{NativeCall, Places, Report, Verdict};
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +14,7 @@ use crate::repr::Repr;
 use crate::text::{Text, code_points};
 use crate::value::dumps;
 
-/// Everything that one answer of a model came to.
+/// The result of reading one answer of a model.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Outcome {
     outcome: callwright::Outcome,
@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
     verdicts: PyOnceLock<Vec<Py<PyAny>>>,
 }
 
-/// A native call as it came.
+/// A native call, as the server sent it.
 #[derive(Default)]
 pub(crate) struct Native {
     pub(crate) id: Option<String>,
@@ -67,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// A verdict as Python has it: a `Call` or a `Refusal`. A native call was read from `source`, its own arguments.
+/// Wraps a verdict for Python: a `Call` or a `Refusal`. A native call was read from `source`, its own arguments.
 pub(crate) fn wrapped(
     py: Python<'_>,
     verdict: &Verdict,
@@ -87,37 +87,37 @@ impl Outcome {
         ("text", "calls", "refusals")
     }
 
-    /// What the model said besides its calls, markup taken out.
+    /// Returns the model's words besides its calls, without markup.
     #[getter]
     fn text(&self) -> &str {
         &self.outcome.text
     }
 
-    /// What it thought, where that is marked as such.
+    /// Returns the model's reasoning, where it is marked.
     #[getter]
     fn reasoning(&self) -> &str {
         &self.outcome.reasoning
     }
 
-    /// The calls that are right, in their order.
+    /// Returns the right calls, in their order.
     #[getter]
     fn calls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.only(py, |verdict| matches!(verdict, Verdict::Accepted(_)))
     }
 
-    /// The calls that may not run, in their order.
+    /// Returns the calls that may not run, in their order.
     #[getter]
     fn refusals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         self.only(py, |verdict| matches!(verdict, Verdict::Refused(_)))
     }
 
-    /// Both, in the order in which the model made them.
+    /// Returns both, in the order in which the model made them.
     #[getter]
     fn verdicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.all(py)?)
     }
 
-    /// What looks like a call and is only shown; it is a part of `text`.
+    /// Returns the calls that the text only shows; they are part of `text`.
     #[getter]
     fn shown<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut places = code_points(&self.source);
@@ -126,7 +126,8 @@ impl Outcome {
         PyTuple::new(py, shown)
     }
 
-    /// The versioned report as JSON text: the line that `callwright parse --json` writes. Its places are bytes of UTF-8.
+    /// Returns the versioned report as JSON text: the line that `callwright parse --json` writes. Its places are bytes
+    /// of UTF-8.
     fn report(&self) -> PyResult<String> {
         let native: Vec<NativeCall<'_>> = self.native.iter().map(Native::borrowed).collect();
         let report = Report::of(&self.outcome, &self.source, &native);
@@ -144,16 +145,21 @@ impl Outcome {
 
 /// Finds the calls in one whole answer.
 ///
-/// `text` is the answer's text and `tools` a `ToolSet` or definitions. `native` are the calls that the server gave apart: a
-/// list of `{"id", "name", "arguments"}` or of OpenAI's `{"id", "function": {"name", "arguments"}}`, dicts or objects; with
-/// it, also where it is empty, the text counts as that of a server that knows tools (`native_mode`), in which only explicit
-/// forms are calls. `finish_reason` is the upstream's. `asked` names the dialect that a prompt asked for, and
-/// `tool_choice` is the request's: JSON without a name is a call only where it leaves one tool;
-/// `starts_in_reasoning` says that the text begins inside of a thought. `policy` is `auto`, `heal`, `feedback` or `strict`,
-/// `calls_in_reasoning` is `ignore`, `unclosed` or `accept`. With `unsure_is_text`, what may be shown as well as made stays
-/// text; with `doubt_open_ends`, what ends too early is refused even where it can be repaired.
+/// `text` is the answer's text and `tools` a `ToolSet` or definitions.
 ///
-/// What a model wrote raises nothing: broken calls are among the outcome's `refusals`.
+/// `native` are the server's native calls: a list of `{"id", "name", "arguments"}` or of OpenAI's
+/// `{"id", "function": {"name", "arguments"}}`, dicts or objects. With `native`, even an empty list, only explicit
+/// forms in the text are calls, as for a server that knows tools (`native_mode`).
+///
+/// `finish_reason` is the upstream's. `asked` names the dialect that a prompt asked for. `tool_choice` is the
+/// request's: JSON without a name is a call only where it leaves one tool. `starts_in_reasoning` says that the text
+/// begins inside a thought.
+///
+/// `policy` is `auto`, `heal`, `feedback` or `strict`, `calls_in_reasoning` is `ignore`, `unclosed` or `accept`. With
+/// `unsure_is_text`, calls that may only be shown stay text; with `doubt_open_ends`, calls that end too early are
+/// refused even where a repair is possible.
+///
+/// No text of a model raises an exception: broken calls are among the outcome's `refusals`.
 ///
 /// >>> outcome = parse("Sure. <tool_call>{'name': 'ping', 'arguments': {}}</tool_call>", [{"name": "ping"}])
 /// >>> outcome
@@ -215,7 +221,7 @@ fn native_call(call: &Bound<'_, PyAny>) -> PyResult<Native> {
     let arguments = match member(&function, "arguments")? {
         None => String::new(),
         Some(text) if text.is_instance_of::<PyString>() => text.extract()?,
-        // Servers differ: JSON text in a string, or the object itself.
+        // Servers differ: they send JSON text in a string, or the object itself.
         Some(object) => dumps(call.py(), &object)?,
     };
     Ok(Native {
@@ -225,7 +231,7 @@ fn native_call(call: &Bound<'_, PyAny>) -> PyResult<Native> {
     })
 }
 
-/// The member of a dict, or the attribute of an object, where it is there and not `None`.
+/// Returns the member of a dict, or the attribute of an object, unless it is missing or `None`.
 fn member<'py>(of: &Bound<'py, PyAny>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let member = match of.cast::<PyDict>() {
         Ok(dict) => dict.get_item(key)?,

@@ -1,4 +1,4 @@
-//! A call that may not run and why, and the exception for a text that was not repaired.
+//! Wraps a call that may not run, and makes the exception for a text that was not repaired.
 
 use callwright::{Places, Reason, WhyReport};
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ impl Position {
     }
 }
 
-/// One way in which a value does not fit its schema: at `pointer`, by `keyword`, and `message` says how.
+/// One mismatch of a value and its schema: `pointer` is the place, `keyword` the rule, and `message` the explanation.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Violation {
@@ -61,29 +61,30 @@ impl Violation {
     }
 }
 
-/// A call that may not run, and why.
+/// A call that may not run, with the reason.
 ///
-/// `code` is for programs: `unknown-tool`, `not-offered`, `unreadable`, `too-long`, `truncated`, `open-end`, `ambiguous`,
-/// `shape`, `invalid`; `message` is for people, and `feedback` is what to tell the model: the content of the message that
-/// answers a native call's id, or of a message of role `user`. `position` is a place in `block`, the payload as the model wrote it.
+/// `code` is for programs: `unknown-tool`, `not-offered`, `unreadable`, `too-long`, `truncated`, `open-end`,
+/// `ambiguous`, `shape`, `invalid`; `message` is for people. `feedback` is for the model: the content of the message
+/// that answers a native call's id, or of a message of role `user`. `position` is a place in `block`, the payload as
+/// the model wrote it.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Refusal {
-    /// Which call of the answer it is, counted from 1.
+    /// The number of the call in the answer, counted from 1.
     #[pyo3(get)]
     number: usize,
-    /// The id that the upstream gave the call.
+    /// The upstream's id of the call.
     #[pyo3(get)]
     id: Option<String>,
-    /// The tool that it names, as far as that can be read.
+    /// The tool that it names, as far as the name is readable.
     #[pyo3(get)]
     name: Option<String>,
-    /// The name of the dialect that the call was written in.
+    /// The name of the call's dialect.
     #[pyo3(get)]
     dialect: String,
-    /// Where it begins in the text, in code points.
+    /// The start of the call in the text, in code points.
     #[pyo3(get)]
     start: usize,
-    /// Where it ends.
+    /// The end of the call.
     #[pyo3(get)]
     end: usize,
     /// The payload as the model wrote it.
@@ -92,20 +93,20 @@ pub(crate) struct Refusal {
     /// The stable name of the reason.
     #[pyo3(get)]
     code: &'static str,
-    /// What is wrong, in one line.
+    /// The error, in one line.
     #[pyo3(get)]
     message: String,
-    /// What to tell the model.
+    /// The words for the model.
     #[pyo3(get)]
     feedback: String,
     /// The suspect place in `block`.
     position: Option<Position>,
-    /// What to do about it, one sentence each.
+    /// Advice, one sentence each.
     hints: Vec<String>,
-    /// The block repaired, where there is a way.
+    /// The repaired block, if there is a repair.
     #[pyo3(get)]
     fix: Option<String>,
-    /// Is `fix` the only way to read it?
+    /// `fix` is the only reading of the block.
     #[pyo3(get)]
     fix_is_certain: bool,
     readings: Vec<String>,
@@ -120,7 +121,7 @@ impl Refusal {
         Refusal::told(refusal, (start, end), feedback)
     }
 
-    /// The same, where a caller of `heal` is told.
+    /// Wraps a refusal for a caller of `heal`.
     fn told(refusal: &callwright::Refusal, (start, end): (usize, usize), feedback: String) -> Refusal {
         let why = WhyReport::of(refusal);
         let violations = why.violations.iter().map(|violation| Violation {
@@ -157,31 +158,31 @@ impl Refusal {
         ("name", "code", "feedback")
     }
 
-    /// The suspect place in `block`.
+    /// Returns the suspect place in `block`.
     #[getter]
     fn position(&self) -> Option<Position> {
         self.position.clone()
     }
 
-    /// What to do about it, one sentence each.
+    /// Returns advice, one sentence each.
     #[getter]
     fn hints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.hints)
     }
 
-    /// The readings of an ambiguous payload, as strict JSON texts.
+    /// Returns the readings of an ambiguous payload, as strict JSON texts.
     #[getter]
     fn readings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.readings)
     }
 
-    /// What does not fit the schema.
+    /// Returns the mismatches with the schema.
     #[getter]
     fn violations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.violations.iter().cloned())
     }
 
-    /// The declared names that come closest to an unknown one, best first.
+    /// Returns the declared names that come closest to an unknown one, best first.
     #[getter]
     fn nearest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.nearest)
@@ -194,17 +195,17 @@ impl Refusal {
     }
 }
 
-/// The exception that says why `text` was not repaired.
+/// Makes the exception with the reason why `text` was not repaired.
 pub(crate) fn unhealed(py: Python<'_>, text: &str, reason: Reason) -> PyErr {
     let refusal = callwright::Refusal::of_text(text, reason);
     let span = code_points(text).pair(refusal.span);
-    // What is repaired is no call in a text: the model is told as of a native one.
+    // The text is not a call in an answer, so its feedback is that of a native call.
     let feedback = refusal.feedback().tool_result();
     let refusal = Refusal::told(&refusal, span, feedback);
     raise(py, &refusal).unwrap_or_else(|error| error)
 }
 
-/// The exception for what has no position and no fix.
+/// Makes the exception for an error without a position and a fix.
 pub(crate) fn refused(py: Python<'_>, code: &str, message: &str) -> PyErr {
     let make = || {
         let feedback = format!("{{\"error\": {}}}", callwright_json::quote(message));
@@ -228,7 +229,8 @@ fn raise(py: Python<'_>, refusal: &Refusal) -> PyResult<PyErr> {
     Ok(PyErr::from_value(error))
 }
 
-/// `callwright.Refused`, which stands in Python: the stable interface has no exceptions with fields of their own.
+/// Returns `callwright.Refused`, which is defined in Python: the stable interface has no exceptions with fields of
+/// their own.
 fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static REFUSED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let import = || py.import("callwright._refused")?.getattr("Refused").map(Bound::unbind);

@@ -1,11 +1,11 @@
-//! What was done to a text: edits of it, and values that got the type that their schema asks for.
+//! Wraps the changes of a text: its edits, and the values that were converted to their schema's type.
 
 use callwright::Places;
 use pyo3::prelude::*;
 
 use crate::repr::Repr;
 
-/// One edit of the source: what stood at `start:end`, `before`, was replaced by `put`.
+/// One edit of the source: `put` replaced `before`, the text at `start:end`.
 ///
 /// `kind` is its stable name, such as `add-closer`; `repair_class` is `R1` where only wrapping or spelling changed and `R2`
 /// where something was inferred. The places are code points of the text, or of a native call's own arguments.
@@ -47,7 +47,7 @@ impl Repair {
     }
 }
 
-/// A value that got the type that its schema asks for: at `pointer` into the value, the JSON `before` became `after`.
+/// A value that was converted to its schema's type: at `pointer` in the value, the JSON `before` became `after`.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Coercion {

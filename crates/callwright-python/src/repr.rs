@@ -1,9 +1,9 @@
-//! How a result looks at a prompt: `Call(name='f', arguments={'a': 1})`.
+//! Writes the `repr` of a result: `Call(name='f', arguments={'a': 1})`.
 
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 
-/// The `repr` of a class, built field by field.
+/// The `repr` of an object, built field by field.
 pub(crate) struct Repr<'py> {
     py: Python<'py>,
     text: String,
@@ -28,7 +28,7 @@ impl<'py> Repr<'py> {
         Ok(self)
     }
 
-    /// The same for a field that is left out where it says nothing.
+    /// Adds a field if `is_told`; a caller leaves empty fields out.
     pub(crate) fn field_if(
         self,
         is_told: bool,

@@ -1,4 +1,4 @@
-//! An answer as it arrives: pieces go in, events come out.
+//! Reads an answer as it arrives: pieces go in, events come out.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,10 +15,12 @@ use crate::text::{Text, code_points};
 
 /// Reads one answer as it arrives.
 ///
-/// `feed` takes the next piece of text and gives the events that became certain by it: `TextDelta`, `ReasoningDelta`, with
-/// `live` also `CallStarted` and `ArgumentsDelta` of native calls, and a `Call` or a `Refusal` for each call. No event is ever taken back,
-/// and how the text was cut into pieces changes nothing. `finish` says that no more will come; `outcome` is everything then.
-/// `events` does all of it for a stream. The keywords are those of `parse`.
+/// `feed` takes the next piece of text and returns the events that became certain by it: `TextDelta`, `ReasoningDelta`,
+/// and a `Call` or a `Refusal` for each call. With `live`, it also returns `CallStarted` and `ArgumentsDelta` of native
+/// calls. No event is ever taken back, and the cuts between pieces change nothing.
+///
+/// `finish` marks the end of the answer; then `outcome` holds everything. `events` does all of it for a stream. The
+/// keywords are those of `parse`.
 ///
 /// >>> scanner = Scanner([{"name": "ping"}])
 /// >>> scanner.feed("Well. <tool_call>{'name': 'pi")
@@ -33,7 +35,7 @@ pub(crate) struct Scanner {
 enum State {
     Open(Box<Reading>),
     Done(Py<Outcome>),
-    /// An exception came while it was ended.
+    /// An exception interrupted its end.
     Broken,
 }
 
@@ -82,7 +84,7 @@ impl Scanner {
         Ok(Scanner { state: Mutex::new(State::Open(Box::new(reading))) })
     }
 
-    /// Takes the next piece of text; gives the events that became certain by it.
+    /// Takes the next piece of text; returns the events that became certain by it.
     fn feed(&self, py: Python<'_>, text: Text) -> PyResult<Vec<Py<PyAny>>> {
         self.with(py, |reading, events| {
             reading.text.push_str(&text);
@@ -90,12 +92,12 @@ impl Scanner {
         })
     }
 
-    /// Takes the next piece of reasoning that the upstream keeps apart.
+    /// Takes the next piece of the upstream's separate reasoning.
     fn feed_reasoning(&self, py: Python<'_>, text: Text) -> PyResult<Vec<Py<PyAny>>> {
         self.with(py, |reading, events| reading.scanner.feed(Delta::Reasoning(&text), events))
     }
 
-    /// Takes the next piece of a native call, as a server's `delta.tool_calls` has it: pieces of one call have one `index`.
+    /// Takes the next piece of a native call, as in a server's `delta.tool_calls`: pieces of one call have one `index`.
     #[pyo3(signature = (index, *, id = None, name = None, arguments = None))]
     fn feed_call(
         &self,
@@ -125,7 +127,7 @@ impl Scanner {
         })
     }
 
-    /// Says that no more will come, with the upstream's `finish_reason` where it came last; gives the last events.
+    /// Ends the answer, with the upstream's `finish_reason` if that came last; returns the last events.
     #[pyo3(signature = (finish_reason = None))]
     fn finish(&self, py: Python<'_>, finish_reason: Option<&str>) -> PyResult<Vec<Py<PyAny>>> {
         let mut state = self.lock(py);
@@ -147,7 +149,7 @@ impl Scanner {
         Ok(told)
     }
 
-    /// Everything that the answer came to; `ValueError` before `finish`.
+    /// Returns the result of the whole answer; `ValueError` before `finish`.
     #[getter]
     fn outcome(&self, py: Python<'_>) -> PyResult<Py<Outcome>> {
         match &*self.lock(py) {
@@ -181,7 +183,7 @@ impl Scanner {
     }
 
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
-        // Whoever waits for another thread's piece does not hold the interpreter meanwhile.
+        // A thread that waits for another one's piece does not hold the interpreter meanwhile.
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -190,7 +192,7 @@ fn ended() -> PyErr {
     PyRuntimeError::new_err("the answer has ended: a scanner reads one answer")
 }
 
-/// The events as Python has them. Native verdicts come last, each read from its own of `arguments`.
+/// Converts events for Python. Native verdicts come last, each read from its own of `arguments`.
 fn told<'a>(
     py: Python<'_>,
     events: &[Event],
@@ -214,7 +216,7 @@ fn told<'a>(
                 let source = verdict.is_native().then(|| arguments.next()).flatten();
                 wrapped(py, verdict, places.get_or_insert_with(|| code_points(text)), source)?
             }
-            // What the engine learns to tell is told from the version on that knows it.
+            // Other events of the engine are unknown to this version, and are skipped.
             _ => continue,
         };
         told.push(event);
@@ -222,22 +224,22 @@ fn told<'a>(
     Ok(told)
 }
 
-/// A piece of what the model says.
+/// A piece of the model's words.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct TextDelta {
     text: String,
 }
 
-/// A piece of what the model thinks.
+/// A piece of the model's reasoning.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ReasoningDelta {
     text: String,
 }
 
-/// A native call begins to go out before its verdict; only with `live`. `index` counts the native calls from 0, in the order of
-/// their verdicts. A call in the text never goes out before its own.
+/// The start of a native call, sent before its verdict; only with `live`. `index` counts the native calls from 0, in
+/// the order of their verdicts. A call in the text is never sent before its verdict.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CallStarted {
@@ -246,8 +248,8 @@ pub(crate) struct CallStarted {
     name: String,
 }
 
-/// The next piece of the arguments of a call that was started. All pieces are the beginning of the `arguments_json` of its
-/// `Call`; those of a call that is refused are never a whole value.
+/// The next piece of the arguments of a started call. All pieces together begin the `arguments_json` of its `Call`;
+/// those of a refused call are never a whole value.
 #[pyclass(frozen, get_all, eq, hash, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ArgumentsDelta {

@@ -1,4 +1,4 @@
-//! A text as Python hands it over, and its places as Python counts them.
+//! Takes a text from Python, and converts its places to Python's.
 
 use std::ops::Deref;
 
@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyString;
 
-/// A text: a `str`, whose memory is read where it is, or UTF-8 in `bytes`.
+/// A text: a `str`, read in place, or UTF-8 in `bytes`.
 pub(crate) enum Text {
     /// A `str`.
     Python(PyBackedStr),
-    /// What came as bytes, or in pieces.
+    /// A text from bytes, or from pieces.
     Owned(String),
 }
 
@@ -30,8 +30,8 @@ impl Deref for Text {
 impl<'py> FromPyObject<'_, 'py> for Text {
     type Error = PyErr;
 
-    /// A `str` with half a surrogate pair is a `UnicodeEncodeError`, bytes that are no UTF-8 are a `UnicodeDecodeError`:
-    /// both are a `ValueError` that names the place.
+    /// Takes the text of a `str` or of bytes. It raises `UnicodeEncodeError` for half a surrogate pair, and
+    /// `UnicodeDecodeError` for invalid UTF-8: both are a `ValueError` that names the place.
     fn extract(text: Borrowed<'_, 'py, PyAny>) -> PyResult<Text> {
         if text.is_instance_of::<PyString>() {
             return Ok(Text::Python(text.extract()?));
@@ -47,7 +47,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     }
 }
 
-/// The places of `text` in code points, as Python counts.
+/// Returns the places of `text` in code points, as Python counts.
 pub(crate) fn code_points(text: &str) -> Places<'_> {
     Places::new(text, Unit::CodePoints)
 }

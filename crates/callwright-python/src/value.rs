@@ -1,4 +1,4 @@
-//! JSON and Python values: from the engine's tree into objects, and from objects into a text for the engine.
+//! Converts JSON and Python values: from the engine's tree into objects, and from objects into a text for the engine.
 
 use callwright_json::{Kind, Value};
 use pyo3::exceptions::PyTypeError;
@@ -8,12 +8,12 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use crate::refusal::refused;
 
-/// Builds the object that `json.loads` would, without going through a text again.
+/// Builds the same object as `json.loads`, without another pass over a text.
 ///
-/// Nesting is the reader's, which is at most [`callwright_json::MAX_DEPTH`].
+/// The reader bounds the nesting by [`callwright_json::MAX_DEPTH`].
 ///
 /// # Errors
-/// `Refused` where Python has no such number: one beyond a double, or with more digits than `int` takes.
+/// Raises `Refused` where Python lacks the number: one beyond a double, or with more digits than `int` takes.
 pub(crate) fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     match value.kind() {
         Kind::Null => Ok(py.None().into_bound(py)),
@@ -37,7 +37,7 @@ pub(crate) fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'
 
 fn string<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     let text = value.as_str().unwrap_or_default();
-    // Half a surrogate pair has no UTF-8, but Python's strings hold it.
+    // Half a surrogate pair has no UTF-8, but Python's strings can hold it.
     if text.contains(char::REPLACEMENT_CHARACTER) && value.has_lone_surrogate() {
         return json(py)?.call_method1("loads", (value.raw(),));
     }
@@ -50,7 +50,7 @@ fn number<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>>
         return Ok(small.into_pyobject(py)?.into_any());
     }
     if !raw.contains(['.', 'e', 'E']) {
-        // Python bounds the digits that it turns into a number.
+        // Python bounds the digits of a number.
         let large = py.get_type::<PyInt>().call1((raw,));
         return large.map_err(|_| no_such_number(py, value, "int takes no number of so many digits"));
     }
@@ -66,12 +66,12 @@ fn no_such_number(py: Python<'_>, value: Value<'_>, why: &str) -> PyErr {
     refused(py, "number", &format!("Python has no such number: {shown}: {why}"))
 }
 
-/// The JSON text of what a caller gives as a definition: a text as it is, anything else by `json.dumps`.
+/// Returns the JSON text of a caller's definition: a text as it is, any other object by `json.dumps`.
 ///
-/// A class with `model_json_schema`, as pydantic's are, stands for the schema that it says.
+/// A class with `model_json_schema`, such as pydantic's, stands for its schema.
 ///
 /// # Errors
-/// A `TypeError` or `ValueError` where it is no JSON.
+/// Raises a `TypeError` or `ValueError` for an object without a JSON form.
 pub(crate) fn definition(object: &Bound<'_, PyAny>) -> PyResult<String> {
     if object.is_instance_of::<PyString>() {
         return object.extract();
@@ -83,7 +83,7 @@ pub(crate) fn definition(object: &Bound<'_, PyAny>) -> PyResult<String> {
     dumps(py, object)
 }
 
-/// The JSON text of `object`.
+/// Returns the JSON text of `object`.
 pub(crate) fn dumps(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<String> {
     let how = PyDict::new(py);
     how.set_item("ensure_ascii", false)?;

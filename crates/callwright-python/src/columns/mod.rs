@@ -1,6 +1,6 @@
-//! Columns in, columns out, over the Arrow PyCapsule interface: what `parse` and `heal` make of each row of an archive.
+//! Reads and writes columns over the Arrow PyCapsule interface: `parse` and `heal` for each row of an archive.
 //!
-//! A row is never lost: a null stays a null, and a row whose tools or schema cannot be used says so in `error`.
+//! No row is ever lost: a null stays a null, and a row with unusable tools or an unusable schema says so in `error`.
 
 mod strings;
 mod table;
@@ -19,7 +19,7 @@ use self::table::{Batches, Healed, Parsed, Row, Table};
 use crate::definitions::{Dialects, schema, schema_of, tool_set, tools_of};
 use crate::options::{self, Options};
 
-/// The answer to columns: a table that other libraries take over the Arrow PyCapsule interface, `pyarrow.table(columns)`,
+/// The answer to columns: a table for other libraries over the Arrow PyCapsule interface, `pyarrow.table(columns)`,
 /// `polars.DataFrame(columns)`.
 #[pyclass(frozen, module = "callwright.arrow")]
 pub(crate) struct Columns {
@@ -32,7 +32,7 @@ impl Columns {
         Ok(to_schema_pycapsule(py, self.table.field().as_ref())?)
     }
 
-    /// The schema that a caller requests is a wish, which is not fulfilled: to cast is the caller's own.
+    /// Returns the stream. It ignores the requested schema: a cast is the caller's own work.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -45,7 +45,7 @@ impl Columns {
         Ok(to_stream_pycapsule(py, reader, None)?)
     }
 
-    /// The names of the columns, in order.
+    /// Returns the names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.table.names()
@@ -60,7 +60,7 @@ impl Columns {
     }
 }
 
-/// What stands beside the texts: one for all rows, or a column of its own.
+/// An argument beside the texts: one value for all rows, or a column.
 enum Beside<T> {
     One(T),
     Each(Column),
@@ -75,7 +75,7 @@ impl<T> Beside<T> {
         if is_column { Ok(Beside::Each(column(given)?)) } else { Ok(Beside::One(one(given)?)) }
     }
 
-    /// A column has a row for each text.
+    /// Checks that a column has a row for each text.
     fn check(&self, name: &str, n_texts: usize) -> PyResult<()> {
         match self {
             Beside::Each(column) if column.len() != n_texts => {
@@ -111,7 +111,7 @@ fn column(given: &Bound<'_, PyAny>) -> PyResult<Column> {
     column.map_err(|why| PyTypeError::new_err(format!("a column must be strings: {why}")))
 }
 
-/// What compiling the definition of a row came to; the row before often has the same.
+/// The compiled definition of the last row, as the next row often has the same one.
 struct Last<'a, T> {
     compile: fn(&str) -> Result<Arc<T>, String>,
     one: Option<&'a Arc<T>>,
@@ -123,7 +123,7 @@ impl<'a, T> Last<'a, T> {
         Last { compile, one, last: None }
     }
 
-    /// `None` where the row says nothing.
+    /// Returns the row's definition; `None` for an empty row.
     fn of(&mut self, row: Option<&'a str>) -> Option<Result<Arc<T>, String>> {
         if let Some(one) = self.one {
             return Some(Ok(Arc::clone(one)));
@@ -140,7 +140,7 @@ impl<'a, T> Last<'a, T> {
     }
 }
 
-/// `callwright.arrow.parse`, which says what it is for.
+/// Implements `callwright.arrow.parse`, which has the documentation.
 #[pyfunction]
 #[pyo3(signature = (
     texts, tools, *, finish_reasons = None, native_mode = false, asked = None, tool_choice = None,
@@ -202,7 +202,7 @@ pub(crate) fn parse_columns(
     Ok(Columns { table: table.map_err(|error| PyValueError::new_err(error.to_string()))? })
 }
 
-/// `callwright.arrow.heal`, which says what it is for.
+/// Implements `callwright.arrow.heal`, which has the documentation.
 #[pyfunction]
 #[pyo3(signature = (texts, schemas = None, *, finish_reasons = None))]
 pub(crate) fn heal_columns(
@@ -243,7 +243,7 @@ pub(crate) fn heal_columns(
     Ok(Columns { table: table.map_err(|error| PyValueError::new_err(error.to_string()))? })
 }
 
-/// What `verdict` is told as, in columns: places are code points, as everywhere in Python.
+/// Returns the place of `verdict` for the columns: in code points, as everywhere in Python.
 fn place(verdict: &Verdict, places: &mut Places<'_>) -> (usize, usize) {
     match verdict {
         Verdict::Accepted(call) => places.pair(call.span),

@@ -1,4 +1,4 @@
-//! A column of strings in any of the layouts that Arrow has for them.
+//! Reads a column of strings in any of Arrow's layouts for them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
@@ -14,9 +14,9 @@ enum Strings {
     Short(StringArray),
     Long(LargeStringArray),
     Views(StringViewArray),
-    /// Each row is a number into the values.
+    /// Each row is an index into the values.
     Numbered(Vec<usize>, Box<Strings>, ArrayRef),
-    /// So many nulls.
+    /// A number of nulls.
     Nulls(usize),
 }
 
@@ -43,7 +43,7 @@ impl Column {
 }
 
 impl Rows<'_> {
-    /// No rows at all.
+    /// Returns no rows.
     pub(super) fn none() -> Self {
         Rows { chunks: &[], at: 0 }
     }

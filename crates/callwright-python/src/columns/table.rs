@@ -1,4 +1,4 @@
-//! The tables that come out: rows go in one by one, record batches of a versioned schema come out.
+//! Builds the result tables: rows go in one by one, record batches of a versioned schema come out.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use callwright::{Outcome, Reason, Refusal, Verdict};
 use super::place;
 use crate::text::code_points;
 
-/// The version of the columns, in the schema's metadata under `callwright.version`. Columns and fields may be added within
-/// a version; one that goes, or changes its meaning, makes a new one.
+/// The version of the columns, in the schema's metadata under `callwright.version`. A version may gain columns and
+/// fields; a removed column, or one with a new meaning, makes a new version.
 const VERSION: &str = "1";
 
-/// A batch ends where its texts come to so many bytes: the offsets of Arrow's `string` are of 31 bits, and what is written
-/// of one text is not longer than twice the text.
+/// The bytes of texts that end a batch: the offsets of Arrow's `string` have 31 bits, and the output for a text is at
+/// most twice as long as the text.
 const BATCH_BYTES: usize = 1 << 29;
 
-/// What stands in one row.
+/// The content of one row.
 pub(super) enum Row<'a, T> {
-    /// There was no text.
+    /// The row has no text.
     Null,
-    /// What stands beside the text cannot be used, and why.
+    /// The definition beside the text is unusable, for this reason.
     Unusable(&'a str),
-    /// What the text came to.
+    /// The result of the text.
     Read(&'a T, &'a str),
 }
 
@@ -35,7 +35,7 @@ pub(super) trait Builder: Default {
 
     fn push(&mut self, row: Row<'_, Self::Answer>);
 
-    /// The columns so far, each with its name; the builder begins anew.
+    /// Returns the columns so far, each with its name, and begins anew.
     fn columns(&mut self) -> Result<Vec<(FieldRef, ArrayRef)>, ArrowError>;
 }
 
@@ -86,7 +86,7 @@ impl<B: Builder> Batches<B> {
     }
 
     pub(super) fn finish(mut self) -> Result<Table, ArrowError> {
-        // Also where there is no row: its columns are the schema.
+        // A table without rows gets one batch too, because its columns are the schema.
         if 0 < self.rows || self.done.is_empty() {
             self.cut();
         }
@@ -101,7 +101,7 @@ impl<B: Builder> Batches<B> {
 }
 
 impl Table {
-    /// The table as one field: a struct of its columns.
+    /// Returns the table as one field: a struct of its columns.
     pub(super) fn field(&self) -> FieldRef {
         let metadata = [(String::from("callwright.version"), String::from(VERSION))];
         let field = Field::new("", DataType::Struct(self.fields.clone()), false);
@@ -121,7 +121,7 @@ impl Table {
     }
 }
 
-/// What `parse` makes of each row.
+/// The columns of `parse`.
 #[derive(Default)]
 pub(super) struct Parsed {
     content: StringBuilder,
@@ -169,7 +169,7 @@ impl Builder for Parsed {
     }
 }
 
-/// What `heal` makes of each row.
+/// The columns of `heal`.
 #[derive(Default)]
 pub(super) struct Healed {
     text: StringBuilder,
@@ -298,7 +298,7 @@ impl Refusals {
     }
 }
 
-/// Where the lists of a column end.
+/// The ends of the lists of a column.
 #[derive(Default)]
 struct List {
     /// Elements since the last end.
@@ -339,7 +339,7 @@ fn append_error<T>(error: &mut StringBuilder, row: &Row<'_, T>) {
     }
 }
 
-/// A place in a text, which is shorter than a batch.
+/// Returns a place in a text, which is shorter than a batch.
 fn offset(place: usize) -> i64 {
     i64::try_from(place).unwrap_or(i64::MAX)
 }
