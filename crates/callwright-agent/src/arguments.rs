@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(Arguments::read(r#"{"a": 1.0}"#).unwrap().optional_number("a"), Ok(Some(1)));
     }
 
-    /// S0-58
+    /// S0-58: an error names a value of the wrong type.
     #[test]
     fn a_value_of_another_type_is_named() {
         let arguments = Arguments::read(r#"{"path": 5, "content": [], "lines": "x", "all": 1}"#).unwrap();

@@ -1,7 +1,7 @@
 //! Records the changes of a run in the workspace, and undoes them.
 //!
-//! Before a tool writes or deletes a file, its old content is kept outside of the workspace under its hash, and a line
-//! about the change is written. So a change can be undone even after the program was killed.
+//! Before a tool writes or deletes a file, its old content is kept outside of the workspace under its hash. A line
+//! about the change is written as well. So a change can be undone even after the program was killed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -297,9 +297,8 @@ impl Changes {
     /// Restores the state before change `number`, or before the last change that still stands. It also undoes later
     /// changes of the same file. It returns the change whose `before` is restored.
     ///
-    /// # Errors
-    /// Fails when there is nothing to undo, when the old content was not kept, when somebody else changed the file
-    /// since, or when an approval is needed.
+    /// Fails when nothing can be undone, or the old content was not kept. It also fails when somebody else changed the
+    /// file since, or when an approval is needed.
     pub fn undo<'c>(&self, by: impl Into<By<'c>>, number: Option<u64>) -> Result<Change, ChangeError> {
         let by = by.into();
         let mut log = self.log();

@@ -1,5 +1,5 @@
-//! Acts for a model: the tools that it may call, the rights of a call, the walls around its work, and the loop that
-//! asks the model and runs its calls.
+//! Acts for a model: runs the tools that it may call, within rights and walls, in a loop that asks the model and runs
+//! its calls.
 //!
 //! The modules stand in reading order. Nothing here uses a terminal.
 

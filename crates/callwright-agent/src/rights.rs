@@ -301,7 +301,8 @@ mod tests {
     use super::*;
     use callwright_json::Span;
 
-    /// The whole table, one line per tool kind, one column per class: P permission, C confirm, F feedback, X refuse.
+    /// Holds the whole table, one line per tool kind, one column per class: P permission, C confirm, F feedback, X
+    /// refuse.
     #[test]
     fn the_table_is_as_published() {
         use Repaired::*;
@@ -381,8 +382,8 @@ mod tests {
         assert_eq!(rights.decide("rm", Kind::READ, Repaired::Exact), Decision::Refuse(Why::Denied));
     }
 
-    /// The user says up to which class a repaired call is like one that was right. What is open is no class, and what is not
-    /// permitted at all stays so.
+    /// The user names the worst class of repairs that counts as right. An open call has no class, and a call without
+    /// any permission stays so.
     #[test]
     fn the_user_permits_a_class_of_repairs() {
         use Class::{Exact, Inferred, Lossless};
@@ -448,7 +449,7 @@ mod tests {
         }
     }
 
-    /// However a call stands among words, and whatever the user permits.
+    /// The place among words decides, together with the user's permissions.
     #[test]
     fn words_around_a_call_ask_as_published() {
         use BesideProse::*;
@@ -472,7 +473,7 @@ mod tests {
                 let decided = rights.decide("f", kind, Repaired::Exact).beside(beside, kind.effect);
                 let wanted = if asks { Decision::Ask(Why::Beside) } else { Decision::Run };
                 assert_eq!(decided, wanted, "{beside_prose:?} {kind:?}");
-                // A question about something else stays one.
+                // A question for another reason stays a question.
                 let other = Decision::Ask(Why::Configures).beside(beside, kind.effect);
                 assert_eq!(other, Decision::Ask(Why::Configures));
             }

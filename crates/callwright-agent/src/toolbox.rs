@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// The tool that a call of `name` with these arguments is one of, beside `others`, and what it is called with.
+    /// Returns the tool that a call of `name` with these arguments reaches, beside `others`, and its arguments there.
     fn called(others: &[&'static str], name: &str, arguments: &str) -> Option<(String, String)> {
         let parameters = &[("file_path", "path")];
         let known_as = KnownAs { names: &["read_file"], parameters, comments: &["why"] };
@@ -295,14 +295,14 @@ mod tests {
         for name in ["read_file", "ReadFile", "readFile", "READ-FILE"] {
             assert_eq!(called_as(&[], name).as_deref(), Some("fsRead"), "{name}");
         }
-        // What is declared goes before.
+        // A declared name goes first.
         assert_eq!(called_as(&["read_file"], "read_file").as_deref(), Some("read_file"));
         assert_eq!(called_as(&["ReadFile"], "read_file").as_deref(), Some("ReadFile"));
         for other in ["files__read_file", "docs.readFile", "Read_File"] {
             assert_ne!(called_as(&[other], "read_file").as_deref(), Some("fsRead"), "{other}");
         }
         assert_eq!(called_as(&["reread"], "read_file").as_deref(), Some("fsRead"));
-        // Letters that look like others, and names that nobody declared.
+        // Look-alike letters, and undeclared names, reach no tool.
         for name in ["r\u{435}ad_file", "read_files", "file_read", ""] {
             assert_eq!(called_as(&[], name), None, "{name}");
         }

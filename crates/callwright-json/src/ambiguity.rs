@@ -304,8 +304,8 @@ fn holds_element(text: &str) -> bool {
     })
 }
 
-/// Returns whether `last` closes the text before it and `next` opens the one behind it, with a sign or two
-/// between them that may have been a comma: `eggs"o "milk`.
+/// Returns whether `last` closes the text before it and `next` opens the one behind it. Between them stand a
+/// few signs that may have been a comma: `eggs"o "milk`.
 fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
     let gap = &next.before[last.before.len() + 1..];
     let closes = !last.before.is_empty() && !last.before.ends_with(char::is_whitespace);

@@ -85,7 +85,8 @@ fn look<'t>(
             b'{' | b'[' => match value_at(search, at, byte, at + len) {
                 Other::Value(other) => {
                     at = other.span.end as usize;
-                    // A string that holds an object in part goes on too far, whatever that object is.
+                    // A string that holds part of an object goes on too far; the object itself does not
+                    // matter.
                     let is_torn = fate == Fate::Quoted && other.value().members().next().is_some();
                     match other.value().same_as(value.value()) {
                         true => is_same = true,

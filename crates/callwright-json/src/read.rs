@@ -67,8 +67,8 @@ pub fn read_prefix<'t>(
 
 /// Reads the text of `search` in the closest mode in which `look` finds a reading without doubt.
 ///
-/// A string that ends at the wrong quote may be followed by a value of the wrong type, `"times": "2"` for a
-/// number, while a longer string fits: all of `"a "quoted" word", "times": "2"`. The wrong type is the
+/// A string may end at the wrong quote, with a value of the wrong type behind it: `"times": "2"` for a
+/// number. A longer string then fits: all of `"a "quoted" word", "times": "2"`. The wrong type is the
 /// likelier mistake, and a visible one.
 pub(crate) fn settle<'t, 'g>(
     mut search: Search<'t, 'g>,

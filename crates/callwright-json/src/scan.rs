@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn all_places_are_found() {
-        // A comma is one more than a plus, and what borrows from it is no hit.
+        // A comma is one more than a plus, and a borrow from it is not a hit.
         let text = b",+,-+,,+ and , words in between ,\"+\"',";
         let set = ByteSet(*b",\"'");
         for from in 0..text.len() {

@@ -236,7 +236,7 @@ mod tests {
         put(root, "old/.git/config");
         put(root, "config");
         let before = survey(root);
-        // Another name of what was there is no other place.
+        // An old place under a new name is not a new place.
         fs::rename(root.join("old"), root.join("moved")).unwrap();
         for name in [".envrc", ".vscode/sub/.git/config", "HEAD", "objects/x", "refs/x", ".envrc.set-aside"] {
             put(root, name);

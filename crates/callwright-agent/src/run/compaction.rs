@@ -151,7 +151,7 @@ mod tests {
         messages.iter().map(|message| FRAME + tokens(&message.to_string())).sum()
     }
 
-    /// A task, and `turns` turns with a call and a result of `bytes` each.
+    /// Returns a task, and `turns` turns with a call and a result of `bytes` each.
     fn conversation(turns: usize, bytes: usize) -> Vec<Value> {
         let mut messages = vec![
             json!({"role": "system", "content": "Be brief."}),

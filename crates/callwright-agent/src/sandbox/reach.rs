@@ -254,7 +254,7 @@ mod tests {
 
     use super::*;
 
-    /// At whatever depth.
+    /// Private parts stay closed at any depth.
     #[test]
     fn what_is_for_its_owner_alone_is_not_opened() {
         let folder = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ mod tests {
         looking.add_part(&root.join("a"), Look::Everywhere);
         looking.paths.sort();
         assert_eq!(looking.paths, [deep.join("open"), root.join("a/whole")]);
-        // What was not looked at is not opened.
+        // Unchecked entries stay closed.
         let mut looking = Looking { hidden: &[], left: 3, paths: Vec::new() };
         looking.add_part(&root.join("a"), Look::Everywhere);
         assert!(looking.paths.iter().all(|path| *path == root.join("a/whole")), "{:?}", looking.paths);

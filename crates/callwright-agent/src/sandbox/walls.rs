@@ -37,9 +37,9 @@ pub(super) fn raise(within: &Within) -> Result<(), String> {
     powers(had).map_err(|error| format!("the capabilities cannot be dropped: {error}"))
 }
 
-/// Root may look into any process, and so at the keys of its starter, walls or not. The kept capabilities are about
-/// files, which have walls, and existed before the user namespace. A started program cannot win the others back:
-/// Landlock forbids new privileges.
+/// Drops this thread's capabilities, except those about files that it had before the user namespace: files have walls.
+/// Root's other powers reach into any process, and so at the keys of its starter. A started program cannot win them
+/// back: Landlock forbids new privileges.
 fn powers(had: CapabilitySet) -> std::io::Result<()> {
     let kept =
         CapabilitySet::CHOWN | CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::FSETID;

@@ -29,7 +29,7 @@ impl Search<'_, '_> {
         if !s.bare.is_empty() {
             return self.fail(Problem::Unreadable, Span::at(at));
         }
-        // This wrong bracket stands for the container's own, closes a container around it, or is surplus.
+        // A wrong bracket replaces the container's own, closes a container around it, or is surplus.
         if frame.shape != Shape::Group {
             let fork = self.drop_comma(s);
             let fork = self.replace(fork, RepairKind::SwapBracket, end, frame.json_close());

@@ -2,7 +2,7 @@
 
 use crate::RepairKind;
 
-/// Whole units in the high half; the low half counts what is almost free.
+/// Whole units in the high half; the low half counts almost free repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Cost(pub(crate) u64);
 

@@ -107,7 +107,7 @@ struct State {
     at: u32,
     /// The innermost open container; `NONE` outside of all.
     frame: u32,
-    /// The last edit made; `NONE` if there is none.
+    /// The last edit; `NONE` before the first one.
     edits: u32,
     /// One bit per kind of repair whose full price was paid.
     habits: u64,
@@ -585,8 +585,8 @@ fn pay(state: State, kind: RepairKind) -> State {
     State { cost: state.cost.plus(Cost::units(units)), habits: state.habits | bit, ..state }
 }
 
-/// Returns the place and value of the last byte of `bytes` that is not blank, fence, tag, or the bracket of
-/// the list around the value.
+/// Returns the place and value of the last byte of `bytes` that belongs to the value. Blanks, fences, tags,
+/// and the bracket of the list around the value do not.
 fn last_of_value(bytes: &[u8], listed: bool) -> (usize, u8) {
     let mut end = bytes.len();
     loop {
