@@ -8,7 +8,8 @@ use crate::tools::names::is_name_byte;
 /// The words of a set of dialects that begin calls, or stand in front of their payloads.
 #[derive(Debug)]
 pub(crate) struct First {
-    /// The openers of several words, up to their first sign: `function call`.
+    /// The parts of each opener of several words, from the beginning of its second word up to its first sign:
+    /// `function c`, `function call`.
     openers: Vec<Text>,
     /// The labels in front of names: `action`.
     labels: Vec<Text>,
@@ -34,7 +35,7 @@ impl First {
         let words = openers.iter().chain(&labels).map(|text| part(text, is_of_name));
         First {
             words: words.chain(WORD_OPENERS.iter().map(|word| Text::from(*word))).collect(),
-            openers: openers.into_iter().filter(|open| open.contains(' ')).collect(),
+            openers: openers.iter().flat_map(parts).collect(),
             labels,
             of_headers: dialects.flat_map(|dialect| &dialect.words).cloned().collect(),
         }
@@ -42,11 +43,8 @@ impl First {
 
     /// Returns the number of bytes at the end of `before` that are the first words of an opener, and a part of the next.
     pub(crate) fn words_before(&self, before: &[u8]) -> Option<usize> {
-        let parts = self.openers.iter().flat_map(|open| {
-            let blank = open.find(' ').unwrap_or(open.len());
-            (blank + 1..=open.len()).filter_map(|end| open.get(..end))
-        });
-        parts.filter(|part| ends_with_any_case(before, part)).map(str::len).max()
+        let parts = self.openers.iter().filter(|part| ends_with_any_case(before, part));
+        parts.map(|part| part.len()).max()
     }
 
     /// Returns whether `before` ends in a label.
@@ -76,6 +74,12 @@ impl First {
     pub(crate) fn may_be_of_header(&self, word: &str) -> bool {
         self.of_headers.iter().any(|known| known.starts_with(word))
     }
+}
+
+/// Returns the parts of an opener from the beginning of its second word on.
+fn parts(open: &Text) -> impl Iterator<Item = Text> {
+    let blank = open.find(' ').unwrap_or(open.len());
+    (blank + 1..=open.len()).filter_map(|end| Some(open.get(..end)?.to_owned().into()))
 }
 
 /// Returns whether one of `text` and `mark` begins with the other, in any case of the ASCII letters.

@@ -46,9 +46,9 @@ impl<'a> Lead<'a, '_> {
     fn goes_on_as_header(&self, end: usize, is_headed: bool) -> Result<bool, Incomplete> {
         let (dialects, first) = (self.place.dialects, self.place.dialects.first());
         // `f:0`
-        let number = self.rest(end).strip_prefix(b":").unwrap_or(&[]);
-        let digits = number.iter().take(8).take_while(|byte| byte.is_ascii_digit()).count();
-        let mut at = self.skip_space(if digits == 0 { end } else { end + 1 + digits });
+        let number = self.behind_number(end);
+        let is_numbered = end + 1 < number;
+        let mut at = self.skip_space(if is_numbered { number } else { end });
         let mut n_words = 0;
         // ` json`, `commentary json`
         for _ in 0..2 {
@@ -62,7 +62,7 @@ impl<'a> Lead<'a, '_> {
             }
         }
         match self.peek(at)? {
-            b'{' | b'`' => Ok(is_headed || digits != 0 || n_words != 0),
+            b'{' | b'`' => Ok(is_headed || is_numbered || n_words != 0),
             b'[' => Ok(fit(self.rest(at), "[ARGS]")?.is_some()),
             b'<' if n_words == 0 && is_foreign(self.text, at) => Ok(false),
             b'<' => Ok(tag_at(self.text, at)?.is_some_and(|tag| match tag.role {
@@ -72,7 +72,7 @@ impl<'a> Lead<'a, '_> {
                 Role::Token => dialects.is_header_token(tag.word.of(self.text)),
                 _ => false,
             })),
-            b':' if at == end && number.is_empty() => Err(Incomplete),
+            b':' if number == self.bytes.len() => Err(Incomplete),
             _ => Ok(false),
         }
     }

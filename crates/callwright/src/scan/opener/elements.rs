@@ -57,9 +57,11 @@ impl<'a> Lead<'a, '_> {
     /// Steps over an element with the name and nothing around it, in front of one with the arguments:
     /// `<tool_name>f</tool_name><arguments>{…}`.
     pub(super) fn name_in_front(&self, tag: &Tag) -> Seen<Step<'a>> {
+        if self.from < self.at || !is_one_of(FRONT_TAGS, tag.word.of(self.text)) {
+            return Ok(None);
+        }
         let name = self.name_at(self.skip_space(tag.at.end as usize));
-        if self.from < self.at || !is_one_of(FRONT_TAGS, tag.word.of(self.text)) || !self.may_hold_name(name)
-        {
+        if !self.may_hold_name(name) {
             return Ok(None);
         }
         let arguments = at_end(self.arguments_behind(tag, name), self.place.end)?;

@@ -40,8 +40,7 @@ impl<'a> Lead<'a, '_> {
             }
             // `:0`, `:f{`
             (_, b':') => {
-                let digits = self.rest(at + 1).iter().take_while(|byte| byte.is_ascii_digit()).count();
-                Ok(Some(Step::past(at + 1 + if self.name().is_some() { digits } else { 0 })))
+                Ok(Some(Step::past(if self.name().is_some() { self.behind_number(at) } else { at + 1 })))
             }
             (Header::Named(..), b'\\') if self.bytes.get(at + 1) == Some(&b'n') => {
                 Ok(Some(Step::past(at + 2)))
@@ -107,11 +106,7 @@ impl<'a> Lead<'a, '_> {
 
     /// Returns whether a token, a tag, a mark or a brace follows the word that ends at `end`.
     fn is_followed_by_markup(&self, end: usize) -> Result<bool, Incomplete> {
-        let number = self
-            .rest(end)
-            .strip_prefix(b":")
-            .map(|rest| 1 + rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
-        let at = self.skip_space(end + number.unwrap_or(0));
+        let at = self.skip_space(self.behind_number(end));
         let is_new_line = self.bytes.get(end..at).is_some_and(|space| space.contains(&b'\n'));
         let is_header = || self.kin().any(|record| record.name_at == NameAt::Header);
         if let Some(markup) = self.record.and_then(|record| record.markup.as_ref())
@@ -126,6 +121,13 @@ impl<'a> Lead<'a, '_> {
             b'`' => is_new_line && is_header(),
             _ => false,
         })
+    }
+
+    /// Returns the place behind the number of a call at `at`: `:0`.
+    pub(super) fn behind_number(&self, at: usize) -> usize {
+        let number = self.rest(at).strip_prefix(b":");
+        let digits = |number: &[u8]| number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        at + number.map_or(0, |number| 1 + digits(number))
     }
 
     /// Returns the dialect of the markers so far, and those that share its markers.

@@ -32,11 +32,7 @@ impl<'a> Lead<'a, '_> {
         if !self.may_be_worded() || is_arrow && !self.place.line_start {
             return Ok(None);
         }
-        match self.place.dialects.opener_at(self.text, self.at) {
-            Some((record, len)) => Ok(Some(Step::over(self.at + len, Delimiter::Tag).of(record))),
-            None if self.growing() => Err(Incomplete),
-            None => Ok(None),
-        }
+        Ok(self.opener()?.map(|(record, end)| Step::over(end, Delimiter::Tag).of(record)))
     }
 
     /// Steps over a recipient: ` to=functions.f<|channel|>…<|message|>`.
@@ -67,11 +63,8 @@ impl<'a> Lead<'a, '_> {
         let labels = &self.of_sign(Sign::Labels).labels;
         let is_set_off = self.place.line_start || self.is_fenced();
         let taught = if is_set_off { labels.len() } else { 1 };
-        let mut is_first = true;
-        first_of(labels.iter().take(taught).map(|labels| {
-            let is_template = std::mem::take(&mut is_first);
-            self.two_labels(labels, is_template, is_set_off)
-        }))
+        let labels = labels.iter().take(taught).enumerate();
+        first_of(labels.map(|(n, labels)| self.two_labels(labels, n == 0, is_set_off)))
     }
 
     /// Returns the name behind its label, and the arguments behind theirs. Behind the labels of the dialect's template, a

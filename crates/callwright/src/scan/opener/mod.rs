@@ -393,10 +393,11 @@ impl<'a, 't> Lead<'a, 't> {
 
     /// Returns the words behind a marker: a declared name, and then text that no reader takes.
     fn words(&self) -> Option<Step<'a>> {
-        let is_marked = self.distinct() && self.delimiters.first() == Some(&Delimiter::Tag);
+        if !self.distinct() || self.delimiters.first() != Some(&Delimiter::Tag) || !self.stands_alone() {
+            return None;
+        }
         let name = self.name().unwrap_or_else(|| self.name_at(self.at));
-        let is_call = is_marked && self.stands_alone() && self.resolves(name);
-        is_call.then(|| Step::to(Sort::Words.of(name, self.at)))
+        self.resolves(name).then(|| Step::to(Sort::Words.of(name, self.at)))
     }
 
     /// Returns the call in which the text ends before any argument, `<tool_call>⏎<function=f>`, or before its name is
@@ -487,9 +488,14 @@ impl<'a, 't> Lead<'a, 't> {
         self.record.is_some() || self.header != Header::No || self.delimiters.iter().any(is_marker)
     }
 
-    /// Returns whether the text so far may grow into a dialect's opener.
-    fn growing(&self) -> bool {
-        !self.place.end && self.place.dialects.may_grow_into_opener(self.text, self.at)
+    /// Returns the built-in dialect whose opener stands here, and the place behind the opener.
+    fn opener(&self) -> Seen<(&'a Arc<Record>, usize)> {
+        let dialects = self.place.dialects;
+        match dialects.opener_at(self.text, self.at) {
+            Some((record, len)) => Ok(Some((record, self.at + len))),
+            None if !self.place.end && dialects.may_grow_into_opener(self.text, self.at) => Err(Incomplete),
+            None => Ok(None),
+        }
     }
 
     fn skip_space(&self, from: usize) -> usize {

@@ -71,12 +71,9 @@ impl<'a> Lead<'a, '_> {
     pub(super) fn bracket(&self) -> Seen<Step<'a>> {
         match self.peek(self.at + 1)? {
             b if b.is_ascii_alphabetic() => {
-                if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
-                    let step = Step::over(self.at + len, Delimiter::Tag).of(record);
+                if let Some((record, end)) = self.opener()? {
+                    let step = Step::over(end, Delimiter::Tag).of(record);
                     return Ok(Some(Step { header: Some(Header::Begun), ..step }));
-                }
-                if self.growing() {
-                    return Err(Incomplete);
                 }
             }
             b'[' if self.delimiters.iter().filter(|g| **g == Delimiter::Bracket).count() == 2 => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use callwright_json::Span;
 
-use super::{Delimiter, Header, Lead, Sort, Step};
+use super::{Delimiter, Header, Item, Lead, Sort, Step};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
 use crate::syntax::marks::fit_any;
 use crate::syntax::tag::{Role, Tag, has_attribute, is_foreign, last_tag, names_call, tag_at};
@@ -40,7 +40,7 @@ impl<'a> Lead<'a, '_> {
                 return Ok(Some(step));
             }
         }
-        if let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) {
+        if let Some((record, end)) = self.opener()? {
             // `<function=f`, not closed
             if record.name_at == NameAt::Opener && record.arguments == Grammar::Json {
                 return lexed.map(|_| None);
@@ -48,14 +48,7 @@ impl<'a> Lead<'a, '_> {
             // The section around calls names the dialect: many dialects write `<|tool_call_begin|>` inside it.
             let is_inside = self.record.is_some_and(|outer| outer.name_at == NameAt::Header);
             let begin = self.begin(record, !is_inside || record.name_at != NameAt::Header);
-            return Ok(Some(Step {
-                record: begin.record,
-                header: begin.header,
-                ..Step::over(self.at + len, Delimiter::Tag)
-            }));
-        }
-        if self.growing() {
-            return Err(Incomplete);
+            return Ok(Some(Step { end, delimiter: Some(Delimiter::Tag), ..begin }));
         }
         let Some(tag) = lexed? else { return Ok(None) };
         let over = Step::over(tag.at.end as usize, Delimiter::Tag);
@@ -145,28 +138,36 @@ impl<'a> Lead<'a, '_> {
         Ok(opens.then(|| Step { over, ..step() }))
     }
 
-    /// Takes the step at a tag that is a tool's name: `<f>`.
+    /// Takes the step at a tag that is a tool's name: `<f>`, `<f/>`.
     fn name_tag(&self, tag: &Tag) -> Seen<Step<'a>> {
         let (from, behind) = (self.at + 1, tag.at.end as usize);
-        if tag.empty {
-            return self.empty_tag(tag);
-        }
-        let end = from + self.text.get(from..behind - 1).map_or(0, |name| name.trim_end().len());
-        let name = Span::new(from, end);
+        let written = self.text.get(from..behind - 1).unwrap_or("");
+        let len = if tag.empty { tag.word.of(self.text).len() } else { written.trim_end().len() };
+        let name = Span::new(from, from + len);
         if self.peek(self.at)? != b'<' || !self.is_named_by_tag(name) {
             return Ok(None);
         }
-        let (sign, item) = match self.inside_name_tag(name, behind) {
-            Ok(Some(found)) => found,
+        let (sign, item) = match self.inside_name_tag(name, tag)? {
+            Some(found) => found,
             // `<f>Paris</f>`
-            Ok(None) if self.stands_alone() => (Sign::ToolTag, Sort::Words.of(name, behind)),
-            nothing => return nothing.map(|_| None),
+            None if self.stands_alone() && !tag.empty => (Sign::ToolTag, Sort::Words.of(name, behind)),
+            None => return Ok(None),
         };
         Ok(Some(Step { delimiter: Some(Delimiter::Tag), ..Step::to(item) }.of(self.of_sign(sign))))
     }
 
-    /// Returns the arguments of `name` behind its tag, which ends before `behind`, and the sign of their dialect.
-    fn inside_name_tag(&self, name: Span, behind: usize) -> Seen<(Sign, super::Item)> {
+    /// Returns the arguments of `name` behind its tag, and the sign of their dialect. A tag on a line of its own may close
+    /// itself: `<f/>`.
+    fn inside_name_tag(&self, name: Span, tag: &Tag) -> Seen<(Sign, Item)> {
+        let behind = tag.at.end as usize;
+        if tag.empty {
+            let next = match self.peek(behind) {
+                Err(Incomplete) if self.place.end => b'\n',
+                next => next?,
+            };
+            let is_over = self.place.line_start && matches!(next, b'\n' | b'\r' | b'<');
+            return Ok(is_over.then(|| (Sign::ToolElement, Sort::Over.of(name, behind))));
+        }
         let at = self.behind_comment(behind, b"<!")?;
         let is_named = match self.peek(at)? {
             b'{' => true,
@@ -186,22 +187,6 @@ impl<'a> Lead<'a, '_> {
             _ => false,
         };
         Ok(is_named.then(|| (Sign::ToolTag, Sort::Named.of(name, at))))
-    }
-
-    /// Returns the call without arguments of a tag on a line of its own: `<f/>`.
-    fn empty_tag(&self, tag: &Tag) -> Seen<Step<'a>> {
-        let (name, at) = (tag.word, tag.at.end as usize);
-        let is_whole = self.at + 1 == name.start as usize;
-        if !is_whole || !self.is_named_by_tag(name) || !self.place.line_start {
-            return Ok(None);
-        }
-        match self.peek(at) {
-            Err(Incomplete) if !self.place.end => return Err(Incomplete),
-            Err(Incomplete) | Ok(b'\n' | b'\r' | b'<') => {}
-            Ok(_) => return Ok(None),
-        }
-        let step = Step { delimiter: Some(Delimiter::Tag), ..Step::to(Sort::Over.of(name, at)) };
-        Ok(Some(step.of(self.of_sign(Sign::ToolElement))))
     }
 
     /// Returns whether a tag is a tool's whole name: `<f>` or `<functions.f>`, but not `<search>` for `books.search`.
@@ -241,10 +226,8 @@ impl<'a> Lead<'a, '_> {
 
     /// Reads the name behind arrows: `>>>f⏎{…}`.
     pub(super) fn arrows(&self) -> Seen<Step<'a>> {
-        let Some((record, len)) = self.place.dialects.opener_at(self.text, self.at) else {
-            return if self.growing() { Err(Incomplete) } else { Ok(None) };
-        };
-        let name = self.name_at(self.at + len);
+        let Some((record, end)) = self.opener()? else { return Ok(None) };
+        let name = self.name_at(end);
         let is_line = matches!(self.peek(name.end as usize)?, b'\n' | b'\r');
         let brace = self.skip_space(name.end as usize);
         let is_call = !name.is_empty() && (is_line || self.resolves(name)) && self.peek(brace)? == b'{';

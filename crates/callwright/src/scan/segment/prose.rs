@@ -282,30 +282,37 @@ impl<'a> Scanner<'a> {
             Look::Found(opener) => Ok(self.may_open(&opener).then_some(Found::Opener(opener))),
             Look::TooMany(to) => Ok(Some(Found::TooMany(to))),
             Look::Nothing => {
-                let block = if line_start { at_end(self.block(at, end), end)? } else { None };
-                // In front of a tag, marks with a slip come first.
-                let begins_tag = |opener: &Opener| {
-                    self.text.get(opener.item.at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
-                };
-                let may_be_broken = block.as_ref().is_none_or(begins_tag);
-                if line_start
-                    && may_be_broken
-                    && let Some(found) = self.broken_opener(at, end)?
-                {
-                    return Ok(Some(found));
-                }
-                if let Some(opener) = block {
-                    return Ok(Some(Found::Opener(opener)));
-                }
-                if let Some(opener) = at_end(self.argument(at), end)? {
-                    return Ok(Some(Found::Opener(opener)));
-                }
-                let opener = self.rules.dialects.opener_at(&self.text, at);
+                let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
+                let found = if is_spoken { None } else { self.without_opener(at, line_start, end)? };
+                let opener = self.rules.dialects.opener_at(&self.text, at).filter(|_| found.is_none());
                 self.markup.opened_in_text |=
                     opener.is_some_and(|(record, _)| record.anchor == Anchor::Distinct);
-                Ok(None)
+                Ok(found)
             }
         }
+    }
+
+    /// Returns the call at `at` that does not begin as a call does: with broken marks, with other text between its marks,
+    /// or with its first argument.
+    fn without_opener(&self, at: usize, line_start: bool, end: bool) -> Seen<Found> {
+        let may_repair = self.may_repair();
+        let block = if line_start && may_repair { at_end(self.block(at, end), end)? } else { None };
+        let block = block.filter(|opener| self.may_open(opener));
+        // In front of a tag, marks with a slip come first.
+        let begins_tag = |opener: &Opener| {
+            self.text.get(opener.item.at..).is_some_and(|rest| rest.trim_start().starts_with('<'))
+        };
+        if line_start
+            && block.as_ref().is_none_or(begins_tag)
+            && let Some(found) = self.broken_opener(at, end)?
+        {
+            return Ok(Some(found));
+        }
+        let opener = match block {
+            None if may_repair => at_end(self.argument(at), end)?,
+            block => block,
+        };
+        Ok(opener.filter(|opener| self.may_open(opener)).map(Found::Opener))
     }
 
     /// Returns whether a mark at `at`, which begins with `byte`, may close markup that was taken out before.
@@ -341,10 +348,6 @@ impl<'a> Scanner<'a> {
     /// Returns a block that may hold a call and does not begin like one: text behind the marker at `at` that no reader
     /// takes, or YAML in a fence.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
-        let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
-        if is_spoken || !self.may_repair() {
-            return Ok(None);
-        }
         let rest = self.text.get(at..).unwrap_or("");
         let (record, len, delimiter) = match self.rules.dialects.opener_at(&self.text, at) {
             Some((record, len)) => {
@@ -368,22 +371,18 @@ impl<'a> Scanner<'a> {
                 None => return Ok(None),
             },
         };
-        let opener = Opener {
-            delimiters: vec![delimiter],
-            ..Opener::bare(at, Sort::Block.at(at + len), Arc::clone(record))
-        };
-        Ok(self.may_open(&opener).then_some(opener))
+        let opener = Opener::bare(at, Sort::Block.at(at + len), Arc::clone(record));
+        Ok(Some(Opener { delimiters: vec![delimiter], ..opener }))
     }
 
     /// Returns the call whose first argument begins at `at`, and whose opener is missing or is not a mark. It goes up
     /// to its closing mark.
     fn argument(&self, at: usize) -> Seen<Opener> {
-        let is_spoken = self.markup.in_fence || self.speech.is_some() || self.thought.is_some();
         let before = self.text.get(..at).unwrap_or("");
         let is_behind_right_call =
             || self.is_behind_call(at) && matches!(self.last_verdict(), Some(Verdict::Accepted(_)));
         let is_set_off = self.is_line_start(at) || before.ends_with("&gt;") || is_behind_right_call();
-        if is_spoken || !is_set_off || !self.may_repair() {
+        if !is_set_off {
             return Ok(None);
         }
         let Some(tag) = tag_at(&self.text, at)?.filter(|tag| !tag.closing) else { return Ok(None) };
@@ -400,8 +399,7 @@ impl<'a> Scanner<'a> {
         let inside = self.markup.inside.as_ref();
         let record = self.rules.dialects.of_argument_tag(tag.at.of(&self.text), inside);
         let Some(record) = record.filter(|_| is_declared) else { return Ok(None) };
-        let opener = Opener::bare(at, Sort::Words.of(Span::at(at), at), Arc::clone(record));
-        Ok(self.may_open(&opener).then_some(opener))
+        Ok(Some(Opener::bare(at, Sort::Words.of(Span::at(at), at), Arc::clone(record))))
     }
 
     /// Returns the edge of a block at `at`, whose first byte is `byte`.
@@ -431,9 +429,6 @@ impl<'a> Scanner<'a> {
 
     /// Returns the call with broken marks at `at`, where no call with whole ones begins.
     fn broken_opener(&self, at: usize, end: bool) -> Seen<Found> {
-        if self.markup.in_fence || self.speech.is_some() || self.thought.is_some() {
-            return Ok(None);
-        }
         let Some(record) = self.broken_record(at, end)? else { return Ok(None) };
         let is_framed = !record.frames().is_empty();
         let mended = if is_framed { self.mended(at, self.text.len(), end)? } else { None };

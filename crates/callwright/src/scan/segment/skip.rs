@@ -255,7 +255,8 @@ fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize, first: &Fi
         return least + start;
     }
     // `function call<|role_sep|>`
-    match first.words_before(before) {
+    let words = if front.ends_with(b" ") { first.words_before(before) } else { None };
+    match words {
         Some(len) => least + end - len,
         None if word == 0 => sign,
         None => least + start,
