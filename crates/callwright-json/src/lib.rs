@@ -40,7 +40,7 @@ pub use layers::spelt_char;
 pub use options::{Options, Start};
 pub use python::is_arguments;
 pub use quote::quote;
-pub use read::{read, read_prefix, read_with};
+pub use read::{read, read_prefix, read_right, read_with};
 pub use reading::{Diagnostic, Parse, Problem, Reading};
 pub use repair::{Class, Repair, RepairKind, apply, class_of, tally};
 pub use span::Span;

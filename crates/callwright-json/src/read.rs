@@ -52,8 +52,7 @@ pub fn read_prefix<'t>(
     options: &Options<'_>,
 ) -> Parse<'t> {
     if start == Start::Value
-        && let Ok((tree, end)) = strict_prefix(text.as_bytes(), from, MOST_CALLS_HAVE)
-        && let Some(reading) = embedded::alone(text, from, tree, end)
+        && let Some(reading) = read_right(text, from)
     {
         return Parse::of(reading);
     }
@@ -63,6 +62,13 @@ pub fn read_prefix<'t>(
         Parse::of_ties(found.into_iter().filter_map(|f| Reading::of(text, f.span, f.repairs)).collect())
     };
     settle(search, |search, schema_mode| search.run(schema_mode, from, start), choose)
+}
+
+/// Reads the value that begins at `from` if it is strict JSON, with surplus closers behind it at most, and the text behind it may
+/// not belong to it.
+pub fn read_right(text: &str, from: usize) -> Option<Reading<'_>> {
+    let (tree, end) = strict_prefix(text.as_bytes(), from, MOST_CALLS_HAVE).ok()?;
+    embedded::alone(text, from, tree, end)
 }
 
 /// Reads the text of `search` in the closest mode in which `look` finds a reading without doubt.

@@ -9,7 +9,7 @@ pub(crate) mod value;
 
 use callwright_json::{
     AnyValue, Class, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start,
-    is_arguments, read_prefix, strict_end,
+    is_arguments, read_prefix, read_right, strict_end,
 };
 
 /// Returns whether the search for a payload's end may go on, after `passed` bytes in a text of `len`. Unclosed payloads
@@ -54,6 +54,14 @@ pub(crate) fn read<'t>(
     shift(&mut parse, base);
     let end = parse.readings.iter().map(|reading| reading.span.end as usize).max();
     Payload { end: end.unwrap_or(base + text.len()), parse }
+}
+
+/// Reads the value that begins at `from`, if it is strict JSON.
+pub(crate) fn right(text: &str, from: usize) -> Option<Payload<'_>> {
+    let reading = read_right(text.get(from..)?, 0)?;
+    let mut parse = Parse { readings: vec![reading], diagnostics: Vec::new() };
+    shift(&mut parse, from);
+    Some(Payload { end: parse.readings[0].span.end as usize, parse })
 }
 
 /// Returns whether the text behind `from` is JSON so far.

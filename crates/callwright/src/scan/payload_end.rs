@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use callwright_json::{Span, is_arguments, strict_end};
+use callwright_json::{Span, is_arguments};
 
 use super::Scanner;
 use super::brackets::BracketMatcher;
 use super::call::{Stage, Step};
 use super::judge::body::Body;
-use super::judge::{Case, Ends, Judged, judge};
+use super::judge::{Attempt, Case, Ends, Judged, judge};
 use super::opener::{Delimiter, Opener, Sort};
 use crate::dialect::Anchor;
 use crate::payload::is_json_up_to;
@@ -71,29 +71,36 @@ impl<'a> Scanner<'a> {
         if surplus + blank == behind.len() && blank < MAX_BLANK && !end {
             return Err(Incomplete);
         }
-        let limit = at + surplus;
-        let is_right = match is_list {
-            true => is_arguments(&self.text, opener.item.at),
-            false => strict_end(&self.text, opener.item.at) == Ok(at),
-        };
         let next = behind.get(surplus + blank).filter(|_| blank < MAX_BLANK).copied();
-        let may_go_on = match is_right {
-            true => next.is_some_and(|next| self.is_glued(opener, next, limit..limit + blank)),
-            false => self.case(opener, limit).may_be_call(Span::new(opener.item.at, limit)),
-        };
-        // Words may stand behind a right payload, or a quote that JSON does not have: `[ARGS]{"a": 1} is a call.`
-        let is_end = !is_right || next.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'\'');
+        let limit = at + surplus;
+        let (from, ends) = (opener.item.at, Ends::at(limit));
         let may_be_sibling = self.is_told_by_siblings(opener);
-        if may_go_on && !may_be_sibling {
+        let mut judged = match is_list && (may_be_sibling || is_arguments(&self.text, from)) {
+            true => self.judge(opener, limit, ends, Attempt::Last),
+            false if is_list => Judged::Unclear,
+            false => self.judge(opener, limit, ends, Attempt::Right),
+        };
+        let is_right = !matches!(judged, Judged::Unclear);
+        if !is_right && !may_be_sibling && self.case(opener, limit).may_be_call(Span::new(from, limit)) {
+            return Ok(Ended::Open(Some(limit)));
+        }
+        if is_right
+            && !may_be_sibling
+            && let Some(next) = next.filter(|next| self.is_glued(opener, *next, limit..limit + blank))
+        {
+            // Words may stand behind it, or a quote that JSON does not have: `[ARGS]{"a": 1} is a call.`
+            let is_end = next.is_ascii_alphanumeric() || next == b'\'';
             return Ok(Ended::Open(is_end.then_some(limit)));
         }
-        let mut judged = self.judge(opener, limit, Ends::at(limit), is_list);
+        if !is_right {
+            judged = self.judge(opener, limit, ends, if is_list { Attempt::Last } else { Attempt::Open });
+        }
         if may_be_sibling
             && matches!(judged, Judged::Text(_))
             && !self.is_before_words(limit)
             && self.sibling(opener, limit, end)?
         {
-            judged = judge(&Case { ends: Ends::at(limit), has_sibling: true, ..self.case(opener, limit) });
+            judged = judge(&Case { ends, has_sibling: true, ..self.case(opener, limit) });
         }
         Ok(match judged {
             Judged::Unclear => Ended::Open(Some(limit)),
@@ -137,7 +144,7 @@ impl<'a> Scanner<'a> {
         let close = open.looked.as_mut().and_then(|looked| opener.find_closer(&self.text, looked));
         let Some(close) = close else { return Step::Wait };
         open.looked = None;
-        match self.judge(opener, close, Ends::open(opener, open.seen, Some(close)), false) {
+        match self.judge(opener, close, Ends::open(opener, open.seen, Some(close)), Attempt::Open) {
             Judged::Unclear => Step::Wait,
             judged => Step::Judged(judged),
         }
@@ -154,7 +161,7 @@ impl<'a> Scanner<'a> {
         let far = seen.filter(|_| self.rules.stop.is_cut()).unwrap_or(reach);
         let limits = close.into_iter().chain(is_far.then_some(far));
         let ends = Ends::open(opener, seen, close);
-        let mut judged = limits.map(|limit| self.judge(opener, limit, ends, false));
+        let mut judged = limits.map(|limit| self.judge(opener, limit, ends, Attempt::Open));
         let judged = judged.find(|judged| !matches!(judged, Judged::Unclear));
         judged.unwrap_or_else(|| {
             // The next element of a list stands in front of the closing mark.
@@ -163,7 +170,7 @@ impl<'a> Scanner<'a> {
                 false => close.or(seen),
             };
             let limit = limit.unwrap_or(reach);
-            self.judge(opener, limit, Ends::at(limit), true)
+            self.judge(opener, limit, Ends::at(limit), Attempt::Last)
         })
     }
 
@@ -185,11 +192,11 @@ impl<'a> Scanner<'a> {
         reach
     }
 
-    pub(super) fn judge(&mut self, opener: &Opener, limit: usize, ends: Ends, last: bool) -> Judged {
+    pub(super) fn judge(&mut self, opener: &Opener, limit: usize, ends: Ends, attempt: Attempt) -> Judged {
         let limit = limit.min(self.text.len());
         self.work.refuel(limit);
         self.work.bytes_read += limit.saturating_sub(opener.item.at);
-        let case = Case { ends, last, ..self.case(opener, limit) };
+        let case = Case { ends, attempt, ..self.case(opener, limit) };
         judge(&case)
     }
 
@@ -215,7 +222,7 @@ impl<'a> Scanner<'a> {
             stop: self.rules.stop_of_payload(),
             at_end: is_at_end,
             is_listed: self.is_listed(opener),
-            last: false,
+            attempt: Attempt::Open,
             set_off: begins_line || !opener.delimiters.is_empty() || self.has_calls(),
             own_line: begins_line
                 || opener.delimiters.iter().any(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag)),

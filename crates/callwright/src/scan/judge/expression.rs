@@ -4,7 +4,7 @@ use callwright_json::{
     AnyValue, Class, Diagnostic, Parse, Problem, Reading, Repair, RepairKind, Span, Start, is_arguments,
 };
 
-use super::{Case, Judged, anew, listed};
+use super::{Attempt, Case, Judged, anew, listed};
 use crate::check;
 use crate::dialect::Sign;
 use crate::payload::{self, Payload};
@@ -111,7 +111,7 @@ impl<'a> Case<'a, '_> {
         let written = name.of(self.text);
         let Some(tool) = self.names.resolve(written) else { return Judged::Text(None) };
         let Some(end) = self.ends.end else {
-            return if self.last { Judged::Text(None) } else { Judged::Unclear };
+            return if self.attempt == Attempt::Last { Judged::Text(None) } else { Judged::Unclear };
         };
         let inside = self.text.get(name.end as usize..end.saturating_sub(1)).unwrap_or("");
         let arguments = inside.split_once(',').map_or("", |(_, arguments)| arguments.trim());

@@ -10,7 +10,8 @@ pub(super) mod open_end;
 use std::borrow::Cow;
 
 use callwright_json::{
-    Diagnostic, Fuel, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Value, strict,
+    Diagnostic, Fuel, Guide, Kind, Options, Parse, Problem, Reading, Repair, RepairKind, Span, Start, Value,
+    strict,
 };
 
 use self::open_end::Ending;
@@ -18,7 +19,7 @@ use super::opener::{Delimiter, Item, Opener, Sort};
 use crate::check::{self, Fit};
 use crate::context::Stop;
 use crate::dialect::Dialects;
-use crate::payload;
+use crate::payload::{self, Payload};
 use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
@@ -65,8 +66,7 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) around: usize,
     /// The payload is an element of a list that is open around it.
     pub(crate) is_listed: bool,
-    /// This is the last attempt: an unreadable payload is refused.
-    pub(crate) last: bool,
+    pub(crate) attempt: Attempt,
     /// The payload is set off from words: it begins a line, or stands behind markup or a call.
     pub(crate) set_off: bool,
     /// The payload begins its line, or stands behind marks or in a fence.
@@ -85,6 +85,17 @@ pub(crate) struct Case<'a, 't> {
     pub(crate) choice: &'a ToolChoice,
     /// The work that is left for reading.
     pub(crate) fuel: &'a Fuel,
+}
+
+/// An attempt to read a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// Only a payload that is right is read.
+    Right,
+    /// More text may make an unreadable payload readable.
+    Open,
+    /// An unreadable payload is refused.
+    Last,
 }
 
 /// The ends of a payload and of its call, as far as they are known before it is read.
@@ -135,11 +146,24 @@ impl<'a, 't> Case<'a, 't> {
         Options { cut, ended, listed: self.is_listed, quoted, fuel: Some(self.fuel) }
     }
 
+    /// Reads the value at `at`; `None` if only a right one may be read, and it is not.
+    fn read(&self, at: usize, guide: &dyn Guide) -> Option<Payload<'a>> {
+        match self.attempt {
+            Attempt::Right => payload::right(self.text, at),
+            _ => Some(self.undoubted(payload::read(
+                Start::Value,
+                self.text,
+                at,
+                guide,
+                self.options(self.cut),
+            ))),
+        }
+    }
+
     /// Judges a value that holds name and arguments.
     fn value(&self, at: usize) -> Judged {
         let guide = Expected::AnyCall(self.names.tools());
-        let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
-        let payload = self.undoubted(payload);
+        let Some(payload) = self.read(at, &guide) else { return Judged::Unclear };
         let end = self.ends.end.unwrap_or(payload.end).max(payload.end);
         let all = Span::new(at, end);
         let mut first: Option<Vec<Verdict>> = None;
@@ -159,7 +183,7 @@ impl<'a, 't> Case<'a, 't> {
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if self.opener.is_distinct() && self.is_said_again(all) => Judged::Calls(Vec::new(), end),
-            None if self.may_be_wrapped(&payload.parse) && !self.last => Judged::Unclear,
+            None if self.may_be_wrapped(&payload.parse) && self.attempt != Attempt::Last => Judged::Unclear,
             None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(all)) => {
                 // Without marks, the text behind the last bracket is not the payload's: `x = r#"{name: 'John'}"#;`
                 let own = self.ends.end.filter(|_| !self.opener.is_distinct());
@@ -392,7 +416,7 @@ impl<'a, 't> Case<'a, 't> {
             return Judged::Text(None);
         }
         let name = written.map(str::to_owned).or_else(|| self.named_in(block));
-        if !self.last {
+        if self.attempt != Attempt::Last {
             return Judged::Unclear;
         }
         let from = |diagnostic: &Diagnostic| {

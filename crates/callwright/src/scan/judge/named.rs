@@ -2,7 +2,7 @@
 
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span, Start};
 
-use super::{Case, Judged};
+use super::{Attempt, Case, Judged};
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::{Expected, Tool};
@@ -32,8 +32,7 @@ impl Case<'_, '_> {
         };
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
-        let payload = payload::read(Start::Value, self.text, at, &guide, self.options(self.cut));
-        let payload = self.undoubted(payload);
+        let Some(payload) = self.read(at, &guide) else { return Judged::Unclear };
         // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: these give no whole call.
         let is_torn = |reading: &Reading<'_>| {
             let value = reading.value();
@@ -101,7 +100,7 @@ impl Case<'_, '_> {
             return self.one(self.verdict(tool, written, &inner, vec![unwrap], read), end);
         }
         if value.kind() != Kind::Object {
-            if self.opener.is_distinct() && !self.last {
+            if self.opener.is_distinct() && self.attempt != Attempt::Last {
                 return Judged::Unclear;
             }
             let reason = Reason::Shape(ShapeError::ArgumentsNotObject(value.kind().name()));
