@@ -2,6 +2,8 @@
 //!
 //! No repaired text continues over them.
 
+use std::sync::Arc;
+
 use super::opener::Opener;
 use crate::syntax::{Incomplete, Text, marks};
 use crate::tools::names::is_name_byte;
@@ -9,7 +11,8 @@ use crate::tools::names::is_name_byte;
 impl Opener {
     /// Returns the marks that end a call of its dialect, and those of the list around it.
     pub(super) fn dialect_closers(&self) -> impl Iterator<Item = &Text> + Clone {
-        self.record.closers().chain(self.dialect.closers())
+        let of_list = Some(&self.dialect).filter(|dialect| !Arc::ptr_eq(dialect, &self.record));
+        self.record.closers().chain(of_list.into_iter().flat_map(|dialect| dialect.closers()))
     }
 
     /// Returns the marks that end the call: its own, those of the list around it, and its fence.

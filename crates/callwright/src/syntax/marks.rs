@@ -51,14 +51,22 @@ pub(crate) fn beginnings(bytes: &[u8], marker: &str) -> impl Iterator<Item = usi
     memchr::memchr3_iter(lower, upper, wide(first).first().copied().unwrap_or(first), bytes)
 }
 
-/// Returns the first place of any of `markers` in `text`, compared as in [`fit`].
-pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str>) -> Option<usize> {
+/// Returns the first place of any of `markers` in `text`, compared as in [`fit`]. The text is passed over once, however
+/// many they are.
+pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clone) -> Option<usize> {
     let bytes = text.as_bytes();
-    markers.filter(|marker| !marker.is_empty()).fold(None, |nearest, marker| {
-        // Only a place in front of the nearest one counts.
-        let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
-        beginnings(begins, marker).find(|at| matches!(fit(&bytes[*at..], marker), Ok(Some(_)))).or(nearest)
-    })
+    let mut may_begin = [false; 256];
+    for first in markers.clone().filter_map(|marker| marker.bytes().next()) {
+        let wide = wide(first).first().copied().unwrap_or(first);
+        for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase(), wide] {
+            may_begin[usize::from(byte)] = true;
+        }
+    }
+    let is_at = |at: usize| {
+        let mut markers = markers.clone().filter(|marker| !marker.is_empty());
+        markers.any(|marker| matches!(fit(&bytes[at..], marker), Ok(Some(_))))
+    };
+    (0..bytes.len()).find(|at| may_begin[usize::from(bytes[*at])] && is_at(*at))
 }
 
 /// Returns the length of the bar at the start of `bytes`: `|` or `｜`.
