@@ -25,14 +25,12 @@ pub enum Start {
     Value,
     /// The `(` of a call expression, whose arguments are read into an object: `(a=1, b='x')`.
     Arguments,
-    /// The `(` of a call expression that has nothing behind its `)`.
-    ArgumentsAlone,
     /// The inside of an object whose opening bracket is missing: `"a": 1}`.
     Members,
 }
 
 impl Start {
     pub(crate) fn is_arguments(self) -> bool {
-        matches!(self, Start::Arguments | Start::ArgumentsAlone)
+        self == Start::Arguments
     }
 }

@@ -324,7 +324,7 @@ impl<'t, 'g> Search<'t, 'g> {
         let first = State { at, frame: NONE, edits: NONE, open: at, ..State::default() };
         let first = match start {
             Start::Value => Some(first),
-            Start::Arguments | Start::ArgumentsAlone => self.open_arguments(first),
+            Start::Arguments => self.open_arguments(first),
             Start::Members => {
                 let s = self.replace(first, RepairKind::AddOpener, from, "{");
                 let s = self.push_frame(s, Shape::Object, b'}');

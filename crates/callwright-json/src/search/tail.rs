@@ -4,13 +4,24 @@ use super::cost::{Cost, TAIL};
 use super::{Found, Search, State, Step};
 use crate::ambiguity::open_brackets;
 use crate::spelling::skip_blank;
-use crate::{Problem, RepairKind, Span, Start};
+use crate::{Problem, RepairKind, Span};
 
 /// The repairs of brackets and quotes that may be the only reason why a text comes out even.
 const EVENING: [RepairKind; 6] = {
     use RepairKind::*;
     [AddCloser, AddQuote, DropNoise, DropOpener, EscapeQuote, SwapBracket]
 };
+
+/// The owner of the text behind a value.
+enum Owner {
+    /// A string that seemed to end in the value: `f(a="g("x")")`, `f(a="g("x").h()")`.
+    String,
+    /// The list around the value: `, {`, `]`.
+    List,
+    /// The value itself, to which a surplus closer of this many bytes belongs.
+    Value(usize),
+    Other,
+}
 
 impl Search<'_, '_> {
     /// Prices the end of a complete value, and notes the reading.
@@ -22,18 +33,14 @@ impl Search<'_, '_> {
         let next = skip_blank(self.bytes, at);
         let rest = &self.bytes[next..];
         let arguments = self.begin.start.is_arguments();
-        if self.begin.start == Start::ArgumentsAlone && !rest.is_empty() {
-            return self.fail(Problem::Unreadable, Span::at(next));
-        }
-        if arguments && self.is_in_string(at) {
-            return self.fail(Problem::Unreadable, Span::at(at));
-        }
-        if !arguments && self.options.listed && self.ends_element(next) {
-            return Some(State { step: Step::Done, ..s });
-        }
-        if !arguments && let Some((b'}' | b']' | b')', len)) = self.sign_at(next) {
-            let s = State { at: next as u32, ..s };
-            return Some(self.replace(s, RepairKind::DropCloser, next + len, ""));
+        match self.owner_of(at, next) {
+            Owner::String => return self.fail(Problem::Unreadable, Span::at(at)),
+            Owner::List => return Some(State { step: Step::Done, ..s }),
+            Owner::Value(len) => {
+                let s = State { at: next as u32, ..s };
+                return Some(self.replace(s, RepairKind::DropCloser, next + len, ""));
+            }
+            Owner::Other => {}
         }
         let newline = self.bytes[at..next].contains(&b'\n');
         // A text that was cut, or that goes on, comes out even by accident.
@@ -65,31 +72,27 @@ impl Search<'_, '_> {
         Some(State { step: Step::Done, cost: s.cost.plus(cost), ..s })
     }
 
-    /// Returns whether the `)` before `at` belongs to a string that goes on: a quote, or a dot and a name,
-    /// follow it, `f(a="g("x")")`, `f(a="g("x").h()")`. In a list it may own several parentheses:
-    /// `[f(a="g((1, "x"))")]`.
-    fn is_in_string(&self, at: usize) -> bool {
+    /// Returns the owner of the text behind a value that ends at `at`. Behind the blanks, it goes on at `next`.
+    fn owner_of(&self, at: usize, next: usize) -> Owner {
         const MOST: usize = 8;
-        let rest = self.bytes.get(at..).unwrap_or(&[]);
-        let parens = if self.options.listed {
-            rest.iter().take(MOST).take_while(|byte| **byte == b')').count()
-        } else {
-            0
-        };
-        match &rest[parens..] {
-            [b'"' | b'\'', ..] => !self.options.quoted,
-            [b'.', next, ..] if !self.strict_quotes => {
-                next.is_ascii_alphabetic() || matches!(next, b'_' | 0x80..)
-            }
-            _ => false,
+        let behind = self.bytes.get(next..).unwrap_or(&[]);
+        if !self.begin.start.is_arguments() {
+            let begins_next = || self.bytes.get(skip_blank(self.bytes, next + 1)) == Some(&b'{');
+            return match (behind.first(), self.sign_at(next)) {
+                (Some(b']'), _) if self.options.listed => Owner::List,
+                (Some(b','), _) if self.options.listed && begins_next() => Owner::List,
+                (_, Some((b'}' | b']' | b')', len))) => Owner::Value(len),
+                _ => Owner::Other,
+            };
         }
-    }
-
-    /// Returns whether the list around the value goes on or ends at `at`: `, {`, `]`.
-    fn ends_element(&self, at: usize) -> bool {
-        match self.bytes.get(at) {
-            Some(b',') => self.bytes.get(skip_blank(self.bytes, at + 1)) == Some(&b'{'),
-            byte => byte == Some(&b']'),
+        // In a list, more parentheses may belong to the string: `[f(a="g((1, "x"))")]`.
+        let most = if self.options.listed { MOST } else { 0 };
+        let rest = self.bytes.get(at..).unwrap_or(&[]);
+        let parens = rest.iter().take(most).take_while(|byte| **byte == b')').count();
+        match &rest[parens..] {
+            [b'"' | b'\'', ..] if !self.options.quoted => Owner::String,
+            [b'.', b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.., ..] if !self.strict_quotes => Owner::String,
+            _ => Owner::Other,
         }
     }
 

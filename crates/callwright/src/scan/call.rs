@@ -1,4 +1,4 @@
-//! A call that was begun. It is one state of the scanner, which only a verdict leaves, or text that is none.
+//! A call that was begun. It is one state of the scanner; only a verdict leaves it, or text that holds no call.
 
 use super::brackets::BracketMatcher;
 use super::judge::Judged;

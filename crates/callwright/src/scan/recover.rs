@@ -1,5 +1,5 @@
-//! What surely began a call and gave no reading: its marks are repaired by least cost, or it is refused, and is text only
-//! where nothing behind its marks is of a call.
+//! Recovers calls that surely began and gave no reading: their marks are repaired by least cost, or they are refused. They
+//! are text only where nothing behind their marks belongs to a call.
 
 use std::sync::Arc;
 

@@ -113,8 +113,8 @@ impl Ends {
         Ends { end: Some(end), left: Some(end) }
     }
 
-    /// Returns the ends of a payload of which only the bracket `seen` is known, that seemed to be the last, and the
-    /// mark at `close` that ends the call.
+    /// Returns the ends of a payload that is not read yet, by the bracket `seen` that seemed to be its last and the mark
+    /// at `close` that ends its call.
     pub(crate) fn open(opener: &Opener, seen: Option<usize>, close: Option<usize>) -> Ends {
         let left = if opener.item.sort == Sort::Call { seen } else { close.or(seen) };
         Ends { end: None, left }
