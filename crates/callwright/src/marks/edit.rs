@@ -11,7 +11,7 @@ const FAR: usize = usize::MAX / 2;
 ///
 /// The distance is that of optimal string alignment. Only the reachable diagonals are computed, so the cost is at most
 /// the length of the mark.
-pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usize, usize)> {
+pub(super) fn ends_within<T: Copy + PartialEq>(mark: &[T], text: &[T], most: usize) -> Vec<(usize, usize)> {
     // The costs of the last letter of the mark but one, and of the last one. In the cell `d` of row `r`, the column is
     // `r + d - MOST`.
     let mut before = [FAR; BAND];
@@ -22,7 +22,7 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
     for (row, &letter) in (1..).zip(mark) {
         let mut next = [FAR; BAND];
         for cell in 0..BAND {
-            let Some(at) = column(row, cell, text) else { continue };
+            let Some(at) = column(row, cell, text.len()) else { continue };
             let mut cost = last.get(cell + 1).map_or(FAR, |above| above + 1);
             if 0 < at {
                 let own = text[at - 1];
@@ -42,7 +42,7 @@ pub(super) fn ends_within(mark: &[char], text: &[char], most: usize) -> Vec<(usi
         before = std::mem::replace(&mut last, next);
     }
     let ends = (0..BAND).filter(|cell| last[*cell] <= most);
-    ends.filter_map(|cell| Some((column(mark.len(), cell, text)?, last[cell]))).collect()
+    ends.filter_map(|cell| Some((column(mark.len(), cell, text.len())?, last[cell]))).collect()
 }
 
 /// Returns whether `text` begins with `mark` but for at most `most` edits.
@@ -54,8 +54,8 @@ pub(super) fn is_within(mark: &[char], text: &[char], most: usize) -> bool {
     (mark.len() <= most || near(text)) && !ends_within(mark, text, most).is_empty()
 }
 
-fn column(row: usize, cell: usize, text: &[char]) -> Option<usize> {
-    (row + cell).checked_sub(MOST).filter(|at| *at <= text.len())
+fn column(row: usize, cell: usize, len: usize) -> Option<usize> {
+    (row + cell).checked_sub(MOST).filter(|at| *at <= len)
 }
 
 /// Returns whether `text` is `mark` but for one letter added, left out, changed, or exchanged with its neighbour.

@@ -1,11 +1,11 @@
 //! Decides whether a value of a call may end elsewhere than the exact reader ends it. Only then its marks are read by
 //! their cost.
 
-use callwright_json::Fuel;
+use memchr::memmem;
 
-use super::lexemes::Index;
-use crate::grammar::fold::Folded;
-use crate::grammar::{Form, NAME, folded, marks};
+use super::edit::ends_within;
+use super::lexemes::{code, most_edits, parts};
+use crate::grammar::{Form, NAME, fold, folded, marks};
 use crate::tools::Tool;
 
 /// Returns whether `value`, an argument in a call of `tool` with whole marks, holds a mark of `form`, whole or with one
@@ -14,13 +14,18 @@ pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
     if !value.contains(['<', '>', '＜', '＞', '&']) {
         return false;
     }
-    let (text, fuel) = (Folded::of(value, 0), Fuel::new(u32::MAX));
-    let index = Index::of(&text, &fuel);
-    let begins_with = |mark: &str| text.folded.starts_with(&folded(mark));
+    // No blank behind a bar is left out, and no letter is folded but by its case and quotes.
+    let is_plain = value.is_ascii() && !value.contains('|');
+    let text: Vec<u8> = match is_plain {
+        true => value.bytes().map(|byte| code(fold::fold(byte.into()))).collect(),
+        false => fold::folded_letters(value).map(code).collect(),
+    };
+    let codes = |mark: &str| folded(mark).into_iter().map(code).collect::<Vec<u8>>();
+    let begins_with = |mark: &str| text.starts_with(&codes(mark));
     if form.argument.tails.iter().filter_map(|(tail, _)| marks(tail).last()).any(begins_with) {
         return true;
     }
-    let holds = |mark: &str| marks(mark).any(|mark| index.holds_near(&folded(mark)));
+    let holds = |mark: &str| marks(mark).any(|mark| holds_near(&text, &codes(mark)));
     let around = form.openers().chain(form.section.iter().map(|(_, close)| close)).map(|mark| &**mark);
     let call = [form.call.with(tool.name()), form.call_close.replace(NAME, tool.name())];
     let of_key = |key: &str| [form.argument.with(key), form.argument_close.replace(NAME, key)];
@@ -32,4 +37,15 @@ pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
         }
     };
     around.chain(call.iter().chain(&arguments).map(String::as_str)).any(holds)
+}
+
+/// Returns whether `text` holds `mark`, or letters that differ from it by one.
+fn holds_near(text: &[u8], mark: &[u8]) -> bool {
+    let most = most_edits(mark.len()).min(1);
+    parts(mark, most).any(|(before, part)| {
+        memmem::find_iter(text, part).any(|at| {
+            let mut starts = at.saturating_sub(before + most)..=(at + most).saturating_sub(before);
+            starts.any(|from| !ends_within(mark, text.get(from..).unwrap_or(&[]), most).is_empty())
+        })
+    })
 }

@@ -4,12 +4,12 @@
 //! one thing: a distance between two texts. A mark with `k` edits has one of its `k + 1` parts whole, by which the
 //! search finds it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use callwright_json::Fuel;
 use memchr::memmem;
 
-use super::edit::ends_within;
+use super::edit::{MOST, ends_within, is_within};
 use super::prices;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Form, NAME, Pieces, folded, marks, split_first};
@@ -75,6 +75,8 @@ struct Pattern {
     tail: usize,
     /// The marks, without the blanks between them.
     segments: Vec<Vec<char>>,
+    /// The marks in front of the name, which all patterns of one kind share.
+    head: Vec<Vec<char>>,
 }
 
 impl Kind {
@@ -95,11 +97,22 @@ pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel)
 }
 
 fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
-    let patterns = patterns_of_calls(form, tools, index);
+    let names = tools.iter().map(|tool| tool.name()).enumerate();
+    let (named, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| index.holds(name));
+    let openers = |tools: Vec<(usize, &str)>| {
+        let openers = tools.into_iter();
+        openers.flat_map(|(n, name)| Pattern::openers(&form.call, name, Kind::Call(n), index)).collect()
+    };
+    let mut patterns: Vec<Pattern> = openers(named);
+    patterns.extend(patterns_of_calls(form));
     let mut marks: Vec<Lexeme> = patterns.iter().flat_map(|pattern| index.exact(pattern)).collect();
     // With names that differ by a letter, one whole opener is a torn one of each other tool.
     let outside = index.outside(&marks);
-    marks.extend(patterns.iter().flat_map(|pattern| outside.torn(pattern)));
+    let tag = folded(form.call_tag());
+    if tag.len() < ONE_EDIT || !outside.starts(&tag, MOST).is_empty() {
+        patterns.extend::<Vec<Pattern>>(openers(others));
+    }
+    marks.extend(outside.torn(&patterns));
     marks
 }
 
@@ -119,7 +132,7 @@ pub(super) fn find<'t>(
     let keys: Vec<&str> = keys.into_iter().collect();
     let patterns = patterns_of_arguments(form, &called, &keys, &index);
     marks.extend(patterns.iter().flat_map(|pattern| index.exact(pattern)));
-    marks.extend(patterns.iter().flat_map(|pattern| index.torn(pattern)));
+    marks.extend(index.torn(&patterns));
     (sift(marks), keys)
 }
 
@@ -156,15 +169,12 @@ fn gives_way(mark: &Lexeme, other: &Lexeme) -> bool {
     }
 }
 
-/// Returns the openers and closers of calls of `tools`, and of their section.
-fn patterns_of_calls(form: &Form, tools: &[&Tool], index: &Index<'_>) -> Vec<Pattern> {
+/// Returns the closers of calls, the marks of their section, and pieces of openers and closers.
+fn patterns_of_calls(form: &Form) -> Vec<Pattern> {
     let mut all = Vec::new();
     if let Some((open, close)) = &form.section {
         all.push(Pattern::whole(Kind::SectionOpen, open));
         all.push(Pattern::whole(Kind::SectionClose, close));
-    }
-    for (n, tool) in tools.iter().enumerate() {
-        all.extend(Pattern::openers(&form.call, tool.name(), Kind::Call(n), index));
     }
     if !form.call_close.contains(NAME) {
         all.extend(Pattern::closers(&form.call_close, Kind::CallClose(None)));
@@ -208,7 +218,7 @@ fn patterns_of_arguments(
 impl Pattern {
     fn new(kind: Kind, make: Make, price: u32, tail: usize, parts: &[&str]) -> Pattern {
         let segments = marks(&parts.concat()).map(folded).collect();
-        Pattern { kind, make, price, tail, segments }
+        Pattern { kind, make, price, tail, segments, head: Vec::new() }
     }
 
     fn whole(kind: Kind, mark: &str) -> Pattern {
@@ -226,7 +236,9 @@ impl Pattern {
         let mut all = Vec::new();
         for (n, (tail, _)) in pieces.tails.iter().enumerate() {
             let parts: Vec<&str> = [&*pieces.head, name].into_iter().chain(marks(tail)).collect();
-            all.push(Pattern::new(kind, Make::Whole, 0, n, &[&pieces.head, name, tail]));
+            let head = marks(&pieces.head).map(folded).collect();
+            let whole = Pattern::new(kind, Make::Whole, 0, n, &[&pieces.head, name, tail]);
+            all.push(Pattern { head, ..whole });
             for part in (0..parts.len()).filter(|_| is_there && n < pieces.n_in_pieces) {
                 let twice = [&parts[..=part], &parts[part..]].concat();
                 all.push(Pattern::new(kind, Make::Half, prices::DOUBLED, n, &twice));
@@ -269,69 +281,76 @@ impl Pattern {
 
 /// Cuts `mark` into parts, each with the number of letters in front of it. With `most` edits, one part stays whole. Two
 /// letters that changed places may stand in two parts.
-fn parts(mark: &[char], most: usize) -> impl Iterator<Item = (usize, &[char])> {
+pub(super) fn parts<T>(mark: &[T], most: usize) -> impl Iterator<Item = (usize, &[T])> {
     let size = mark.len().div_ceil(2 * most + 1).max(1);
     mark.chunks(size).enumerate().map(move |(n, part)| (n * size, part))
 }
 
 /// A text in which marks are searched.
-pub(super) struct Index<'t> {
+struct Index<'t> {
     text: &'t Folded,
     /// A byte for each letter: its code, or one for all that have no such code.
     codes: Vec<u8>,
+    /// The places of each code.
+    places: Vec<Vec<usize>>,
     fuel: &'t Fuel,
 }
 
-/// Fuel for the search of a text in a text of so many letters.
-const LETTERS_PER_FUEL: usize = 16;
-/// Fuel for comparing a mark with one place of a text.
+/// Fuel for comparing a mark with one place of a text, and for comparing it with slips.
+const PLACE_FUEL: usize = 1;
 const TORN_FUEL: usize = 12;
 
-/// Returns one byte for each of these letters, for a search.
-fn codes(letters: &[char]) -> Vec<u8> {
-    letters.iter().map(|letter| u8::try_from(*letter).unwrap_or(u8::MAX)).collect()
+/// Returns the byte of a letter, for a search.
+pub(super) fn code(letter: char) -> u8 {
+    u8::try_from(letter).unwrap_or(u8::MAX)
 }
 
 impl<'t> Index<'t> {
-    pub(super) fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
-        fuel.spend(2 * text.len());
-        Index { text, codes: codes(&text.folded), fuel }
+    fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
+        fuel.spend(2 * text.len() + usize::from(u8::MAX));
+        let codes: Vec<u8> = text.folded.iter().map(|letter| code(*letter)).collect();
+        let mut places = vec![Vec::new(); 1 + usize::from(u8::MAX)];
+        for (at, code) in codes.iter().enumerate() {
+            places[usize::from(*code)].push(at);
+        }
+        Index { text, codes, places, fuel }
     }
 
     /// Returns the places of `part`.
-    fn find(&self, part: &[char]) -> Vec<usize> {
-        self.fuel.spend(4 + self.codes.len() / LETTERS_PER_FUEL);
-        memmem::find_iter(&self.codes, &codes(part)).collect()
+    fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = usize> + 'i {
+        let places = part.first().map_or(&[][..], |first| &self.places[usize::from(code(*first))]);
+        self.fuel.spend(PLACE_FUEL * (4 + places.len()));
+        places.iter().copied().filter(move |at| self.text.folded[*at..].starts_with(part))
     }
 
     /// Returns the places at which `mark` may begin with at most `most` edits.
-    fn starts(&self, mark: &[char], most: usize) -> BTreeSet<usize> {
-        let begins = |(before, part): (usize, &[char])| {
-            let near = move |at: usize| at.saturating_sub(before + most)..=(at + most).saturating_sub(before);
-            self.find(part).into_iter().flat_map(near)
-        };
-        parts(mark, most).flat_map(begins).collect()
-    }
-
-    /// Returns whether the text holds `mark`, or letters that differ from it by one.
-    pub(super) fn holds_near(&self, mark: &[char]) -> bool {
-        let most = most_edits(mark.len()).min(1);
-        let text = |from: usize| self.text.folded.get(from..).unwrap_or(&[]);
-        self.starts(mark, most).into_iter().any(|from| !ends_within(mark, text(from), most).is_empty())
+    fn starts(&self, mark: &[char], most: usize) -> Vec<usize> {
+        let mut starts: Vec<usize> = Vec::new();
+        for (before, part) in parts(mark, most) {
+            for at in self.find(part) {
+                starts.extend(at.saturating_sub(before + most)..=(at + most).saturating_sub(before));
+            }
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        starts
     }
 
     /// Returns whether `name` stands anywhere, in any case.
     fn holds(&self, name: &str) -> bool {
-        memmem::find(&self.codes, &codes(&folded(name))).is_some()
+        let name: Vec<u8> = folded(name).into_iter().map(code).collect();
+        memmem::find(&self.codes, &name).is_some()
     }
 
     /// Returns the index without the letters of whole `marks`.
     fn outside(&self, marks: &[Lexeme]) -> Index<'t> {
-        let mut codes = self.codes.clone();
+        let mut is_outside = vec![true; self.text.len()];
         for mark in marks.iter().filter(|mark| mark.make == Make::Whole) {
-            codes[mark.from..mark.to].fill(0);
+            is_outside[mark.from..mark.to].fill(false);
         }
-        Index { text: self.text, codes, fuel: self.fuel }
+        let mut places = self.places.clone();
+        places.iter_mut().for_each(|places| places.retain(|at| is_outside[*at]));
+        Index { text: self.text, codes: Vec::new(), places, fuel: self.fuel }
     }
 
     /// Returns the marks of `pattern` in its exact spelling.
@@ -346,18 +365,24 @@ impl<'t> Index<'t> {
             (!pattern.ends_word() || !self.text.is_word_at(end)).then_some(end)
         };
         let lexeme = |at| Some(pattern.lexeme(at, end_of(at)?, pattern.make, pattern.price));
-        self.find(first).into_iter().filter_map(lexeme).collect()
+        self.find(first).filter_map(lexeme).collect()
     }
 
-    /// Returns the marks of a whole `pattern` with one or two edits.
-    fn torn(&self, pattern: &Pattern) -> Vec<Lexeme> {
-        if pattern.make != Make::Whole {
-            return Vec::new();
-        }
+    /// Returns the marks of whole `patterns` with one or two edits.
+    fn torn(&self, patterns: &[Pattern]) -> Vec<Lexeme> {
+        let mut heads = HashMap::new();
+        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
+        whole.flat_map(|pattern| self.torn_of(pattern, &mut heads)).collect()
+    }
+
+    /// Returns the marks of `pattern` with one or two edits. `heads` are the places at which shared beginnings may
+    /// stand: with a hundred tools whose calls begin alike, the beginning is compared once at each place.
+    fn torn_of(&self, pattern: &Pattern, heads: &mut HashMap<Vec<char>, Vec<usize>>) -> Vec<Lexeme> {
         // Two marks of one opener have nothing or a line break between them.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();
-        for letters in glues.iter().map(|glue| pattern.segments.join(*glue)) {
+        for glue in glues {
+            let (letters, head) = (pattern.segments.join(*glue), pattern.head.join(*glue));
             // The tag behind the signs that all marks of its dialect begin with, `]<]minimax[>[<to>`, has edits of its
             // own.
             let tag = letters.windows(2).rposition(|pair| *pair == ['[', '<']).map(|at| &letters[at + 1..]);
@@ -366,7 +391,15 @@ impl<'t> Index<'t> {
                 continue;
             }
             let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0).unwrap_or(&[]);
-            let starts = self.starts(&letters, most);
+            let near = |head: &Vec<char>| {
+                let is_near =
+                    |from: &usize| is_within(head, self.text.folded.get(*from..).unwrap_or(&[]), MOST);
+                self.starts(head, MOST).into_iter().filter(is_near).collect()
+            };
+            let starts = match head.len() {
+                ONE_EDIT.. => heads.entry(head).or_insert_with_key(near).clone(),
+                _ => self.starts(&letters, most),
+            };
             self.fuel.spend(TORN_FUEL * starts.len());
             for from in starts.into_iter().filter(|_| !self.fuel.is_spent()) {
                 let rest = self.text.folded.get(from..).unwrap_or(&[]);

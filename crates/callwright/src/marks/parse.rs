@@ -330,6 +330,8 @@ impl<'a, 't> Parser<'a, 't> {
                 next.push(Node { state, ..self.over(node, mark, prices::REPEATED) });
             }
         }
+        // JSON and elements hold no marks, whatever they look like.
+        let is_text = !matches!(self.text.letters.get(begin), Some('{' | '[' | '<' | ']'));
         let mut held = Held::default();
         let first = self.marks.partition_point(|mark| mark.from < from);
         let mut before: VecDeque<&Lexeme> = VecDeque::new();
@@ -340,8 +342,10 @@ impl<'a, 't> Parser<'a, 't> {
                 held.take(self, node, own, held_mark);
                 before.pop_front();
             }
+            let least = held.price - held.open.iter().map(|(_, price)| price).sum::<u32>();
+            let is_too_dear = prices::CEILING + prices::MARGIN < node.cost + least;
             self.fuel.spend(MARK_FUEL);
-            if self.fuel.is_spent() {
+            if is_text && is_too_dear || self.fuel.is_spent() {
                 return;
             }
             self.end_value(node, own, n, held.price, next);
@@ -393,10 +397,6 @@ impl<'a, 't> Parser<'a, 't> {
     /// cost `held`; a value that is JSON or elements holds no other marks.
     fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
         let Some(text) = self.letters(node.at, to) else { return false };
-        let is_text = !text.trim_start().starts_with(['{', '[', '<', ']']);
-        if is_text && prices::CEILING + prices::MARGIN < over.cost + held {
-            return false;
-        }
         let tail = self.marks[own.opener].tail;
         let Some(json) = self.json(node.tool, own.key, tail, text, node.at) else { return false };
         if !self.is_read(text, &json) {
