@@ -70,8 +70,9 @@ impl<'a> Lead<'a, '_> {
             return Ok(Some(Step::past(name.end as usize).named(name)));
         } else if is_constraint || is_no_name() {
             // The arguments are not JSON: in a family, their dialect is the one with tags.
-            let tagged = self.kin().find(|record| word == "xml" && record.arguments.is_tagged());
-            return Ok(Some(Step { record: tagged, ..Step::past(end) }));
+            let tagged = || self.kin().find(|record| record.arguments.is_tagged());
+            let record = if word == "xml" { tagged() } else { None };
+            return Ok(Some(Step { record, ..Step::past(end) }));
         } else if word == "call" && next == b':' {
             return Ok(Some(Step::past(end + 1)));
         }

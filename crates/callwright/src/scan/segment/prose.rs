@@ -257,7 +257,9 @@ impl<'a> Scanner<'a> {
                     _ => {}
                 }
             }
-            if let Some(found) = at_end(self.quote_begins(at), end)? {
+            if rest.starts_with(['<', '[', '`'])
+                && let Some(found) = at_end(self.quote_begins(at), end)?
+            {
                 return Ok(Some(found));
             }
         }
