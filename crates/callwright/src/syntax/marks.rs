@@ -52,21 +52,32 @@ pub(crate) fn beginnings(bytes: &[u8], marker: &str) -> impl Iterator<Item = usi
 }
 
 /// Returns the first place of any of `markers` in `text`, compared as in [`fit`]. The text is passed over once, however
-/// many they are.
+/// many they are: the first two bytes tell most places apart.
 pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clone) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut may_begin = [false; 256];
-    for first in markers.clone().filter_map(|marker| marker.bytes().next()) {
-        let wide = wide(first).first().copied().unwrap_or(first);
-        for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase(), wide] {
-            may_begin[usize::from(byte)] = true;
+    let markers = markers.filter(|marker| !marker.is_empty());
+    let mut heads = [[false; 256]; 2];
+    for marker in markers.clone() {
+        for (place, may_be) in heads.iter_mut().enumerate() {
+            let Some(&byte) = marker.as_bytes().get(place) else {
+                may_be.fill(true);
+                continue;
+            };
+            let wide = wide(byte).first().copied().unwrap_or(byte);
+            for byte in [byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide] {
+                may_be[usize::from(byte)] = true;
+            }
         }
     }
-    let is_at = |at: usize| {
-        let mut markers = markers.clone().filter(|marker| !marker.is_empty());
-        markers.any(|marker| matches!(fit(&bytes[at..], marker), Ok(Some(_))))
+    let [first, second] = heads;
+    // The second byte of a wide letter says nothing.
+    let may_be = |at: usize| {
+        let is_wide = !bytes[at].is_ascii();
+        first[usize::from(bytes[at])]
+            && (is_wide || bytes.get(at + 1).is_none_or(|byte| second[usize::from(*byte)]))
     };
-    (0..bytes.len()).find(|at| may_begin[usize::from(bytes[*at])] && is_at(*at))
+    let mut places = (0..bytes.len()).filter(|at| may_be(*at));
+    places.find(|at| markers.clone().any(|marker| matches!(fit(&bytes[*at..], marker), Ok(Some(_)))))
 }
 
 /// Returns the length of the bar at the start of `bytes`: `|` or `｜`.
