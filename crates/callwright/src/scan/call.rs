@@ -6,7 +6,7 @@ use super::judge::body::Body;
 use super::opener::{Delimiter, Opener, Sort};
 use super::payload_end::Open;
 use super::recover::Whole;
-use super::{Event, Flow, Mode, Scanner, tail};
+use super::{Event, Flow, Scanner, State, tail};
 use crate::grammar::Form;
 use crate::payload::tagged::{End, Ending};
 
@@ -73,11 +73,11 @@ impl Scanner<'_> {
             Step::To(stage) => call.stage = stage,
             Step::On => {}
             Step::Wait => {
-                self.mode = Mode::Call(call);
+                self.state = State::Call(call);
                 return Flow::Wait;
             }
         }
-        self.mode = Mode::Call(call);
+        self.state = State::Call(call);
         Flow::On
     }
 
@@ -111,7 +111,7 @@ impl Scanner<'_> {
     fn leave(&mut self, call: Call, mut judged: Judged, out: &mut Vec<Event>) -> Flow {
         if let Some(whole) = self.whole_front(&call, &judged) {
             let instead = Some((call.opener, judged));
-            self.mode = Mode::Call(Box::new(Call { instead, ..Call::of(whole, &self.text) }));
+            self.state = State::Call(Box::new(Call { instead, ..Call::of(whole, &self.text) }));
             return Flow::On;
         }
         let Call { mut opener, instead, .. } = call;
@@ -136,13 +136,13 @@ impl Scanner<'_> {
                 self.markup.pending.extend(verdicts);
                 self.at = end;
                 self.markup.last_call_end = end;
-                self.mode = Mode::Tail(end);
+                self.state = State::After(end);
             }
             Judged::Text(end) if let Some(at) = self.unread_at(&opener, end) => {
                 opener.item = Sort::Block.at(at);
                 opener.delimiters.retain(|delimiter| *delimiter == Delimiter::Tag);
                 let stage = Stage::Body(Body::Block(at));
-                self.mode = Mode::Call(Box::new(Call { opener, stage, instead: None }));
+                self.state = State::Call(Box::new(Call { opener, stage, instead: None }));
             }
             judged => {
                 self.markup.opened_in_text |= opener.is_distinct();
@@ -156,7 +156,7 @@ impl Scanner<'_> {
                 let end = end.unwrap_or_else(|| opener.item.at + next().map_or(0, char::len_utf8));
                 let end = end.min(self.text.len());
                 self.release(end, out);
-                self.mode = Mode::Prose;
+                self.state = State::Prose;
             }
         }
         Flow::On

@@ -7,7 +7,7 @@ use callwright_json::{Repair, RepairKind, Span, strict};
 use super::opener::{Delimiter, Place};
 use super::repeat::Spot;
 use super::tail::{self, Tail, tail};
-use super::{Event, Flow, Mode, Scanner};
+use super::{Event, Flow, Scanner, State};
 use crate::dialect::{Anchor, NameAt};
 use crate::marks;
 use crate::shape::keys;
@@ -30,13 +30,13 @@ impl Scanner<'_> {
                     self.at = at;
                     self.markup.last_call_end = at;
                     self.flush_calls(out);
-                    self.mode = Mode::Prose;
+                    self.state = State::Prose;
                     return Flow::On;
                 }
             },
         };
         self.at = at;
-        self.mode = Mode::Tail(blank);
+        self.state = State::After(blank);
         flow
     }
 

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde::Deserialize;
 
 use super::opener::{Lead, MAX_OPENER};
-use super::{Delta, Mode, Scanner};
+use super::{Block, Delta, Scanner, State};
 use crate::context::Context;
 use crate::dialect;
 use crate::policy::CallsInReasoning;
@@ -47,16 +47,16 @@ fn longest_word(tool_set: &ToolSet) -> usize {
 
 /// Returns the held text that may yet turn out to be plain text; `None` once a call, a block or its markup was begun.
 fn held<'s>(scanner: &'s Scanner<'_>) -> Option<&'s str> {
-    let is_begun = match &scanner.mode {
-        Mode::Call(_) | Mode::Over => true,
-        Mode::Reasoning(thinking) => {
+    let is_begun = match &scanner.state {
+        State::Call(_) | State::Over => true,
+        State::Block(Block::Thought(thinking)) => {
             thinking.marked.is_some() || has_attributes(&scanner.text, thinking.searched)
         }
-        Mode::Quoted(_) => false,
+        State::Block(Block::Quote(_)) => false,
         // Marks that a call opened are closed behind it.
-        Mode::Tail(_) | Mode::Prose if !scanner.markup.delimiters.is_empty() => true,
-        Mode::Tail(_) => false,
-        Mode::Prose => is_lead_begun(scanner),
+        State::After(_) | State::Prose if !scanner.markup.delimiters.is_empty() => true,
+        State::After(_) => false,
+        State::Prose => is_lead_begun(scanner),
     };
     (!is_begun).then(|| &scanner.text[scanner.at..])
 }
@@ -130,7 +130,7 @@ fn text_that_is_no_marker_is_held_no_longer_than_the_longest_marker() {
             if let Some(held) = held(&scanner) {
                 let len = len_of(held);
                 prop_assert!(len <= most, "{} letters, {} may be: {:?}", len, most, held);
-            } else if let (Mode::Prose, true) = (&scanner.mode, scanner.markup.delimiters.is_empty()) {
+            } else if let (State::Prose, true) = (&scanner.state, scanner.markup.delimiters.is_empty()) {
                 let len = len_of(&scanner.text[scanner.at..]);
                 prop_assert!(len <= MAX_OPENER + MAX_TAG, "{} letters in front of a call", len);
             }

@@ -79,7 +79,7 @@ pub struct Scanner<'a> {
     text: Cow<'a, str>,
     /// Everything before this place is decided.
     at: usize,
-    mode: Mode,
+    state: State,
     markup: Markup,
     /// The mark that closes the open block of speech.
     speech: Option<Arc<str>>,
@@ -98,20 +98,28 @@ pub struct Scanner<'a> {
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// The place of the scanner in the answer.
 #[derive(Debug)]
-enum Mode {
+enum State {
     /// Between calls.
     Prose,
+    /// In a block whose text is no call, whatever it looks like.
+    Block(Block),
     /// In a call.
     Call(Box<Call>),
     /// Behind a payload, with only whitespace up to this place.
-    Tail(usize),
-    /// In a reasoning block.
-    Reasoning(Thinking),
-    /// In a tool's result, or another quotation by the model: text, whatever it looks like.
-    Quoted(Quotation),
+    After(usize),
     /// Behind the beginning of a turn that the model made up.
     Over,
+}
+
+/// A block between two marks.
+#[derive(Debug)]
+enum Block {
+    /// The model's reasoning.
+    Thought(Thinking),
+    /// A tool's result, or another quotation by the model.
+    Quote(Quotation),
 }
 
 /// A text that the model quotes.
@@ -237,14 +245,14 @@ impl<'a> Scanner<'a> {
 
     fn advance(&mut self, end: bool, out: &mut Vec<Event>) {
         // A byte order mark says how a text is written, and does not belong to the text.
-        if self.at == 0 && self.text.starts_with(BYTE_ORDER_MARK) && matches!(self.mode, Mode::Prose) {
+        if self.at == 0 && self.text.starts_with(BYTE_ORDER_MARK) && matches!(self.state, State::Prose) {
             self.at = BYTE_ORDER_MARK.len_utf8();
         }
         loop {
-            let flow = match self.mode {
-                Mode::Prose if self.at == self.text.len() => Flow::Wait,
+            let flow = match self.state {
+                State::Prose if self.at == self.text.len() => Flow::Wait,
                 // Most pieces are prose: no mode is taken out, and none put back.
-                Mode::Prose => self.prose(end, out),
+                State::Prose => self.prose(end, out),
                 _ => self.beyond_prose(end, out),
             };
             if let Flow::Wait = flow {
@@ -254,15 +262,15 @@ impl<'a> Scanner<'a> {
     }
 
     fn beyond_prose(&mut self, end: bool, out: &mut Vec<Event>) -> Flow {
-        match std::mem::replace(&mut self.mode, Mode::Prose) {
-            Mode::Prose => Flow::On,
-            Mode::Call(call) => self.call(call, end, out),
-            Mode::Tail(blank) => self.tail(blank, end, out),
-            Mode::Reasoning(thinking) => self.reasoning(thinking, end, out),
-            Mode::Quoted(quotation) => self.quoted(quotation, end, out),
-            Mode::Over => {
+        match std::mem::replace(&mut self.state, State::Prose) {
+            State::Prose => Flow::On,
+            State::Call(call) => self.call(call, end, out),
+            State::After(blank) => self.tail(blank, end, out),
+            State::Block(Block::Thought(thinking)) => self.reasoning(thinking, end, out),
+            State::Block(Block::Quote(quotation)) => self.quoted(quotation, end, out),
+            State::Over => {
                 self.at = self.text.len();
-                self.mode = Mode::Over;
+                self.state = State::Over;
                 Flow::Wait
             }
         }

@@ -9,7 +9,7 @@ use super::call::{Call, Stage, Step};
 use super::judge::body::Body;
 use super::judge::{self, Case, Judged};
 use super::opener::{Delimiter, Look, MAX_OPENER, Opener, Sort, parse_opener};
-use super::{Mode, Scanner};
+use super::{Scanner, State};
 use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::marks::{self, Decision, Nearness, begins};
@@ -238,7 +238,7 @@ impl Scanner<'_> {
         let opener = Opener::bare(at, item, record);
         self.look_around(&opener);
         let stage = Stage::Marks(Whole::Nothing);
-        self.mode = Mode::Call(Box::new(Call { opener, stage, instead: None }));
+        self.state = State::Call(Box::new(Call { opener, stage, instead: None }));
     }
 
     /// Decides about a call with broken marks at the end of the text.

@@ -9,7 +9,7 @@ use super::drafts::Drafts;
 use super::mention::{Before, Beside, Run, Surroundings, Told};
 use super::opener::Delimiter;
 use super::repeat::Made;
-use super::{Mode, Scanner};
+use super::{Scanner, State};
 use crate::context::{Context, Stop};
 use crate::dialect::{Dialects, Record};
 use crate::policy::{Admission, CallsInReasoning, Policy};
@@ -90,7 +90,7 @@ impl<'a> Scanner<'a> {
             rules,
             text: Cow::Borrowed(""),
             at: 0,
-            mode: Mode::Prose,
+            state: State::Prose,
             markup: Markup::default(),
             speech: None,
             apart: None,

@@ -14,7 +14,7 @@ use crate::policy::CallsInReasoning;
 use crate::scan::mention::Surroundings;
 use crate::scan::opener::{Look, parse_opener};
 use crate::scan::state::Space;
-use crate::scan::{Event, Flow, Mode, Quotation, Scanner, Thinking};
+use crate::scan::{Block, Event, Flow, Quotation, Scanner, State, Thinking};
 use crate::syntax::marks::{Held, beginnings, first_of, fit, fit_any};
 use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, beginning};
@@ -171,12 +171,13 @@ impl Scanner<'_> {
         match self.rules.calls_in_reasoning {
             CallsInReasoning::Ignore | CallsInReasoning::Unclosed => {
                 let from = self.at;
-                self.mode = Mode::Reasoning(Thinking { close, from, searched: from, marked: None });
+                self.state =
+                    State::Block(Block::Thought(Thinking { close, from, searched: from, marked: None }));
             }
             CallsInReasoning::Accept => {
                 self.tell(true, out);
                 self.enter_thought(close, self.at);
-                self.mode = Mode::Prose;
+                self.state = State::Prose;
             }
         }
     }
@@ -200,7 +201,7 @@ impl Scanner<'_> {
         self.markup.in_fence = false;
         self.markup.delimiters.clear();
         self.remove();
-        self.mode = Mode::Prose;
+        self.state = State::Prose;
     }
 
     /// Reads the calls in reasoning that never ended, when all the text is there. A call at its end was meant.
@@ -250,7 +251,7 @@ impl Scanner<'_> {
                     self.think_up_to(at, out);
                     self.at = at + len;
                     self.standing.surroundings.step_over(&self.text, 0, self.at);
-                    self.mode = Mode::Prose;
+                    self.state = State::Prose;
                     return Flow::On;
                 }
                 Ok(ThoughtSign::Call) => {
@@ -267,7 +268,7 @@ impl Scanner<'_> {
                     self.think_up_to(to, out);
                 }
                 thinking.searched = to;
-                self.mode = Mode::Reasoning(thinking);
+                self.state = State::Block(Block::Thought(thinking));
             }
             Some(_) if may_count && !self.rules.stop.is_cut() => {
                 self.last_thought(thinking.close, thinking.from, out);
@@ -323,7 +324,7 @@ impl Scanner<'_> {
         match is_over {
             true => Flow::On,
             false => {
-                self.mode = Mode::Quoted(quotation);
+                self.state = State::Block(Block::Quote(quotation));
                 Flow::Wait
             }
         }

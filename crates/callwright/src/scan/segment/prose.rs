@@ -12,7 +12,7 @@ use crate::payload::may_pass;
 use crate::scan::call::Call;
 use crate::scan::opener::{self, Delimiter, Look, MAX_OPENER, MAX_TICKS, Opener, Place, Sort, tick_run};
 use crate::scan::tail::{Tail, tail};
-use crate::scan::{Event, Flow, Mode, Quotation, Scanner};
+use crate::scan::{Block, Event, Flow, Quotation, Scanner, State};
 use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, blanks, marks};
 use crate::tools::Tool;
@@ -154,12 +154,12 @@ impl<'a> Scanner<'a> {
                 let from = opener.item.at;
                 self.work.reach =
                     if may_pass(self.work.bytes_skipped, from) { usize::MAX } else { from + REACH };
-                self.mode = if self.has_read_much(at) && opener.record.anchor == Anchor::Weak {
+                self.state = if self.has_read_much(at) && opener.record.anchor == Anchor::Weak {
                     self.release(from + 1, out);
-                    Mode::Prose
+                    State::Prose
                 } else {
                     self.look_around(&opener);
-                    Mode::Call(Box::new(Call::of(opener, &self.text)))
+                    State::Call(Box::new(Call::of(opener, &self.text)))
                 };
             }
             Found::Broken(record) => {
@@ -183,17 +183,17 @@ impl<'a> Scanner<'a> {
             }
             Found::Quote(open, close) => {
                 self.release(at + open, out);
-                self.mode = Mode::Quoted(Quotation { close, from: at + open });
+                self.state = State::Block(Block::Quote(Quotation { close, from: at + open }));
             }
             Found::Closer(end) => {
                 self.markup.marks_from = at;
                 self.at = end;
-                self.mode = Mode::Tail(end);
+                self.state = State::After(end);
             }
             Found::Turn => {
                 self.tell(true, out);
                 match self.has_calls() {
-                    true => self.mode = Mode::Over,
+                    true => self.state = State::Over,
                     false => self.release(self.behind(at), out),
                 }
             }
