@@ -217,4 +217,5 @@ pub(crate) const TURNS: &[&str] = &[
     "<<sys>>",
     "def test_",
     "assert ",
+    "\"\"\"",
 ];

@@ -16,7 +16,7 @@ use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{Form, NAME, folded, marks};
 use crate::payload::value;
-use crate::syntax::Trim;
+use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
 
 /// Most steps for one text, and for each mark in it. With more marks than calls have, the ways between them would cost
@@ -304,10 +304,27 @@ impl<'a, 't> Parser<'a, 't> {
                 }
                 _ => {}
             }
-            if self.is_stray(mark) {
+            let is_own = matches!(mark.kind, Kind::Call(tool) if tool == node.tool);
+            if self.is_stray(mark) || is_own && node.arguments.is_empty() && mark.make == Make::Whole {
                 next.push(self.over(node, mark, prices::STRAY));
             }
         }
+        next.extend(self.without_opener(node, at));
+    }
+
+    /// Reads an argument whose opener is missing, by the closer that names it: `Paris</city>`.
+    fn without_opener(&self, node: &Node, at: usize) -> Option<Node> {
+        let close = self.marks.iter().find(|mark| at < mark.from && !mark.kind.is_piece())?;
+        let Kind::ArgumentClose(Some(key)) = close.kind else { return None };
+        // A closer on a line of its own closes a value on lines of its own: `⏎Paris⏎</city>`.
+        let is_on_lines = self.begins_line(close.from) && self.begins_line(at);
+        let from = if is_on_lines { at.saturating_sub(1) } else { at };
+        let is_free = self.declares(node.tool, key) && !node.has(key);
+        let text = self.letters(from, close.from).filter(|text| is_free && !text.trim().is_empty())?;
+        let json = self.json(node.tool, key, 0, text, from).filter(|_| !text.contains(['<', '>', '&']))?;
+        let mut over = self.over(node, close, prices::NO_ARGUMENT);
+        over.arguments.push((key, json.into()));
+        Some(over)
     }
 
     /// Returns `node` behind its call, if the call is right.
@@ -420,7 +437,9 @@ impl<'a, 't> Parser<'a, 't> {
     fn json(&self, tool: usize, key: usize, tail: usize, text: &str, at: usize) -> Option<String> {
         let guide = self.tools[tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[key])?;
-        let typing = self.form.argument.tails.get(tail).and_then(|(_, typing)| *typing).unwrap_or_default();
+        // A model that calls a number a text, `string="true">50`, is read by the schema.
+        let typing = self.form.argument.tails.get(tail).and_then(|(_, typing)| *typing);
+        let typing = typing.filter(|typing| *typing == Typing::Json).unwrap_or(Typing::Schema);
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
         let json = value::json_of(
             &value::content(text, self.trim, indent),

@@ -29,6 +29,8 @@ pub(super) const NO_CALL_CLOSE: u32 = 10;
 pub(super) const NO_ARGUMENT_CLOSE: u32 = 12;
 /// The closer of an argument is missing, and nothing in the text closes arguments: a habit of the model.
 pub(super) const NO_CLOSERS: u32 = 4;
+/// The opener of an argument is missing.
+pub(super) const NO_ARGUMENT: u32 = 16;
 /// An opener stands twice.
 pub(super) const REPEATED: u32 = 10;
 

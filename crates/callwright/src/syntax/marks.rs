@@ -51,33 +51,41 @@ pub(crate) fn beginnings(bytes: &[u8], marker: &str) -> impl Iterator<Item = usi
     memchr::memchr3_iter(lower, upper, wide(first).first().copied().unwrap_or(first), bytes)
 }
 
-/// Returns the first place of any of `markers` in `text`, compared as in [`fit`]. The text is passed over once, however
-/// many they are: the first two bytes tell most places apart.
+/// Returns the first place of any of `markers` in `text`, compared as in [`fit`]. Markers that begin with the same byte
+/// are searched together, and their second byte tells most places apart.
 pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clone) -> Option<usize> {
     let bytes = text.as_bytes();
-    let markers = markers.filter(|marker| !marker.is_empty());
-    let mut heads = [[false; 256]; 2];
-    for marker in markers.clone() {
-        for (place, may_be) in heads.iter_mut().enumerate() {
-            let Some(&byte) = marker.as_bytes().get(place) else {
-                may_be.fill(true);
-                continue;
-            };
-            let wide = wide(byte).first().copied().unwrap_or(byte);
-            for byte in [byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide] {
-                may_be[usize::from(byte)] = true;
+    let spellings = |byte: u8| {
+        let wide = wide(byte).first().copied().unwrap_or(byte);
+        [byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]
+    };
+    let first_of = |marker: &str| marker.bytes().next();
+    let mut searched = [false; 256];
+    let mut nearest = None;
+    for first in markers.clone().filter_map(first_of) {
+        if std::mem::replace(&mut searched[usize::from(first)], true) {
+            continue;
+        }
+        let alike = markers.clone().filter(|marker| first_of(marker) == Some(first));
+        let mut second = [false; 256];
+        for marker in alike.clone() {
+            match marker.as_bytes().get(1) {
+                Some(byte) => spellings(*byte).iter().for_each(|byte| second[usize::from(*byte)] = true),
+                None => second.fill(true),
             }
         }
+        // The second byte of a wide letter says nothing.
+        let may_be = |at: &usize| {
+            !bytes[*at].is_ascii() || bytes.get(at + 1).is_none_or(|byte| second[usize::from(*byte)])
+        };
+        let fits = |at: &usize| alike.clone().any(|marker| matches!(fit(&bytes[*at..], marker), Ok(Some(_))));
+        // Only a place in front of the nearest one counts.
+        let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
+        let [lower, upper, wide] = spellings(first);
+        let mut places = memchr::memchr3_iter(lower, upper, wide, begins).filter(may_be);
+        nearest = places.find(fits).or(nearest);
     }
-    let [first, second] = heads;
-    // The second byte of a wide letter says nothing.
-    let may_be = |at: usize| {
-        let is_wide = !bytes[at].is_ascii();
-        first[usize::from(bytes[at])]
-            && (is_wide || bytes.get(at + 1).is_none_or(|byte| second[usize::from(*byte)]))
-    };
-    let mut places = (0..bytes.len()).filter(|at| may_be(*at));
-    places.find(|at| markers.clone().any(|marker| matches!(fit(&bytes[*at..], marker), Ok(Some(_)))))
+    nearest
 }
 
 /// Returns the length of the bar at the start of `bytes`: `|` or `｜`.

@@ -31,7 +31,7 @@ impl<'a> Case<'a, '_> {
         };
         let guide = tool.schema().guide();
         // The backslashes of Markdown: `f(a\_b=1)`
-        if let Some(end) = self.ends.end
+        if let Some(end) = self.ends.end.or(self.ends.left)
             && let Some(piece) = self.text.get(at..end).filter(|piece| piece.contains("\\_"))
         {
             let plain = ["_", "*", "[", "]", "#", "<", ">"]
@@ -90,7 +90,7 @@ impl<'a> Case<'a, '_> {
         if payload.parse.settled().is_some_and(fits) {
             return None;
         }
-        let end = self.ends.end?;
+        let end = self.ends.end.or(self.ends.left)?;
         let inside = self.text.get(at + 1..end.checked_sub(1)?)?;
         // `['f(a=1')]`: the quote and the parenthesis changed places.
         let exchanged = || match self.opener.delimiters.last() {

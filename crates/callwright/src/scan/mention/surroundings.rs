@@ -217,6 +217,12 @@ impl Surroundings {
         }
     }
 
+    /// Returns whether an open element ends at `at`.
+    pub(in crate::scan) fn ends_at(&self, text: &str, at: usize) -> bool {
+        let rest = text.get(at..).unwrap_or("");
+        self.elements.iter().any(|element| rest.starts_with(&element.close))
+    }
+
     /// Reads the next sign or mark, and returns its length.
     fn step(&mut self, text: &str, limit: usize, last: bool) -> Result<usize, Incomplete> {
         let rest = text.get(self.at..limit).ok_or(Incomplete)?;

@@ -191,8 +191,12 @@ impl<'a> Scanner<'a> {
                 self.state = State::After(end);
             }
             Found::Turn => {
-                self.tell(true, out);
-                match self.has_calls() {
+                // `x = """⏎f(a=1)⏎"""`: the end of the text around a shown call is not a made-up turn.
+                let is_end = self.standing.surroundings.ends_at(&self.text, at);
+                if !is_end {
+                    self.tell(true, out);
+                }
+                match self.has_calls() && !is_end {
                     true => self.state = State::Over,
                     false => self.release(self.behind(at), out),
                 }
