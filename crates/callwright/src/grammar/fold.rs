@@ -135,7 +135,9 @@ const TOKEN_BLANK: char = 'Ġ';
 
 /// Returns the folded letters of `text` without its blanks.
 pub(crate) fn solid(text: &str) -> Vec<char> {
-    text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold).collect()
+    let mut all = Vec::with_capacity(text.len());
+    all.extend(text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold));
+    all
 }
 
 fn is_word(letter: char) -> bool {
@@ -162,11 +164,13 @@ pub(crate) fn is_foreign(letter: char, mark: &[char]) -> bool {
 #[inline]
 pub(crate) fn fold(letter: char) -> char {
     match letter {
+        '\'' => '"',
+        _ if letter.is_ascii() => letter.to_ascii_lowercase(),
         '｜' => '|',
         '▁' => '_',
-        '\'' | '“' | '”' | '‘' | '’' | '＂' => '"',
+        '“' | '”' | '‘' | '’' | '＂' => '"',
         // The wide forms of ASCII: `＜/parameter＞`.
         '！'..='～' => char::from_u32(u32::from(letter) - 0xfee0).map_or(letter, fold),
-        _ => letter.to_ascii_lowercase(),
+        _ => letter,
     }
 }

@@ -1,12 +1,15 @@
 //! The marks of a dialect whose arguments stand in marks.
 
+use std::sync::OnceLock;
+
+use super::near::Fixed;
 use super::template::pieces;
 use super::{Arguments, Calls, Sequence, fold};
 use crate::syntax::Typing;
 
 /// The marks of a dialect. `{}` stands for the name of the tool or the key. Any blank, or none, stands between two of
 /// [`marks`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Form {
     /// The marks around all calls.
     pub(crate) section: Option<(Sequence, Sequence)>,
@@ -16,6 +19,8 @@ pub(crate) struct Form {
     pub(crate) argument_close: Sequence,
     /// The closers of a call one by one, and behind them that of the section.
     pub(crate) over: Vec<Sequence>,
+    /// Made when a value is first searched.
+    fixed: OnceLock<Fixed>,
 }
 
 /// The texts before a name and behind it.
@@ -157,7 +162,13 @@ impl Form {
             call_close,
             argument,
             argument_close,
+            fixed: OnceLock::new(),
         })
+    }
+
+    /// Returns its marks without a name.
+    pub(crate) fn fixed(&self) -> &Fixed {
+        self.fixed.get_or_init(|| Fixed::of(self))
     }
 
     /// Returns the text of a call's tag in front of its name.
@@ -226,7 +237,9 @@ impl Form {
 
 /// Returns the folded letters of the marks in a text, without the blanks between the marks.
 pub(crate) fn folded(text: &str) -> Vec<char> {
-    marks(text).flat_map(fold::folded_letters).collect()
+    let mut all = Vec::with_capacity(text.len());
+    all.extend(marks(text).flat_map(fold::folded_letters));
+    all
 }
 
 /// Returns the marks of `text`: a new one begins at each `<` behind a blank or behind `>`, and at `]<`.
@@ -332,6 +345,6 @@ mod tests {
             ["", "<{}>", "<{}>", "</{}>", "</{}>", ""]
         );
         let calls = Calls { call: "<c>{name}{arguments}</c>".into(), ..Calls::default() };
-        assert_eq!(Form::of(&calls), None);
+        assert!(Form::of(&calls).is_none());
     }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod fold;
 mod form;
 mod frame;
+pub(crate) mod near;
 mod sequence;
 pub(crate) mod template;
 

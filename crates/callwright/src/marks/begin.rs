@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::edit::ONE_EDIT;
 use super::edit::{self, is_within};
-use super::lexemes::ONE_EDIT;
 use crate::dialect::{Dialects, Record, is_sign};
 use crate::grammar::{fold, folded};
 use crate::tools::ToolSet;

@@ -1,8 +1,7 @@
 //! The marks in front of a payload with a reader of its own, whole or with slips.
 
-use super::edit::ends_within;
+use super::edit::{ends_within, most_edits};
 use super::front_of;
-use super::lexemes::most_edits;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
 use crate::tools::ToolSet;
@@ -57,7 +56,7 @@ pub(super) fn spelt_ends(whole: &str, text: &Folded, from: usize) -> Vec<(usize,
         for (at, spent) in ends {
             let at = if at == from { from } else { text.behind_blanks(at) };
             let found = ends_within(&mark, text.folded.get(at..).unwrap_or(&[]), most - spent);
-            for (end, edits) in found.into_iter().map(|(end, edits)| (at + end, spent + edits)) {
+            for (end, edits) in found.map(|(end, edits)| (at + end, spent + edits)) {
                 match next.binary_search_by_key(&end, |(end, _)| *end) {
                     Ok(known) => next[known].1 = next[known].1.min(edits),
                     Err(place) => next.insert(place, (end, edits)),

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use callwright_json::Fuel;
 use memchr::memmem;
 
-use super::edit::{MOST, ends_within, is_within};
+use super::edit::{MOST, ONE_EDIT, code, ends_within, is_within, most_edits, parts};
 use super::prices;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Form, NAME, Pieces, folded, marks, split_first};
@@ -48,19 +48,6 @@ pub(super) enum Make {
     Whole,
     Torn,
     Half,
-}
-
-/// The shortest mark that is known with one edit in it, and the shortest with two.
-pub(super) const ONE_EDIT: usize = 5;
-const TWO_EDITS: usize = 10;
-
-/// Returns the number of edits with which a mark of so many letters is known.
-pub(super) fn most_edits(len: usize) -> usize {
-    match len {
-        TWO_EDITS.. => 2,
-        ONE_EDIT.. => 1,
-        _ => 0,
-    }
 }
 
 /// Number of letters of a closer's word that are a sign of it.
@@ -279,13 +266,6 @@ impl Pattern {
     }
 }
 
-/// Cuts `mark` into parts, each with the number of letters in front of it. With `most` edits, one part stays whole. Two
-/// letters that changed places may stand in two parts.
-pub(super) fn parts<T>(mark: &[T], most: usize) -> impl Iterator<Item = (usize, &[T])> {
-    let size = mark.len().div_ceil(2 * most + 1).max(1);
-    mark.chunks(size).enumerate().map(move |(n, part)| (n * size, part))
-}
-
 /// A text in which marks are searched.
 struct Index<'t> {
     text: &'t Folded,
@@ -299,11 +279,6 @@ struct Index<'t> {
 /// Fuel for comparing a mark with one place of a text, and for comparing it with slips.
 const PLACE_FUEL: usize = 1;
 const TORN_FUEL: usize = 12;
-
-/// Returns the byte of a letter, for a search.
-pub(super) fn code(letter: char) -> u8 {
-    u8::try_from(letter).unwrap_or(u8::MAX)
-}
 
 impl<'t> Index<'t> {
     fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {

@@ -131,8 +131,8 @@ fn may_grow(text: &str, mut marks: impl Iterator<Item = String>) -> bool {
     marks.any(|mark| {
         let mark = fold::solid(&mark);
         // The text so far is the beginning of the mark, or all of it.
-        !edit::ends_within(&text, &mark, edit::MOST).is_empty()
-            || edit::ends_within(&mark, &text, edit::MOST).iter().any(|(end, _)| *end == text.len())
+        edit::ends_within(&text, &mark, edit::MOST).next().is_some()
+            || edit::ends_within(&mark, &text, edit::MOST).any(|(end, _)| end == text.len())
     })
 }
 

@@ -4,7 +4,23 @@
 use super::{Incomplete, Seen};
 
 /// Returns the length of `marker` at the start of `bytes`, in any case, with `｜` for `|` and `▁` for `_`.
+#[inline]
 pub(crate) fn fit(bytes: &[u8], marker: &str) -> Seen<usize> {
+    let differs = |at: usize| match (bytes.get(at), marker.as_bytes().get(at)) {
+        (Some(own), Some(want)) => own.is_ascii() && want.is_ascii() && !own.eq_ignore_ascii_case(want),
+        _ => false,
+    };
+    // Most markers differ in their first two bytes.
+    let is_plain =
+        bytes.first().is_some_and(u8::is_ascii) && marker.bytes().next().is_some_and(|byte| byte.is_ascii());
+    match differs(0) || is_plain && differs(1) {
+        true => Ok(None),
+        false => spelt(bytes, marker),
+    }
+}
+
+/// Compares all of `marker`.
+fn spelt(bytes: &[u8], marker: &str) -> Seen<usize> {
     let (mut at, mut rest) = (0, marker.as_bytes());
     while let Some((want, len)) = plain(rest) {
         rest = &rest[len..];
