@@ -5,13 +5,13 @@
 //! search finds it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use callwright_json::Fuel;
-use memchr::memmem;
 
 use super::edit::{MOST, ONE_EDIT, code, ends_within, is_within, most_edits, parts};
 use super::prices;
-use crate::grammar::fold::{Folded, is_foreign};
+use crate::grammar::fold::{Folded, folded_letters, is_foreign};
 use crate::grammar::{Form, NAME, Pieces, folded, marks, split_first};
 use crate::tools::Tool;
 
@@ -86,18 +86,21 @@ pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel)
 fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
     let names = tools.iter().map(|tool| tool.name()).enumerate();
     let (named, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| index.holds(name));
-    let openers = |tools: Vec<(usize, &str)>| {
+    let head = head_of(&form.call);
+    let openers = |tools: Vec<(usize, &str)>, is_there: bool| {
         let openers = tools.into_iter();
-        openers.flat_map(|(n, name)| Pattern::openers(&form.call, name, Kind::Call(n), index)).collect()
+        openers
+            .flat_map(|(n, name)| Pattern::openers(&form.call, &head, name, Kind::Call(n), is_there))
+            .collect()
     };
-    let mut patterns: Vec<Pattern> = openers(named);
+    let mut patterns: Vec<Pattern> = openers(named, true);
     patterns.extend(patterns_of_calls(form));
     let mut marks: Vec<Lexeme> = patterns.iter().flat_map(|pattern| index.exact(pattern)).collect();
     // With names that differ by a letter, one whole opener is a torn one of each other tool.
     let outside = index.outside(&marks);
     let tag = folded(form.call_tag());
     if tag.len() < ONE_EDIT || !outside.starts(&tag, MOST).is_empty() {
-        patterns.extend::<Vec<Pattern>>(openers(others));
+        patterns.extend::<Vec<Pattern>>(openers(others, false));
     }
     marks.extend(outside.torn(&patterns));
     marks
@@ -156,6 +159,11 @@ fn gives_way(mark: &Lexeme, other: &Lexeme) -> bool {
     }
 }
 
+/// Returns the marks in front of the name in an opener.
+fn head_of(pieces: &Pieces) -> Vec<Vec<char>> {
+    marks(&pieces.head).map(folded).collect()
+}
+
 /// Returns the closers of calls, the marks of their section, and pieces of openers and closers.
 fn patterns_of_calls(form: &Form) -> Vec<Pattern> {
     let mut all = Vec::new();
@@ -183,12 +191,14 @@ fn patterns_of_arguments(
     for (n, tool) in tools.iter().filter(|_| form.call_close.contains(NAME)) {
         all.extend(Pattern::closers(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n))));
     }
+    let head = head_of(&form.argument);
     for (n, key) in keys.iter().enumerate() {
-        all.extend(Pattern::openers(&form.argument, key, Kind::Argument(n), index));
+        let is_there = index.holds(key);
+        all.extend(Pattern::openers(&form.argument, &head, key, Kind::Argument(n), is_there));
         if form.closes_by_key() {
             let close = form.argument_close.replace(NAME, key);
             all.extend(Pattern::closers(&close, Kind::ArgumentClose(Some(n))));
-        } else if index.holds(key) {
+        } else if is_there {
             // `<parameter=city>Paris</city>`
             let kind = Kind::ArgumentClose(Some(n));
             all.push(Pattern::new(kind, Make::Half, prices::EDIT, 0, &["</", key, ">"]));
@@ -216,17 +226,18 @@ impl Pattern {
         (ONE_EDIT <= head.chars().count()).then(|| Pattern::new(kind, Make::Half, 0, 0, &[head]))
     }
 
-    /// Returns an opener in its proper spelling and, if its name stands in the text, with a part missing or doubled:
+    /// Returns an opener in its proper spelling and, if its name `is_there` in the text, with a part missing or doubled:
     /// `<arg_key>a</arg_key>`.
-    fn openers(pieces: &Pieces, name: &str, kind: Kind, index: &Index<'_>) -> Vec<Pattern> {
-        let is_there = index.holds(name);
+    fn openers(pieces: &Pieces, head: &[Vec<char>], name: &str, kind: Kind, is_there: bool) -> Vec<Pattern> {
         let mut all = Vec::new();
         for (n, (tail, _)) in pieces.tails.iter().enumerate() {
-            let parts: Vec<&str> = [&*pieces.head, name].into_iter().chain(marks(tail)).collect();
-            let head = marks(&pieces.head).map(folded).collect();
             let whole = Pattern::new(kind, Make::Whole, 0, n, &[&pieces.head, name, tail]);
-            all.push(Pattern { head, ..whole });
-            for part in (0..parts.len()).filter(|_| is_there && n < pieces.n_in_pieces) {
+            all.push(Pattern { head: head.to_vec(), ..whole });
+            if !is_there || pieces.n_in_pieces <= n {
+                continue;
+            }
+            let parts: Vec<&str> = [&*pieces.head, name].into_iter().chain(marks(tail)).collect();
+            for part in 0..parts.len() {
                 let twice = [&parts[..=part], &parts[part..]].concat();
                 all.push(Pattern::new(kind, Make::Half, prices::DOUBLED, n, &twice));
                 // A name alone stands in any text.
@@ -272,7 +283,9 @@ struct Index<'t> {
     /// A byte for each letter: its code, or one for all that have no such code.
     codes: Vec<u8>,
     /// The places of each code.
-    places: Vec<Vec<usize>>,
+    places: Rc<[Vec<usize>]>,
+    /// The letters of whole marks, where these are left out.
+    is_hidden: Vec<bool>,
     fuel: &'t Fuel,
 }
 
@@ -288,14 +301,16 @@ impl<'t> Index<'t> {
         for (at, code) in codes.iter().enumerate() {
             places[usize::from(*code)].push(at);
         }
-        Index { text, codes, places, fuel }
+        Index { text, codes, places: places.into(), is_hidden: Vec::new(), fuel }
     }
 
     /// Returns the places of `part`.
     fn find<'i>(&'i self, part: &'i [char]) -> impl Iterator<Item = usize> + 'i {
         let places = part.first().map_or(&[][..], |first| &self.places[usize::from(code(*first))]);
         self.fuel.spend(PLACE_FUEL * (4 + places.len()));
-        places.iter().copied().filter(move |at| self.text.folded[*at..].starts_with(part))
+        let is_hidden = |at: usize| self.is_hidden.get(at) == Some(&true);
+        let places = places.iter().copied().filter(move |at| !is_hidden(*at));
+        places.filter(move |at| self.text.folded[*at..].starts_with(part))
     }
 
     /// Returns the places at which `mark` may begin with at most `most` edits.
@@ -313,19 +328,19 @@ impl<'t> Index<'t> {
 
     /// Returns whether `name` stands anywhere, in any case.
     fn holds(&self, name: &str) -> bool {
-        let name: Vec<u8> = folded(name).into_iter().map(code).collect();
-        memmem::find(&self.codes, &name).is_some()
+        let name: Vec<u8> = folded_letters(name).map(code).collect();
+        let places = name.first().map_or(&[][..], |first| &self.places[usize::from(*first)]);
+        places.iter().any(|at| self.codes[*at..].starts_with(&name))
     }
 
     /// Returns the index without the letters of whole `marks`.
     fn outside(&self, marks: &[Lexeme]) -> Index<'t> {
-        let mut is_outside = vec![true; self.text.len()];
+        let mut is_hidden = vec![false; self.text.len()];
         for mark in marks.iter().filter(|mark| mark.make == Make::Whole) {
-            is_outside[mark.from..mark.to].fill(false);
+            is_hidden[mark.from..mark.to].fill(true);
         }
-        let mut places = self.places.clone();
-        places.iter_mut().for_each(|places| places.retain(|at| is_outside[*at]));
-        Index { text: self.text, codes: Vec::new(), places, fuel: self.fuel }
+        let (codes, places) = (Vec::new(), Rc::clone(&self.places));
+        Index { text: self.text, codes, places, is_hidden, fuel: self.fuel }
     }
 
     /// Returns the marks of `pattern` in its exact spelling.
@@ -366,10 +381,15 @@ impl<'t> Index<'t> {
                 continue;
             }
             let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0).unwrap_or(&[]);
+            // Beside a whole head, one that begins a letter earlier or later is a worse reading of it.
             let near = |head: &Vec<char>| {
-                let is_near =
-                    |from: &usize| is_within(head, self.text.folded.get(*from..).unwrap_or(&[]), MOST);
-                self.starts(head, MOST).into_iter().filter(is_near).collect()
+                let rest = |from: usize| self.text.folded.get(from..).unwrap_or(&[]);
+                let (whole, other): (Vec<usize>, Vec<usize>) =
+                    self.starts(head, MOST).into_iter().partition(|from| rest(*from).starts_with(head));
+                let is_beside = |from: usize| whole.iter().any(|at| at.abs_diff(from) <= MOST);
+                let is_near = |from: &usize| !is_beside(*from) && is_within(head, rest(*from), MOST);
+                let near: Vec<usize> = other.into_iter().filter(is_near).collect();
+                [whole, near].concat()
             };
             let starts = match head.len() {
                 ONE_EDIT.. => heads.entry(head).or_insert_with_key(near).clone(),
