@@ -25,8 +25,8 @@ const WRITE: &str = "CALLWRIGHT_WRITE_REFERENCE";
 /// Keys that the sample leaves out: how a dialect is written and spoken is the subject of `docs/dialects.md`.
 const ELSEWHERE: [&str; 2] = ["dialect[].calls", "dialect[].speech"];
 
-/// A key of the records that are built in: a caller's own is refused with it.
-const BUILT_IN: &str = "dialect[].sign";
+/// Keys of the records that are built in: a caller's own is refused with them.
+const BUILT_IN: [&str; 3] = ["dialect[].labels", "dialect[].sign", "dialect[].words"];
 
 /// Keys that are read as text, and take only these words.
 const WORDS: [(&str, &[&str]); 2] = [
@@ -157,7 +157,7 @@ fn all_on() -> Table {
 /// The keys of a table without those of earlier versions.
 fn current<'k>(path: &'k str, keys: &'k [&'static str]) -> impl Iterator<Item = &'static str> + 'k {
     let is_former = move |key: &str| FORMER.iter().any(|(former, _)| *former == joined(path, key));
-    keys.iter().copied().filter(move |key| !is_former(key) && joined(path, key) != BUILT_IN)
+    keys.iter().copied().filter(move |key| !is_former(key) && !BUILT_IN.contains(&&*joined(path, key)))
 }
 
 /// Reads the sample, all on, and records what each key is read as.

@@ -178,9 +178,14 @@ fn in_text(text: &str, tool: Option<&Tool>, names: &Names<'_>, stop: Stop) -> Op
             (call, ending)
         }
         // If the model ended the answer, the frame that the server took away ended the call.
-        (None, Some(tool)) if stop.is_ended() && text.trim_start().starts_with('<') => {
+        (None, Some(tool)) if text.trim_start().starts_with('<') => {
             let call = call_in(&format!("<function={}>{text}</function>", tool.name()))?;
-            (call, Ending::Open)
+            let end = Repair { kind: RepairKind::AddEnd, at: Span::at(text.len()), put: "".into() };
+            let ending = match open_end::ending(tool, &call.arguments, (text, 0), &[end], (0, stop)) {
+                Ending::Cut if stop.is_ended() => Ending::Open,
+                ending => ending,
+            };
+            (call, ending)
         }
         (None, _) => return None,
     };

@@ -57,6 +57,7 @@ const TURNS: &[&str] = &[
     "[inst]",
     "✿result✿",
     "def ",
+    "\"\"\"",
 ];
 
 #[test]
