@@ -57,8 +57,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Judges a payload whose brackets are balanced at `at`. Returns `None` where only the text behind it tells whether
-    /// it ends there: `{"a": "say "}" now"}`.
+    /// Judges a payload whose brackets are balanced at `at`, or leaves it open: in `{"a": "say "}" now"}`, only the text
+    /// behind the bracket tells whether the payload ends there.
     fn judge_ended(&mut self, opener: &Opener, at: usize, end: bool) -> Result<Ended, Incomplete> {
         const MAX_SURPLUS: usize = 64;
         const MAX_BLANK: usize = 64;
@@ -114,8 +114,7 @@ impl<'a> Scanner<'a> {
         let is_own_line = self.text[blank].contains('\n');
         match next {
             b'"' | b'\'' => {
-                let mut delimiters = opener.delimiters.iter().chain(&self.markup.delimiters);
-                !delimiters.any(|delimiter| matches!(delimiter, Delimiter::Quote(_)))
+                !self.open_around(opener).any(|delimiter| matches!(delimiter, Delimiter::Quote(_)))
             }
             _ if opener.record.anchor != Anchor::Distinct || is_own_line => false,
             // Behind arguments that stand alone, the mark follows that ends the call.
@@ -174,13 +173,14 @@ impl<'a> Scanner<'a> {
         })
     }
 
+    /// Returns all delimiters that are open around the payload of `opener`: its own, and those of earlier markup.
+    fn open_around<'d>(&'d self, opener: &'d Opener) -> impl Iterator<Item = &'d Delimiter> {
+        opener.delimiters.iter().chain(&self.markup.delimiters)
+    }
+
     /// Returns whether a list is open around the payload of `opener`.
     fn is_listed(&self, opener: &Opener) -> bool {
-        opener
-            .delimiters
-            .iter()
-            .chain(&self.markup.delimiters)
-            .any(|delimiter| *delimiter == Delimiter::Bracket)
+        self.open_around(opener).any(|delimiter| *delimiter == Delimiter::Bracket)
     }
 
     /// Returns the place up to which the search for the end of a payload reads the text.
@@ -207,10 +207,12 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn case<'c>(&'c self, opener: &'c Opener, limit: usize) -> Case<'c, 'a> {
         let is_at_end = limit == self.text.len();
-        let open = opener.delimiters.iter().chain(&self.markup.delimiters);
         let alone = self.outcome.text.is_empty() && !self.has_calls();
         let begins_line = self.begins_line(opener.start);
-        let around = open.filter(|own| matches!(own, Delimiter::Bracket | Delimiter::Paren)).count();
+        let around = self
+            .open_around(opener)
+            .filter(|own| matches!(own, Delimiter::Bracket | Delimiter::Paren))
+            .count();
         Case {
             names: &self.names,
             dialects: &self.rules.dialects,

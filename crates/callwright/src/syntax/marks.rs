@@ -60,29 +60,30 @@ pub(crate) fn wide(byte: u8) -> &'static [u8] {
     }
 }
 
+/// Returns the bytes that may stand in a text for a byte of a marker, or begin what stands for it.
+fn spellings(byte: u8) -> [u8; 3] {
+    let wide = wide(byte).first().copied().unwrap_or(byte);
+    [byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]
+}
+
 /// Returns the places in `bytes` at which `marker` may begin, by its first byte.
 pub(crate) fn beginnings(bytes: &[u8], marker: &str) -> impl Iterator<Item = usize> {
-    let first = marker.bytes().next().unwrap_or(0);
-    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
-    memchr::memchr3_iter(lower, upper, wide(first).first().copied().unwrap_or(first), bytes)
+    let [lower, upper, wide] = spellings(marker.bytes().next().unwrap_or(0));
+    memchr::memchr3_iter(lower, upper, wide, bytes)
 }
 
 /// Returns the first place of any of `markers` in `text`, compared as in [`fit`]. Markers that begin with the same byte
 /// are searched together, and their second byte tells most places apart.
 pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clone) -> Option<usize> {
     let bytes = text.as_bytes();
-    let spellings = |byte: u8| {
-        let wide = wide(byte).first().copied().unwrap_or(byte);
-        [byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), wide]
-    };
-    let first_of = |marker: &str| marker.bytes().next();
     let mut searched = [false; 256];
     let mut nearest = None;
-    for first in markers.clone().filter_map(first_of) {
+    for marker in markers.clone() {
+        let Some(first) = marker.bytes().next() else { continue };
         if std::mem::replace(&mut searched[usize::from(first)], true) {
             continue;
         }
-        let alike = markers.clone().filter(|marker| first_of(marker) == Some(first));
+        let alike = markers.clone().filter(|other| other.bytes().next() == Some(first));
         let mut second = [false; 256];
         for marker in alike.clone() {
             match marker.as_bytes().get(1) {
@@ -97,9 +98,7 @@ pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clon
         let fits = |at: &usize| alike.clone().any(|marker| matches!(fit(&bytes[*at..], marker), Ok(Some(_))));
         // Only a place in front of the nearest one counts.
         let begins = bytes.get(..nearest.unwrap_or(bytes.len())).unwrap_or(&[]);
-        let [lower, upper, wide] = spellings(first);
-        let mut places = memchr::memchr3_iter(lower, upper, wide, begins).filter(may_be);
-        nearest = places.find(fits).or(nearest);
+        nearest = beginnings(begins, marker).filter(may_be).find(fits).or(nearest);
     }
     nearest
 }

@@ -13,13 +13,14 @@ use crate::tools::names::leading_name;
 impl Case<'_, '_> {
     /// Returns the payload without its readings if one of them is in doubt.
     pub(super) fn undoubted<'t>(&self, mut payload: Payload<'t>) -> Payload<'t> {
-        let doubts: [&dyn Fn(&Reading<'_>) -> bool; 4] = [
-            &|reading| self.leaves_out(reading),
-            &|reading| self.holds_mark(reading),
-            &|reading| self.holds_call(reading),
-            &|reading| self.closes_in_text(reading),
-        ];
-        let is_doubtful = |reading: &Reading<'_>| doubts.iter().any(|doubt| doubt(reading));
+        let is_doubtful = |reading: &Reading<'_>| {
+            // Nothing of a right payload goes on where it should not.
+            let texts =
+                if reading.repairs.is_empty() { Vec::new() } else { reading.repaired_strings(self.text) };
+            self.leaves_out(reading)
+                || texts.iter().any(|text| self.holds_mark(*text) || self.calls(text.of(self.text)))
+                || reading.repairs.iter().any(|repair| self.is_in_text(repair))
+        };
         if payload.parse.readings.iter().any(is_doubtful) {
             payload.parse.readings.clear();
         }
@@ -42,22 +43,11 @@ impl Case<'_, '_> {
         !is_parted && !is_again && words.contains(char::is_alphanumeric)
     }
 
-    /// Returns whether a repaired text of `reading` holds marks that begin a call.
-    fn holds_mark(&self, reading: &Reading<'_>) -> bool {
+    /// Returns whether a repaired text holds marks that begin a call.
+    fn holds_mark(&self, text: Span) -> bool {
         let is_sign = |at: &usize| matches!(self.text.as_bytes().get(*at), Some(b'<' | b'[' | b'>'));
-        let mut places = self.repaired_texts(reading).flat_map(Span::range).filter(is_sign);
+        let mut places = text.range().filter(is_sign);
         places.any(|at| self.begins_call(at) || self.opener.is_begun_again(self.text, at))
-    }
-
-    /// Returns the strings of `reading` whose text is not as it was written, if anything was repaired.
-    fn repaired_texts(&self, reading: &Reading<'_>) -> impl Iterator<Item = Span> {
-        let strings = (!reading.repairs.is_empty()).then(|| reading.repaired_strings(self.text));
-        strings.into_iter().flatten()
-    }
-
-    /// Returns whether the text before a closer that was put ends with a closer that nothing in it opens.
-    fn closes_in_text(&self, reading: &Reading<'_>) -> bool {
-        reading.repairs.iter().any(|repair| self.is_in_text(repair))
     }
 
     /// Returns whether the text before the closer that `repair` puts ends with a closer that nothing in it opens:
@@ -103,11 +93,6 @@ impl Case<'_, '_> {
         let is_text = |behind: &str| behind.starts_with([' ', '"', '\'', '`', '\\']);
         let inside = behind.trim_start();
         is_token && !is_text(behind) || inside.starts_with(['{', '[', '<']) || self.is_declared(inside)
-    }
-
-    /// Returns whether a repaired text of `reading` holds a call of a declared tool, or an open fence.
-    fn holds_call(&self, reading: &Reading<'_>) -> bool {
-        self.repaired_texts(reading).any(|string| self.calls(string.of(self.text)))
     }
 
     /// Returns whether `text` calls a declared tool at a place for a call, `), g(`, `}, {"name": "g"`, `⏎Action: g`, or
