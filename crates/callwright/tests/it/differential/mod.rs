@@ -10,7 +10,7 @@
 //!   `target/tmp/differential.jsonl`, which `callwright parse --jsonl` reads: so an older build says what it made of them.
 //! - `CALLWRIGHT_DIFFERENTIAL='allow:A value of several words has quotes.'` allows the changes of this run for that reason,
 //!   and drops what is stale. Read what it added.
-//! - `CALLWRIGHT_DIFFERENTIAL=record` records the outcomes of this engine.
+//! - `CALLWRIGHT_DIFFERENTIAL=record` records the outcomes of this engine; `add`, those of the texts that have none, new cases.
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
 mod allowed;
@@ -46,6 +46,14 @@ fn what_is_read_is_what_was_read() {
     if mode == "record" {
         assert_eq!(stride(), 1, "all texts are recorded: CALLWRIGHT_LAWS=1");
         return Outcomes(run.said).record();
+    }
+    if mode == "add" {
+        assert_eq!(stride(), 1, "all texts are looked at: CALLWRIGHT_LAWS=1");
+        let mut outcomes = Outcomes::recorded();
+        for (key, said) in run.said {
+            outcomes.0.entry(key).or_insert(said);
+        }
+        return outcomes.record();
     }
     let mut allowed = Allowed::read();
     let stale = allowed.stale(&run.changed, |key| run.is_taken(key));
