@@ -50,9 +50,6 @@ pub(super) enum Make {
     Half,
 }
 
-/// Number of letters of a closer's word that are a sign of it.
-const SHORTEST_WORD: usize = 4;
-
 /// A mark to search for.
 #[derive(Debug)]
 struct Pattern {
@@ -172,7 +169,7 @@ fn patterns_of_calls(form: &Form) -> Vec<Pattern> {
         all.push(Pattern::whole(Kind::SectionClose, close));
     }
     if !form.call_close.contains(NAME) {
-        all.extend(Pattern::closers(&form.call_close, Kind::CallClose(None)));
+        all.push(Pattern::whole(Kind::CallClose(None), &form.call_close));
     }
     let close = split_first(&form.call_close).map(|(first, _)| first);
     let pieces = [Some(&*form.call.head), close].into_iter().flatten();
@@ -189,7 +186,7 @@ fn patterns_of_arguments(
 ) -> Vec<Pattern> {
     let mut all = Vec::new();
     for (n, tool) in tools.iter().filter(|_| form.call_close.contains(NAME)) {
-        all.extend(Pattern::closers(&form.call_close.replace(NAME, tool.name()), Kind::CallClose(Some(*n))));
+        all.push(Pattern::whole(Kind::CallClose(Some(*n)), &form.call_close.replace(NAME, tool.name())));
     }
     let head = head_of(&form.argument);
     for (n, key) in keys.iter().enumerate() {
@@ -197,15 +194,11 @@ fn patterns_of_arguments(
         all.extend(Pattern::openers(&form.argument, &head, key, Kind::Argument(n), is_there));
         if form.closes_by_key() {
             let close = form.argument_close.replace(NAME, key);
-            all.extend(Pattern::closers(&close, Kind::ArgumentClose(Some(n))));
-        } else if is_there {
-            // `<parameter=city>Paris</city>`
-            let kind = Kind::ArgumentClose(Some(n));
-            all.push(Pattern::new(kind, Make::Half, prices::EDIT, 0, &["</", key, ">"]));
+            all.push(Pattern::whole(Kind::ArgumentClose(Some(n)), &close));
         }
     }
     if !form.closes_by_key() {
-        all.extend(Pattern::closers(&form.argument_close, Kind::ArgumentClose(None)));
+        all.push(Pattern::whole(Kind::ArgumentClose(None), &form.argument_close));
     }
     let pieces = [Some(&*form.argument.head), form.token()].into_iter().flatten();
     all.extend(pieces.filter_map(|piece| Pattern::piece(Kind::ArgumentPiece, piece)));
@@ -250,17 +243,6 @@ impl Pattern {
         all
     }
 
-    /// Returns a closer in its proper spelling, and with its word cut short: `</para>`.
-    fn closers(mark: &str, kind: Kind) -> Vec<Pattern> {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let (head, rest) = mark.split_at(mark.find(is_word).unwrap_or(mark.len()));
-        let (word, tail) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
-        let ends = word.char_indices().skip(SHORTEST_WORD);
-        let short = ends
-            .map(|(end, _)| Pattern::new(kind, Make::Torn, prices::SHORT, 0, &[head, &word[..end], tail]));
-        [Pattern::whole(kind, mark)].into_iter().chain(short).collect()
-    }
-
     fn len(&self) -> usize {
         self.segments.iter().map(Vec::len).sum()
     }
@@ -280,9 +262,7 @@ impl Pattern {
 /// A text in which marks are searched.
 struct Index<'t> {
     text: &'t Folded,
-    /// A byte for each letter: its code, or one for all that have no such code.
-    codes: Vec<u8>,
-    /// The places of each code.
+    /// The places of each letter, by its [`code`].
     places: Rc<[Vec<usize>]>,
     /// The letters of whole marks, where these are left out.
     is_hidden: Vec<bool>,
@@ -296,12 +276,11 @@ const TORN_FUEL: usize = 12;
 impl<'t> Index<'t> {
     fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
         fuel.spend(2 * text.len() + usize::from(u8::MAX));
-        let codes: Vec<u8> = text.folded.iter().map(|letter| code(*letter)).collect();
         let mut places = vec![Vec::new(); 1 + usize::from(u8::MAX)];
-        for (at, code) in codes.iter().enumerate() {
-            places[usize::from(*code)].push(at);
+        for (at, letter) in text.folded.iter().enumerate() {
+            places[usize::from(code(*letter))].push(at);
         }
-        Index { text, codes, places: places.into(), is_hidden: Vec::new(), fuel }
+        Index { text, places: places.into(), is_hidden: Vec::new(), fuel }
     }
 
     /// Returns the places of `part`.
@@ -328,9 +307,7 @@ impl<'t> Index<'t> {
 
     /// Returns whether `name` stands anywhere, in any case.
     fn holds(&self, name: &str) -> bool {
-        let name: Vec<u8> = folded_letters(name).map(code).collect();
-        let places = name.first().map_or(&[][..], |first| &self.places[usize::from(*first)]);
-        places.iter().any(|at| self.codes[*at..].starts_with(&name))
+        self.find(&folded_letters(name).collect::<Vec<char>>()).next().is_some()
     }
 
     /// Returns the index without the letters of whole `marks`.
@@ -339,8 +316,7 @@ impl<'t> Index<'t> {
         for mark in marks.iter().filter(|mark| mark.make == Make::Whole) {
             is_hidden[mark.from..mark.to].fill(true);
         }
-        let (codes, places) = (Vec::new(), Rc::clone(&self.places));
-        Index { text: self.text, codes, places, is_hidden, fuel: self.fuel }
+        Index { text: self.text, places: Rc::clone(&self.places), is_hidden, fuel: self.fuel }
     }
 
     /// Returns the marks of `pattern` in its exact spelling.
@@ -381,15 +357,10 @@ impl<'t> Index<'t> {
                 continue;
             }
             let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0).unwrap_or(&[]);
-            // Beside a whole head, one that begins a letter earlier or later is a worse reading of it.
-            let near = |head: &Vec<char>| {
+            let near = |head: &Vec<char>| -> Vec<usize> {
                 let rest = |from: usize| self.text.folded.get(from..).unwrap_or(&[]);
-                let (whole, other): (Vec<usize>, Vec<usize>) =
-                    self.starts(head, MOST).into_iter().partition(|from| rest(*from).starts_with(head));
-                let is_beside = |from: usize| whole.iter().any(|at| at.abs_diff(from) <= MOST);
-                let is_near = |from: &usize| !is_beside(*from) && is_within(head, rest(*from), MOST);
-                let near: Vec<usize> = other.into_iter().filter(is_near).collect();
-                [whole, near].concat()
+                let is_near = |from: &usize| is_within(head, rest(*from), MOST);
+                self.starts(head, MOST).into_iter().filter(is_near).collect()
             };
             let starts = match head.len() {
                 ONE_EDIT.. => heads.entry(head).or_insert_with_key(near).clone(),

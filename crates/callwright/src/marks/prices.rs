@@ -10,8 +10,6 @@ pub(super) const MARGIN: u32 = 6;
 
 /// A letter of a mark is too many, missing, changed or exchanged with its neighbour.
 pub(super) const EDIT: u32 = 8;
-/// A closer is cut short: `</para>`.
-pub(super) const SHORT: u32 = 16;
 /// A piece of an opener is missing.
 pub(super) const HALF: u32 = 12;
 /// A piece of an opener stands twice.
