@@ -59,8 +59,6 @@ struct Heads {
     signless: Vec<Vec<char>>,
     /// The first letters behind the sign of each other beginning, in order.
     behind_sign: Vec<[char; BEHIND_SIGN]>,
-    /// The number of letters in the longest beginning.
-    longest: usize,
 }
 
 /// Number of letters that tell a mark without its sign. Fewer letters fit too many words.
@@ -273,11 +271,6 @@ impl Dialects {
         all.get(nearest).is_some_and(|behind| behind.starts_with(letters))
     }
 
-    /// Returns the number of letters in the longest beginning.
-    pub(crate) fn longest_head(&self) -> usize {
-        self.marked().longest
-    }
-
     /// Returns the beginnings of calls, compiled on first use: a call in whole marks needs none.
     fn marked(&self) -> &Heads {
         self.0.heads.get_or_init(|| {
@@ -288,14 +281,13 @@ impl Dialects {
             };
             let mut all: Vec<(Vec<char>, u16)> = self.0.records.iter().flat_map(of).collect();
             all.sort();
-            let longest = all.iter().map(|(head, _)| head.len()).max().unwrap_or(0);
             let heads = all.iter().map(|(head, _)| head.clone());
             let (signed, signless): (Vec<_>, Vec<_>) =
                 heads.partition(|head| head.first().copied().is_some_and(is_sign));
             let behind_sign = signed.iter().filter_map(|head| head.get(1..)?.first_chunk().copied());
             let mut behind_sign: Vec<[char; BEHIND_SIGN]> = behind_sign.collect();
             behind_sign.sort_unstable();
-            Heads { all, signless, behind_sign, longest }
+            Heads { all, signless, behind_sign }
         })
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::edit::ONE_EDIT;
 use super::edit::{self, is_within};
 use crate::dialect::{Dialects, Record, is_sign};
-use crate::grammar::{fold, folded};
-use crate::tools::ToolSet;
+use crate::grammar::{Form, fold, folded};
+use crate::tools::{Tool, ToolSet};
 
 impl Dialects {
     /// Returns whether such marks may begin `text`. Its first letters are a sign, an extra letter before a sign,
@@ -27,31 +27,26 @@ impl Dialects {
     }
 
     /// Returns each dialect once whose marks in front of a call may begin `text`, whole or broken.
-    pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> impl Iterator<Item = &Arc<Record>> {
+    pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> Vec<&Arc<Record>> {
+        let begun = beginning(text, LONGEST_HEAD);
         // A whole mark is not another mark that is broken.
-        let letters = beginning(text, self.longest_head().max(HEAD_LETTERS));
-        let is_whole = |(head, _): &&(Vec<char>, u16)| ONE_EDIT <= head.len() && letters.starts_with(head);
-        let whole = self.heads().iter().filter(is_whole);
-        let whole = whole.map(|(head, _)| head).max_by_key(|head| head.len());
-        let may_be = move |head: &Vec<char>, id: u16| {
-            whole.is_none_or(|whole| whole == head) || self.record(id).form().is_some()
+        let is_whole = |head: &&Vec<char>| ONE_EDIT <= head.len() && begun.starts_with(head);
+        let heads = self.heads().iter().map(|(head, _)| head);
+        let whole = heads.filter(is_whole).max_by_key(|head| head.len());
+        let may_be = |(head, id): &&(Vec<char>, u16)| {
+            whole.is_none_or(|whole| whole == head) || self.record(*id).form().is_some()
         };
-        let by_head = self.heads().iter();
-        let begun = beginning(text, HEAD_LETTERS);
-        let by_head = by_head.filter(move |(head, id)| may_be(head, *id) && is_near(&begun, head));
-        let is_named = move |record: &&Arc<Record>| {
-            let form = record.form().filter(|form| form.is_named());
-            form.is_some_and(|form| {
-                tool_set.iter().any(|tool| may_begin(&folded(&form.call.with(tool.name())), &letters))
-            })
-        };
-        let all = by_head.map(|(_, id)| self.record(*id)).chain(self.records().iter().filter(is_named));
-        let mut known: Vec<u16> = Vec::new();
-        all.filter(move |record| {
-            let is_new = !known.contains(&record.id);
-            known.extend(is_new.then_some(record.id));
-            is_new
-        })
+        let opens = |form: &Form, tool: &Tool| may_begin(&folded(&form.call.with(tool.name())), &begun);
+        let is_named = |form: &&Form| form.is_named() && tool_set.iter().any(|tool| opens(form, tool));
+        let by_name = self.records().iter().filter(|record| record.form().filter(is_named).is_some());
+        let by_head = self.heads().iter().filter(may_be).filter(|(head, _)| is_near(&begun, head));
+        let mut all: Vec<&Arc<Record>> = Vec::new();
+        for record in by_head.map(|(_, id)| self.record(*id)).chain(by_name) {
+            if all.iter().all(|known| known.id != record.id) {
+                all.push(record);
+            }
+        }
+        all
     }
 }
 
@@ -88,6 +83,8 @@ fn beginning(text: &str, most: usize) -> Vec<char> {
     fold::folded_letters(text).take(most).collect()
 }
 
+/// Most letters of a mark that is known as whole.
+const LONGEST_HEAD: usize = 32;
 /// Number of letters of a mark that are compared first.
 const HEAD: usize = 8;
 /// Number of letters of a text that are compared first.

@@ -19,9 +19,10 @@ impl Scanner<'_> {
         let text = self.text.get(at..to).filter(|_| !self.rules.stop.is_cut() && self.may_repair());
         let Some(text) = text.filter(|text| self.rules.dialects.may_break_at(text)) else { return Ok(None) };
         let mut ways: Vec<(&Arc<Record>, Mended)> = Vec::new();
-        for record in
-            self.rules.dialects.broken_at(text, tools).filter(|record| self.rules.dialects.admits(record))
-        {
+        for record in self.rules.dialects.broken_at(text, tools) {
+            if !self.rules.dialects.admits(record) {
+                continue;
+            }
             self.work.fuel.spend(FRAME_FUEL * record.frames().len() * (1 + tools.len()));
             for (end, front) in record.frames().iter().flat_map(|frame| fronts(text, frame, tools)) {
                 let name = front.tool.map(|tool| tools.iter().nth(tool).map_or("", Tool::name).to_owned());

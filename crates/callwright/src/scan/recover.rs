@@ -73,7 +73,8 @@ impl Scanner<'_> {
         };
         let (tools, fuel) = (self.names.tools(), &self.work.fuel);
         let holds_argument = |form: &Form| marks::holds_argument(call, form, tools, fuel);
-        let mut alike = self.rules.dialects.broken_at(call, tools).filter_map(|record| record.form());
+        let mut alike =
+            self.rules.dialects.broken_at(call, tools).into_iter().filter_map(|record| record.form());
         if !form.map_or_else(|| alike.any(holds_argument), holds_argument) {
             return judged;
         }
