@@ -399,12 +399,8 @@ impl<'a, 't> Parser<'a, 't> {
             // The line break before the next mark belongs to that mark.
             let is_break = node.at < mark.from && self.text.letters[mark.from - 1] == '\n';
             let to = mark.from - usize::from(is_break);
-            let text = self.letters(node.at, to).unwrap_or("").trim();
-            // Without a closer, elements may belong to the call.
-            if 0 < held && strict(text).is_err() {
-                open.cost += held;
-            }
-            if !text.is_empty() && self.take(&mut open, node, own, to, 0) {
+            let is_empty = self.letters(node.at, to).is_none_or(|text| text.trim().is_empty());
+            if !is_empty && self.take(&mut open, node, own, to, held) {
                 next.push(Node { state: State::Arguments, ..open });
             }
         }
@@ -532,15 +528,20 @@ impl<'a, 't> Parser<'a, 't> {
             || tail.is_none() && ends.iter().any(ends_later)
     }
 
-    /// Returns whether the value up to `to` ends with a remnant of a closer.
+    /// Returns whether the value up to `to` ends in a tag, or holds the beginning of one: `x</invoke>`, `x&lt;/a&gt;`,
+    /// `xparameter>`.
     fn ends_in_remnant(&self, from: usize, to: usize, key: usize) -> bool {
         let close = folded(&self.form.argument_close.replace(NAME, self.keys[key]));
         let value = &self.text.folded[from..to];
-        let len = value.iter().rposition(|letter| !letter.is_whitespace()).map_or(0, |last| last + 1);
-        let value = &value[..len];
-        let is_part =
-            |len: usize| value.ends_with(&close[..len]) || value.ends_with(&close[close.len() - len..]);
-        (3..close.len()).any(is_part) || ends_in_tag(value)
+        let solid: Vec<char> = value.iter().copied().filter(|letter| !letter.is_whitespace()).collect();
+        let is_open = |at: usize| match &value[at..] {
+            [sign, next, ..] if close.first() == Some(sign) => !next.is_whitespace(),
+            ['&', 'l', 't', ';', next, ..] => !next.is_whitespace(),
+            _ => false,
+        };
+        let is_edge =
+            solid.last().is_some_and(|last| close.first() == Some(last) || close.last() == Some(last));
+        is_edge || solid.ends_with(&['&', 'g', 't', ';']) || (0..value.len()).any(is_open)
     }
 }
 
@@ -637,14 +638,4 @@ impl Held {
             }
         }
     }
-}
-
-/// Returns whether `value` ends in a tag, or holds the beginning of one: `x</invoke>`, `x&lt;/a&gt;`, `xparameter>`.
-fn ends_in_tag(value: &[char]) -> bool {
-    let is_open = |at: usize| match &value[at..] {
-        ['<', next, ..] | ['&', 'l', 't', ';', next, ..] => !next.is_whitespace(),
-        ['<'] => true,
-        _ => false,
-    };
-    value.ends_with(&['>']) || value.ends_with(&['&', 'g', 't', ';']) || (0..value.len()).any(is_open)
 }
