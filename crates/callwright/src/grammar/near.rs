@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use super::{Form, NAME, fold, folded, marks};
+use super::{Form, NAME, fold, marks};
 use crate::marks::edit::{code, ends_within, most_edits, parts};
 
 /// The marks of a form that hold no name, ready for the search in the values of right calls.
@@ -25,7 +25,7 @@ pub(crate) struct Near {
 
 impl Fixed {
     pub(super) fn of(form: &Form) -> Fixed {
-        let last = |tail: &str| marks(tail).last().map(|mark| codes(mark).collect());
+        let last = |tail: &str| marks(tail).last().map(codes);
         let close = (!form.closes_by_key()).then_some(&form.argument_close);
         let head = close.map(|_| &form.argument.head);
         let call = Some(&form.call_close).filter(|close| !close.contains(NAME));
@@ -42,7 +42,7 @@ impl Near {
     /// Returns the single marks of `mark`.
     pub(crate) fn all(mark: &str) -> impl Iterator<Item = Near> {
         marks(mark).map(|mark| {
-            let mark: Vec<u8> = codes(mark).collect();
+            let mark = codes(mark);
             let most = most_edits(mark.len()).min(1);
             let parts = parts(&mark, most).map(|(before, part)| (before, Finder::new(part).into_owned()));
             Near { parts: parts.collect(), most, mark }
@@ -63,18 +63,13 @@ impl Near {
     }
 }
 
-/// Returns a byte for each folded letter of `text`.
-pub(crate) fn codes(text: &str) -> impl Iterator<Item = u8> {
-    folded(text).into_iter().map(code)
-}
-
-/// Returns [`codes`] of a value. In a plain one no blank behind a bar is left out, and letters differ in case and quotes
-/// alone.
-pub(crate) fn codes_of_value(value: &str) -> Vec<u8> {
-    let is_plain = value.is_ascii() && !value.contains("| ");
+/// Returns a byte for each folded letter of `text`. In a plain one no blank behind a bar is left out, and letters differ
+/// in case and quotes alone.
+pub(crate) fn codes(text: &str) -> Vec<u8> {
+    let is_plain = text.is_ascii() && !text.contains("| ");
     let plain = |byte: u8| if byte == b'\'' { b'"' } else { byte.to_ascii_lowercase() };
     match is_plain {
-        true => value.bytes().map(plain).collect(),
-        false => fold::folded_letters(value).map(code).collect(),
+        true => text.bytes().map(plain).collect(),
+        false => fold::folded_letters(text).map(code).collect(),
     }
 }

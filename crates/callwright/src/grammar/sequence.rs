@@ -39,13 +39,6 @@ impl Sequence {
         if self.is_named {
             return Sequence::new(&self.whole.replace(NAME, name)).at(text, from, name, namespace);
         }
-        let rest = text.get(from..).unwrap_or("");
-        if let [mark] = self.marks.as_slice() {
-            return Ok(fold::mark_at(rest, mark, namespace)?.map(|len| from + len));
-        }
-        if !self.whole.is_empty() && rest.starts_with(&self.whole) {
-            return Ok(Some(from + self.whole.len()));
-        }
         let mut at = from;
         for mark in &self.marks {
             if from < at {

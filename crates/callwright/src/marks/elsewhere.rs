@@ -1,7 +1,7 @@
 //! Decides whether a value of a call may end elsewhere than the exact reader ends it. Only then its marks are read by
 //! their cost.
 
-use crate::grammar::near::{Near, codes_of_value};
+use crate::grammar::near::{Near, codes};
 use crate::grammar::{Form, NAME};
 use crate::tools::Tool;
 
@@ -11,7 +11,7 @@ pub(crate) fn may_end_elsewhere(value: &str, form: &Form, tool: &Tool) -> bool {
     if !value.contains(['<', '>', '＜', '＞', '&']) {
         return false;
     }
-    let text = codes_of_value(value);
+    let text = codes(value);
     let holds = |mark: &str| Near::all(mark).any(|mark| mark.is_in(&text));
     let of_key = |key: &str| [form.argument.with(key), form.argument_close.replace(NAME, key)];
     form.fixed().tails.iter().any(|tail| text.starts_with(tail))

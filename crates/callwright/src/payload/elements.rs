@@ -2,9 +2,8 @@
 //!
 //! Only the schema tells objects, lists and texts apart; without it, elements of one name are a list.
 
-use std::collections::HashMap;
-
 use callwright_json::{Fuel, Guide, Kinds, Place};
+use indexmap::IndexMap;
 
 use super::value::{self, json_of as value_of, place_of};
 use crate::syntax::tag::tag_at;
@@ -120,14 +119,9 @@ impl Frame {
         if self.is_list(guide) {
             return Some(value::list_of(self.children.iter().map(|(_, child)| child)));
         }
-        let mut members: Vec<(&str, Vec<&str>)> = Vec::new();
-        let mut slots: HashMap<&str, usize> = HashMap::new();
+        let mut members: IndexMap<&str, Vec<&str>> = IndexMap::new();
         for (word, child) in &self.children {
-            let slot = *slots.entry(word).or_insert(members.len());
-            match members.get_mut(slot) {
-                Some((_, values)) => values.push(child),
-                None => members.push((word, vec![child])),
-            }
+            members.entry(word).or_default().push(child);
         }
         let members = members.into_iter().map(|(word, values)| match values.as_slice() {
             [only] => (word, (*only).to_owned()),

@@ -120,8 +120,7 @@ pub(crate) fn object_of<'m>(members: impl Iterator<Item = (&'m str, impl AsRef<s
 
 /// Returns the JSON of a list of these elements, which are JSON.
 pub(crate) fn list_of(elements: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let elements: Vec<String> = elements.map(|json| json.as_ref().to_owned()).collect();
-    format!("[{}]", elements.join(", "))
+    format!("[{}]", elements.map(|json| json.as_ref().to_owned()).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the JSON of a Python value of any type: `True`, `None`, `{'a': 1}`.

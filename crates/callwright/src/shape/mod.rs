@@ -75,10 +75,6 @@ pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Tol
                 open.extend(value.elements().take(MAX_CALLS).map(|element| (element, level + 1)));
                 open[from..].reverse();
             }
-            // `["{\"name\": …}"]`
-            Kind::String if told.is_marked && value.as_str().is_some_and(|text| text.contains('{')) => {
-                found.push(Shaped::Wrong { written: None, error: ShapeError::ArgumentsNotObject("string") });
-            }
             Kind::String | Kind::Null | Kind::Bool | Kind::Number => {}
         }
     }
@@ -363,12 +359,8 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
             Kind::Object => {
                 // `{"f": {"arguments": {…}}}`
                 let inner = only_member(arguments, keys::ARGUMENTS).filter(|v| v.kind() == Kind::Object);
-                let arguments = inner.unwrap_or(arguments);
-                calls.push(Shaped::Call {
-                    tool,
-                    written,
-                    arguments: Arguments::Object(arguments, Vec::new()),
-                });
+                let arguments = Arguments::Object(inner.unwrap_or(arguments), Vec::new());
+                calls.push(Shaped::Call { tool, written, arguments });
             }
             Kind::Array if arguments.elements().all(|v| v.kind() == Kind::Object) => {
                 let error = ShapeError::ArgumentsNotObject("array");
@@ -521,20 +513,7 @@ fn member<'v>(
     keys: &[&'static str],
     fits: impl Fn(Value<'v>) -> bool,
 ) -> Option<(&'static str, Value<'v>)> {
-    // One pass over the members, mostly two, is cheaper than one for each key.
-    let mut found = None;
-    let mut open = keys;
-    let mut seen = 0_u64;
-    for (written, v) in members(value) {
-        let Some(rank) = open.iter().position(|known| *known == written) else { continue };
-        let bit = 1 << rank;
-        if seen & bit == 0 && fits(v) {
-            found = open.get(rank).map(|key| (*key, v));
-            open = &keys[..rank];
-        }
-        seen |= bit;
-    }
-    found
+    keys.iter().find_map(|key| value.get(key).filter(|v| fits(*v)).map(|v| (*key, v)))
 }
 
 pub(crate) fn only_member<'v>(value: Value<'v>, keys: &[&str]) -> Option<Value<'v>> {
