@@ -116,7 +116,7 @@ impl Scanner<'_> {
             (when(is_native, beside), shown(ShownBy::Between)),
             (
                 when(is_native, if before.words { Some(true) } else { words }),
-                if run.is_right() { Stand::Unsure } else { shown(ShownBy::Between) },
+                if is_native && run.is_right() { Stand::Unsure } else { shown(ShownBy::Between) },
             ),
             (when(run.is_asked, beside), Stand::Unsure),
             // The runs at the edge of the words decide.

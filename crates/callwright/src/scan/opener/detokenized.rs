@@ -57,9 +57,10 @@ impl<'a> Lead<'a, '_> {
             if behind == self.bytes.len() && first.may_be_of_header(word.of(self.text)) {
                 return Err(Incomplete);
             }
-            if first.is_of_header(word.of(self.text)) {
-                (at, n_words) = (self.skip_space(behind), n_words + 1);
+            if !first.is_of_header(word.of(self.text)) {
+                break;
             }
+            (at, n_words) = (self.skip_space(behind), n_words + 1);
         }
         match self.peek(at)? {
             b'{' | b'`' => Ok(is_headed || is_numbered || n_words != 0),

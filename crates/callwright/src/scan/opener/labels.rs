@@ -57,7 +57,9 @@ impl<'a> Lead<'a, '_> {
     /// Steps over labels: `Action: f⏎Action Input: {…}`, ``Action: ```json``, `**Tool:** f⏎**Arguments:** {…}`. Behind a
     /// sentence, only those of the dialect's template make a call: `I look. Action: f⏎Action Input: x`
     pub(super) fn labelled(&self) -> Seen<Step<'a>> {
-        if !self.may_be_worded() {
+        let rest = self.rest(self.at);
+        let word = rest.get(markup_len(rest)..).unwrap_or(&[]);
+        if !self.may_be_worded() || !self.place.dialects.first().may_be_label(word) {
             return Ok(None);
         }
         let labels = &self.of_sign(Sign::Labels).labels;
