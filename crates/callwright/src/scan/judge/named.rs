@@ -33,18 +33,6 @@ impl Case<'_, '_> {
         let is_whole_call = self.is_whole_call(at, tool);
         let guide = if is_whole_call { Expected::Call(tool) } else { Expected::Arguments(tool) };
         let Some(payload) = self.read(at, &guide) else { return Judged::Unclear };
-        // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`: these give no whole call.
-        let is_torn = |reading: &Reading<'_>| {
-            let value = reading.value();
-            let is_part = |key: &&&str| !tool.declares(key) && value.get(key).is_some();
-            let name = keys::NAME.iter().filter(is_part).find_map(|key| value.get(key)?.as_str());
-            let has_arguments = keys::ARGUMENTS.iter().filter(is_part).count() != 0;
-            let is_own = name
-                .as_ref()
-                .is_some_and(|name| self.names.resolve(name).is_some_and(|own| own.name() == tool.name()));
-            has_arguments && !is_own
-                || name.is_some_and(|name| name.starts_with(written) && name.contains('"'))
-        };
         let end = self.ends.end.unwrap_or(payload.end).max(payload.end);
         if let Some(reading) = payload.parse.settled() {
             // `<f>{"name": "f", "arguments": {…}}</f>`
@@ -58,11 +46,12 @@ impl Case<'_, '_> {
                 [Shaped::Wrong { .. }] => is_whole_call,
                 _ => false,
             };
-            if is_whole_call && is_torn(reading) {
-                return self.broken(Span::new(at, end), Some(written), &Parse::default());
-            }
             if is_call {
                 return Judged::Calls(self.shaped(reading, Span::new(at, payload.end)), end);
+            }
+            // `{"name": "f", "arguments":: {"a": 1}}`, `{"name": ["f"], "arguments": {"a": 1}}`
+            if is_whole_call {
+                return self.broken(Span::new(at, end), Some(written), &Parse::default());
             }
         }
         self.arguments(tool, written, payload, at)
