@@ -7,7 +7,7 @@ use crate::marks;
 use crate::shape::keys;
 use crate::syntax::comment::comment;
 use crate::syntax::marks::fit;
-use crate::syntax::tag::{Role, Tag, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::tag::{Role, Tag, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end, blanks};
 
 /// Most whitespace behind a comment, in bytes.
@@ -199,8 +199,6 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
     }
     let is_in_markup = delimiters.contains(&Delimiter::Tag);
     let tag = match tag_at(text, at) {
-        // Where no markup is left open, an opening tag begins a call, a block or a turn, or is text.
-        Err(Incomplete) if !is_in_markup && rest.get(1) != Some(&b'/') && is_foreign(text, at) => None,
         // The text ends in the beginning of the last closing tag.
         Err(Incomplete) if place.end && is_in_markup && is_closer_begun(rest, place) => {
             return Ok(Some(text.len()));

@@ -14,8 +14,6 @@ use crate::syntax::{Incomplete, Seen, ends_with_any_case};
 pub(crate) const MAX_TAG: usize = 384;
 /// Longest word of a special token.
 const MAX_TOKEN: usize = 48;
-/// Longest word of a tag that no dialect knows.
-const MAX_WORD: usize = 96;
 /// The mark before each tag of MiniMax M3.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 /// The end of a tag of Kimi K3.
@@ -156,35 +154,6 @@ fn up_to(text: &str, end: Seen<usize>, tag: Tag) -> Seen<Tag> {
     Ok(end.map(|end| Tag { at: Span::new(from, end), ..tag }))
 }
 
-/// Returns whether a tag begins at `from` that cannot open a call, whatever follows: `<a href=`, `<div class=`. Its
-/// word must be there, and nothing may be open before it. A tag with bars or a mark before its word needs more text.
-pub(crate) fn is_foreign(text: &str, from: usize) -> bool {
-    let bytes = text.as_bytes();
-    if bytes.get(from) != Some(&b'<') {
-        return false;
-    }
-    let at = from + 1 + usize::from(bytes.get(from + 1) == Some(&b'/'));
-    let end = at + name_len(bytes, at);
-    let word = significant(text, at, end).of(text);
-    let is_of_call = || matches!(role_of(word), Role::Call | Role::Group) || names_call(word);
-    match bytes.get(end) {
-        // `<|im_start|>`, `<tool_call|>`
-        _ if end == at || bar(&bytes[at..]).is_some() => false,
-        _ if MAX_WORD < end - at => true,
-        _ if bar(&bytes[end..]).is_some() => false,
-        None | Some(b'>') => false,
-        // `<f/>`, `<f />`, `<f >`
-        Some(_) if is_over(&bytes[end..]) => false,
-        Some(_) => !is_of_call(),
-    }
-}
-
-/// Returns whether nothing is left of a tag, or only its end.
-fn is_over(rest: &[u8]) -> bool {
-    let blanks = rest.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
-    matches!(rest.get(blanks..), None | Some([] | [b'>', ..] | [b'/'] | [b'/', b'>', ..]))
-}
-
 /// Returns whether the word of a tag, `use_tool`, speaks of a call.
 pub(crate) fn names_call(word: &str) -> bool {
     let holds = |part: &str| {
@@ -213,9 +182,6 @@ fn token(text: &str, from: usize, end: usize, inner: usize, word: usize) -> Seen
     Ok(Some(Tag::new(Span::new(from, end), closing, role, Span::new(inner, word))))
 }
 
-/// The elements around or beside calls, in a dialect of tags between tokens: a call ends before one of them.
-const CHANNELS: [&str; 3] = ["message", "response", "think"];
-
 /// Reads a tag from behind its first token: `<|open|>argument key="a" type="string"<|sep|>`.
 fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag> {
     let bytes = text.as_bytes();
@@ -229,11 +195,7 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
         return grows(bytes, from);
     }
     let word = Span::new(at, word_end);
-    let role = match word.of(text) {
-        word if CHANNELS.contains(&word) => Role::Group,
-        word => role_of(word),
-    };
-    let mut tag = Tag { by_tokens: true, ..Tag::new(Span::at(from), closing, role, word) };
+    let mut tag = Tag { by_tokens: true, ..Tag::new(Span::at(from), closing, role_of(word.of(text)), word) };
     let end = attributes(text, word_end, b'<', &mut tag).and_then(|end| match end {
         Some(end) => Ok(fit(&bytes[end - 1..], SEP)?.map(|len| end - 1 + len)),
         None => Ok(None),

@@ -5,7 +5,7 @@
 
 use super::{Lead, Step};
 use crate::syntax::marks::fit;
-use crate::syntax::tag::{Role, is_foreign, tag_at};
+use crate::syntax::tag::{Role, tag_at};
 use crate::syntax::{Incomplete, Seen, at_end};
 
 impl<'a> Lead<'a, '_> {
@@ -65,7 +65,6 @@ impl<'a> Lead<'a, '_> {
         match self.peek(at)? {
             b'{' | b'`' => Ok(is_headed || is_numbered || n_words != 0),
             b'[' => Ok(fit(self.rest(at), "[ARGS]")?.is_some()),
-            b'<' if n_words == 0 && is_foreign(self.text, at) => Ok(false),
             b'<' => Ok(tag_at(self.text, at)?.is_some_and(|tag| match tag.role {
                 Role::Key => !tag.closing,
                 Role::Param => !tag.closing && n_words != 0,

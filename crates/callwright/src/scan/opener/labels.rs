@@ -7,7 +7,7 @@ use super::{Delimiter, Lead, Sort, Step, tick_run};
 use crate::dialect::Sign;
 use crate::scan::segment::skip::markup_len;
 use crate::syntax::marks::{first_of, fit};
-use crate::syntax::tag::{is_foreign, tag_at};
+use crate::syntax::tag::tag_at;
 use crate::syntax::{Incomplete, Seen, Text};
 use crate::tools::names::is_name_byte;
 
@@ -45,7 +45,7 @@ impl<'a> Lead<'a, '_> {
             return Ok(None);
         }
         let at = self.skip_space(name.end as usize);
-        if self.peek(at)? != b'<' || is_foreign(self.text, at) {
+        if self.peek(at)? != b'<' {
             return Ok(None);
         }
         let is_token = |word: &str| self.place.dialects.is_header_token(word);

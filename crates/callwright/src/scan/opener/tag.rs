@@ -8,7 +8,7 @@ use callwright_json::Span;
 use super::{Delimiter, Header, Item, Lead, Sort, Step};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
 use crate::syntax::marks::fit_any;
-use crate::syntax::tag::{Role, Tag, has_attribute, is_foreign, last_tag, names_call, tag_at};
+use crate::syntax::tag::{Role, Tag, has_attribute, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::is_name_byte;
 
@@ -16,8 +16,7 @@ impl<'a> Lead<'a, '_> {
     /// Takes the step at a tag: `<…>`, `]<]minimax[>[<…>`.
     pub(super) fn tag(&self) -> Seen<Step<'a>> {
         // Nothing begins with a closing tag.
-        let is_closing = || self.bytes.get(self.at + 1) == Some(&b'/');
-        if !self.is_begun() && (is_closing() || is_foreign(self.text, self.at)) {
+        if !self.is_begun() && self.bytes.get(self.at + 1) == Some(&b'/') {
             return Ok(None);
         }
         let lexed = tag_at(self.text, self.at);
