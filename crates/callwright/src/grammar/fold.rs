@@ -90,10 +90,6 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
             has_blank = true;
             continue;
         }
-        if want == ANY_WORD {
-            (rest, before) = (without(rest, is_word), Some(want));
-            continue;
-        }
         let want = fold(want);
         let is_inside = before.is_some_and(is_word) && is_word(want);
         if before.is_some() && (has_blank || !is_inside) {
@@ -126,9 +122,6 @@ fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
     let differ = |a: u8, b: u8| is_sign(a) && is_sign(b) && !a.eq_ignore_ascii_case(&b);
     differ(own, first) || !has_namespace && differ(next, second) && second != b'>'
 }
-
-/// The sign for any word in a mark, or for none.
-pub(crate) const ANY_WORD: char = '\u{1}';
 
 /// Some tokenizers write this for a blank.
 const TOKEN_BLANK: char = 'Ġ';

@@ -70,7 +70,11 @@ pub(super) struct Texts {
 /// The words for the types of JSON, a text's first.
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
 /// Further words for types in the marks of a caller's own: `text=true`.
-const WORDS: &[&str] = &["string", "true", "str", "text", "number", "integer", "boolean", "array", "object"];
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "string", "true", "str", "text", "number", "integer", "boolean", "array", "object", "null", "false",
+    "float", "int", "bool", "list", "dict", "json",
+];
 
 impl Texts {
     /// Cuts the templates of a call and of its `argument`, which may be empty. `None` if a slot may hold anything, or
@@ -284,12 +288,9 @@ fn tails(tail: &str, values: &[&str]) -> Vec<Tail> {
         "string" | "str" | "text" | "true" => Typing::Text,
         _ => Typing::Json,
     };
-    // A caller's own marks may have unknown words for types.
-    let other =
-        (values == WORDS).then(|| (tail.replace(NAME, &fold::ANY_WORD.to_string()), Some(Typing::Json)));
     let named = values.iter().map(|value| (tail.replace(NAME, value), Some(typing(value))));
     let alone = values.is_empty().then(|| (tail.to_owned(), None));
-    let all = alone.into_iter().chain(named).chain(other).chain(bare.filter(|_| !values.is_empty()));
+    let all = alone.into_iter().chain(named).chain(bare.filter(|_| !values.is_empty()));
     all.map(|(tail, typing)| (Sequence::new(&tail), typing)).collect()
 }
 

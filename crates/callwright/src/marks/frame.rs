@@ -18,8 +18,7 @@ pub(crate) struct Front {
 }
 
 /// Returns the marks of `frame` at the start of `text` in front of a payload, each behind its end in bytes. Only blanks
-/// may stand between them and the payload. It keeps those with the fewest wrong letters, in their proper spelling with
-/// each tool's name.
+/// may stand between them and the payload. They are in their proper spelling, with each tool's name.
 pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
     let (names, text) = front_of(text, frame.longest(), tool_set);
     let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
@@ -39,8 +38,6 @@ pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usiz
         let least = ends.min_by_key(|(_, edits)| *edits);
         fronts.extend(least.map(|(end, edits)| (text.byte(end), Front { edits, whole, tool })));
     }
-    let least = fronts.iter().map(|(_, front): &(usize, Front)| front.edits).min();
-    fronts.retain(|(_, front)| Some(front.edits) == least);
     fronts
 }
 

@@ -298,10 +298,6 @@ impl<'a, 't> Parser<'a, 't> {
                 Kind::CallClose(tool) if tool.is_none_or(|tool| tool == node.tool) => {
                     next.extend(self.called(self.over(node, mark, 0)));
                 }
-                Kind::SectionClose | Kind::Call(_) | Kind::SectionOpen if !node.arguments.is_empty() => {
-                    let open = Node { cost: node.cost + prices::NO_CALL_CLOSE, at, ..node.clone() };
-                    next.extend(self.called(open));
-                }
                 _ => {}
             }
             let is_own = matches!(mark.kind, Kind::Call(tool) if tool == node.tool);
@@ -321,7 +317,7 @@ impl<'a, 't> Parser<'a, 't> {
         let from = if is_on_lines { at.saturating_sub(1) } else { at };
         let is_free = self.declares(node.tool, key) && !node.has(key);
         let text = self.letters(from, close.from).filter(|text| is_free && !text.trim().is_empty())?;
-        let json = self.json(node.tool, key, 0, text, from).filter(|_| !text.contains(['<', '>', '&']))?;
+        let json = self.json(node.tool, key, text, from).filter(|_| !text.contains(['<', '>', '&']))?;
         let mut over = self.over(node, close, prices::NO_ARGUMENT);
         over.arguments.push((key, json.into()));
         Some(over)
@@ -410,8 +406,7 @@ impl<'a, 't> Parser<'a, 't> {
     /// cost `held`; a value that is JSON or elements holds no other marks.
     fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
         let Some(text) = self.letters(node.at, to) else { return false };
-        let tail = self.marks[own.opener].tail;
-        let Some(json) = self.json(node.tool, own.key, tail, text, node.at) else { return false };
+        let Some(json) = self.json(node.tool, own.key, text, node.at) else { return false };
         if !self.is_read(text, &json) {
             over.cost += held;
         }
@@ -430,16 +425,13 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     /// Returns the JSON of `text`, which stands at `at`, as the value of a key, if the key takes its type.
-    fn json(&self, tool: usize, key: usize, tail: usize, text: &str, at: usize) -> Option<String> {
+    fn json(&self, tool: usize, key: usize, text: &str, at: usize) -> Option<String> {
         let guide = self.tools[tool].schema().guide();
         let place = value::place_of(guide, guide.root(), self.keys[key])?;
-        // A model that calls a number a text, `string="true">50`, is read by the schema.
-        let typing = self.form.argument.tails.get(tail).and_then(|(_, typing)| *typing);
-        let typing = typing.filter(|typing| *typing == Typing::Json).unwrap_or(Typing::Schema);
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
         let json = value::json_of(
             &value::content(text, self.trim, indent),
-            typing,
+            Typing::Schema,
             guide,
             Some(place),
             Some(self.fuel),

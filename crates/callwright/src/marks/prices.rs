@@ -21,8 +21,6 @@ pub(super) const STRAY: u32 = 10;
 pub(super) const NEVER: u32 = 40;
 /// The opener or the closer of the section is missing.
 pub(super) const NO_SECTION: u32 = 4;
-/// The closer of a call is missing.
-pub(super) const NO_CALL_CLOSE: u32 = 10;
 /// The closer of an argument is missing, though others are closed.
 pub(super) const NO_ARGUMENT_CLOSE: u32 = 12;
 /// The closer of an argument is missing, and nothing in the text closes arguments: a habit of the model.

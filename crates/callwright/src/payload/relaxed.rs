@@ -6,8 +6,6 @@
 use std::iter;
 use std::sync::Arc;
 
-use callwright_json::strict;
-
 use super::tagged::{End, Ending};
 use crate::syntax::marks::{self, fit, fit_any};
 use crate::syntax::{Incomplete, Seen, Text, ends_with_any_case};
@@ -151,9 +149,6 @@ pub(crate) struct Spelt {
 /// stand at the edge of a value, so that it belongs to a text. The first mark of a text with quotes of its own may be
 /// missing: `{a:'x'<|"|>}`.
 pub(crate) fn json_like(text: &str, mark: &str) -> Option<Spelt> {
-    if strict(text).is_ok() {
-        return Some(Spelt { json: text.to_owned(), lacks_mark: false, has_quotes: true });
-    }
     let mut json = String::with_capacity(text.len());
     let mut pieces = pieces(text, mark).peekable();
     let (mut is_first, mut lacks_mark, mut has_quotes) = (true, false, false);

@@ -258,8 +258,7 @@ impl Tags {
         let (first, last) = (form.over.first(), form.section.as_ref().map(|(_, close)| close));
         let rest = text.get(at..).unwrap_or("");
         let own = Some(&*self.own_close).filter(|mark| !mark.is_empty());
-        let own = own.into_iter().chain(self.record.closers().map(|mark| &**mark));
-        let own = own.map(|mark| mark_at(rest, mark, &self.namespace).map(|len| Some(at + len?)));
+        let own = own.into_iter().map(|mark| mark_at(rest, mark, &self.namespace).map(|len| Some(at + len?)));
         let closers = first.into_iter().chain(last).map(|mark| self.behind(mark, text, at, name));
         let opened = form.openers().map(|mark| self.behind(mark, text, at, name).map(|to| to.map(|_| at)));
         first_of(closers.chain(own).chain(opened))
