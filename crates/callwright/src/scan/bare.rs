@@ -70,7 +70,8 @@ fn binds(before: &str, word: &str) -> bool {
     let before = (near..=before.len()).find_map(|from| before.get(from..)).unwrap_or("");
     before.lines().any(|line| {
         let line = line.trim_start();
-        let keyword = ["let ", "const ", "var ", "for "].iter().find_map(|keyword| line.strip_prefix(keyword));
+        let keyword =
+            ["let ", "const ", "var ", "for "].iter().find_map(|keyword| line.strip_prefix(keyword));
         let behind = keyword.unwrap_or(line).strip_prefix(word).unwrap_or("").trim_start_matches(' ');
         behind.starts_with("in ") || behind.starts_with('=') && !behind.starts_with("==")
     })

@@ -240,7 +240,6 @@ impl Case<'_, '_> {
         let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
         let block = text.get(at..).unwrap_or("");
         let all = Span::new(at, end.at);
-        let is_cut = self.cut && end.ending == Ending::Bare;
         let is_marked = self.opener.is_distinct();
         // Marks around it, or in front of the whole answer, show that it is a call.
         let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
@@ -261,9 +260,9 @@ impl Case<'_, '_> {
         if !is_marked || !is_all && !is_told() {
             return Judged::Text(None);
         }
-        let reason = if is_cut { open_end::cut(block.len()) } else { Reason::Unreadable(Vec::new()) };
         let name = leading_tool(block, self.names).map(|tool| tool.name().to_owned());
-        self.refused(name.or_else(|| self.named_in(block)).as_deref(), reason, all)
+        let name = name.or_else(|| self.named_in(block));
+        self.refused(name.as_deref(), Reason::Unreadable(Vec::new()), all)
     }
 
     /// Judges a body in which other text stands in the place of an argument or of the call's end.

@@ -23,8 +23,8 @@ use crate::payload::{self, Payload};
 use crate::placeholder::has_placeholder;
 use crate::policy::Admission;
 use crate::shape::{self, Arguments, Shaped, keys};
-use crate::syntax::Text;
 use crate::syntax::tag::{Role, tag_at};
+use crate::syntax::{Text, marks};
 use crate::tools::names::{Names, leading_name};
 use crate::tools::{Expected, Tool, ToolChoice};
 use crate::verdict::{Acceptance, Reason, Refusal, ShapeError, Verdict};
@@ -548,8 +548,30 @@ impl<'a, 't> Case<'a, 't> {
             number: 0,
             span: Span { start: Span::at(self.opener.start).start, ..at },
             block: at.of(self.text).to_owned(),
-            reason,
+            reason: self.by_its_end(reason, at),
         })
+    }
+
+    /// Returns the reason to refuse the call at `at`. One that holds its closing mark was not cut; any other one at the end
+    /// of a cut answer was, unless a bracket ends it.
+    fn by_its_end(&self, reason: Reason, at: Span) -> Reason {
+        let call = at.of(self.text);
+        let name = self.opener.name(self.text).unwrap_or("");
+        let formed = || self.opener.formed().and_then(|record| record.form()).into_iter();
+        let is_closed = || {
+            marks::find(call, self.opener.closers()).is_some()
+                || formed().flat_map(|form| form.closers(name)).any(|mark| call.contains(&*mark))
+        };
+        let runs_out = self.cut && at.end as usize == self.text.len();
+        match reason {
+            Reason::Unreadable(_)
+                if runs_out && !call.trim_end().ends_with(['}', ']', ')']) && !is_closed() =>
+            {
+                open_end::cut(call.len())
+            }
+            Reason::Truncated(_) if is_closed() => Reason::Unreadable(Vec::new()),
+            reason => reason,
+        }
     }
 }
 
