@@ -314,13 +314,16 @@ fn parts(last: &Sign<'_>, next: &Sign<'_>) -> bool {
 }
 
 /// Returns whether the first quote of `text` closes the text before it, and the next quote opens a separate
-/// text: `Paris", "unit", "c`. A quotation instead begins with the quote that opens it.
+/// text: `Paris", "unit", "c`, `Paris", unit="c`. A quotation instead begins with the quote that opens it.
 fn closes_first(text: &str) -> bool {
     let Some((before, behind)) = text.split_once('"') else { return false };
     let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '{' | '=' | ':' | ',');
     // `kq"}, "note": "x`
     let behind = behind.trim_start().trim_start_matches(['}', ']']);
-    let opens_next = behind_parting(behind).is_some_and(|next| next.starts_with('"'));
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let opens_text =
+        |next: &str| next.starts_with('"') || next.trim_start_matches(is_name).starts_with("=\"");
+    let opens_next = behind_parting(behind).is_some_and(opens_text);
     !before.is_empty() && !before.ends_with(opens) && opens_next
 }
 
