@@ -357,10 +357,15 @@ impl<'t> Index<'t> {
                 continue;
             }
             let short_tag = tag.filter(|tag| most_edits(tag.len()) == 0).unwrap_or(&[]);
-            let near = |head: &Vec<char>| -> Vec<usize> {
+            // Beside a whole head, one that begins a letter earlier or later is a worse reading of it.
+            let near = |head: &Vec<char>| {
                 let rest = |from: usize| self.text.folded.get(from..).unwrap_or(&[]);
-                let is_near = |from: &usize| is_within(head, rest(*from), MOST);
-                self.starts(head, MOST).into_iter().filter(is_near).collect()
+                let (whole, other): (Vec<usize>, Vec<usize>) =
+                    self.starts(head, MOST).into_iter().partition(|from| rest(*from).starts_with(head));
+                let is_beside = |from: usize| whole.iter().any(|at| at.abs_diff(from) <= MOST);
+                let is_near = |from: &usize| !is_beside(*from) && is_within(head, rest(*from), MOST);
+                let near: Vec<usize> = other.into_iter().filter(is_near).collect();
+                [whole, near].concat()
             };
             let starts = match head.len() {
                 ONE_EDIT.. => heads.entry(head).or_insert_with_key(near).clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callwright_json::Span;
 
 use super::edges::turn;
-use super::line::{behind_blanks, blank_len, ends_in_word, rest_of_word};
+use super::line::{behind_blanks, ends_in_word, rest_of_word};
 use super::skip::{Candidate, FOREIGN, is_sentence, may_be_label, next_candidate};
 use crate::dialect::{self, Anchor, FRAMES, Record, Sign};
 use crate::payload::may_pass;
@@ -52,7 +52,6 @@ impl<'a> Scanner<'a> {
         let mut near = self.looked_at_closely(at);
         // The next stretch of the built-in dialects; the caller's own markers may begin before it.
         let mut next: Option<Candidate> = None;
-        let first = self.first_sign();
         loop {
             if near.is_none_or(|near| near < at) {
                 let candidate = next.filter(|candidate| at <= candidate.from);
@@ -62,19 +61,11 @@ impl<'a> Scanner<'a> {
                 let markers = self.rules.dialects.markers();
                 let own = markers.and_then(|own| own.next(self.text.as_bytes(), at, candidate.from));
                 let (from, to) = own.map_or((candidate.from, candidate.to), |own| (own, own));
-                self.pass_over(at, from);
                 (at, near) = (from, Some(to));
             }
             let Some(&byte) = self.text.as_bytes().get(at) else { return (at, None) };
-            // A byte order mark, a zero-width space.
-            if !byte.is_ascii()
-                && let blank @ 1.. = blank_len(&self.text.as_bytes()[at..])
-            {
-                at += blank;
-                continue;
-            }
             // Behind markup that was taken out, a word begins.
-            let in_word = ends_in_word(&self.text.as_bytes()[..at])
+            let in_word = ends_in_word(&self.text[..at])
                 && !(byte == FOREIGN && self.text[at..].starts_with(dialect::FOREIGN))
                 && !(self.space.removed && at == self.at || at == self.markup.last_call_end);
             let begins_word = is_name_byte(byte) && !in_word;
@@ -82,14 +73,18 @@ impl<'a> Scanner<'a> {
                 return (at, None);
             }
             // Inside a word, only a mark of the caller's own begins.
-            let to = if in_word && is_name_byte(byte) && self.rules.dialects.markers().is_none() {
-                at + rest_of_word(self.text.as_bytes().get(at..).unwrap_or(&[])).max(1)
-            } else if first == Some(at) || self.may_be_mark(at, byte, in_word) {
+            let may_pass = in_word && self.rules.dialects.markers().is_none();
+            let rest = if may_pass { rest_of_word(&self.text[at..]) } else { 0 };
+            let to = if 0 < rest {
+                at + rest
+            } else if !self.may_begin(at, byte, in_word) {
+                self.behind(at)
+            } else {
                 if self.is_holding() {
                     self.release(at, out);
                 }
                 match self.at_mark(at, self.begins_line(at), end) {
-                    Ok(None) => at + 1,
+                    Ok(None) => self.behind(at),
                     Ok(Some(Found::TooMany(to))) => to,
                     Ok(found) => return (at, found),
                     Err(Incomplete) => {
@@ -97,10 +92,7 @@ impl<'a> Scanner<'a> {
                         return (at, None);
                     }
                 }
-            } else {
-                at + 1
             };
-            self.pass_over(at, to);
             if byte == b'`' && to == at + 1 {
                 let run = tick_run(self.text.as_bytes(), at);
                 if at + run == self.text.len() && run < MAX_TICKS && !end {
@@ -117,21 +109,18 @@ impl<'a> Scanner<'a> {
     /// Returns the end of the stretch from `at` in which every place is checked: up to the first word of a line, or
     /// behind a call.
     fn looked_at_closely(&self, at: usize) -> Option<usize> {
-        let line = behind_blanks(self.text.as_bytes(), at);
-        let behind_call = self.text.get(self.markup.last_call_end..at);
-        let is_behind_call =
-            self.has_calls() && behind_call.is_some_and(|gap| gap.bytes().all(|byte| byte == b' '));
+        let line = behind_blanks(&self.text, at);
         let is_sentence = at != 0 && self.is_line_start(at) && is_sentence(self.text.as_bytes(), line);
-        (self.begins_line(at) && !is_sentence || is_behind_call).then_some(line)
+        (self.begins_line(at) && !is_sentence).then_some(line)
     }
 
-    /// Returns whether anything but prose may begin with `byte`, which stands at `at`.
-    fn may_be_mark(&self, at: usize, byte: u8, in_word: bool) -> bool {
+    /// Returns whether anything but prose may begin at `at` with `byte`, maybe right behind a word. The first sign of an
+    /// answer may be any part of a mark.
+    fn may_begin(&self, at: usize, byte: u8, in_word: bool) -> bool {
         let next = self.text.as_bytes().get(at + 1);
         let may_be = match byte {
-            // No call stands in more than three lists.
-            b'[' => !self.text[at..].starts_with("[[[["),
-            b'(' | b'{' | b'`' | b'<' | b'#' => true,
+            b'[' | b'(' | b'{' | b'`' | b'<' | b'#' => true,
+            // `it's`
             b'"' | b'\'' => !in_word,
             // `]<]minimax[>[<tool_call>`
             b']' => next.is_none_or(|next| *next == b'<'),
@@ -143,7 +132,9 @@ impl<'a> Scanner<'a> {
             }
             _ => is_name_byte(byte) && !in_word,
         };
-        may_be || self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte))
+        may_be
+            || !byte.is_ascii_whitespace() && self.is_first(at)
+            || self.rules.dialects.markers().is_some_and(|markers| markers.begins_with(byte))
     }
 
     /// Begins the `found` call, block or turn at `at`.
@@ -231,15 +222,6 @@ impl<'a> Scanner<'a> {
     /// to the user.
     pub(super) fn may_call(&self) -> bool {
         self.native.is_empty() && !self.names.tools().is_empty() && self.speech.is_none()
-    }
-
-    /// Passes over the text, and drops the brackets and quotes of a list, which do not outlive prose.
-    fn pass_over(&mut self, from: usize, to: usize) {
-        let is_prose =
-            || self.text.as_bytes().get(from..to).is_some_and(|b| !b.iter().all(u8::is_ascii_whitespace));
-        if !self.markup.delimiters.is_empty() && is_prose() {
-            self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
-        }
     }
 
     /// Returns the finding at `at`, if anything but prose begins there.

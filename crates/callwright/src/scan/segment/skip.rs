@@ -27,17 +27,17 @@ pub(super) struct Candidate {
 pub(super) fn next_candidate(text: &str, at: usize, first: &First) -> Candidate {
     let bytes = text.as_bytes();
     if at.checked_sub(1).is_none_or(|before| bytes.get(before) == Some(&b'\n')) {
-        let line = behind_blanks(bytes, at);
+        let line = behind_blanks(text, at);
         // A search that stops at a line and one that goes beyond it skip the same sentences.
         if at == 0 || !is_sentence(bytes, line) {
             return Candidate { from: at, to: line };
         }
     }
-    let word_before = |sign, space| word_before(bytes, sign, space, at, first);
+    let word_before = |sign, space| word_before(text, sign, space, at, first);
     for sign in Signs::new(bytes, at) {
         let Some(&byte) = bytes.get(sign) else { break };
         let is_mark = match byte {
-            b'"' | b'\'' => may_quote_name(bytes, sign),
+            b'"' | b'\'' => may_quote_name(text, sign),
             b'(' => may_hold_arguments(bytes, sign),
             FOREIGN => agrees(&bytes[sign..], dialect::FOREIGN),
             b']' => bytes.get(sign + 1).is_none_or(|next| *next == b'<'),
@@ -45,7 +45,7 @@ pub(super) fn next_candidate(text: &str, at: usize, first: &First) -> Candidate 
             b':' => first.ends_in_label(&bytes[..sign]),
             b'#' | b'&' | b'*' | 0x08 => false,
             b'\n' => {
-                let line = behind_blanks(bytes, sign + 1);
+                let line = behind_blanks(text, sign + 1);
                 match bytes.get(line) {
                     // `get_weather⏎{"city": "Paris"}` is found from the brace, or from the end.
                     None => return Candidate { from: word_before(bytes.len(), MAX_SPACE), to: line },
@@ -78,12 +78,13 @@ fn begins_word_or_label(bytes: &[u8], at: usize, byte: u8, first: &First) -> boo
 
 /// Returns whether a name in quotes, `"f", {`, or a call in quotes, `'f(a=1)'`, may begin at `at`. Neither begins in
 /// `it's`, `"a quotation"` and `a "word" of it`.
-fn may_quote_name(bytes: &[u8], at: usize) -> bool {
-    if ends_in_word(&bytes[..at]) {
+fn may_quote_name(text: &str, at: usize) -> bool {
+    if text.get(..at).is_none_or(ends_in_word) {
         return false;
     }
+    let bytes = text.as_bytes();
     // At the start of a line, a turn may begin that is not the model's: `"""`.
-    let Some(behind) = behind_name(bytes, at + 1).filter(|_| !is_line_start(bytes, at)) else { return true };
+    let Some(behind) = behind_name(bytes, at + 1).filter(|_| !is_line_start(text, at)) else { return true };
     match behind {
         [b'(', ..] => true,
         [quote, behind @ ..] if *quote == bytes[at] => match behind {
@@ -231,36 +232,37 @@ fn sign(byte: u8) -> u8 {
 
 /// Returns the beginning of the word in front of `sign` that may belong to it, with at most `space` bytes of whitespace
 /// between them. Without such a word, that is `sign` itself. It is never before `least`.
-fn word_before(bytes: &[u8], sign: usize, space: usize, least: usize, first: &First) -> usize {
-    let before = bytes.get(least..sign).unwrap_or(&[]);
-    let space = before.iter().rev().take(space).take_while(|byte| byte.is_ascii_whitespace()).count();
+fn word_before(text: &str, sign: usize, space: usize, least: usize, first: &First) -> usize {
+    let before = text.get(least..sign).unwrap_or("");
+    let space = before.bytes().rev().take(space).take_while(u8::is_ascii_whitespace).count();
     let before = &before[..before.len() - space];
-    let end = before.len();
-    let len = |end: usize| {
-        let word = before.iter().take(end).rev().take(MAX_NAME + 1);
-        word.take_while(|byte| is_name_byte(**byte)).count()
-    };
-    let mut word = len(end);
+    let word = name_before(before);
+    let (front, last) = before.split_at(word);
+    let is_behind_blank = front.ends_with(' ');
     // `call:f json{`
-    let (front, last) = before.split_at(end - word);
-    if front.ends_with(b" ") && str::from_utf8(last).is_ok_and(|last| first.is_of_header(last)) {
-        word += 1 + len(front.len() - 1);
-    }
-    let mut start = end - word;
+    let mut start =
+        if is_behind_blank && first.is_of_header(last) { name_before(&front[..word - 1]) } else { word };
     // `to=f<|channel|>`, `call:f:0{`
-    while start != 0 && end - start <= MAX_NAME && matches!(before.get(start - 1), Some(b'=' | b':')) {
-        start -= 1 + len(start - 1);
+    while before.len() - start <= MAX_NAME && before[..start].ends_with(['=', ':']) {
+        start = name_before(&before[..start - 1]);
     }
-    if start < end - word {
+    if start < word {
         return least + start;
     }
     // `function call<|role_sep|>`
-    let words = if front.ends_with(b" ") { first.words_before(before) } else { None };
+    let words = if is_behind_blank { first.words_before(before.as_bytes()) } else { None };
     match words {
-        Some(len) => least + end - len,
-        None if word == 0 => sign,
-        None => least + start,
+        Some(len) => least + before.len() - len,
+        None if last.is_empty() => sign,
+        None => least + word,
     }
+}
+
+/// Returns the beginning of the name at the end of `text`.
+fn name_before(text: &str) -> usize {
+    let is_of_name = |c: &char| !c.is_ascii() || is_name_byte(*c as u8);
+    let name = text.chars().rev().take(MAX_NAME + 1).take_while(is_of_name);
+    text.len() - name.map(char::len_utf8).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -301,7 +303,9 @@ mod tests {
                 while at < text.len() {
                     let candidate = next_candidate(&text, at, dialects.first());
                     is_found |= (candidate.from..=candidate.to).contains(&front.len());
-                    at = candidate.to + 1;
+                    at = (candidate.to + 1..)
+                        .find(|at| *at > text.len() || text.is_char_boundary(*at))
+                        .unwrap();
                 }
                 assert!(is_found, "{text:?}");
             }
@@ -332,7 +336,7 @@ mod tests {
                     "{text:?} {at} {candidate:?}"
                 );
                 is_near[candidate.from..=candidate.to.min(text.len())].fill(true);
-                at = candidate.to + 1;
+                at = (candidate.to + 1..).find(|at| *at > text.len() || text.is_char_boundary(*at)).unwrap();
             }
             let mut scanner = Scanner::new(&tool_set, &Context::default());
             scanner.text = text.clone().into();
