@@ -195,6 +195,10 @@ fn patterns_of_arguments(
         if form.closes_by_key() {
             let close = form.argument_close.replace(NAME, key);
             all.push(Pattern::whole(Kind::ArgumentClose(Some(n)), &close));
+        } else if is_there {
+            // `<parameter=city>Paris</city>`
+            let kind = Kind::ArgumentClose(Some(n));
+            all.push(Pattern::new(kind, Make::Half, prices::EDIT, 0, &["</", key, ">"]));
         }
     }
     if !form.closes_by_key() {
