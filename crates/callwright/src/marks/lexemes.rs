@@ -233,7 +233,12 @@ impl Pattern {
             if !is_there || pieces.n_in_pieces <= n {
                 continue;
             }
-            let parts: Vec<&str> = [&*pieces.head, name].into_iter().chain(marks(tail)).collect();
+            // Between the marks behind the name, a line may break.
+            let behind = marks(tail).enumerate();
+            let behind = behind.map(|(n, mark)| if n == 0 { mark.to_owned() } else { format!("\n{mark}") });
+            let behind: Vec<String> = behind.collect();
+            let parts: Vec<&str> =
+                [&*pieces.head, name].into_iter().chain(behind.iter().map(String::as_str)).collect();
             for part in 0..parts.len() {
                 let twice = [&parts[..=part], &parts[part..]].concat();
                 all.push(Pattern::new(kind, Make::Half, prices::DOUBLED, n, &twice));

@@ -8,7 +8,7 @@ pub(crate) mod keys;
 
 use std::borrow::Cow;
 
-use callwright_json::{Kind, Repair, RepairKind, Value, is_object, quote, strict};
+use callwright_json::{Kind, Repair, RepairKind, Value, quote, strict};
 
 use crate::marks::edit::is_one_slip;
 use crate::payload::value::object_of;
@@ -336,6 +336,8 @@ fn with_arguments<'v, 't>(
             match text.trim_start().as_bytes().first() {
                 None => Arguments::None,
                 Some(b'{') => Arguments::Text(text),
+                // `"\"{\\\"a\\\": 1}\""`
+                Some(b'"') if let Some(inner) = declared_object(&text, tool) => Arguments::Text(inner.into()),
                 Some(_) => match tool.only_parameter().filter(|_| key == keys::ONE_TEXT) {
                     Some(only) => Arguments::Text(object_of([(only, quote(&text))].into_iter()).into()),
                     None => return unfit(written, "string"),
@@ -368,8 +370,8 @@ fn keyed<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Vec<Shaped<'v
             }
             // `{"f": "{\"a\": 1}"}`
             Kind::String => {
-                let text = arguments.as_str().filter(|text| declared_object(text, tool).is_some())?;
-                calls.push(Shaped::Call { tool, written, arguments: Arguments::Text(text) });
+                let text = declared_object(&arguments.as_str()?, tool)?;
+                calls.push(Shaped::Call { tool, written, arguments: Arguments::Text(text.into()) });
             }
             Kind::Array | Kind::Null | Kind::Bool | Kind::Number => return None,
         }
@@ -406,10 +408,13 @@ pub(crate) fn object_in_text(value: Value<'_>, tool: &Tool, repairs: &[Repair]) 
     declared_object(&text, tool)
 }
 
-/// Returns `text`, if it is one object, and the tool declares all of its keys.
+/// Returns the object in `text`, maybe in a string once more, if the tool declares all of its keys.
 pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
     let text = text.trim();
-    let tree = strict(text).ok().filter(|_| is_object(text))?;
+    let tree = strict(text).ok().filter(|_| text.starts_with(['{', '"']))?;
+    if let Some(inner) = tree.root(text).as_str() {
+        return declared_object(&inner, tool);
+    }
     let mut keys = tree.root(text).members().map(|(key, _)| key.as_str()).peekable();
     keys.peek()?;
     keys.all(|key| key.is_some_and(|key| tool.declares(&key))).then(|| text.to_owned())

@@ -342,11 +342,7 @@ impl Case<'_, '_> {
         let Some(key) = tool.only_parameter().filter(|_| !text.trim().is_empty()) else {
             return Err(Reason::Unreadable(Vec::new()));
         };
-        let quoted = strict(text.trim()).ok().and_then(|tree| {
-            let inner = tree.root(text.trim()).as_str()?;
-            shape::declared_object(&inner, tool)
-        });
-        if let Some(arguments) = quoted {
+        if let Some(arguments) = shape::declared_object(text, tool) {
             return Ok(arguments);
         }
         let place = value::place_of(guide, guide.root(), key);
