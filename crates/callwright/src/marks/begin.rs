@@ -28,7 +28,8 @@ impl Dialects {
 
     /// Returns each dialect once whose marks in front of a call may begin `text`, whole or broken.
     pub(crate) fn broken_at(&self, text: &str, tool_set: &ToolSet) -> Vec<&Arc<Record>> {
-        let begun = beginning(text, LONGEST_HEAD);
+        let longest = self.heads().iter().map(|(head, _)| head.len()).max().unwrap_or(0);
+        let begun = beginning(text, longest.max(HEAD_LETTERS));
         // A whole mark is not another mark that is broken.
         let is_whole = |head: &&Vec<char>| ONE_EDIT <= head.len() && begun.starts_with(head);
         let heads = self.heads().iter().map(|(head, _)| head);
@@ -83,8 +84,6 @@ fn beginning(text: &str, most: usize) -> Vec<char> {
     fold::folded_letters(text).take(most).collect()
 }
 
-/// Most letters of a mark that is known as whole.
-const LONGEST_HEAD: usize = 32;
 /// Number of letters of a mark that are compared first.
 const HEAD: usize = 8;
 /// Number of letters of a text that are compared first.

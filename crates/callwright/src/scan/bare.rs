@@ -66,13 +66,22 @@ impl Bare<'_> {
 
 /// Returns whether `before` gives `word` a value: `word = …` at the beginning of a line, `for word in …`.
 fn binds(before: &str, word: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    if word.is_empty() || !word.chars().all(is_name) || word.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
     let near = before.len().saturating_sub(MAX_BACK);
     let before = (near..=before.len()).find_map(|from| before.get(from..)).unwrap_or("");
-    before.lines().any(|line| {
-        let line = line.trim_start();
-        let keyword =
-            ["let ", "const ", "var ", "for "].iter().find_map(|keyword| line.strip_prefix(keyword));
-        let behind = keyword.unwrap_or(line).strip_prefix(word).unwrap_or("").trim_start_matches(' ');
-        behind.starts_with("in ") || behind.starts_with('=') && !behind.starts_with("==")
+    before.match_indices(word).any(|(at, _)| {
+        let (front, behind) = (&before[..at], &before[at + word.len()..]);
+        if front.ends_with(is_name) || behind.starts_with(is_name) {
+            return false;
+        }
+        let line = front.rsplit('\n').next().unwrap_or("");
+        let behind = behind.trim_start_matches(' ');
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        let is_statement = matches!(line.trim(), "" | "let" | "const" | "var");
+        let loops = || line.rsplit_once("for ").is_some_and(|(_, names)| !names.contains(" in "));
+        is_assigned && is_statement || behind.starts_with("in ") && loops()
     })
 }

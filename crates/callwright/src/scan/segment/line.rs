@@ -26,10 +26,12 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns whether only blanks stand before `at` on its line, or more blanks than an indent has.
+/// Returns whether only blanks stand before `at` on its line, and no more than an indent has.
 pub(super) fn is_line_start(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or("").chars().rev().take(MAX_INDENT);
-    before.into_iter().find(|c| !is_gap(*c)).is_none_or(|c| c == '\n')
+    let before = text.get(..at).unwrap_or("");
+    let indent = before.chars().rev().take(MAX_INDENT).take_while(|c| is_gap(*c));
+    let line = &before[..before.len() - indent.map(char::len_utf8).sum::<usize>()];
+    line.is_empty() || line.ends_with('\n')
 }
 
 /// Returns whether `before` ends in a word.

@@ -106,8 +106,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the end of the stretch from `at` in which every place is checked: up to the first word of a line, or
-    /// behind a call.
+    /// Returns the end of the stretch from `at` in which every place is checked: up to the first word of a line.
     fn looked_at_closely(&self, at: usize) -> Option<usize> {
         let line = behind_blanks(&self.text, at);
         let is_sentence = at != 0 && self.is_line_start(at) && is_sentence(self.text.as_bytes(), line);
