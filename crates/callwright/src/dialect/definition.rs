@@ -233,6 +233,8 @@ pub(crate) enum Sign {
     CallOfValue,
     /// ```` ```tool_code ````, and calls as above.
     FencedCall,
+    /// A name, and behind it a fence in which `tool_call(a=1)` stands for the tool.
+    NamedCode,
     /// `functools[{…}]`
     ListWord,
     /// `Action: [{…}]`

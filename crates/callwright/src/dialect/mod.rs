@@ -22,7 +22,7 @@ pub(crate) use self::first::{First, agrees};
 pub use self::problem::{DialectError, DialectProblem};
 pub(crate) use self::record::Record;
 pub(crate) use self::records::{
-    ANSWER_HEADS, ANY_CLOSER, FIELD, FOREIGN, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS,
+    ANSWER_HEADS, ANSWERS, ANY_CLOSER, FIELD, FOREIGN, FRAMES, QUOTATIONS, REASONING, RESULT_LABEL, RESULTS,
     TURN_MARKS, TURNS,
 };
 pub use self::set::Dialects;

@@ -67,6 +67,13 @@ impl Record {
         self.spoken().map_or("", Calls::namespace)
     }
 
+    /// Returns the text between the name and the arguments of a call, `⏎{arguments}` → `⏎`.
+    pub(crate) fn behind_name(&self) -> &str {
+        let call = self.spoken().map_or("", |calls| &calls.call);
+        let behind = call.split_once("{name}").and_then(|(_, behind)| behind.split_once("{arguments}"));
+        behind.map_or("", |(between, _)| between)
+    }
+
     /// Returns the mark at both ends of a relaxed object's strings.
     pub(crate) fn string_mark(&self) -> &str {
         self.string_mark.as_deref().unwrap_or_default()

@@ -81,6 +81,7 @@ pub(super) const SPEECH: &[(&str, &str)] = &[
     ("<|channel|> final <|constrain|>  json<|message|>", "<|return|>"),
     ("<|start|> assistant<|channel|> final <|constrain|>  json<|message|>", "<|return|>"),
     (">>>all\n", ">>>all\n"),
+    ("<|from|>assistant\n<|recipient|>all\n<|content|>", "<|stop|>"),
     ("<|start_response|>", "<|end_response|>"),
     ("<|start_text|>", "<|end_text|>"),
     ("<|message_model|><|content_text|>", "<|end_message|>"),
@@ -102,6 +103,7 @@ pub(crate) const FRAMES: &[&str] = &[
     "<|message_model|>",
     "<|content_invoke_tool_json|>",
     "<|open|>",
+    "<|from|>assistant",
     ">>>",
 ];
 
@@ -134,6 +136,13 @@ pub(crate) const TURN_ENDS: &[&str] = &[
     "<pad>",
     "<special_12>",
     "[e~[",
+    "<|eos|>",
+    "[unused10]",
+    "</longcat_s>",
+    "<start_function_response>",
+    "</answer>",
+    "</response>",
+    "[end final response]",
 ];
 
 /// The marks that begin the model's own turn, if a server lets them through.
@@ -161,6 +170,9 @@ pub(crate) const ANSWER_HEADS: &[&str] = &[
     "<bos>",
     "[/inst]",
 ];
+
+/// The marks around a whole answer. Right in front of a call, they are markup; elsewhere they may be anybody's.
+pub(crate) const ANSWERS: &[&str] = &["<answer>", "<response>", "<s>", "[begin final response]"];
 
 /// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`,
 /// `functions.f({…})`.

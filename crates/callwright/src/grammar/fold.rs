@@ -13,7 +13,7 @@ pub(crate) struct Folded {
 
 impl Folded {
     /// Folds `text`, which stands at `from` of a longer one. It drops the blank that a tokenizer puts behind the bar in
-    /// a mark: `<｜DSML｜ invoke`.
+    /// a mark, and a second bar: `<｜DSML｜ invoke`, `<｜｜DSML｜｜invoke`.
     pub(crate) fn of(text: &str, from: usize) -> Folded {
         let mut all = Folded {
             letters: Vec::with_capacity(text.len()),
@@ -49,21 +49,26 @@ impl Folded {
     }
 }
 
-/// Returns the letters of `text` and their places, without the blank that a tokenizer puts behind the bar in a mark.
+/// Returns the letters of `text` and their places, without the blank that a tokenizer puts behind the bar in a mark, and
+/// without a second bar.
 fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut letters = text.char_indices().peekable();
     let mut before = ' ';
     std::iter::from_fn(move || {
         let (mut at, mut letter) = letters.next()?;
-        if letter == ' '
-            && fold(before) == '|'
-            && let Some(next) = letters.next_if(|(_, next)| next.is_alphanumeric())
+        while is_bar(before)
+            && let Some(next) =
+                letters.next_if(|(_, next)| is_bar(letter) || letter == ' ' && next.is_alphanumeric())
         {
             (at, letter) = next;
         }
         before = letter;
         Some((at, letter))
     })
+}
+
+fn is_bar(letter: char) -> bool {
+    fold(letter) == '|'
 }
 
 /// Returns the folded letters of `text`, one after the other.
@@ -96,6 +101,7 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
             rest = without(rest, |c| c.is_whitespace() || c == TOKEN_BLANK);
         }
         rest = match before {
+            Some('|') if want != '|' => without(rest, is_bar),
             Some('<' | '/') if !namespace.is_empty() && !mark[at..].starts_with(namespace) => {
                 if rest.len() < namespace.len() && namespace.starts_with(rest) {
                     return Err(Incomplete);
@@ -130,6 +136,7 @@ const TOKEN_BLANK: char = 'Ġ';
 pub(crate) fn solid(text: &str) -> Vec<char> {
     let mut all = Vec::with_capacity(text.len());
     all.extend(text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold));
+    all.dedup_by(|next, before| (*next, *before) == ('|', '|'));
     all
 }
 

@@ -150,9 +150,11 @@ impl Form {
         // `<call {name}>`: the blank belongs to the mark.
         let edged = |text: &str| Sequence::new(text.trim_start().trim_end_matches('\n'));
         let (call, call_close) = (edged(front), Sequence::new(&around.join("\n")));
+        // `BEGIN_ARG: {key}⏎{value}`: the line break is the mark.
+        let behind_key = if behind_key == "\n" { behind_key } else { edged(&behind_key).to_string() };
         let argument = Pieces {
             head: edged(&head),
-            tails: tails(&edged(&behind_key), values),
+            tails: tails(&behind_key, values),
             n_in_pieces: values.len().max(1),
         };
         let argument_close = Sequence::new(behind.trim());

@@ -144,6 +144,12 @@ impl Scanner<'_> {
                 let stage = Stage::Body(Body::Block(at));
                 self.state = State::Call(Box::new(Call { opener, stage, instead: None }));
             }
+            // `[{"type": "text", …}, {"type": "tool_use", …}]`: the first of a list is data, and another one may be a call.
+            Judged::Text(_) if let Some(at) = self.list_around(&opener) => {
+                opener.delimiters.pop();
+                opener.item = Sort::Value.at(at);
+                self.state = State::Call(Box::new(Call::of(opener, &self.text)));
+            }
             judged => {
                 self.markup.opened_in_text |= opener.is_distinct();
                 self.markup.delimiters.retain(|g| matches!(g, Delimiter::Fence(_) | Delimiter::Tag));
@@ -160,5 +166,14 @@ impl Scanner<'_> {
             }
         }
         Flow::On
+    }
+
+    /// Returns the bracket right before the value of `opener`, whose list may hold other values. The list stands between
+    /// marks, or begins the answer.
+    fn list_around(&self, opener: &Opener) -> Option<usize> {
+        let may_be = opener.item.sort == Sort::Value && opener.delimiters.last() == Some(&Delimiter::Bracket);
+        let is_held = may_be && (opener.is_distinct() || self.is_first(opener.start));
+        let before = self.text.get(..opener.item.at).filter(|_| is_held)?.trim_end();
+        before.ends_with('[').then(|| before.len() - 1)
     }
 }

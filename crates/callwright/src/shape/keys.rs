@@ -23,6 +23,9 @@ pub(crate) const MCP_CALL: &str = "tools/call";
 /// The key under which LangChain's agents write one text for the only argument of a tool.
 pub(crate) const ONE_TEXT: &str = "action_input";
 
+/// The key of a message's text.
+pub(crate) const CONTENT: &[&str] = &["content"];
+
 /// Keys that may wrap a list of calls, or one call.
 #[rustfmt::skip]
 pub(crate) const WRAPPERS: &[&str] = &[
@@ -41,6 +44,11 @@ pub(crate) const COMPANIONS: &[&str] = &[
 /// Keys that hold the result in the record of a call that was made; a call has none of them.
 pub(crate) const RESULTS: &[&str] =
     &["output", "outputs", "result", "results", "observation", "tool_output", "tool_result", "tool_response"];
+
+/// Returns whether a member of this key says nothing about the arguments.
+pub(crate) fn is_companion(key: &str) -> bool {
+    COMPANIONS.contains(&key)
+}
 
 /// Returns the keys of all parts of a call.
 pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {

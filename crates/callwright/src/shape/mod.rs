@@ -57,7 +57,7 @@ pub(crate) struct Told {
 
 /// Returns the calls in `value`; empty for data.
 pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Told) -> Vec<Shaped<'v, 't>> {
-    let mut found = Vec::new();
+    let (mut found, mut beside) = (Vec::new(), false);
     let mut open = vec![(value, 0)];
     while let Some((value, level)) = open.pop() {
         if found.len() >= MAX_CALLS || MAX_LEVELS <= level {
@@ -68,7 +68,7 @@ pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Tol
                 Object::Call(shaped) => found.push(shaped),
                 Object::Keyed(calls) => found.extend(calls),
                 Object::Wrapper(inside) => open.push((inside, level + 1)),
-                Object::Data => {}
+                Object::Data => beside |= names.tools().iter().any(|tool| is_of(tool, value)),
             },
             Kind::Array => {
                 let from = open.len();
@@ -77,6 +77,10 @@ pub(crate) fn calls_in<'v, 't>(value: Value<'v>, names: &'t Names<'_>, told: Tol
             }
             Kind::String | Kind::Null | Kind::Bool | Kind::Number => {}
         }
+    }
+    // `[{"a": 1}, {"name": "f", …}]`: the first may be another call's arguments.
+    if beside && !found.is_empty() {
+        found.push(Shaped::Wrong { written: None, error: ShapeError::NoName(Vec::new()) });
     }
     found
 }
@@ -165,7 +169,7 @@ fn named<'v, 't>(
     let Some((key, arguments)) = arguments else {
         let rest: Vec<_> = value
             .members()
-            .filter(|(key, _)| key.as_str().is_none_or(|key| key != name_key && !is_companion(&key)))
+            .filter(|(key, _)| key.as_str().is_none_or(|key| key != name_key && !keys::is_companion(&key)))
             .collect();
         let arguments = if rest.is_empty() { Arguments::None } else { Arguments::Flat(rest) };
         return Some(Object::Call(Shaped::Call { tool, written, arguments }));
@@ -233,11 +237,25 @@ fn wrapper<'v, 't>(value: Value<'v>, told: Told) -> Option<Object<'v, 't>> {
             return Some(Object::Wrapper(inside));
         }
     }
+    if let Some(inside) = said(value) {
+        return Some(Object::Wrapper(inside));
+    }
     // `{"tool_calsl": [{…}]}`: a slip in the key does not change the calls in the list.
     let (key, inside) = only(value)?;
     let is_list = inside.elements().any(|element| element.kind() == Kind::Object);
     let is_slip = key.as_str().is_some_and(|key| keys::is_slip(keys::WRAPPERS, &key));
     (is_list && is_slip).then_some(Object::Wrapper(inside))
+}
+
+/// Returns the content of a message of the assistant, or such messages in the answer of a server:
+/// `{"role": "assistant", "content": [{"type": "tool_use", …}]}`, `{"choices": [{"message": {"role": "assistant", …}}]}`.
+fn said(value: Value<'_>) -> Option<Value<'_>> {
+    let is_message =
+        |value: Value<'_>| value.get("role").and_then(Value::as_str).is_some_and(|role| role == "assistant");
+    match is_message(value) {
+        true => value.get("content"),
+        false => value.get("message").filter(|message| is_message(*message)).or_else(|| value.get("choices")),
+    }
 }
 
 /// Returns the call in `value` if its own keys have a slip: `{"nmae": "f", "arguments": {…}}`. The object holds nothing
@@ -257,7 +275,7 @@ fn mended<'v, 't>(value: Value<'v>, names: &'t Names<'_>) -> Option<Shaped<'v, '
             Kind::Object if arguments.is_none() && keys::ARGUMENTS.iter().any(is_near) => {
                 arguments = Some(member);
             }
-            _ if is_companion(&written) => continue,
+            _ if keys::is_companion(&written) => continue,
             _ => return None,
         }
         let is_exact = keys::NAME.contains(&&*written) || keys::ARGUMENTS.contains(&&*written);
@@ -306,7 +324,7 @@ fn beside<'v>(
         let is_argument = (told.is_closed_early || tool.declares(key)) && arguments.get(key).is_none();
         is_argument || holds_others && !member.same_as(arguments)
     };
-    let is_known = |key: &str| key == name_key || key == arguments_key || is_companion(key);
+    let is_known = |key: &str| key == name_key || key == arguments_key || keys::is_companion(key);
     // A text, or a list, of arguments may hold the argument, too.
     let is_told = matches!(arguments.kind(), Kind::Object | Kind::Null);
     let mut members = members(value).filter(|_| is_told);
@@ -391,7 +409,7 @@ pub(crate) fn in_whole_call<'v>(value: Value<'v>, tool: &Tool) -> Option<Value<'
     let (name_key, _) =
         member(value, keys::NAME, |name| name.as_str().is_some_and(|name| name == tool.name()))?;
     let (arguments_key, arguments) = member(value, keys::ARGUMENTS, |_| true)?;
-    let is_part = |key: &str| key == name_key || key == arguments_key || is_companion(key);
+    let is_part = |key: &str| key == name_key || key == arguments_key || keys::is_companion(key);
     value.members().all(|(key, _)| key.as_str().is_some_and(|key| is_part(&key))).then_some(arguments)
 }
 
@@ -418,6 +436,12 @@ pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
     let mut keys = tree.root(text).members().map(|(key, _)| key.as_str()).peekable();
     keys.peek()?;
     keys.all(|key| key.is_some_and(|key| tool.declares(&key))).then(|| text.to_owned())
+}
+
+/// Returns whether `value` has members, and the tool declares them all.
+fn is_of(tool: &Tool, value: Value<'_>) -> bool {
+    let mut members = value.members().peekable();
+    members.peek().is_some() && members.all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
 }
 
 /// Returns whether the tool declares one of the keys of `arguments`.
@@ -506,10 +530,6 @@ pub(crate) fn mere_name(value: Value<'_>) -> Option<Cow<'_, str>> {
 /// Returns the name that an object gives itself.
 pub(crate) fn name_of(value: Value<'_>) -> Option<Cow<'_, str>> {
     member(value, keys::NAME, |v| v.kind() == Kind::String)?.1.as_str()
-}
-
-fn is_companion(key: &str) -> bool {
-    keys::COMPANIONS.contains(&key)
 }
 
 /// Returns the first of `keys` with a value that `fits`. If a key stands twice, its first value counts.

@@ -103,7 +103,7 @@ pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clon
     nearest
 }
 
-/// Returns the length of the bar at the start of `bytes`: `|` or `｜`.
+/// Returns the length of the bar at the start of `bytes`: `|`, `｜`, or several of them.
 pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
     plain(bytes).filter(|(byte, _)| *byte == b'|').map(|(_, len)| len)
 }
@@ -190,11 +190,13 @@ impl<T: Copy> Table<T> {
     }
 }
 
-/// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling.
+/// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling. Some models write
+/// each bar twice: `<｜｜DSML｜｜invoke`.
 #[inline]
 fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
     Some(match bytes {
-        [0xEF, 0xBD, 0x9C, ..] => (b'|', 3),
+        [b'|', rest @ ..] => (b'|', 1 + bar(rest).unwrap_or(0)),
+        [0xEF, 0xBD, 0x9C, rest @ ..] => (b'|', 3 + bar(rest).unwrap_or(0)),
         [0xE2, 0x96, 0x81, ..] => (b'_', 3),
         [byte, ..] => (byte.to_ascii_lowercase(), 1),
         [] => return None,

@@ -23,12 +23,15 @@ const SEP: &str = "<|sep|>";
 #[rustfmt::skip]
 const WORDS: &[(&str, Role)] = &[
     ("function", Role::Call), ("invoke", Role::Call), ("call", Role::Call), ("parameter", Role::Param),
-    ("param", Role::Param), ("argument", Role::Param), ("arg", Role::Param), ("arg_key", Role::Key),
-    ("arg_value", Role::Value), ("tool_sep", Role::Separator), ("calls", Role::Group),
-    ("tools", Role::Group),
+    ("param", Role::Param), ("argument", Role::Param), ("arg", Role::Param), ("tool_sep", Role::Separator),
+    ("calls", Role::Group), ("tools", Role::Group),
 ];
-/// The endings of the words of groups, with any text before: `longcat_tool_call`.
-const GROUPS: &[&str] = &["tool_call", "tool_calls", "function_call", "function_calls"];
+/// The endings of further words, with any text before: `longcat_tool_call`.
+#[rustfmt::skip]
+const ENDINGS: &[(&str, Role)] = &[
+    ("arg_key", Role::Key), ("arg_value", Role::Value), ("tool_call", Role::Group),
+    ("tool_calls", Role::Group), ("function_call", Role::Group), ("function_calls", Role::Group),
+];
 
 /// One tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,21 +209,16 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
 /// Reads the attributes up to `last` and returns the place behind it, if a tag goes on like this.
 fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
     let bytes = text.as_bytes();
-    let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
-    let find = |from: usize, is_end: &dyn Fn(u8) -> bool| {
-        let len = bytes[from..].iter().take(MAX_TAG).position(|byte| is_end(*byte));
-        len.map(|len| from + len).ok_or(Incomplete)
-    };
     let mut at = from;
     // `<parameter=a>`
     if bytes.get(at) == Some(&b'=') {
-        let end = find(at + 1, &|byte| byte == last || matches!(byte, b'\n' | b'<'))?;
+        let end = find_in_tag(bytes, at + 1, |byte| byte == last || matches!(byte, b'\n' | b'<'))?;
         tag.empty = bytes[end - 1] == b'/';
         tag.key = Some(unquoted(text, at + 1, end - usize::from(tag.empty)));
         return Ok((bytes[end] == last).then_some(end + 1));
     }
     while at < from + MAX_TAG {
-        let byte = peek(at)?;
+        let byte = *bytes.get(at).ok_or(Incomplete)?;
         if byte == last {
             tag.empty = bytes[at - 1] == b'/';
             return Ok(Some(at + 1));
@@ -229,44 +227,72 @@ fn attributes(text: &str, from: usize, last: u8, tag: &mut Tag) -> Seen<usize> {
             at += 1;
             continue;
         }
-        let name = at;
-        at += bytes[at..].iter().take(64).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-        let named = at;
-        let blanks = |from: usize| bytes[from..].iter().take(8).take_while(|b| **b == b' ').count();
-        at += blanks(at);
-        if peek(at)? != b'=' || name == named {
-            return Ok(None);
+        let Some(attribute) = attribute_at(text, at, last)? else { return Ok(None) };
+        if is_key(attribute.name.of(text)) {
+            tag.key = Some(attribute.value);
         }
-        let value = at + 1 + blanks(at + 1);
-        let end = match peek(value)? {
-            quote @ (b'"' | b'\'') => 1 + find(value + 1, &|byte| byte == quote || byte == b'\n')?,
-            _ => {
-                let is_sign = |byte: u8| matches!(byte, b'<' | b'"') || byte == last;
-                let end = find(value, &|byte| is_sign(byte) || byte.is_ascii_whitespace())?;
-                // `key=="a"` is not an attribute.
-                if bytes[end] == b'"' {
-                    return Ok(None);
-                }
-                end
-            }
-        };
-        let is_empty = bytes[end - 1] == b'/' && bytes.get(end) == Some(&last);
-        let inside = unquoted(text, value, end - usize::from(is_empty));
-        if matches!(text.get(name..named), Some("name" | "key" | "tool")) {
-            tag.key = Some(inside);
-        }
-        at = end;
+        at = attribute.end;
     }
     Ok(None)
 }
 
-/// Returns whether `tag` has an attribute, besides its name, whose name `is_wanted`.
-pub(crate) fn has_attribute(text: &str, tag: &Tag, is_wanted: impl Fn(&str) -> bool) -> bool {
-    let inside = text.get(tag.word.end as usize..tag.at.end as usize).unwrap_or("");
-    let names = inside.match_indices('=').map(|(at, _)| inside[..at].trim_end());
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut words = names.map(|before| &before[before.trim_end_matches(is_name).len()..]);
-    words.any(|word| !matches!(word, "" | "name" | "key" | "tool") && is_wanted(word))
+/// One attribute of a tag.
+#[derive(Clone, Copy)]
+pub(crate) struct Attribute {
+    pub(crate) name: Span,
+    /// The value without its quotes.
+    pub(crate) value: Span,
+    end: usize,
+}
+
+/// Returns the attribute at `from` of a tag that ends with `last`.
+fn attribute_at(text: &str, from: usize, last: u8) -> Seen<Attribute> {
+    let bytes = text.as_bytes();
+    let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);
+    let len = bytes[from..].iter().take(64).take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let name = Span::new(from, from + len);
+    let behind_blanks = |from: usize| from + bytes[from..].iter().take(8).take_while(|b| **b == b' ').count();
+    let sign = behind_blanks(from + len);
+    if peek(sign)? != b'=' || name.is_empty() {
+        return Ok(None);
+    }
+    let value = behind_blanks(sign + 1);
+    let end = match peek(value)? {
+        quote @ (b'"' | b'\'') => 1 + find_in_tag(bytes, value + 1, |byte| byte == quote || byte == b'\n')?,
+        _ => {
+            let is_sign = |byte: u8| matches!(byte, b'<' | b'"') || byte == last;
+            let end = find_in_tag(bytes, value, |byte| is_sign(byte) || byte.is_ascii_whitespace())?;
+            // `key=="a"` is not an attribute.
+            if bytes[end] == b'"' {
+                return Ok(None);
+            }
+            end
+        }
+    };
+    let is_empty = bytes[end - 1] == b'/' && bytes.get(end) == Some(&last);
+    Ok(Some(Attribute { name, value: unquoted(text, value, end - usize::from(is_empty)), end }))
+}
+
+fn find_in_tag(bytes: &[u8], from: usize, is_end: impl Fn(u8) -> bool) -> Result<usize, Incomplete> {
+    let len = bytes[from..].iter().take(MAX_TAG).position(|byte| is_end(*byte));
+    len.map(|len| from + len).ok_or(Incomplete)
+}
+
+/// Returns whether an attribute of this name holds the name of a tool or of an argument.
+fn is_key(name: &str) -> bool {
+    matches!(name, "name" | "key" | "tool")
+}
+
+/// Returns the attributes of `tag`.
+pub(crate) fn attributes_of(text: &str, tag: &Tag) -> impl Iterator<Item = Attribute> {
+    let (mut at, end) = (tag.word.end as usize, tag.at.end as usize);
+    let text = &text[..end];
+    std::iter::from_fn(move || {
+        at += text[at..].bytes().take_while(u8::is_ascii_whitespace).count();
+        let attribute = attribute_at(text, at, b'>').ok()??;
+        at = attribute.end;
+        Some(attribute)
+    })
 }
 
 /// Returns the word in front of `name`, if the blank between them was lost or is a tokenizer's: `functionname="f"`,
@@ -330,9 +356,9 @@ fn significant(text: &str, from: usize, end: usize) -> Span {
 }
 
 fn role_of(word: &str) -> Role {
-    let role = WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, role)| *role);
-    let is_group = || GROUPS.iter().any(|group| ends_with_any_case(word.as_bytes(), group));
-    role.unwrap_or_else(|| if is_group() { Role::Group } else { Role::Other })
+    let whole = WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known));
+    let ending = || ENDINGS.iter().find(|(known, _)| ends_with_any_case(word.as_bytes(), known));
+    whole.or_else(ending).map_or(Role::Other, |(_, role)| *role)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use callwright::{Context, Delta, Dialects, Policy, Scanner, ToolSet, parse};
 use callwright_json::RepairKind;
 
 use crate::common::question::{Question, Tools};
-use crate::common::{Outline, Random, pieces, rounds, slack, stride};
+use crate::common::{Outline, Random, is_recorded, pieces, rounds, slack, stride};
 
 /// What the calls hold. Each piece stands in the text as it is, and nowhere else.
 const PIECES: [&str; 8] = ["alpha", "31337", "beta", "true", "True", "gamma", "4711", "delta"];
@@ -259,9 +259,9 @@ fn one_wrong_sign_is_mended_or_refused() {
         println!("seed {seed}, two calls {is_of_two}: {shares:?}");
         // The slip may be in the list around both calls. A misspelled name without marks is text, and so is a closer that
         // has lost its shape behind a finished call (`{…}⏎``` with two backticks). A sign beside a number may belong to it.
-        let (exact, said, lost) = if is_of_two { (72.8, 0.8, 1.7) } else { (76.0, 0.6, 1.6) };
+        let (exact, said, lost) = if is_of_two { (72.0, 0.8, 2.6) } else { (75.4, 0.7, 2.6) };
         assert!(exact - slack(exact, shares.of) <= shares.exact, "{shares:?}");
-        for (share, most) in [(shares.said, said), (shares.lost, lost), (shares.wrong, 1.3)] {
+        for (share, most) in [(shares.said, said), (shares.lost, lost), (shares.wrong, 1.4)] {
             assert!(share <= most + slack(most, shares.of), "{shares:?}");
         }
     }
@@ -379,7 +379,8 @@ fn each_torn(tools: &ToolSet, seed: u64, n: usize, mut visit: impl FnMut(String,
     let made = made();
     let calls: Vec<(String, String)> =
         made.iter().map(|(name, arguments)| (name.clone(), arguments.to_string())).collect();
-    let dialects: Vec<PromptDialect> = PromptDialect::all(&Dialects::default()).collect();
+    let dialects: Vec<PromptDialect> =
+        PromptDialect::all(&Dialects::default()).filter(|dialect| is_recorded(dialect.name())).collect();
     let of = |dialect: &PromptDialect| {
         [&calls[..1], &calls[1..], &calls[..]].map(|calls| prompt::calls(dialect, tools, calls))
     };

@@ -547,7 +547,7 @@ const MARKS: &[&str] = &[
 ];
 
 /// Marks that are no marks where they stand alone, or that are found by what follows them.
-const WEAK: &[&str] = &["```", "\nObservation:", ">>>"];
+const WEAK: &[&str] = &["```", "\nObservation:", ">>>", "```tool\nTOOL_NAME:"];
 
 fn marks_of_calls() -> Vec<String> {
     let dialects = Dialects::default();

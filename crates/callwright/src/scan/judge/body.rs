@@ -8,6 +8,7 @@ use callwright_schema::names::fold;
 
 use super::open_end;
 use super::{Case, Judged, anew, leading_tool, unread};
+use crate::dialect::NameAt;
 use crate::grammar::Form;
 use crate::payload::plain::{self, Plain};
 use crate::payload::relaxed::{self, Braces};
@@ -15,7 +16,7 @@ use crate::payload::tagged::{End, Ending, Param, Tags, View};
 use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener, Sort};
 use crate::shape::{self, keys};
-use crate::syntax::tag::{self, Role, Tag, tag_at};
+use crate::syntax::tag::{self, Attribute, Role, Tag, tag_at};
 use crate::syntax::{self, Incomplete, Typing};
 use crate::tools::Tool;
 use crate::tools::names::Names;
@@ -51,9 +52,9 @@ pub(crate) struct Words {
 }
 
 impl Body {
-    /// Returns the body of words that begin at `from`.
-    pub(crate) fn words(from: usize) -> Body {
-        Body::Words(Words { from, looked: from, hold_value: false })
+    /// Returns the body of words that begin at `from`, and that are a value themselves if this `is_text`.
+    pub(crate) fn words(from: usize, is_text: bool) -> Body {
+        Body::Words(Words { from, looked: from, hold_value: is_text })
     }
 
     /// Returns the body of `opener` in `text`, if it has one.
@@ -74,7 +75,7 @@ impl Body {
                 Some(Body::Relaxed(Braces::new(at, mark, open, close)))
             }
             Sort::Plain => Some(Body::Plain(Plain::new(at))),
-            Sort::Words => Some(Body::words(at)),
+            Sort::Words => Some(Body::words(at, opener.has_text() && opener.record.name_at != NameAt::Tag)),
             Sort::Block => Some(Body::Block(at)),
             Sort::Value | Sort::Call | Sort::Named => None,
         }
@@ -199,7 +200,7 @@ impl Case<'_, '_> {
         };
         let is_cut = match end.ending {
             Ending::Closed => false,
-            Ending::Bare => self.cut,
+            Ending::Bare => self.cut || matches!(body, Body::Words(_)) && self.opener.has_text(),
             Ending::Cut => true,
             Ending::Broken => return self.broken_body(body, refused),
         };
@@ -211,14 +212,19 @@ impl Case<'_, '_> {
             inferred.push(RepairKind::AddEnd);
         }
         let read = match body {
-            Body::Tags(walk) => self.tagged(tool, walk),
-            Body::Nothing(_) => Ok("{}".to_owned()),
+            Body::Tags(walk) => self.tagged(tool, &walk.params, walk.is_doubtful),
+            Body::Nothing(_) => self.attributes(tool),
             Body::Relaxed(_) => self.relaxed(tool, at, end.at).map(|(arguments, kinds)| {
                 inferred = kinds;
                 arguments
             }),
             Body::Plain(_) => self.plain(tool, at, end),
             Body::Block(_) => return Judged::Text(None),
+            // `<tool: f>⏎Paris⏎</tool>`, `<f>Paris</f>`
+            Body::Words(_) if self.opener.has_text() && self.is_text(tool, all) => {
+                inferred.push(RepairKind::AddKey);
+                self.plain(tool, at, end)
+            }
             // Beside other text or calls, the words explain the form of a call.
             Body::Words(_) if !self.alone => return Judged::Text(None),
             Body::Words(_) => Err(Reason::Unreadable(Vec::new())),
@@ -276,15 +282,15 @@ impl Case<'_, '_> {
         }
     }
 
-    fn tagged(&self, tool: &Tool, walk: &Tags) -> Result<String, Reason> {
+    fn tagged(&self, tool: &Tool, params: &[Param], is_doubtful: bool) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let trim = self.opener.record.trim;
         let form = self.opener.formed().and_then(|record| record.form());
         let is_of_tokens = form.is_some_and(Form::is_of_tokens);
         let mut members: Vec<(&str, String)> = Vec::new();
-        let mut doubtful = walk.is_doubtful;
+        let mut doubtful = is_doubtful;
         let mut before: Option<&Param> = None;
-        for param in &walk.params {
+        for param in params {
             let key = self.meant_key(tool, param);
             doubtful |= is_odd(tool, key);
             let place = value::place_of(guide, guide.root(), key);
@@ -305,6 +311,21 @@ impl Case<'_, '_> {
             return Err(Reason::Ambiguous { readings: vec![arguments] });
         }
         Ok(arguments)
+    }
+
+    /// Reads the arguments in the tag that names the tool: `<f a="x"/>`, `<invoke name="f" a="x"/>`. One with an entity in
+    /// it has two readings.
+    fn attributes(&self, tool: &Tool) -> Result<String, Reason> {
+        let name = self.opener.item.name.unwrap_or_default();
+        let from = self.text.get(..name.start as usize).and_then(|before| before.rfind('<'));
+        let tag = from.and_then(|from| tag_at(self.text, from).ok().flatten());
+        let tag = tag.filter(|tag| name.end < tag.at.end);
+        let attributes = tag.iter().flat_map(|tag| tag::attributes_of(self.text, tag));
+        let is_argument = |own: &Attribute| own.value != name && !keys::is_companion(own.name.of(self.text));
+        let param = |own: Attribute| Param { key: own.name, value: own.value, typing: Typing::Schema };
+        let params: Vec<Param> = attributes.filter(is_argument).map(param).collect();
+        let is_escaped = |raw: &str| tag::unescaped(raw) != raw;
+        self.tagged(tool, &params, params.iter().any(|param| is_escaped(param.value.of(self.text))))
     }
 
     /// Returns the key that `param` means, which may be the escaped text of a declared one: `key="a&amp;b"`.
@@ -335,10 +356,20 @@ impl Case<'_, '_> {
         is_odd && is_named(written) && takes_text(written) && !is_alike()
     }
 
+    /// Returns whether the words between the marks around the arguments of `tool` may be its only one. Other elements than
+    /// those of the call show none.
+    fn is_text(&self, tool: &Tool, at: Span) -> bool {
+        let is_element = at.of(self.text).trim_start().starts_with('<');
+        self.opener.record.name_at != NameAt::Tag || tool.only_parameter().is_some() && !is_element
+    }
+
     /// Reads one text as the value of the only argument that the tool requires, or has.
     fn plain(&self, tool: &Tool, at: usize, end: End) -> Result<String, Reason> {
         let guide = tool.schema().guide();
         let text = self.text.get(at..end.at).unwrap_or("");
+        if text.trim().is_empty() && end.ending == Ending::Closed {
+            return Ok("{}".to_owned());
+        }
         let Some(key) = tool.only_parameter().filter(|_| !text.trim().is_empty()) else {
             return Err(Reason::Unreadable(Vec::new()));
         };

@@ -235,11 +235,24 @@ impl<'a, 't> Case<'a, 't> {
         {
             shaped.push(Shaped::Unknown { written });
         }
+        // `{"content": "{\"name\": \"f\", …}"}`
+        let text = shape::only_member(value, keys::CONTENT).and_then(Value::as_str).unwrap_or_default();
+        let inner = if shaped.is_empty() { strict(&text).ok() } else { None };
+        let mut repairs = Cow::Borrowed(&reading.repairs);
+        if let Some(inner) = &inner {
+            let inner = inner.root(&text);
+            shaped = shape::calls_in(inner, self.names, self.told(&reading.repairs, at));
+            repairs.to_mut().push(Repair {
+                kind: RepairKind::Unwrap,
+                at,
+                put: inner.raw().to_owned().into(),
+            });
+        }
         for shaped in shaped {
             match shaped {
                 // `The entry is {"name": "list_files"}.`, `{"name": "list-files", "version": "1.0"}`
                 Shaped::Call { tool, ref arguments, .. } if self.is_record(tool, value, arguments) => {}
-                shaped => verdicts.extend(self.verdict_of(shaped, &reading.repairs, at)),
+                shaped => verdicts.extend(self.verdict_of(shaped, &repairs, at)),
             }
         }
         verdicts

@@ -42,6 +42,11 @@ impl<'a> Lead<'a, '_> {
             (_, b':') => {
                 Ok(Some(Step::past(if self.name().is_some() { self.behind_number(at) } else { at + 1 })))
             }
+            // `<tool: f>⏎{…}`, `<tool: f>⏎Paris`
+            (Header::Named(name, _), b'>') if at == name.end as usize => {
+                let is_object = self.peek(self.skip_space(at + 1))? == b'{';
+                Ok(Some(if is_object { Step::past(at + 1) } else { Step::to(Sort::Words.of(name, at + 1)) }))
+            }
             (Header::Named(..), b'\\') if self.bytes.get(at + 1) == Some(&b'n') => {
                 Ok(Some(Step::past(at + 2)))
             }
@@ -117,6 +122,8 @@ impl<'a> Lead<'a, '_> {
         }
         Ok(match self.peek(at)? {
             b'<' | b'\\' => true,
+            // `<tool: f>`
+            b'>' => is_header(),
             b'[' => self.bytes.get(at + 1).is_none_or(u8::is_ascii_uppercase),
             b'{' => is_header(),
             b'`' => is_new_line && is_header(),

@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 use callwright_json::{Fuel, Span};
 
-use crate::dialect::{Anchor, Dialects, Grammar, Record};
-use crate::syntax::{Incomplete, Seen, beginning, blanks};
+use crate::dialect::{self, Anchor, Dialects, Grammar, Record};
+use crate::syntax::marks::{fit, fit_any};
+use crate::syntax::{Incomplete, Seen, Typing, beginning, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
 
 /// Most markup in front of one payload, in bytes.
@@ -83,6 +84,11 @@ impl Opener {
     /// Returns the dialect in whose marks the arguments may stand.
     pub(super) fn formed(&self) -> Option<&Arc<Record>> {
         [&self.dialect, &self.record].into_iter().find(|record| record.form().is_some())
+    }
+
+    /// Returns whether words between the marks are the only argument: `<tool: f>⏎Paris⏎</tool>`.
+    pub(super) fn has_text(&self) -> bool {
+        self.record.arguments == Grammar::Json && self.record.typing == Typing::Text
     }
 
     /// Returns whether the call begins with the marks of its first argument, since its own marks are missing.
@@ -331,6 +337,7 @@ impl<'a, 't> Lead<'a, 't> {
         }
         let is_first = self.at == self.from;
         match byte {
+            b'<' | b'[' if is_first && let Some(step) = self.answer()? => Ok(Some(step)),
             b'{' => self.brace(),
             b'[' => self.bracket(),
             b'(' => self.tuple(),
@@ -341,12 +348,22 @@ impl<'a, 't> Lead<'a, 't> {
             b'#' if self.in_own_fence() => self.comment(),
             b'*' | b'#' if is_first && self.place.line_start => self.labelled(),
             b'/' if self.is_begun() => self.comment(),
+            // `; {…}; {…}`: a separator in front of the first call, too.
+            b';' if is_first && self.place.line_start => {
+                Ok(fit(self.rest(self.at), "; {")?.map(|_| Step::past(self.at + 1)))
+            }
             b'>' if is_first || self.in_own_fence() => self.arrows(),
             _ if is_name_byte(byte) => {
                 self.first(&[Lead::labelled, Lead::recipient, Lead::worded, Lead::stripped, Lead::word])
             }
             _ => Ok(None),
         }
+    }
+
+    /// Steps over a mark around the whole answer.
+    fn answer(&self) -> Seen<Step<'a>> {
+        let len = fit_any(self.rest(self.at), dialect::ANSWERS.iter().copied())?;
+        Ok(len.map(|len| Step::over(self.at + len, Delimiter::Tag)))
     }
 
     /// Returns the finding of the first of these openers that has one.

@@ -7,8 +7,8 @@ use callwright_json::Span;
 
 use super::{Delimiter, Header, Item, Lead, Sort, Step};
 use crate::dialect::{Grammar, NameAt, Record, Sign};
-use crate::syntax::marks::fit_any;
-use crate::syntax::tag::{Role, Tag, has_attribute, last_tag, names_call, tag_at};
+use crate::syntax::marks::{fit, fit_any};
+use crate::syntax::tag::{Role, Tag, attributes_of, last_tag, names_call, tag_at};
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::is_name_byte;
 
@@ -27,9 +27,8 @@ impl<'a> Lead<'a, '_> {
             if let Some(step) = self.argument(tag) {
                 return Ok(Some(step));
             }
-            // `<invoke name="f" a="x">`: an argument where no reader takes one.
-            let declares = |name: Span| has_attribute(self.text, tag, |word| self.declares(name, word));
-            if !tag.closing && tag.key.is_some_and(declares) {
+            // `<invoke name="f" a="x"><parameter name="b">`: an argument where no reader takes one.
+            if tag.key.is_some_and(|name| self.has_argument(name, tag)) && !self.ends_behind(tag)? {
                 return Ok(None);
             }
             if let Some(step) = self.call_tag(tag)? {
@@ -66,11 +65,11 @@ impl<'a> Lead<'a, '_> {
             }
             // `<|im_start|>`, `<｜tool▁sep｜>`: other special tokens say nothing.
             Role::Token => Ok(Some(over)),
-            _ if !tag.closing && tag.key.is_none() => match self.element(&tag)? {
+            _ if tag.closing => Ok(None),
+            _ => match if tag.key.is_none() { self.element(&tag)? } else { None } {
                 None => self.name_tag(&tag),
                 step => Ok(step),
             },
-            _ => Ok(None),
         }
     }
 
@@ -116,11 +115,30 @@ impl<'a> Lead<'a, '_> {
         (is_end || is_next).then(step)
     }
 
+    /// Returns whether `tag` has an argument of the tool of this `name` in it: `<invoke name="f" a="x">`.
+    fn has_argument(&self, name: Span, tag: &Tag) -> bool {
+        let mut attributes = attributes_of(self.text, tag).filter(|attribute| attribute.value != name);
+        attributes.any(|attribute| self.declares(name, attribute.name.of(self.text)))
+    }
+
+    /// Returns whether `tag` is a whole element, with nothing in it: `<f a="x"/>`, `<f a="x"></f>`.
+    fn ends_behind(&self, tag: &Tag) -> Result<bool, Incomplete> {
+        let at = self.skip_space(tag.at.end as usize);
+        Ok(tag.empty || tag.closing || fit(self.rest(at), "</")?.is_some())
+    }
+
     /// Steps over a tag that opens a call and names its tool: `<invoke name="f">`. For a declared tool, so do
     /// `<tool_call name="f">` and `<tool name="f">{`, whose words are not a call's own.
     fn call_tag(&self, tag: &Tag) -> Seen<Step<'a>> {
         let Some(name) = tag.key.filter(|_| !tag.closing) else { return Ok(None) };
         let end = tag.at.end as usize;
+        // `<function=f {"a": 1}>`
+        let word = self.name_at(name.start as usize);
+        let brace = self.skip_space(word.end as usize);
+        if tag.role == Role::Call && brace < name.end as usize && self.peek(brace)? == b'{' {
+            let step = Step::to(Sort::Named.of(word, brace)).of(self.of_sign(Sign::CallTag));
+            return Ok(Some(Step { delimiter: Some(Delimiter::Tag), ..step }));
+        }
         let opens = match tag.role {
             Role::Call => true,
             Role::Group => self.resolves(name),
@@ -137,13 +155,16 @@ impl<'a> Lead<'a, '_> {
         Ok(opens.then(|| Step { over, ..step() }))
     }
 
-    /// Takes the step at a tag that is a tool's name: `<f>`, `<f/>`.
+    /// Takes the step at a tag that is a tool's name: `<f>`, `<f a="x"/>`.
     fn name_tag(&self, tag: &Tag) -> Seen<Step<'a>> {
         let (from, behind) = (self.at + 1, tag.at.end as usize);
         let written = self.text.get(from..behind - 1).unwrap_or("");
-        let len = if tag.empty { tag.word.of(self.text).len() } else { written.trim_end().len() };
+        let len = written.find([' ', '\n', '/']).unwrap_or(written.len());
         let name = Span::new(from, from + len);
         if self.peek(self.at)? != b'<' || !self.is_named_by_tag(name) {
+            return Ok(None);
+        }
+        if attributes_of(self.text, tag).next().is_some() && !self.ends_behind(tag)? {
             return Ok(None);
         }
         let (sign, item) = match self.inside_name_tag(name, tag)? {
@@ -172,11 +193,14 @@ impl<'a> Lead<'a, '_> {
             b'{' => true,
             b'"' => self.begins_in_string(name, at)?,
             b'<' => {
-                let is_it = tag_at(self.text, at)?.is_some_and(|inner| match inner.closing {
-                    true => name.of(self.text).eq_ignore_ascii_case(inner.word.of(self.text)),
-                    false => self.takes(name, &inner),
+                let sort = tag_at(self.text, at)?.and_then(|inner| match inner.closing {
+                    true if name.of(self.text).eq_ignore_ascii_case(inner.word.of(self.text)) => {
+                        Some(Sort::Over)
+                    }
+                    false if self.takes(name, &inner) => Some(Sort::Tagged),
+                    _ => None,
                 });
-                return Ok(is_it.then(|| (Sign::ToolElement, Sort::Tagged.of(name, at))));
+                return Ok(sort.map(|sort| (Sign::ToolElement, sort.of(name, at))));
             }
             // `<f>⏎a: x`
             byte if is_name_byte(byte) => {

@@ -6,6 +6,7 @@ use super::{Delimiter, Lead, Sort, Step};
 use crate::dialect::Sign;
 use crate::scan::judge::listed;
 use crate::shape::keys;
+use crate::syntax::marks::fit;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::MAX_NAME;
 
@@ -122,6 +123,12 @@ impl<'a> Lead<'a, '_> {
             b'[' | b'{' if word.eq_ignore_ascii_case("functools") => {
                 Ok(Some(Step::past(end).of(self.of_sign(Sign::ListWord))))
             }
+            b'\n' | b'\r'
+                if self.resolves(written)
+                    && let Some(step) = self.code_behind(written)? =>
+            {
+                Ok(Some(step))
+            }
             // The calls beside an undeclared name say whether it is meant as a tool's.
             b'(' if self.may_be_sibling() && is_path(word) && !self.is_behind_definition() => call(written),
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {
@@ -129,6 +136,15 @@ impl<'a> Lead<'a, '_> {
             }
             _ => self.behind_word(written),
         }
+    }
+
+    /// Returns the call of `name` in the code behind it, where another name stands for it.
+    fn code_behind(&self, name: Span) -> Seen<Step<'a>> {
+        let record = self.of_sign(Sign::NamedCode);
+        let at = self.skip_space(name.end as usize);
+        let Some(len) = fit(self.rest(at), record.behind_name().trim_start())? else { return Ok(None) };
+        let step = Step::to(Sort::Call.of(name, at + len - 1)).of(record);
+        Ok(Some(Step { delimiter: Some(Delimiter::Fence(3)), ..step }))
     }
 
     /// Takes the step behind a word and blanks: `x = f(…)`, `f⏎{…}`.

@@ -97,7 +97,7 @@ impl Scanner<'_> {
     }
 
     /// Returns whether the answer has said nothing before `at`, and called nothing.
-    pub(super) fn is_first(&self, at: usize) -> bool {
+    pub(in crate::scan) fn is_first(&self, at: usize) -> bool {
         self.outcome.text.is_empty()
             && !self.has_calls()
             && self.text.get(self.at..at).is_some_and(|before| before.trim().is_empty())

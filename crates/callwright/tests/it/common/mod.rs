@@ -27,6 +27,15 @@ pub(crate) fn times() -> f64 {
     std::env::var("CALLWRIGHT_LAWS").map_or(1.0, |times| times.parse().unwrap())
 }
 
+/// The dialects from which no recorded text was made, as they came after the recording: another one in the list would make
+/// other texts of all.
+const LATER: [&str; 5] = ["cwm", "functionary_v2", "longcat_xml", "chatglm3", "continue"];
+
+/// Returns whether recorded texts are made from the dialect of this `name`.
+pub(crate) fn is_recorded(name: &str) -> bool {
+    !LATER.contains(&name)
+}
+
 /// The tools that most cases are about.
 pub(crate) fn tool_set() -> ToolSet {
     ToolSet::from_json(TOOLS).unwrap()

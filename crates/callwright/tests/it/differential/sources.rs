@@ -4,8 +4,8 @@ use callwright::{Context, json};
 
 use super::key;
 use crate::broken_texts::broken_texts;
-use crate::common::TOOLS;
 use crate::common::question::{Question, Tools};
+use crate::common::{TOOLS, is_recorded};
 use crate::laws::bench::Bench;
 use crate::laws::pools::{Half, Pools};
 use crate::laws::{LAWS, composed};
@@ -31,7 +31,8 @@ pub(super) fn each(visit: &mut dyn FnMut(Origin, u64, &Question<'_>)) {
     heal_corpus::each_question(|question| take(Origin::Corpus, 1, question));
     smuggling::each_question(|question| take(Origin::Corpus, 3, question));
     for half in [Half::Work, Half::Judge] {
-        let pools = Pools::of(half);
+        let mut pools = Pools::of(half);
+        pools.dialects.retain(|dialect| is_recorded(dialect.name()));
         for (law, run) in LAWS {
             let mut take = |question: &Question<'_>| take(Origin::Generator, share(law), question);
             let mut bench = Bench::new(half, &pools);

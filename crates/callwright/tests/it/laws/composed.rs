@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-use crate::common::{Outline, rounds};
+use crate::common::{Outline, is_recorded, rounds};
 
 /// What stands around values and calls.
 const SIGNS: &[&str] = &[
@@ -119,10 +119,10 @@ fn tool_set() -> ToolSet {
     ToolSet::from_json(TOOLS).unwrap()
 }
 
-/// The marks of all dialects, and the example of each in whole lines.
-fn marks() -> Vec<String> {
+/// The marks of the dialects whose name `is_one`, and the example of each in whole lines.
+fn marks(is_one: fn(&str) -> bool) -> Vec<String> {
     let mut marks = BTreeSet::new();
-    for dialect in Dialects::default().iter() {
+    for dialect in Dialects::default().iter().filter(|dialect| is_one(&dialect.name)) {
         let groups = [&dialect.section.open, &dialect.section.close, &dialect.call.open, &dialect.call.close];
         marks.extend(groups.into_iter().flatten().map(|mark| mark.to_string()));
         let example = dialect.example();
@@ -134,11 +134,11 @@ fn marks() -> Vec<String> {
 }
 
 /// Some pieces, most of them short. Each word is another one, `word0`, `word1`, so that it can be found again.
-fn composed() -> impl Strategy<Value = String> {
+fn composed(is_one: fn(&str) -> bool) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => proptest::sample::select(SIGNS).prop_map(str::to_owned),
         3 => proptest::sample::select(NAMES).prop_map(str::to_owned),
-        3 => proptest::sample::select(marks()),
+        3 => proptest::sample::select(marks(is_one)),
         3 => Just(WORD.to_owned()),
         1 => "\\PC{0,4}",
     ];
@@ -195,7 +195,7 @@ fn times(cases: usize) -> Config {
 /// The same texts in every run, as many as `n`, of the numbers of `seed`.
 pub(crate) fn texts(seed: u64, n: usize) -> impl Iterator<Item = String> {
     let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(seed), ..Config::default() });
-    let composed = composed();
+    let composed = composed(is_recorded);
     (0..n).map(move |_| composed.new_tree(&mut runner).unwrap().current())
 }
 
@@ -204,7 +204,7 @@ proptest! {
 
     /// Whatever is known of an answer, it comes out the same whole and in pieces, and what went out adds up to it.
     #[test]
-    fn any_text_is_the_same_in_pieces(text in composed(), cuts in prop::collection::vec(1..9usize, 1..6), context in context()) {
+    fn any_text_is_the_same_in_pieces(text in composed(|_| true), cuts in prop::collection::vec(1..9usize, 1..6), context in context()) {
         let tool_set = tool_set();
         let whole = Outline::of(&parse(&tool_set, &text, &[], &context));
         let (mut events, mut scanner) = (Vec::<Event>::new(), Scanner::new(&tool_set, &context));
@@ -228,7 +228,7 @@ proptest! {
     /// them, and are no part of what was said.
     // FIXME: marks of calls are left out too where no call was found, and once in some 20,000 texts what is left is one.
     #[test]
-    fn what_was_said_holds_no_call(text in composed(), native: bool) {
+    fn what_was_said_holds_no_call(text in composed(|_| true), native: bool) {
         let tool_set = tool_set();
         let context = Context { native, ..Context::default() };
         let first = parse(&tool_set, &text, &[], &context);
@@ -243,7 +243,7 @@ proptest! {
 
     /// Where there is no call, each word is in the text or in the thoughts, once and in its order.
     #[test]
-    fn no_word_is_lost(text in composed(), context in context()) {
+    fn no_word_is_lost(text in composed(|_| true), context in context()) {
         let outcome = parse(&tool_set(), &text, &[], &context);
         if outcome.verdicts.is_empty() {
             let mut said = words_outside(&outcome.text, &Outcome::default());

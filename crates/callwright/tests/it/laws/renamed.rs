@@ -21,7 +21,8 @@ use crate::laws::slips::Slip;
 use crate::laws::{ALL, Floor, hold, kind};
 
 /// The dialects that no record of a caller's own can say.
-const UNSAID: [(&str, &str); 2] = [
+const UNSAID: [(&str, &str); 3] = [
+    ("functionary_v2", "a mark stands between the name and the payload"),
     ("inkling", "the name stands before the payload and in it"),
     ("minimax_m3", "a mark stands before each tag of an element"),
 ];

@@ -103,7 +103,8 @@ fn is_told(outcome: &Outcome, made: &[Made]) -> bool {
     // A refusal may be of the whole run.
     outcome.refusals().next().is_some()
         || made.iter().all(|made| {
-            let own = found.iter().position(|name| name.is_none_or(|name| name == made.name));
+            // `functions.f` is the name as it was written.
+            let own = found.iter().position(|name| name.is_none_or(|name| name.ends_with(&made.name)));
             own.map(|at| found.swap_remove(at)).is_some()
         })
 }
