@@ -86,6 +86,8 @@ impl Case<'_, '_> {
         let value = reading.value();
         if let Some(inner) = shape::object_in_text(value, tool, &reading.repairs) {
             let unwrap = Repair { kind: RepairKind::Unwrap, at: read, put: inner.clone().into() };
+            // Brackets tell nothing of a string's end: those that follow may be of the next call.
+            let end = if value.kind() == Kind::String { payload.end } else { end };
             return self.one(self.verdict(tool, written, &inner, vec![unwrap], read), end);
         }
         if value.kind() != Kind::Object {
