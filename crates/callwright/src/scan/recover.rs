@@ -130,9 +130,13 @@ impl Scanner<'_> {
     /// is text, or names no tool.
     pub(super) fn whole_front(&self, call: &Call, judged: &Judged) -> Option<Opener> {
         let opener = &call.opener;
+        // `<|tool_cal|>{…}`: a token that no dialect has may be a broken one.
+        let is_unknown = || self.text.get(opener.start..).is_some_and(|head| head.starts_with('<'));
         let may_be_broken = match judged {
             Judged::Text(_) => !opener.is_distinct() && !opener.is_fenced(),
-            Judged::Calls(verdicts, _) => self.is_nameless(opener, verdicts),
+            Judged::Calls(verdicts, _) => {
+                self.is_nameless(opener, verdicts) || !opener.is_distinct() && is_unknown()
+            }
             Judged::Unclear => false,
         };
         let is_payload = matches!(call.stage, Stage::Brackets(_) | Stage::Open(_));

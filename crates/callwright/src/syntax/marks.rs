@@ -105,7 +105,12 @@ pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clon
 
 /// Returns the length of the bar at the start of `bytes`: `|`, `｜`, or several of them.
 pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
-    plain(bytes).filter(|(byte, _)| *byte == b'|').map(|(_, len)| len)
+    let len = match bytes {
+        [b'|', ..] => 1,
+        [0xEF, 0xBD, 0x9C, ..] => 3,
+        _ => return None,
+    };
+    Some(len + bytes.get(len..).and_then(bar).unwrap_or(0))
 }
 
 /// The kind of text in a block without calls.
@@ -191,12 +196,16 @@ impl<T: Copy> Table<T> {
 }
 
 /// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling. Some models write
-/// each bar twice: `<｜｜DSML｜｜invoke`.
+/// each bar twice, `<｜｜DSML｜｜invoke`, or a blank behind it, `<| tool_call|>`.
 #[inline]
 fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
     Some(match bytes {
-        [b'|', rest @ ..] => (b'|', 1 + bar(rest).unwrap_or(0)),
-        [0xEF, 0xBD, 0x9C, rest @ ..] => (b'|', 3 + bar(rest).unwrap_or(0)),
+        [b'|' | 0xEF, ..] if let Some(len) = bar(bytes) => match bytes.get(len..) {
+            // The text behind the blank tells.
+            Some(b" ") => return None,
+            Some([b' ', next, ..]) if next.is_ascii_alphanumeric() => (b'|', len + 1),
+            _ => (b'|', len),
+        },
         [0xE2, 0x96, 0x81, ..] => (b'_', 3),
         [byte, ..] => (byte.to_ascii_lowercase(), 1),
         [] => return None,

@@ -115,7 +115,8 @@ pub(crate) fn tag_at(text: &str, from: usize) -> Seen<Tag> {
     at += usize::from(closing);
     // `<｜DSML｜ parameter …>`, `<|call|>`
     if let Some(len) = bar(bytes.get(at..).unwrap_or(&[])) {
-        let inner = at + len;
+        // `<| call|>`
+        let inner = at + len + usize::from(bytes.get(at + len) == Some(&b' '));
         let word =
             inner + bytes[inner..].iter().take(MAX_TOKEN + 1).take_while(|b| is_token_byte(**b)).count();
         if MAX_TOKEN < word - inner {
