@@ -200,9 +200,10 @@ impl Surroundings {
 
     /// Steps over the head of a turn or a channel, which ends the paragraph before it.
     pub(in crate::scan) fn step_over_head(&mut self, text: &str, from: usize, to: usize) {
-        self.step_over(text, from, to);
+        self.feed(text, from, true);
         self.end_paragraph();
         self.end_line(text, to);
+        self.at = self.at.max(to);
     }
 
     /// Reads the text up to `to`. Unless that is the `last` text, decisions at its end wait for more.
