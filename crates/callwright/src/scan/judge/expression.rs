@@ -47,8 +47,9 @@ impl<'a> Case<'a, '_> {
         let repairs = payload.parse.settled().map_or(&[][..], |reading| &reading.repairs);
         let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
-        // `the loop calls f(x, y)` mentions a call.
-        if !bare.is_empty() && !self.set_off && !self.opener.is_distinct() {
+        // `the loop calls f(x, y)` mentions a call, and behind a blank stand words: `[read (optional)]`.
+        let is_apart = self.set_off && name.end as usize == at;
+        if !bare.is_empty() && !is_apart && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
         let nested = bare.iter().any(|value| value.is_expression(tool) || value.is_variable(before))

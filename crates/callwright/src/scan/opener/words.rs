@@ -147,7 +147,7 @@ impl<'a> Lead<'a, '_> {
         Ok(Some(Step { delimiter: Some(Delimiter::Fence(3)), ..step }))
     }
 
-    /// Takes the step behind a word and blanks: `x = f(…)`, `f⏎{…}`.
+    /// Takes the step behind a word and blanks: `x = f(…)`, `f⏎{…}`, `f (…)`.
     fn behind_word(&self, written: Span) -> Seen<Step<'a>> {
         const NEAR: usize = 16;
         let end = written.end as usize;
@@ -158,6 +158,10 @@ impl<'a> Lead<'a, '_> {
         match self.peek(after)? {
             b'=' if self.free() && is_variable(written.of(self.text)) => Ok(Some(Step::past(after + 1))),
             b'{' => self.word_before_brace(written, after),
+            // `[f (a=1), g (b=2)]`
+            b'(' if (self.from < self.at || self.place.follows_call) && self.resolves(written) => {
+                Ok(Some(Step::to(Sort::Call.of(written, after))))
+            }
             _ => Ok(None),
         }
     }
