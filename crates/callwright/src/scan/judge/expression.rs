@@ -48,7 +48,7 @@ impl<'a> Case<'a, '_> {
         let before = self.text.get(..name.start as usize).unwrap_or("");
         let bare = bare::values(self.text, repairs);
         // `the loop calls f(x, y)` mentions a call, and behind a blank stand words: `[read (optional)]`.
-        let is_apart = self.set_off && name.end as usize == at;
+        let is_apart = self.set_off && !self.text[name.end as usize..].starts_with(' ');
         if !bare.is_empty() && !is_apart && !self.opener.is_distinct() {
             return Judged::Text(None);
         }
