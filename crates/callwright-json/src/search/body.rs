@@ -75,7 +75,7 @@ impl Search<'_, '_> {
             self.fail(Problem::Truncated, Span::new(s.open as usize, at));
             return self.closed_by_brackets(s);
         }
-        if rest[0] == b'\\' {
+        if rest[0] == b'\\' && s.quote.closing(rest).is_none() {
             return self.backslash(s);
         }
         if rest[0] < 0x20 {
@@ -103,7 +103,10 @@ impl Search<'_, '_> {
                     at + rest.iter().position(stop).unwrap_or(rest.len())
                 }
             };
-            let plain = self.bytes.get(at) == Some(&b'\\') && !s.escapes.is_text(self.bytes, at, lead);
+            let rest = self.bytes.get(at..).unwrap_or(&[]);
+            let plain = rest.first() == Some(&b'\\')
+                && !s.escapes.is_text(self.bytes, at, lead)
+                && s.quote.closing(rest).is_none();
             match escape_len(self.bytes, at) {
                 Some(len) if plain => at += len,
                 _ => return at,
@@ -134,9 +137,14 @@ impl Search<'_, '_> {
         self.end_string(s, at, len)
     }
 
-    /// Forks where the quote of `len` bytes at `at` may be the first of two that stand for one: `"Paris"", …`
+    /// Forks where the quote of `len` bytes at `at` may be the first of two that stand for one: `"Paris"", …`, `“Paris”"`
     fn closed_twice(&mut self, s: State, at: usize, len: usize) {
-        let behind = self.quotes_end(at, len);
+        let mark = |end: usize| self.bytes.get(end..).and_then(super::mark);
+        let other = |end: usize| mark(end).filter(|len| *len < LONGEST_QUOTE).unwrap_or(0);
+        let behind = match self.quotes_end(at, len) {
+            end if end == at + len => end + other(end),
+            end => end,
+        };
         if behind == at + len || !self.may_go_on(&s, behind) {
             return;
         }
@@ -452,7 +460,8 @@ impl Search<'_, '_> {
                 };
                 Some(self.replace(s, RepairKind::SwapEscape, at + len, put))
             }
-            // The next byte is read on its own: it may be a raw newline.
+            // A line that goes on, or two lines and a backslash: the text does not say.
+            b'\n' | b'\r' if !foreign => self.fail(Problem::OpenEscape, Span::new(at, at + 2)),
             _ => Some(self.replace(s, RepairKind::EscapeBackslash, at + 1, "\\\\")),
         }
     }

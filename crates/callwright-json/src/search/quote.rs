@@ -9,6 +9,8 @@ use crate::spelling::{character, foreign};
 pub(crate) struct Quote {
     sort: u8,
     is_triple: bool,
+    /// The quote has a backslash: `\"`.
+    is_escaped: bool,
 }
 
 /// The opening quotes and the closing quotes of each sort.
@@ -32,9 +34,9 @@ const SORTS: [(RangeInclusive<char>, RangeInclusive<char>); 16] = [
 ];
 
 impl Quote {
-    pub(super) const DOUBLE: Quote = Quote { sort: 0, is_triple: false };
-    pub(super) const SINGLE: Quote = Quote { sort: 1, is_triple: false };
-    pub(super) const BACK: Quote = Quote { sort: 2, is_triple: false };
+    pub(super) const DOUBLE: Quote = Quote { sort: 0, is_triple: false, is_escaped: false };
+    pub(super) const SINGLE: Quote = Quote { sort: 1, is_triple: false, is_escaped: false };
+    pub(super) const BACK: Quote = Quote { sort: 2, is_triple: false, is_escaped: false };
 
     /// Returns the quote at the start of `bytes`, and its length. The caller checks for triple quotes.
     pub(super) fn opening(bytes: &[u8]) -> Option<(Quote, usize)> {
@@ -42,8 +44,10 @@ impl Quote {
             [b'"' | b'\'' | b'`' | 0x80.., ..] => {
                 let c = character(bytes)?;
                 let sort = SORTS.iter().position(|(open, _)| open.contains(&c))? as u8;
-                Some((Quote { sort, is_triple: false }, c.len_utf8()))
+                Some((Quote { sort, is_triple: false, is_escaped: false }, c.len_utf8()))
             }
+            // `\"` where no string is open.
+            [b'\\', b'"', ..] => Some((Quote { is_escaped: true, ..Quote::DOUBLE }, 2)),
             _ => bytes.starts_with(b"&quot;").then_some((Quote::DOUBLE, 6)),
         }
     }
@@ -55,6 +59,9 @@ impl Quote {
 
     /// Returns the length of this string's closing quote at the start of `bytes`.
     pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
+        if self.is_escaped {
+            return bytes.starts_with(b"\\\"").then_some(2);
+        }
         let c = character(bytes).filter(|c| SORTS[usize::from(self.sort)].1.contains(c))?;
         match self.is_triple {
             true => bytes.starts_with(&[bytes[0]; 3]).then_some(3),

@@ -172,7 +172,8 @@ pub(crate) const ANSWER_HEADS: &[&str] = &[
 ];
 
 /// The marks around a whole answer. Right in front of a call, they are markup; elsewhere they may be anybody's.
-pub(crate) const ANSWERS: &[&str] = &["<answer>", "<response>", "<s>", "[begin final response]"];
+pub(crate) const ANSWERS: &[&str] =
+    &["<answer>", "<response>", "<s>", "[begin final response]", "**tool call:**"];
 
 /// The words that begin a call without being an opener of a record: `functools[{…}]`, `to=f<|channel|>`,
 /// `functions.f({…})`.

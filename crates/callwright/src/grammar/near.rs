@@ -30,7 +30,10 @@ impl Fixed {
         let head = close.map(|_| &form.argument.head);
         let call = Some(&form.call_close).filter(|close| !close.contains(NAME));
         let around = form.openers().chain(form.section.iter().map(|(_, close)| close)).chain(call);
-        let all = around.chain(close).chain(head).map(|mark| &**mark).chain(close.and_then(|_| form.token()));
+        // `<arg_value></arg_key>⏎<arg_value>x`: the end of an opener of several marks.
+        let tail = Some(form.argument.tail()).filter(|tail| 1 < marks(tail).count());
+        let all = around.chain(close).chain(head).map(|mark| &**mark);
+        let all = all.chain(tail).chain(close.and_then(|_| form.token()));
         Fixed {
             tails: form.argument.tails.iter().filter_map(|(tail, _)| last(tail)).collect(),
             marks: all.flat_map(Near::all).collect(),

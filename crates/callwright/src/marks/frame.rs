@@ -1,7 +1,7 @@
 //! The marks in front of a payload with a reader of its own, whole or with slips.
 
 use super::edit::{ends_within, most_edits};
-use super::front_of;
+use super::{front_of, is_name_in};
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
 use crate::tools::ToolSet;
@@ -17,10 +17,10 @@ pub(crate) struct Front {
     pub(crate) tool: Option<usize>,
 }
 
-/// Returns the marks of `frame` at the start of `text` in front of a payload, each behind its end in bytes. Only blanks
+/// Returns the marks of `frame` at the start of a text in front of a payload, each behind its end in bytes. Only blanks
 /// may stand between them and the payload. They are in their proper spelling, with each tool's name.
-pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
-    let (names, text) = front_of(text, frame.longest(), tool_set);
+pub(crate) fn fronts(written: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
+    let (names, text) = front_of(written, frame.longest(), tool_set);
     let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
     let begins_payload = |at: usize| {
         let at = text.behind_blanks(at);
@@ -31,12 +31,18 @@ pub(crate) fn fronts(text: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usiz
         // Each beginning comes with all names, one after the other.
         let tool = frame.between.is_some().then(|| n % names.len());
         let mark = folded(&whole);
-        let holds_foreign =
-            |end: usize| text.folded.iter().take(end).any(|letter| is_foreign(*letter, &mark));
+        // A comment in front of a call comments it out.
+        let is_comment = |letter: char| letter == '#' && frame.payload == Payload::Call;
+        let is_other = |letter: &char| is_foreign(*letter, &mark) || is_comment(*letter);
+        let holds_foreign = |end: usize| text.folded.iter().take(end).any(is_other);
         let ends = spelt_ends(&whole, &text, 0).into_iter();
         let ends = ends.filter(|(end, _)| begins_payload(*end) && !holds_foreign(*end));
-        let least = ends.min_by_key(|(_, edits)| *edits);
-        fronts.extend(least.map(|(end, edits)| (text.byte(end), Front { edits, whole, tool })));
+        let least = ends.min_by_key(|(_, edits)| *edits).map(|(end, edits)| (text.byte(end), edits));
+        let is_named = |end: usize| {
+            tool.is_none_or(|tool| is_name_in(&written[..end], names[tool], names.iter().copied()))
+        };
+        let least = least.filter(|(end, _)| is_named(*end));
+        fronts.extend(least.map(|(end, edits)| (end, Front { edits, whole, tool })));
     }
     fronts
 }

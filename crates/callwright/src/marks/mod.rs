@@ -154,6 +154,13 @@ fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> Op
     near.min()
 }
 
+/// Returns whether the marks `written` name the tool `name`, and not another one of `names` that stands in them to the
+/// letter and differs from it by case alone.
+fn is_name_in<'n>(written: &str, name: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
+    let is_other = |other: &str| other != name && other.eq_ignore_ascii_case(name) && written.contains(other);
+    written.contains(name) || !names.any(is_other)
+}
+
 /// Returns the names of the tools, and as much of `text` as an opener of so many letters has with one of them.
 fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, Folded) {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();

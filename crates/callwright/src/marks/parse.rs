@@ -11,7 +11,7 @@ use callwright_json::{Fuel, Guide as _, Kinds, strict};
 
 use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
-use super::{lexemes, prices};
+use super::{is_name_in, lexemes, prices};
 use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{Form, NAME, folded, marks};
@@ -237,6 +237,12 @@ impl<'a, 't> Parser<'a, 't> {
         mark.make == Make::Whole && !mark.kind.is_named_opener() || mark.kind.is_piece()
     }
 
+    /// Returns whether `mark` opens a call of this tool, and not of one whose name it holds to the letter.
+    fn names(&self, mark: &Lexeme, tool: usize) -> bool {
+        let written: String = self.text.letters[mark.from..mark.to].iter().collect();
+        is_name_in(&written, self.tools[tool].name(), self.tools.iter().map(|tool| tool.name()))
+    }
+
     /// Returns whether the last mark of an opener of several is missing: `<arg_key>a</arg_key>⏎x`. The break belongs to
     /// that mark.
     fn lacks_end(&self, opener: &Lexeme) -> bool {
@@ -267,7 +273,7 @@ impl<'a, 't> Parser<'a, 't> {
                     let over = self.over(node, mark, 0);
                     next.push(Node { state: State::Calls, is_in_section: true, ..over });
                 }
-                Kind::Call(tool) => {
+                Kind::Call(tool) if self.names(mark, tool) => {
                     let over = self.over(node, mark, price(!node.is_in_section));
                     next.push(Node { tool, arguments: Vec::new(), state: State::Arguments, ..over });
                 }
@@ -529,6 +535,8 @@ impl<'a, 't> Parser<'a, 't> {
         let is_open = |at: usize| match &value[at..] {
             [sign, next, ..] if close.first() == Some(sign) => !next.is_whitespace(),
             ['&', 'l', 't', ';', next, ..] => !next.is_whitespace(),
+            // `[/TOOL_CALLS]`
+            ['[', '/', next, ..] => next.is_alphabetic(),
             _ => false,
         };
         let is_edge =
@@ -545,8 +553,8 @@ struct Held {
     to: usize,
     /// The openers in the value that nothing has closed, each with its cost until then.
     open: Vec<(Kind, u32)>,
-    /// The last mark, if that is a whole closer of nothing in the value.
-    closer: Option<Kind>,
+    /// The last mark, if that is a closer of nothing in the value, and whether it is whole.
+    closer: Option<(Kind, bool)>,
 }
 
 impl Kind {
@@ -605,8 +613,13 @@ impl Held {
             (false, _) => 0,
         };
         let mut until_closed = if is_first { 0 } else { prices::HELD_NEXT };
-        // A closer and then another mark is not text, nor is an opener whose key is free.
-        if self.closer.is_some_and(|closer| !opens || matches!(closer, Kind::ArgumentClose(_))) {
+        // A closer and then another mark is not text, nor is an opener whose key is free. A torn one is none in front of an
+        // argument.
+        let is_closed = |(closer, is_whole): (Kind, bool)| match matches!(closer, Kind::ArgumentClose(_)) {
+            true => is_whole || is_argument,
+            false => is_whole && !opens,
+        };
+        if self.closer.is_some_and(is_closed) {
             until_closed += prices::NEVER;
         }
         if let (Kind::Argument(key), true) = (mark.kind, is_whole) {
@@ -617,7 +630,7 @@ impl Held {
         if is_whole && opens {
             self.open.push((mark.kind, until_closed));
         }
-        self.closer = (is_whole && !opens).then_some(mark.kind);
+        self.closer = (!opens).then_some((mark.kind, is_whole));
         // At its proper place, the closer may be real, and the text behind it another argument without its opener.
         if is_whole && is_closer {
             let is_placed = match parser.text.folded.get(mark.to..).unwrap_or(&[]) {

@@ -207,9 +207,11 @@ pub(crate) fn kinds_of(value: Value<'_>) -> Kinds {
     }
 }
 
-/// Drops one line break at each end, which belongs to the markup.
+/// Drops one line break at each end, which belongs to the markup, as do blanks in front of a closer on a line of its own.
 fn without_breaks(text: &str) -> &str {
-    let text = without_first_break(text);
+    let own = text.trim_end_matches([' ', '\t']);
+    let is_layout = is_own_line(text) && own.ends_with('\n') && 1 < own.trim_end_matches('\r').len();
+    let text = without_first_break(if is_layout { own } else { text });
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
 }
 

@@ -196,7 +196,7 @@ impl<T: Copy> Table<T> {
 }
 
 /// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling. Some models write
-/// each bar twice, `<｜｜DSML｜｜invoke`, or a blank behind it, `<| tool_call|>`.
+/// each bar twice, `<｜｜DSML｜｜invoke`, or a blank behind it, `<| tool_call|>`; a line may end in two bytes.
 #[inline]
 fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
     Some(match bytes {
@@ -207,6 +207,7 @@ fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
             _ => (b'|', len),
         },
         [0xE2, 0x96, 0x81, ..] => (b'_', 3),
+        [b'\r', b'\n', ..] => (b'\n', 2),
         [byte, ..] => (byte.to_ascii_lowercase(), 1),
         [] => return None,
     })

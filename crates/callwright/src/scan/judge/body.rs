@@ -152,7 +152,9 @@ impl Words {
             let closer = syntax::marks::fit_any(behind.as_bytes(), closers.map(|mark| &**mark));
             let closed = Ok(End { at: self.looked, ending: Ending::Closed });
             let is_own = |tag: &Tag| opener.item.name.is_some_and(|name| name.of(text) == tag.word.of(text));
-            let is_call = |tag: &Tag| matches!(tag.role, Role::Call | Role::Group) || is_own(tag);
+            // A text for the only argument may speak of any call.
+            let is_other = |tag: &Tag| !opener.has_text() && matches!(tag.role, Role::Call | Role::Group);
+            let is_call = |tag: &Tag| is_other(tag) || is_own(tag);
             match (tag_at(text, self.looked), closer) {
                 (_, Ok(Some(_))) => return closed,
                 (Ok(Some(tag)), _) if tag.closing && is_call(&tag) => return closed,

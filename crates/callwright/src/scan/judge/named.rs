@@ -1,8 +1,8 @@
 //! Judges arguments in JSON behind a name that stands in the markup: `[TOOL_CALLS]f[ARGS]{"a": "x"}`.
 
-use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span, Start};
+use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span, Start, Value};
 
-use super::{Attempt, Case, Judged};
+use super::{Attempt, Case, Judged, declares_all};
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::{Expected, Tool};
@@ -42,7 +42,7 @@ impl Case<'_, '_> {
                     Shaped::Call {
                         tool: inner, arguments: Arguments::Object(..) | Arguments::Text(_), ..
                     },
-                ] => inner.name() == tool.name(),
+                ] => inner.name() == tool.name() && !fits(tool, reading.value()),
                 [Shaped::Wrong { .. }] => is_whole_call,
                 _ => false,
             };
@@ -99,4 +99,9 @@ impl Case<'_, '_> {
         }
         self.one(self.verdict_on(tool, written, value, reading.repairs.clone(), read), end)
     }
+}
+
+/// Returns whether `value` is right as the arguments of `tool`, and holds no others than it declares.
+fn fits(tool: &Tool, value: Value<'_>) -> bool {
+    declares_all(tool, value) && tool.schema().check_whole(value).violations.is_empty()
 }

@@ -337,7 +337,7 @@ impl<'a, 't> Lead<'a, 't> {
         }
         let is_first = self.at == self.from;
         match byte {
-            b'<' | b'[' if is_first && let Some(step) = self.answer()? => Ok(Some(step)),
+            b'<' | b'[' | b'*' if is_first && let Some(step) = self.answer()? => Ok(Some(step)),
             b'{' => self.brace(),
             b'[' => self.bracket(),
             b'(' => self.tuple(),

@@ -4,9 +4,9 @@ use callwright_json::Span;
 
 use super::{Delimiter, Lead, Sort, Step};
 use crate::dialect::Sign;
+use crate::grammar::fold::mark_at;
 use crate::scan::judge::listed;
 use crate::shape::keys;
-use crate::syntax::marks::fit;
 use crate::syntax::{Incomplete, Seen};
 use crate::tools::names::MAX_NAME;
 
@@ -142,7 +142,8 @@ impl<'a> Lead<'a, '_> {
     fn code_behind(&self, name: Span) -> Seen<Step<'a>> {
         let record = self.of_sign(Sign::NamedCode);
         let at = self.skip_space(name.end as usize);
-        let Some(len) = fit(self.rest(at), record.behind_name().trim_start())? else { return Ok(None) };
+        let front = record.behind_name().trim_start();
+        let Some(len) = mark_at(self.text.get(at..).unwrap_or(""), front, "")? else { return Ok(None) };
         let step = Step::to(Sort::Call.of(name, at + len - 1)).of(record);
         Ok(Some(Step { delimiter: Some(Delimiter::Fence(3)), ..step }))
     }

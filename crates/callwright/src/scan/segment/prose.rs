@@ -125,6 +125,8 @@ impl<'a> Scanner<'a> {
             b']' => next.is_none_or(|next| *next == b'<'),
             // `>>>f⏎{…}`, also behind text
             b'>' => next.is_none_or(|next| *next == b'>'),
+            // `; {…}`
+            b';' => self.is_line_start(at) && next.is_none_or(|next| *next == b' '),
             // `**Action:** f`
             b'*' => {
                 self.is_line_start(at) && may_be_label(self.text.as_bytes(), at, self.rules.dialects.first())
