@@ -182,14 +182,6 @@ impl Form {
         marks(&self.call.head).last().unwrap_or("")
     }
 
-    /// Returns the most letters in front of a call, without its name.
-    pub(crate) fn longest_opener(&self) -> usize {
-        /// Allows for blanks between the marks, and for doubled signs.
-        const ROOM: usize = 32;
-        let section = self.section.as_ref().map_or(0, |(open, _)| open.chars().count());
-        section + self.call.with("").chars().count() + ROOM
-    }
-
     /// Returns the openers of its calls: the mark of their section, and that of a call up to its name.
     pub(crate) fn openers(&self) -> impl DoubleEndedIterator<Item = &Sequence> {
         self.section.iter().map(|(open, _)| open).chain((!self.is_named()).then_some(&self.call.head))
@@ -226,8 +218,7 @@ impl Form {
 
     /// Returns the marks behind a call of `name`, and behind all calls.
     pub(crate) fn closers(&self, name: &str) -> impl Iterator<Item = String> {
-        let call = marks(&self.call_close).map(move |mark| mark.replace(NAME, name));
-        call.chain(self.section.iter().map(|(_, close)| close.to_string()))
+        self.over.iter().map(move |mark| mark.replace(NAME, name))
     }
 
     /// Returns whether calls begin with nothing but a name in brackets.

@@ -25,9 +25,6 @@ pub(crate) enum Payload {
     Call,
 }
 
-/// Most blanks between the marks.
-const ROOM: usize = 16;
-
 impl Frame {
     /// Compiles the frame of `calls`; `None` if the payload has no marks in front of it, or a slot may hold anything.
     pub(crate) fn of(calls: &Calls) -> Option<Frame> {
@@ -79,21 +76,11 @@ impl Frame {
         self.before.iter().map(|before| marks(before).next().map_or_else(Vec::new, folded))
     }
 
-    /// Returns the most letters in front of a payload, without a name.
-    pub(crate) fn longest(&self) -> usize {
-        let letters = |text: &String| text.chars().count();
-        self.before.iter().map(letters).max().unwrap_or(0) + self.between.as_ref().map_or(0, letters) + ROOM
-    }
-
     /// Returns the marks in front of a payload for each tool of these `names`.
     pub(crate) fn openers<'n>(&'n self, names: &'n [&str]) -> impl Iterator<Item = String> + 'n {
-        self.before.iter().flat_map(move |before| {
-            let alone = self.between.is_none().then(|| before.clone());
-            let named = self
-                .between
-                .iter()
-                .flat_map(move |between| names.iter().map(move |name| format!("{before}{name}{between}")));
-            alone.into_iter().chain(named)
+        self.before.iter().flat_map(move |before| match &self.between {
+            None => vec![before.clone()],
+            Some(between) => names.iter().map(|name| format!("{before}{name}{between}")).collect(),
         })
     }
 }

@@ -28,8 +28,7 @@ impl Fixed {
         let last = |tail: &str| marks(tail).last().map(codes);
         let close = (!form.closes_by_key()).then_some(&form.argument_close);
         let head = close.map(|_| &form.argument.head);
-        let call = Some(&form.call_close).filter(|close| !close.contains(NAME));
-        let around = form.openers().chain(form.section.iter().map(|(_, close)| close)).chain(call);
+        let around = form.openers().chain(form.over.iter().filter(|mark| !mark.contains(NAME)));
         // `<arg_value></arg_key>⏎<arg_value>x`: the end of an opener of several marks.
         let tail = Some(form.argument.tail()).filter(|tail| 1 < marks(tail).count());
         let all = around.chain(close).chain(head).map(|mark| &**mark);

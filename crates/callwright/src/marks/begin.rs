@@ -43,7 +43,7 @@ impl Dialects {
         let by_head = self.heads().iter().filter(may_be).filter(|(head, _)| is_near(&begun, head));
         let mut all: Vec<&Arc<Record>> = Vec::new();
         for record in by_head.map(|(_, id)| self.record(*id)).chain(by_name) {
-            if all.iter().all(|known| known.id != record.id) {
+            if self.admits(record) && all.iter().all(|known| known.id != record.id) {
                 all.push(record);
             }
         }

@@ -1,35 +1,54 @@
 //! The marks in front of a payload with a reader of its own, whole or with slips.
 
+use callwright_json::{Fuel, Span};
+
 use super::edit::{ends_within, most_edits};
 use super::{front_of, is_name_in};
+use crate::dialect::Record;
 use crate::grammar::fold::{Folded, is_foreign};
 use crate::grammar::{Frame, Payload, folded, marks};
-use crate::tools::ToolSet;
+use crate::tools::{Tool, ToolSet};
+
+/// Fuel for finding the marks in front of one tool's payload.
+const FRAME_FUEL: usize = 256;
 
 /// Marks in front of a payload, whole or broken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Front {
-    /// The number of wrong letters.
-    pub(crate) edits: usize,
+    /// The place of the marks.
+    pub(crate) at: Span,
     /// The proper spelling of the marks.
     pub(crate) whole: String,
-    /// The number of the tool that the marks name.
-    pub(crate) tool: Option<usize>,
+    /// The number of wrong letters.
+    pub(crate) edits: usize,
+    /// The name of the tool in the marks, if they name one.
+    pub(crate) name: Option<String>,
 }
 
-/// Returns the marks of `frame` at the start of a text in front of a payload, each behind its end in bytes. Only blanks
-/// may stand between them and the payload. They are in their proper spelling, with each tool's name.
-pub(crate) fn fronts(written: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(usize, Front)> {
-    let (names, text) = front_of(written, frame.longest(), tool_set);
+/// Returns the marks of `record` in front of a payload at the start of `text`, which stands at `from` of the answer. Only
+/// blanks may stand between them and the payload. They are in their proper spelling, with each tool's name.
+pub(crate) fn fronts(
+    (text, from): (&str, usize),
+    record: &Record,
+    tool_set: &ToolSet,
+    fuel: &Fuel,
+) -> Vec<Front> {
+    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
+    fuel.spend(FRAME_FUEL * record.frames().len() * (1 + names.len()));
+    record.frames().iter().flat_map(|frame| fronts_of((text, from), frame, &names)).collect()
+}
+
+fn fronts_of((written, from): (&str, usize), frame: &Frame, names: &[&str]) -> Vec<Front> {
+    let text = front_of((written, from), frame.openers(names));
     let name_starts = |at: usize| names.iter().any(|name| folded(name).first() == text.folded.get(at));
     let begins_payload = |at: usize| {
         let at = text.behind_blanks(at);
         matches!(text.letters.get(at), Some('{' | '[')) || frame.payload == Payload::Call && name_starts(at)
     };
     let mut fronts = Vec::new();
-    for (n, whole) in frame.openers(&names).enumerate() {
+    for (n, whole) in frame.openers(names).enumerate() {
         // Each beginning comes with all names, one after the other.
-        let tool = frame.between.is_some().then(|| n % names.len());
+        let name = frame.between.as_ref().map(|_| names[n % names.len()]);
         let mark = folded(&whole);
         // A comment in front of a call comments it out.
         let is_comment = |letter: char| letter == '#' && frame.payload == Payload::Call;
@@ -39,10 +58,12 @@ pub(crate) fn fronts(written: &str, frame: &Frame, tool_set: &ToolSet) -> Vec<(u
         let ends = ends.filter(|(end, _)| begins_payload(*end) && !holds_foreign(*end));
         let least = ends.min_by_key(|(_, edits)| *edits).map(|(end, edits)| (text.byte(end), edits));
         let is_named = |end: usize| {
-            tool.is_none_or(|tool| is_name_in(&written[..end], names[tool], names.iter().copied()))
+            let front = written.get(..end - from).unwrap_or("");
+            name.is_none_or(|name| is_name_in(front, name, names.iter().copied()))
         };
+        let name = name.map(str::to_owned);
         let least = least.filter(|(end, _)| is_named(*end));
-        fronts.extend(least.map(|(end, edits)| (end, Front { edits, whole, tool })));
+        fronts.extend(least.map(|(end, edits)| Front { at: Span::new(from, end), whole, edits, name }));
     }
     fronts
 }

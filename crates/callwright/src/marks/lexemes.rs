@@ -75,31 +75,29 @@ impl Kind {
     }
 }
 
-/// Returns the marks of `form` in `text` that open and close calls and their section, in any order.
+/// Returns the marks of `form` in `text` that open and close calls and their section, by their places.
 pub(super) fn of_calls(text: &Folded, form: &Form, tools: &[&Tool], fuel: &Fuel) -> Vec<Lexeme> {
     sift(calls_in(&Index::of(text, fuel), form, tools))
 }
 
 fn calls_in(index: &Index<'_>, form: &Form, tools: &[&Tool]) -> Vec<Lexeme> {
-    let names = tools.iter().map(|tool| tool.name()).enumerate();
-    let (named, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| index.holds(name));
+    let (named, others): (Vec<_>, Vec<_>) =
+        tools.iter().enumerate().partition(|(_, tool)| index.holds(tool.name()));
     let head = head_of(&form.call);
-    let openers = |tools: Vec<(usize, &str)>, is_there: bool| {
-        let openers = tools.into_iter();
-        openers
-            .flat_map(|(n, name)| Pattern::openers(&form.call, &head, name, Kind::Call(n), is_there))
-            .collect()
+    let openers = |tools: Vec<(usize, &&Tool)>, is_there: bool| {
+        let of_tool = |(n, tool): (usize, &&Tool)| {
+            Pattern::openers(&form.call, &head, tool.name(), Kind::Call(n), is_there)
+        };
+        tools.into_iter().flat_map(of_tool).collect::<Vec<Pattern>>()
     };
-    let mut patterns: Vec<Pattern> = openers(named, true);
+    let (mut marks, mut patterns) = (Vec::new(), openers(named, true));
     patterns.extend(patterns_of_calls(form));
-    let mut marks: Vec<Lexeme> = patterns.iter().flat_map(|pattern| index.exact(pattern)).collect();
+    index.search(&patterns, &mut marks);
     // With names that differ by a letter, one whole opener is a torn one of each other tool.
-    let outside = index.outside(&marks);
     let tag = folded(form.call_tag());
-    if tag.len() < ONE_EDIT || !outside.starts(&tag, MOST).is_empty() {
-        patterns.extend::<Vec<Pattern>>(openers(others, false));
+    if tag.len() < ONE_EDIT || !index.outside(&marks).starts(&tag, MOST).is_empty() {
+        index.search(&openers(others, false), &mut marks);
     }
-    marks.extend(outside.torn(&patterns));
     marks
 }
 
@@ -117,9 +115,7 @@ pub(super) fn find<'t>(
     let called: Vec<(usize, &Tool)> = tools.iter().copied().enumerate().filter(is_called).collect();
     let keys: BTreeSet<&str> = called.iter().flat_map(|(_, tool)| tool.parameters()).collect();
     let keys: Vec<&str> = keys.into_iter().collect();
-    let patterns = patterns_of_arguments(form, &called, &keys, &index);
-    marks.extend(patterns.iter().flat_map(|pattern| index.exact(pattern)));
-    marks.extend(index.torn(&patterns));
+    index.search(&patterns_of_arguments(form, &called, &keys, &index), &mut marks);
     (sift(marks), keys)
 }
 
@@ -328,6 +324,14 @@ impl<'t> Index<'t> {
         Index { text: self.text, places: Rc::clone(&self.places), is_hidden, fuel: self.fuel }
     }
 
+    /// Adds the marks of `patterns` to `marks`: the exact ones, and those with slips outside of all whole ones.
+    fn search(&self, patterns: &[Pattern], marks: &mut Vec<Lexeme>) {
+        marks.extend(patterns.iter().flat_map(|pattern| self.exact(pattern)));
+        let (outside, mut heads) = (self.outside(marks), HashMap::new());
+        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
+        marks.extend(whole.flat_map(|pattern| outside.torn(pattern, &mut heads)));
+    }
+
     /// Returns the marks of `pattern` in its exact spelling.
     fn exact(&self, pattern: &Pattern) -> Vec<Lexeme> {
         let Some((first, _)) = pattern.segments.split_first() else { return Vec::new() };
@@ -343,16 +347,9 @@ impl<'t> Index<'t> {
         self.find(first).filter_map(lexeme).collect()
     }
 
-    /// Returns the marks of whole `patterns` with one or two edits.
-    fn torn(&self, patterns: &[Pattern]) -> Vec<Lexeme> {
-        let mut heads = HashMap::new();
-        let whole = patterns.iter().filter(|pattern| pattern.make == Make::Whole);
-        whole.flat_map(|pattern| self.torn_of(pattern, &mut heads)).collect()
-    }
-
     /// Returns the marks of `pattern` with one or two edits. `heads` are the places at which shared beginnings may
     /// stand: with a hundred tools whose calls begin alike, the beginning is compared once at each place.
-    fn torn_of(&self, pattern: &Pattern, heads: &mut HashMap<Vec<char>, Vec<usize>>) -> Vec<Lexeme> {
+    fn torn(&self, pattern: &Pattern, heads: &mut HashMap<Vec<char>, Vec<usize>>) -> Vec<Lexeme> {
         // Two marks of one opener have nothing or a line break between them.
         let glues: &[&[char]] = if pattern.segments.len() == 1 { &[&[]] } else { &[&[], &['\n']] };
         let mut found = Vec::new();

@@ -16,10 +16,10 @@ use std::cmp::Reverse;
 use callwright_json::Fuel;
 
 pub(crate) use self::elsewhere::may_end_elsewhere;
-pub(crate) use self::frame::fronts;
+pub(crate) use self::frame::{Front, fronts};
 use self::lexemes::{Kind, Make};
-use self::parse::{Node, Parser};
-use crate::dialect::{Record, Trim};
+pub(crate) use self::parse::read;
+use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::grammar::fold::{self, Folded};
 use crate::syntax::{Incomplete, Seen};
@@ -44,34 +44,6 @@ pub(crate) enum Decision<'t> {
         /// dialect's own spelling.
         extent: Option<usize>,
     },
-}
-
-/// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.
-pub(crate) fn read<'t>(
-    (text, from): (&str, usize),
-    form: &Form,
-    trim: Trim,
-    tool_set: &'t ToolSet,
-    is_in_section: bool,
-    fuel: &Fuel,
-) -> Decision<'t> {
-    let raw = text.get(from..).unwrap_or("");
-    let parser = Parser::new((raw, from), form, trim, tool_set, is_in_section, fuel);
-    let Parser { text, tools, .. } = &parser;
-    let readings = parser.readings();
-    let Some((best, rest)) = readings.split_first() else {
-        return Decision::Nothing { extent: parser.extent() };
-    };
-    if rest.is_empty() {
-        let calls =
-            best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
-        let repaired = best.repaired.iter().map(|(from, to)| (text.byte(*from), text.byte(*to))).collect();
-        return Decision::Calls { calls, end: text.byte(best.at), repaired };
-    }
-    let last = |reading: &Node| reading.calls.last().cloned();
-    let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
-    let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
-    Decision::Ambiguous { name, readings: arguments.collect() }
 }
 
 /// The nearness of marks in front of a call to a text: the nearest is the least.
@@ -101,9 +73,7 @@ pub(crate) fn begins(
 ) -> Seen<Nearness> {
     let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
     let formed = record.form().and_then(|form| begins_formed(text, form, tool_set, fuel));
-    fuel.spend(FRAME_FUEL * record.frames().len() * (1 + names.len()));
-    let framed = record.frames().iter().flat_map(|frame| fronts(text, frame, tool_set));
-    let framed = framed.map(|(_, front)| Nearness {
+    let framed = fronts((text, 0), record, tool_set, fuel).into_iter().map(|front| Nearness {
         cost: prices::EDIT * u32::try_from(front.edits).unwrap_or(u32::MAX / prices::EDIT),
         letters: Reverse(front.whole.chars().count()),
     });
@@ -138,11 +108,10 @@ fn may_grow(text: &str, mut marks: impl Iterator<Item = String>) -> bool {
 
 /// Fuel for comparing one closer with the text behind a call.
 const TORN_FUEL: usize = 64;
-/// Fuel for finding the marks in front of one tool's payload.
-pub(crate) const FRAME_FUEL: usize = 256;
 
 fn begins_formed(text: &str, form: &Form, tool_set: &ToolSet, fuel: &Fuel) -> Option<Nearness> {
-    let (_, folded) = front_of(text, form.longest_opener(), tool_set);
+    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
+    let folded = front_of((text, 0), form.all_openers(&names));
     let tools: Vec<&Tool> = tool_set.iter().collect();
     let marks = lexemes::of_calls(&folded, form, &tools, fuel);
     let sections = marks.iter().filter(|mark| mark.from == 0 && mark.kind == Kind::SectionOpen);
@@ -161,12 +130,13 @@ fn is_name_in<'n>(written: &str, name: &str, mut names: impl Iterator<Item = &'n
     written.contains(name) || !names.any(is_other)
 }
 
-/// Returns the names of the tools, and as much of `text` as an opener of so many letters has with one of them.
-fn front_of<'t>(text: &str, letters: usize, tool_set: &'t ToolSet) -> (Vec<&'t str>, Folded) {
-    let names: Vec<&str> = tool_set.iter().map(Tool::name).collect();
-    let longest = letters + names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+/// Returns as much of `text`, which stands at `from`, as the longest of `openers` has. There is room for blanks between
+/// the marks, and for doubled signs.
+fn front_of((text, from): (&str, usize), openers: impl Iterator<Item = impl AsRef<str>>) -> Folded {
+    const ROOM: usize = 32;
+    let longest = ROOM + openers.map(|opener| opener.as_ref().chars().count()).max().unwrap_or(0);
     let to = text.char_indices().nth(longest).map_or(text.len(), |(to, _)| to);
-    (names, Folded::of(text.get(..to).unwrap_or(text), 0))
+    Folded::of(text.get(..to).unwrap_or(text), from)
 }
 
 /// Returns the place in bytes behind the closer of a call of `name` at the start of `all`, if letters of it are wrong.
@@ -183,24 +153,17 @@ pub(crate) fn torn_closer(
     let framed = record.frames().iter().flat_map(|frame| frame.closers(name));
     let formed = record.form().into_iter().flat_map(|form| form.closers(name));
     let closers: Vec<String> = own.chain(framed).chain(formed).collect();
-    let longest = closers.iter().map(|mark| mark.chars().count()).max().unwrap_or(0) + edit::MOST;
-    let blanks = all.len() - all.trim_start().len();
-    let to = all[blanks..].char_indices().nth(longest + 1).map_or(all.len(), |(at, _)| blanks + at);
-    let text = Folded::of(all.get(..to).unwrap_or(all), 0);
-    let from = text.behind_blanks(0);
+    let rest = all.trim_start();
+    let text = front_of((rest, all.len() - rest.len()), closers.iter());
     fuel.spend(TORN_FUEL * (1 + closers.len()));
-    let mut nearest: Option<(usize, usize)> = None;
-    for mark in &closers {
-        let ends = frame::spelt_ends(mark, &text, from).into_iter();
-        let ends = ends.filter(|(end, edits)| *edits == 0 || !text.is_word_at(*end));
-        // Among equally near ends, the longest counts: `</tool_calll>` is not `</tool_calll` with a sign behind it.
-        nearest = ends.chain(nearest).min_by_key(|(end, edits)| (*edits, Reverse(*end)));
-    }
-    match nearest {
+    let ends = closers.iter().flat_map(|mark| frame::spelt_ends(mark, &text, 0));
+    let ends = ends.filter(|(end, edits)| *edits == 0 || !text.is_word_at(*end));
+    // Among equally near ends, the longest counts: `</tool_calll>` is not `</tool_calll` with a sign behind it.
+    match ends.min_by_key(|(end, edits)| (*edits, Reverse(*end))) {
         // The letter behind the longest closer tells whether it ends there.
-        _ if !is_last && to == all.len() && may_grow(all, closers.into_iter()) => Err(Incomplete),
+        _ if !is_last && may_grow(rest, closers.into_iter()) => Err(Incomplete),
         Some((end, edits)) if 0 < edits => {
-            let call = begins(all.trim_start(), record, tool_set, is_last, fuel)?;
+            let call = begins(rest, record, tool_set, is_last, fuel)?;
             let cost = prices::EDIT * u32::try_from(edits).unwrap_or(0);
             Ok(call.is_none_or(|call| cost < call.cost).then(|| text.byte(end)))
         }

@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::rc::Rc;
 
-use callwright_json::{Fuel, Guide as _, Kinds, strict};
+use callwright_json::{Fuel, Guide as _, strict};
 
 use super::edit::MOST;
 use super::lexemes::{Kind, Lexeme, Make};
-use super::{is_name_in, lexemes, prices};
+use super::{Decision, is_name_in, lexemes, prices};
 use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{Form, NAME, folded, marks};
@@ -35,13 +35,13 @@ const MARK_FUEL: usize = 24;
 const LONG_TAIL: usize = 2;
 
 /// The material of the readings.
-pub(super) struct Parser<'a, 't> {
-    pub(super) text: Folded,
+struct Parser<'a, 't> {
+    text: Folded,
     /// The text as it was written; `text` is folded.
     raw: &'a str,
     form: &'a Form,
-    pub(super) tools: Vec<&'t Tool>,
-    pub(super) keys: Vec<&'t str>,
+    tools: Vec<&'t Tool>,
+    keys: Vec<&'t str>,
     marks: Vec<Lexeme>,
     trim: Trim,
     /// The section was opened before the text.
@@ -55,25 +55,18 @@ pub(super) struct Parser<'a, 't> {
 
 /// A way through the marks, up to a place. At its end it is a reading.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Node {
+struct Node {
     cost: u32,
     /// The place behind the last mark, in letters.
-    pub(super) at: usize,
+    at: usize,
     state: State,
     tool: usize,
     arguments: Vec<(usize, Rc<str>)>,
     /// Each tool's number, with its arguments as JSON.
-    pub(super) calls: Vec<(usize, Rc<str>)>,
+    calls: Vec<(usize, Rc<str>)>,
     /// The marks that need a repair.
-    pub(super) repaired: Vec<(usize, usize)>,
+    repaired: Vec<(usize, usize)>,
     is_in_section: bool,
-}
-
-impl Node {
-    /// Returns whether its call has a value for `key`.
-    fn has(&self, key: usize) -> bool {
-        self.arguments.iter().any(|(known, _)| *known == key)
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -95,29 +88,46 @@ struct Value {
     opener: usize,
 }
 
-impl<'a, 't> Parser<'a, 't> {
-    /// Makes a parser for the marks of `form` in `raw`, which stands at `from` of the answer.
-    pub(super) fn new(
-        (raw, from): (&'a str, usize),
-        form: &'a Form,
-        trim: Trim,
-        tool_set: &'t ToolSet,
-        is_in_section: bool,
-        fuel: &'a Fuel,
-    ) -> Parser<'a, 't> {
-        let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
-        let (marks, keys) = lexemes::find(&text, form, &tools, fuel);
-        let last = |is_it: fn(Kind) -> bool| {
-            marks.iter().rfind(|mark| mark.make == Make::Whole && is_it(mark.kind)).map(|mark| mark.from)
-        };
-        let last_call = last(|kind| matches!(kind, Kind::Call(_)));
-        let last_closer = last(|kind| matches!(kind, Kind::ArgumentClose(_)));
-        Parser { text, raw, form, tools, keys, marks, trim, is_in_section, last_call, last_closer, fuel }
+/// Reads the calls that begin at `from`, in the marks of `form`, whose section may have been opened before.
+pub(crate) fn read<'t>(
+    (text, from): (&str, usize),
+    form: &Form,
+    trim: Trim,
+    tool_set: &'t ToolSet,
+    is_in_section: bool,
+    fuel: &Fuel,
+) -> Decision<'t> {
+    let raw = text.get(from..).unwrap_or("");
+    let (text, tools) = (Folded::of(raw, from), tool_set.iter().collect::<Vec<_>>());
+    let (marks, keys) = lexemes::find(&text, form, &tools, fuel);
+    let last = |is_it: fn(Kind) -> bool| {
+        marks.iter().rfind(|mark| mark.make == Make::Whole && is_it(mark.kind)).map(|mark| mark.from)
+    };
+    let last_call = last(|kind| matches!(kind, Kind::Call(_)));
+    let last_closer = last(|kind| matches!(kind, Kind::ArgumentClose(_)));
+    let parser =
+        Parser { text, raw, form, tools, keys, marks, trim, is_in_section, last_call, last_closer, fuel };
+    let Parser { text, tools, .. } = &parser;
+    let readings = parser.readings();
+    let Some((best, rest)) = readings.split_first() else {
+        return Decision::Nothing { extent: parser.extent() };
+    };
+    if rest.is_empty() {
+        let calls =
+            best.calls.iter().map(|(tool, arguments)| (tools[*tool], arguments.to_string())).collect();
+        let repaired = best.repaired.iter().map(|(from, to)| (text.byte(*from), text.byte(*to))).collect();
+        return Decision::Calls { calls, end: text.byte(best.at), repaired };
     }
+    let last = |reading: &Node| reading.calls.last().cloned();
+    let name = last(best).map(|(tool, _)| tools[tool].name().to_owned());
+    let arguments = readings.iter().filter_map(last).map(|(_, arguments)| arguments.to_string());
+    Decision::Ambiguous { name, readings: arguments.collect() }
+}
 
+impl Parser<'_, '_> {
     /// Returns the readings from the beginning of the text, cheapest first: all that cost less than a margin more than
     /// the first one. There are none if there are too many ways.
-    pub(super) fn readings(&self) -> Vec<Node> {
+    fn readings(&self) -> Vec<Node> {
         let mut found: Vec<Node> = Vec::new();
         let mut open = BinaryHeap::new();
         let mut nodes = vec![Node { is_in_section: self.is_in_section, ..Node::default() }];
@@ -130,7 +140,7 @@ impl<'a, 't> Parser<'a, 't> {
             if limit(&found) <= cost {
                 break;
             }
-            let node = nodes[n].clone();
+            let node = std::mem::take(&mut nodes[n]);
             left = left.saturating_sub(1);
             self.fuel.spend(STEP_FUEL * (1 + node.calls.len() + node.arguments.len()));
             if left == 0 || self.fuel.is_spent() {
@@ -158,7 +168,7 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     /// Returns the place behind the last whole mark of the first call, in bytes; `None` if no whole mark opens a call.
-    pub(super) fn extent(&self) -> Option<usize> {
+    fn extent(&self) -> Option<usize> {
         let mut whole = self.marks.iter().filter(|mark| mark.make == Make::Whole);
         let opener = whole.find(|mark| matches!(mark.kind, Kind::Call(_)))?;
         let own = whole.take_while(|mark| !matches!(mark.kind, Kind::Call(_) | Kind::SectionOpen));
@@ -196,15 +206,12 @@ impl<'a, 't> Parser<'a, 't> {
 
     fn step(&self, node: &Node, next: &mut Vec<Node>) {
         let at = self.text.behind_blanks(node.at);
+        if !matches!(node.state, State::Value(_)) {
+            self.noise(node, at, next);
+        }
         match node.state {
-            State::Calls => {
-                self.noise(node, at, next);
-                self.between_calls(node, at, next);
-            }
-            State::Arguments => {
-                self.noise(node, at, next);
-                self.between_arguments(node, at, next);
-            }
+            State::Calls => self.between_calls(node, at, next),
+            State::Arguments => self.between_arguments(node, at, next),
             State::Value(own) => self.value(node, own, next),
             State::Done => {}
         }
@@ -295,7 +302,7 @@ impl<'a, 't> Parser<'a, 't> {
     fn between_arguments(&self, node: &Node, at: usize, next: &mut Vec<Node>) {
         for (n, mark) in self.marks_at(at) {
             match mark.kind {
-                Kind::Argument(key) if self.declares(node.tool, key) && !node.has(key) => {
+                Kind::Argument(key) if self.lacks(node, key) => {
                     let state = State::Value(Value { key, opener: n });
                     let over = self.over(node, mark, 0);
                     let at = if self.lacks_end(mark) { self.text.behind_blanks(over.at) } else { over.at };
@@ -321,12 +328,10 @@ impl<'a, 't> Parser<'a, 't> {
         // A closer on a line of its own closes a value on lines of its own: `⏎Paris⏎</city>`.
         let is_on_lines = self.begins_line(close.from) && self.begins_line(at);
         let from = if is_on_lines { at.saturating_sub(1) } else { at };
-        let is_free = self.declares(node.tool, key) && !node.has(key);
-        let text = self.letters(from, close.from).filter(|text| is_free && !text.trim().is_empty())?;
-        let json = self.json(node.tool, key, text, from).filter(|_| !text.contains(['<', '>', '&']))?;
-        let mut over = self.over(node, close, prices::NO_ARGUMENT);
-        over.arguments.push((key, json.into()));
-        Some(over)
+        let is_value = |text: &&str| !text.trim().is_empty() && !text.contains(['<', '>', '&']);
+        let text = self.letters(from, close.from).filter(|_| self.lacks(node, key)).filter(is_value)?;
+        let over = self.over(node, close, prices::NO_ARGUMENT);
+        Some(self.behind_value(over, text, (key, from), 0))
     }
 
     /// Returns `node` behind its call, if the call is right.
@@ -350,7 +355,11 @@ impl<'a, 't> Parser<'a, 't> {
             }
         }
         // JSON and elements hold no marks, whatever they look like.
-        let is_text = !matches!(self.text.letters.get(begin), Some('{' | '[' | '<' | ']'));
+        let is_text = match self.text.letters.get(begin) {
+            Some('{' | '[') => false,
+            Some('<' | ']') => !self.form.closes_by_key(),
+            _ => true,
+        };
         let mut held = Held::default();
         let first = self.marks.partition_point(|mark| mark.from < from);
         let mut before: VecDeque<&Lexeme> = VecDeque::new();
@@ -358,7 +367,7 @@ impl<'a, 't> Parser<'a, 't> {
             // A mark that overlaps this one is another reading of it; among overlapping marks, the first whole one
             // counts.
             while let Some(held_mark) = before.front().filter(|held_mark| held_mark.to <= mark.from) {
-                held.take(self, node, own, held_mark);
+                held.take(self, node, held_mark);
                 before.pop_front();
             }
             let least = held.price - held.open.iter().map(|(_, price)| price).sum::<u32>();
@@ -376,13 +385,12 @@ impl<'a, 't> Parser<'a, 't> {
     fn end_value(&self, node: &Node, own: Value, n: usize, held: u32, next: &mut Vec<Node>) {
         let (opener, mark) = (&self.marks[own.opener], &self.marks[n]);
         if matches!(mark.kind, Kind::ArgumentClose(key) if key.is_none_or(|key| key == own.key)) {
-            let mut over = self.over(node, mark, self.edges(opener, node.at, mark));
-            if self.take(&mut over, node, own, mark.from, held) {
-                next.push(Node { state: State::Arguments, ..over });
-            }
+            let over = self.over(node, mark, self.edges(opener, node.at, mark));
+            let text = self.letters(node.at, mark.from);
+            next.extend(text.map(|text| self.behind_value(over, text, (own.key, node.at), held)));
         }
         let may_end = match mark.kind {
-            Kind::Argument(key) => self.is_free(node, own, key),
+            Kind::Argument(key) => self.lacks(node, key),
             Kind::CallClose(tool) => tool.is_none_or(|tool| tool == node.tool),
             _ => false,
         };
@@ -401,23 +409,19 @@ impl<'a, 't> Parser<'a, 't> {
             // The line break before the next mark belongs to that mark.
             let is_break = node.at < mark.from && self.text.letters[mark.from - 1] == '\n';
             let to = mark.from - usize::from(is_break);
-            let is_empty = self.letters(node.at, to).is_none_or(|text| text.trim().is_empty());
-            if !is_empty && self.take(&mut open, node, own, to, held) {
-                next.push(Node { state: State::Arguments, ..open });
-            }
+            let text = self.letters(node.at, to).filter(|text| !text.trim().is_empty());
+            next.extend(text.map(|text| self.behind_value(open, text, (own.key, node.at), held)));
         }
     }
 
-    /// Gives `over` the value of `own` that ends at `to`; `false` if it cannot have this value. The marks in a text
-    /// cost `held`; a value that is JSON or elements holds no other marks.
-    fn take(&self, over: &mut Node, node: &Node, own: Value, to: usize, held: u32) -> bool {
-        let Some(text) = self.letters(node.at, to) else { return false };
-        let Some(json) = self.json(node.tool, own.key, text, node.at) else { return false };
-        if !self.is_read(text, &json) {
-            over.cost += held;
-        }
-        over.arguments.push((own.key, json.into()));
-        true
+    /// Returns `over` with the argument of this `key` whose value, at this place, is `text`. The marks in a text cost
+    /// `held`; a value that is JSON or elements holds no other marks.
+    fn behind_value(&self, over: Node, text: &str, (key, at): (usize, usize), held: u32) -> Node {
+        let json = self.json(over.tool, key, text, at);
+        let cost = over.cost + if self.is_read(text, &json) { 0 } else { held };
+        let mut next = Node { state: State::Arguments, cost, ..over };
+        next.arguments.push((key, json.into()));
+        next
     }
 
     /// Returns whether `text`, the value `json`, is read as JSON or by its elements, so that it holds no other marks.
@@ -430,24 +434,14 @@ impl<'a, 't> Parser<'a, 't> {
         json.starts_with(['{', '[']) && (is_elements() || strict(text.trim()).is_ok())
     }
 
-    /// Returns the JSON of `text`, which stands at `at`, as the value of a key, if the key takes its type.
-    fn json(&self, tool: usize, key: usize, text: &str, at: usize) -> Option<String> {
+    /// Returns the JSON of `text`, which stands at `at`, as the value of a key.
+    fn json(&self, tool: usize, key: usize, text: &str, at: usize) -> String {
         let guide = self.tools[tool].schema().guide();
-        let place = value::place_of(guide, guide.root(), self.keys[key])?;
+        let place = value::place_of(guide, guide.root(), self.keys[key]);
         let indent = value::indent_at(self.raw, self.text.byte(at) - self.text.byte(0));
-        let json = value::json_of(
-            &value::content(text, self.trim, indent),
-            Typing::Schema,
-            guide,
-            Some(place),
-            Some(self.fuel),
-        );
+        let content = value::content(text, self.trim, indent);
         self.fuel.spend(STEP_FUEL + VALUE_FUEL * text.len());
-        let tree = strict(&json).ok()?;
-        let kinds = guide.kinds(place);
-        let own = value::kinds_of(tree.root(&json));
-        (kinds == Kinds::ANY || kinds.meets(own) || own == Kinds::INTEGER && kinds.meets(Kinds::FRACTION))
-            .then_some(json)
+        value::json_of(&content, Typing::Schema, guide, place, Some(self.fuel))
     }
 
     /// Returns whether a line begins or ends at `at`.
@@ -461,31 +455,17 @@ impl<'a, 't> Parser<'a, 't> {
         self.raw.get(self.text.byte(from) - base..self.text.byte(to) - base)
     }
 
-    fn declares(&self, tool: usize, key: usize) -> bool {
-        self.tools[tool].declares(self.keys[key])
-    }
-
-    /// Returns whether the call of `node`, which is in a value, lacks a value for `key`.
-    fn is_free(&self, node: &Node, own: Value, key: usize) -> bool {
-        key != own.key && self.declares(node.tool, key) && !node.has(key)
+    /// Returns whether the call of `node` takes `key`, and has no value for it, nor is in one.
+    fn lacks(&self, node: &Node, key: usize) -> bool {
+        let is_open = matches!(node.state, State::Value(own) if own.key == key);
+        let is_there = is_open || node.arguments.iter().any(|(known, _)| *known == key);
+        !is_there && self.tools[node.tool].declares(self.keys[key])
     }
 
     /// Returns the cost of edges of a value that a neighbouring mark explains better.
     fn edges(&self, opener: &Lexeme, from: usize, closer: &Lexeme) -> u32 {
-        let mut price = self.edges_of_opener(opener, from);
-        if self.begins_line(from) && !self.begins_line(closer.from) && !self.lacks_end(opener) {
-            price += prices::HELD_IN_LINE;
-        }
-        let value = &self.text.folded[from..closer.from.max(from)];
-        let first = self.text.folded.get(closer.from);
-        // The value is `x<`, in front of a closer without its first letter, or it is empty, in front of a closer that
-        // lacks letters: `>/a>`
-        let is_short = closer.to - closer.from < closer.len;
-        let may_have_first = value.last().map_or(is_short, |last| *last == '<');
-        if closer.make == Make::Torn && may_have_first && first != Some(&'<') {
-            price += prices::EDGE;
-        }
-        price
+        let is_in_line = self.begins_line(from) && !self.begins_line(closer.from) && !self.lacks_end(opener);
+        self.edges_of_opener(opener, from) + if is_in_line { prices::HELD_IN_LINE } else { 0 }
     }
 
     /// Returns the cost of the front of a value, which may belong to its opener.
@@ -571,10 +551,10 @@ impl Kind {
 }
 
 impl Held {
-    fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, own: Value, mark: &Lexeme) {
+    fn take(&mut self, parser: &Parser<'_, '_>, node: &Node, mark: &Lexeme) {
         if mark.make == Make::Half && !mark.kind.is_piece() {
             // `<arg_key>a</arg_key>`, more than its first piece, does not stand there by chance.
-            let is_free = matches!(mark.kind, Kind::Argument(key) if parser.is_free(node, own, key));
+            let is_free = matches!(mark.kind, Kind::Argument(key) if parser.lacks(node, key));
             if is_free && self.to < mark.to {
                 self.price += mark.price;
                 self.to = mark.to;
@@ -623,7 +603,7 @@ impl Held {
             until_closed += prices::NEVER;
         }
         if let (Kind::Argument(key), true) = (mark.kind, is_whole) {
-            let is_free = parser.is_free(node, own, key) && !is_in_call;
+            let is_free = parser.lacks(node, key) && !is_in_call;
             self.price += if is_free { prices::NEVER } else { 0 };
         }
         self.price += until_closed;
@@ -637,7 +617,7 @@ impl Held {
                 [] | ['\n' | '&', ..] | ['<', '|', ..] => true,
                 [next, ..] => next.is_alphanumeric() || parser.marks_at(mark.to).next().is_some(),
             };
-            let has_free = (0..parser.keys.len()).any(|key| parser.is_free(node, own, key));
+            let has_free = (0..parser.keys.len()).any(|key| parser.lacks(node, key));
             if is_placed && has_free {
                 self.price += prices::NEVER;
             }

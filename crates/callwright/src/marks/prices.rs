@@ -37,8 +37,6 @@ pub(super) const HELD_TORN: u32 = 18;
 pub(super) const HELD_IN_LINE: u32 = 16;
 /// The value holds each further mark.
 pub(super) const HELD_NEXT: u32 = 6;
-/// A neighbouring mark explains an edge of a value better.
-pub(super) const EDGE: u32 = 8;
 /// The end of an opener stands twice, and where the second one is a word or ends the line.
 pub(super) const TAIL_AGAIN: u32 = 10;
 pub(super) const TAIL_AGAIN_ALONE: u32 = 16;

@@ -222,13 +222,8 @@ impl Tags {
         let Some(from) = self.behind(&form.argument.head, text, at, "")? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
         let first = form.argument.tails.first().map(|(tail, _)| tail.first());
-        for (len, letter) in rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY) {
-            if Some(letter) != first {
-                match letter {
-                    '<' | '\n' if first != Some('<') => return Ok(None),
-                    _ => continue,
-                }
-            }
+        let letters = rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY);
+        for (len, _) in letters.filter(|(_, letter)| Some(*letter) == first) {
             for (tail, typing) in &form.argument.tails {
                 let Some(behind) = self.behind(tail, text, from + len, "")? else {
                     // `</arg_key>` ends the key with anything behind it, and `<arg_value>` with anything in front.

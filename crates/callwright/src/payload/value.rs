@@ -195,7 +195,7 @@ pub(super) fn json(
 }
 
 /// Returns the type of `value`.
-pub(crate) fn kinds_of(value: Value<'_>) -> Kinds {
+fn kinds_of(value: Value<'_>) -> Kinds {
     match value.kind() {
         Kind::Null => Kinds::NULL,
         Kind::Bool => Kinds::BOOL,

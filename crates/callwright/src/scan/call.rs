@@ -5,7 +5,6 @@ use super::judge::Judged;
 use super::judge::body::Body;
 use super::opener::{Delimiter, Opener, Sort};
 use super::payload_end::Open;
-use super::recover::Whole;
 use super::{Event, Flow, Scanner, State, tail};
 use crate::grammar::Form;
 use crate::payload::tagged::{End, Ending};
@@ -28,8 +27,9 @@ pub(super) enum Stage {
     Open(Open),
     /// A payload without brackets.
     Body(Body),
-    /// Marks that may be broken, and the reading of those that are whole. The end of the text decides.
-    Marks(Whole),
+    /// Marks that may be broken, and the body that the whole ones among them gave, with its end. The end of the text
+    /// decides.
+    Marks(Option<(Body, End)>),
 }
 
 /// The outcome of reading on in a call.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::opener::Opener;
-use crate::syntax::{Incomplete, Text, marks};
+use crate::syntax::{Incomplete, Text, beginning, marks};
 use crate::tools::names::is_name_byte;
 
 impl Opener {
@@ -28,7 +28,7 @@ impl Opener {
         }
         let longest = self.closers().map(str::len).max().unwrap_or(0);
         let sure = text.len().saturating_sub(2 * longest).max(*looked);
-        *looked = (*looked..=sure).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(*looked);
+        *looked = beginning(text, sure).len().max(*looked);
         None
     }
 

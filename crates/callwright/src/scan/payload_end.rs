@@ -13,7 +13,7 @@ use super::opener::{Delimiter, Opener, Sort};
 use crate::dialect::Anchor;
 use crate::payload::is_json_up_to;
 use crate::payload::tagged::End;
-use crate::syntax::{Incomplete, marks};
+use crate::syntax::{Incomplete, beginning, marks};
 
 /// The outcome where the brackets of a payload are balanced.
 enum Ended {
@@ -185,11 +185,7 @@ impl<'a> Scanner<'a> {
 
     /// Returns the place up to which the search for the end of a payload reads the text.
     pub(super) fn reached(&self) -> usize {
-        let mut reach = self.work.reach.min(self.text.len());
-        while !self.text.is_char_boundary(reach) {
-            reach -= 1;
-        }
-        reach
+        beginning(&self.text, self.work.reach).len()
     }
 
     pub(super) fn judge(&mut self, opener: &Opener, limit: usize, ends: Ends, attempt: Attempt) -> Judged {

@@ -14,7 +14,7 @@ use crate::dialect::Record;
 use crate::grammar::Form;
 use crate::marks::{self, Decision, Nearness, begins};
 use crate::payload::tagged::End;
-use crate::syntax::{Incomplete, Seen};
+use crate::syntax::{Incomplete, beginning};
 use crate::verdict::{Acceptance, Reason, Verdict};
 
 /// Longest text, in bytes, that is searched for a broken call: each mark in it is another place at which a value may
@@ -23,13 +23,6 @@ const MAX_BROKEN: usize = 1 << 16;
 
 /// The decision that repaired marks have no reading; a reading of whole marks stands.
 const NOTHING: Decision<'static> = Decision::Nothing { extent: None };
-
-/// The result of the reader of whole marks.
-#[derive(Debug)]
-pub(super) enum Whole {
-    Nothing,
-    Body(Body, End),
-}
 
 /// The outcome of repairing marks.
 enum Way<'d, R> {
@@ -52,7 +45,7 @@ impl Scanner<'_> {
         }
         if self.is_suspect(opener, body, ended, &judged, end) {
             let body = std::mem::replace(body, Body::Nothing(ended.at));
-            return Step::To(Stage::Marks(Whole::Body(body, ended)));
+            return Step::To(Stage::Marks(Some((body, ended))));
         }
         let judged = self.never_said(opener, judged, ended.at, None);
         // The scanner reads it once more, as text.
@@ -73,8 +66,7 @@ impl Scanner<'_> {
         };
         let (tools, fuel) = (self.names.tools(), &self.work.fuel);
         let holds_argument = |form: &Form| marks::holds_argument(call, form, tools, fuel);
-        let mut alike =
-            self.rules.dialects.broken_at(call, tools).into_iter().filter_map(|record| record.form());
+        let mut alike = self.near_at(call).into_iter().filter_map(|record| record.form());
         if !form.map_or_else(|| alike.any(holds_argument), holds_argument) {
             return judged;
         }
@@ -110,7 +102,7 @@ impl Scanner<'_> {
             Sort::Tagged => opener.item.at + 1,
             _ => at + MAX_OPENER,
         });
-        let to = (at..=end.min(self.text.len())).rfind(|to| self.text.is_char_boundary(*to)).unwrap_or(at);
+        let to = beginning(&self.text, end).len().max(at);
         let is_unread = !may_be_words
             && opener.start < at
             && opener.is_distinct()
@@ -167,9 +159,7 @@ impl Scanner<'_> {
         let is_within = ended.at - opener.start <= MAX_BROKEN;
         match (judged, body) {
             _ if !is_within || !self.may_repair() => false,
-            (Judged::Calls(verdicts, _), Body::Tags(walk))
-                if let [Verdict::Accepted(call)] = verdicts.as_slice() =>
-            {
+            (_, Body::Tags(walk)) if let Some(call) = judged.accepted() => {
                 let form = opener.formed().and_then(|record| record.form());
                 let may_end_elsewhere = |form: &Form| {
                     let tool = self.names.tools().get(&call.name);
@@ -198,25 +188,23 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns the nearest dialect of a call that begins at `at` with broken marks.
-    pub(super) fn broken_record(&self, at: usize, end: bool) -> Seen<Arc<Record>> {
-        Ok(self.broken_records(at, end)?.into_iter().next())
+    /// Returns the dialects whose marks may begin `text`, whole or broken, by its first letters. A cut call lacks its
+    /// last marks; they are not broken.
+    pub(super) fn near_at(&self, text: &str) -> Vec<&Arc<Record>> {
+        let may_be = self.may_repair() && !self.rules.stop.is_cut() && self.rules.dialects.may_break_at(text);
+        match may_be {
+            true => self.rules.dialects.broken_at(text, self.names.tools()),
+            false => Vec::new(),
+        }
     }
 
     /// Returns the dialects of a call that may begin at `at` with broken marks, the nearest first.
-    fn broken_records(&self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
-        let rest = self.text.get(at..).filter(|_| self.may_repair()).unwrap_or("");
-        // A cut call lacks its last marks; they are not broken.
-        if self.rules.stop.is_cut() || !self.rules.dialects.may_break_at(rest) {
-            return Ok(Vec::new());
-        }
+    pub(super) fn broken_records(&self, at: usize, end: bool) -> Result<Vec<Arc<Record>>, Incomplete> {
+        let rest = self.text.get(at..).unwrap_or("");
         let tools = self.names.tools();
         let inside = self.markup.inside.as_ref().map(|record| record.id);
         let mut near: Vec<((Nearness, bool), &Arc<Record>)> = Vec::new();
-        for record in self.rules.dialects.broken_at(rest, tools) {
-            if !self.rules.dialects.admits(record) {
-                continue;
-            }
+        for record in self.near_at(rest) {
             if let Some(nearness) = begins(rest, record, tools, end, &self.work.fuel)?
                 // Whole marks in front of a payload need no repair.
                 && !(nearness.is_whole() && record.form().is_none())
@@ -242,7 +230,7 @@ impl Scanner<'_> {
         let item = Sort::Tagged.of(Span::at(at), at);
         let opener = Opener::bare(at, item, record);
         self.look_around(&opener);
-        let stage = Stage::Marks(Whole::Nothing);
+        let stage = Stage::Marks(None);
         self.state = State::Call(Box::new(Call { opener, stage, instead: None }));
     }
 
@@ -250,17 +238,11 @@ impl Scanner<'_> {
     pub(super) fn repair(&mut self, call: &mut Call) -> Step {
         let Call { opener, stage, .. } = call;
         let own = match stage {
-            Stage::Marks(Whole::Body(body, ended)) => Some(self.judge_body(opener, body, *ended)),
+            Stage::Marks(Some((body, ended))) => Some(self.judge_body(opener, body, *ended)),
             _ => None,
         };
         let is_read = own.is_some();
-        let accepted = match &own {
-            Some(Judged::Calls(verdicts, _)) => match verdicts.as_slice() {
-                [Verdict::Accepted(call)] => Some(&call.arguments),
-                _ => None,
-            },
-            _ => None,
-        };
+        let accepted = own.as_ref().and_then(Judged::accepted);
         self.work.refuel(self.text.len());
         let records = self.nearest_records(opener, is_read, accepted.is_some());
         let (decision, record) = match self.repaired_marks(opener, &records, is_read) {
@@ -274,8 +256,8 @@ impl Scanner<'_> {
         };
         // The reading by whole marks stands if no mark needs a repair, or if the repair leaves the call as it is.
         let decision = match (decision, accepted) {
-            (Decision::Calls { calls, repaired, .. }, Some(arguments))
-                if repaired.is_empty() || calls.first().is_some_and(|(_, own)| own == arguments) =>
+            (Decision::Calls { calls, repaired, .. }, Some(call))
+                if repaired.is_empty() || calls.first().is_some_and(|(_, own)| *own == call.arguments) =>
             {
                 NOTHING
             }
@@ -364,18 +346,23 @@ impl Scanner<'_> {
     }
 }
 
+impl Judged {
+    /// Returns the only call, if it is right.
+    fn accepted(&self) -> Option<&Acceptance> {
+        match self {
+            Judged::Calls(verdicts, _) if let [Verdict::Accepted(call)] = verdicts.as_slice() => Some(call),
+            _ => None,
+        }
+    }
+}
+
 impl Case<'_, '_> {
     /// Refuses one call that was read by its whole marks, as no way through them is likely. The refusal reaches up to
     /// the last one of them.
     fn unlikely(&self, own: Judged, extent: usize) -> Judged {
-        let Judged::Calls(verdicts, end) = &own else { return own };
+        let (Judged::Calls(_, end), Some(call)) = (&own, own.accepted()) else { return own };
         let at = Span::new(self.opener.item.at, extent.max(*end));
-        match verdicts.as_slice() {
-            [Verdict::Accepted(Acceptance { name, arguments, .. })] => {
-                self.refused(Some(name), Reason::Ambiguous { readings: vec![arguments.clone()] }, at)
-            }
-            _ => own,
-        }
+        self.refused(Some(&call.name), Reason::Ambiguous { readings: vec![call.arguments.clone()] }, at)
     }
 
     /// Returns the outcome of a `decision` about broken marks; `None` if they have no reading.

@@ -132,20 +132,15 @@ fn closer(bytes: &[u8], at: usize, space: usize, delimiters: &mut Vec<Delimiter>
 
 fn ticks(bytes: &[u8], at: usize, delimiters: &mut Vec<Delimiter>, end: bool) -> Seen<usize> {
     let run = tick_run(bytes, at);
-    let ticks = |g: &Delimiter| match g {
-        Delimiter::Ticks(n) | Delimiter::Fence(n) => Some(*n),
-        Delimiter::Bracket | Delimiter::Paren | Delimiter::Quote(_) | Delimiter::Tag => None,
-    };
-    if at + run == bytes.len() && delimiters.iter().any(|g| ticks(g).is_some()) && !end {
+    let is_own =
+        |g: &Delimiter, most: usize| matches!(g, Delimiter::Ticks(n) | Delimiter::Fence(n) if *n <= most);
+    if at + run == bytes.len() && delimiters.iter().any(|g| is_own(g, usize::MAX)) && !end {
         return Err(Incomplete);
     }
-    let own = delimiters.iter().rev().find(|g| ticks(g).is_some_and(|n| n <= run)).copied();
-    let len = own.and_then(|own| match own {
-        // The closing mark of a fence may be longer than the opening one.
-        Delimiter::Fence(_) => Some(run),
-        own => ticks(&own),
-    });
-    Ok(len.filter(|_| close(delimiters, |g| Some(*g) == own)).map(|len| at + len))
+    let own = delimiters.iter().rev().find(|g| is_own(g, run)).copied();
+    // The closing mark of a fence may be longer than the opening one.
+    let len = if let Some(Delimiter::Ticks(own)) = own { own } else { run };
+    Ok(close(delimiters, |g| is_own(g, run)).then_some(at + len))
 }
 
 /// Returns the end of a line that prints the results of calls before it: `x = f(a=1)⏎print(x)`.
@@ -220,7 +215,12 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         Some(next) if !next.is_ascii_whitespace() && *next != b'<' => true,
         _ => tag.role == Role::Token && !is_closer(),
     };
-    if may_be_torn && is_torn(text, at, place)? {
+    let tools = place.names.tools();
+    let own = place.inside.map(|record| (&text[at..], record));
+    if may_be_torn
+        && let Some((rest, record)) = own
+        && marks::torn_closer(rest, record, "", tools, place.end, place.fuel)?.is_some()
+    {
         return Ok(None);
     }
     if tag.closing && tag.role != Role::Token {
@@ -246,28 +246,18 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
         return Ok(Some(end));
     }
     // `<function>{…}<function>`: the slash is missing, unless another call follows.
-    Ok(match opener::parse_opener(text, at, place)? {
-        Look::Found(_) => None,
-        Look::Nothing | Look::TooMany(_) if begins_next(text, at, place)? => None,
-        // `<g/>` closes nothing, and neither does a tag with attributes, `<invoke naame="f">`.
-        Look::Nothing | Look::TooMany(_) if tag.empty || tag.at.of(text).contains('=') => None,
-        Look::Nothing | Look::TooMany(_) => close_tag(delimiters).then_some(end),
-    })
-}
-
-/// Returns whether a mark at `at` closes a call of the dialect that is open, though some of its letters are wrong.
-fn is_torn(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
-    let Some(record) = place.inside else { return Ok(false) };
-    let rest = text.get(at..).unwrap_or("");
-    Ok(marks::torn_closer(rest, record, "", place.names.tools(), place.end, place.fuel)?.is_some())
-}
-
-/// Returns whether broken marks of another call of the same dialect begin at `at`: `<tool_call>f<arg_ky>`.
-fn begins_next(text: &str, at: usize, place: Place<'_, '_>) -> Result<bool, Incomplete> {
-    let Some(record) = place.inside else { return Ok(false) };
-    let near =
-        marks::begins(text.get(at..).unwrap_or(""), record, place.names.tools(), place.end, place.fuel)?;
-    Ok(near.is_some())
+    if let Look::Found(_) = opener::parse_opener(text, at, place)? {
+        return Ok(None);
+    }
+    // `<tool_call>f<arg_ky>`: broken marks of the next call.
+    if let Some((rest, record)) = own
+        && marks::begins(rest, record, tools, place.end, place.fuel)?.is_some()
+    {
+        return Ok(None);
+    }
+    // `<g/>` closes nothing, and neither does a tag with attributes, `<invoke naame="f">`.
+    let may_close = !tag.empty && !tag.at.of(text).contains('=');
+    Ok((may_close && close_tag(delimiters)).then_some(end))
 }
 
 /// Returns whether `tag` may stand around a call, by its word.
@@ -277,7 +267,6 @@ fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
     let is_key = || keys::all_of_call().any(|key| key.eq_ignore_ascii_case(word));
     tag.role != Role::Other
         || tag.marked
-        || tag.by_tokens
         || names_call(word)
         // `</s>` ends a model's answer.
         || tag.closing && (word == "s" || is_key() || is_name())

@@ -48,16 +48,14 @@ pub(crate) struct Tag {
     pub(crate) word: Span,
     /// The name in the tag: `f` of `<invoke name="f">`, `a` of `<parameter=a>`.
     pub(crate) key: Option<Span>,
-    /// The tag has the mark that MiniMax M3 puts before each one.
+    /// The tag has marks that only a dialect's tags have: `]<]minimax[>[<to>`, `<|open|>call tool="f"<|sep|>`.
     pub(crate) marked: bool,
-    /// The tag stands between tokens: `<|open|>call tool="f"<|sep|>`.
-    pub(crate) by_tokens: bool,
 }
 
 impl Tag {
     /// Makes a tag with nothing in it but its word.
     pub(crate) fn new(at: Span, closing: bool, role: Role, word: Span) -> Tag {
-        Tag { at, closing, empty: false, role, word, key: None, marked: false, by_tokens: false }
+        Tag { at, closing, empty: false, role, word, key: None, marked: false }
     }
 }
 
@@ -199,7 +197,7 @@ fn between_tokens(text: &str, from: usize, at: usize, closing: bool) -> Seen<Tag
         return grows(bytes, from);
     }
     let word = Span::new(at, word_end);
-    let mut tag = Tag { by_tokens: true, ..Tag::new(Span::at(from), closing, role_of(word.of(text)), word) };
+    let mut tag = Tag { marked: true, ..Tag::new(Span::at(from), closing, role_of(word.of(text)), word) };
     let end = attributes(text, word_end, b'<', &mut tag).and_then(|end| match end {
         Some(end) => Ok(fit(&bytes[end - 1..], SEP)?.map(|len| end - 1 + len)),
         None => Ok(None),

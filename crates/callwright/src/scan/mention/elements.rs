@@ -58,7 +58,7 @@ const BLOCKS: &[(&str, &str, bool)] = &[
 pub(super) fn mark_at(place: Place<'_>, open: &[Element]) -> Seen<(Mark, usize)> {
     if let Some(tag) = at_end(tag_at(place.text, place.at), place.last)? {
         let mark = tag.at.of(place.text);
-        let is_of_dialect = tag.role != Role::Other || tag.marked || tag.by_tokens;
+        let is_of_dialect = tag.role != Role::Other || tag.marked;
         if is_of_dialect && mark.len() <= place.rest.len() && !mark.trim_start_matches('<').contains('<') {
             return Ok(Some((Mark::Blank, mark.len())));
         }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use callwright_json::{Fuel, Span};
 
 use crate::dialect::{self, Anchor, Dialects, Grammar, Record};
+use crate::marks::Front;
 use crate::syntax::marks::{fit, fit_any};
 use crate::syntax::{Incomplete, Seen, Typing, beginning, blanks};
 use crate::tools::names::{MAX_NAME, Names, is_name_byte};
@@ -47,20 +48,7 @@ pub(crate) struct Opener {
     /// dialect of the marks around it.
     pub(crate) dialect: Arc<Record>,
     /// The marks in front of the payload, if they are broken.
-    pub(crate) mended: Option<Mended>,
-}
-
-/// Broken marks in front of a payload.
-#[derive(Clone, Debug)]
-pub(crate) struct Mended {
-    /// The place of the marks.
-    pub(crate) at: Span,
-    /// The proper spelling of the marks.
-    pub(crate) whole: String,
-    /// The number of wrong letters.
-    pub(crate) edits: usize,
-    /// The name of the tool in the marks, if they name one.
-    pub(crate) name: Option<String>,
+    pub(crate) mended: Option<Front>,
 }
 
 impl Opener {

@@ -105,7 +105,9 @@ impl<'a> Lead<'a, '_> {
             return Some(Step::over(tag.at.end as usize, Delimiter::Tag));
         }
         let is_separator = tag.role == Role::Separator && !tag.closing;
-        if is_word || is_separator || is_other && (tag.marked || self.declares(name, word)) {
+        // `]<]minimax[>[<to>`
+        let is_element = || self.bytes.get(at) == Some(&b']') || self.declares(name, word);
+        if is_word || is_separator || is_other && is_element() {
             return Some(tagged(name));
         }
         // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.

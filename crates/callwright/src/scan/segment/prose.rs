@@ -418,7 +418,7 @@ impl<'a> Scanner<'a> {
 
     /// Returns the call with broken marks at `at`, where no call with whole ones begins.
     fn broken_opener(&self, at: usize, end: bool) -> Seen<Found> {
-        let Some(record) = self.broken_record(at, end)? else { return Ok(None) };
+        let Some(record) = self.broken_records(at, end)?.into_iter().next() else { return Ok(None) };
         let is_framed = !record.frames().is_empty();
         let mended = if is_framed { self.mended(at, self.text.len(), end)? } else { None };
         Ok(Some(mended.map_or(Found::Broken(record), Found::Opener)))
