@@ -137,6 +137,7 @@ pub(crate) const TURN_ENDS: &[&str] = &[
     "<special_12>",
     "[e~[",
     "<|eos|>",
+    "<|endofresponse|>",
     "[unused10]",
     "</longcat_s>",
     "<start_function_response>",

@@ -56,7 +56,8 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut before = ' ';
     std::iter::from_fn(move || {
         let (mut at, mut letter) = letters.next()?;
-        while is_bar(before)
+        while (letter == ' ' || is_bar(letter))
+            && is_bar(before)
             && let Some(next) =
                 letters.next_if(|(_, next)| is_bar(letter) || letter == ' ' && next.is_alphanumeric())
         {
@@ -67,8 +68,9 @@ fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
+#[inline]
 fn is_bar(letter: char) -> bool {
-    fold(letter) == '|'
+    matches!(letter, '|' | '｜')
 }
 
 /// Returns the folded letters of `text`, one after the other.

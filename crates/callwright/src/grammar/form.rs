@@ -206,6 +206,11 @@ impl Form {
         head.find('>').map(|end| &head[..=end]).filter(|token| token.len() < head.len())
     }
 
+    /// Returns whether arguments open with no more than letters, as in `BEGIN_ARG: a`. Such marks are not read with slips.
+    pub(crate) fn is_in_letters(&self) -> bool {
+        !self.argument.head.starts_with(['<', ']'])
+    }
+
     /// Returns whether the closer of an argument names it: `</a>`.
     pub(crate) fn closes_by_key(&self) -> bool {
         self.argument_close.contains(NAME)

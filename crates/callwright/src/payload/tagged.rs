@@ -299,8 +299,8 @@ impl Tags {
         let found = self.end_of(view, form, &mut value);
         if let Ok(Some((end, behind))) = found {
             let Value { key, typing, from, .. } = value;
-            // Marks in letters alone, as `END_ARG`, are not read with slips: a value that goes on over one may end there.
-            let is_in_letters = self.record.markup.is_none() && !form.argument.head.starts_with(['<', ']']);
+            // A value that goes on over such a mark may end there.
+            let is_in_letters = self.record.markup.is_none() && form.is_in_letters();
             self.is_doubtful |= value.is_nested || is_in_letters && value.holds_closer;
             self.params.push(Param { key, typing, value: Span::new(from, end) });
             self.at = behind;
@@ -343,7 +343,7 @@ impl Tags {
             {
                 let is_alike = !form.closes_by_key() || inner.key.of(text) == key;
                 // Marks of a caller's own may be any characters, which a text holds by chance.
-                let is_told = self.record.markup.is_none() || form.argument.head.starts_with(['<', ']']);
+                let is_told = self.record.markup.is_none() || !form.is_in_letters();
                 value.is_nested |= value.first_end.is_none() && is_alike && is_told;
             }
             if let Some(call) = form.openers().next_back().filter(|_| form.is_of_tokens())

@@ -362,8 +362,12 @@ fn with_arguments<'v, 't>(
                 },
             }
         }
-        Kind::Array if arguments.elements().next().is_none() => Arguments::None,
-        Kind::Array => return unfit(written, "array"),
+        // `"arguments": [{"a": 1}]`
+        Kind::Array => match (arguments.elements().next(), arguments.elements().nth(1)) {
+            (None, _) => Arguments::None,
+            (Some(only), None) if is_of(tool, only) => Arguments::Object(only, vec![arguments]),
+            _ => return unfit(written, "array"),
+        },
         kind @ (Kind::Bool | Kind::Number) => return unfit(written, kind.name()),
     };
     Object::Call(Shaped::Call { tool, written, arguments })

@@ -103,14 +103,15 @@ pub(crate) fn find<'m>(text: &str, markers: impl Iterator<Item = &'m str> + Clon
     nearest
 }
 
-/// Returns the length of the bar at the start of `bytes`: `|`, `｜`, or several of them.
+/// Returns the length of the bar at the start of `bytes`: `|`, `｜`, or two of them.
 pub(crate) fn bar(bytes: &[u8]) -> Option<usize> {
-    let len = match bytes {
+    let one = |bytes: &[u8]| match bytes {
         [b'|', ..] => 1,
         [0xEF, 0xBD, 0x9C, ..] => 3,
-        _ => return None,
+        _ => 0,
     };
-    Some(len + bytes.get(len..).and_then(bar).unwrap_or(0))
+    let first = one(bytes);
+    (first != 0).then(|| first + one(&bytes[first..]))
 }
 
 /// The kind of text in a block without calls.
@@ -197,13 +198,23 @@ impl<T: Copy> Table<T> {
 
 /// Returns the first byte of `bytes` as markers are compared, and the number of bytes in its spelling. Some models write
 /// each bar twice, `<｜｜DSML｜｜invoke`, or a blank behind it, `<| tool_call|>`; a line may end in two bytes.
-#[inline]
+#[inline(always)]
 fn plain(bytes: &[u8]) -> Option<(u8, usize)> {
+    match bytes.first()? {
+        b'|' | b'\r' | 0xE2 | 0xEF => spelling(bytes),
+        byte => Some((byte.to_ascii_lowercase(), 1)),
+    }
+}
+
+/// Returns the byte that the first ones stand for, and the number of them.
+fn spelling(bytes: &[u8]) -> Option<(u8, usize)> {
     Some(match bytes {
-        [b'|' | 0xEF, ..] if let Some(len) = bar(bytes) => match bytes.get(len..) {
-            // The text behind the blank tells.
-            Some(b" ") => return None,
-            Some([b' ', next, ..]) if next.is_ascii_alphanumeric() => (b'|', len + 1),
+        [b'|' | 0xEF, ..] if let Some(len) = bar(bytes) => match bytes.get(len) {
+            Some(b' ') => match bytes.get(len + 1) {
+                // The text behind the blank tells.
+                None => return None,
+                Some(next) => (b'|', len + usize::from(next.is_ascii_alphanumeric())),
+            },
             _ => (b'|', len),
         },
         [0xE2, 0x96, 0x81, ..] => (b'_', 3),

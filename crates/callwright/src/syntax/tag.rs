@@ -245,6 +245,7 @@ pub(crate) struct Attribute {
 }
 
 /// Returns the attribute at `from` of a tag that ends with `last`.
+#[inline]
 fn attribute_at(text: &str, from: usize, last: u8) -> Seen<Attribute> {
     let bytes = text.as_bytes();
     let peek = |at: usize| bytes.get(at).copied().ok_or(Incomplete);

@@ -120,14 +120,6 @@ impl<'a> Lead<'a, '_> {
 
     /// Takes the step at backticks: a fence with its label, or code in a line.
     pub(super) fn ticks(&self) -> Seen<Step<'a>> {
-        // ```` ```tool⏎TOOL_NAME: f ````
-        if let Some((record, end)) = self.opener()? {
-            let name = self.name_at(self.skip_space(end));
-            let at = self.skip_space(name.end as usize);
-            self.peek(at)?;
-            let step = Step::to(Sort::Tagged.of(name, at)).of(record);
-            return Ok((!name.is_empty()).then_some(Step { delimiter: Some(Delimiter::Tag), ..step }));
-        }
         let run = tick_run(self.bytes, self.at);
         let mut end = self.at + run;
         if run == MAX_TICKS {
@@ -142,6 +134,14 @@ impl<'a> Lead<'a, '_> {
                 && !self.place.line_start
                 && (self.bytes.get(end).is_some_and(u8::is_ascii_whitespace) || self.ends_code());
             return Ok((!is_last).then(|| Step::over(end, Delimiter::Ticks(run))));
+        }
+        // ```` ```tool⏎TOOL_NAME: f ````
+        if let Some((record, end)) = self.opener()? {
+            let name = self.name_at(self.skip_space(end));
+            let at = self.skip_space(name.end as usize);
+            self.peek(at)?;
+            let step = Step::to(Sort::Tagged.of(name, at)).of(record);
+            return Ok((!name.is_empty()).then_some(Step { delimiter: Some(Delimiter::Tag), ..step }));
         }
         if self.place.in_fence && self.delimiters.is_empty() {
             return Ok(None);

@@ -24,6 +24,9 @@ impl<'a> Lead<'a, '_> {
             lexed?;
         }
         if let Ok(Some(tag)) = &lexed {
+            if let Some(step) = self.other_tag(tag)? {
+                return Ok(Some(step));
+            }
             if let Some(step) = self.argument(tag) {
                 return Ok(Some(step));
             }
@@ -115,6 +118,27 @@ impl<'a> Lead<'a, '_> {
         let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
         let step = || Step::to(Sort::Over.of(name, at)).of(self.tagged_record(tag));
         (is_end || is_next).then(step)
+    }
+
+    /// Steps over a tag that stands for that of a call: it names a tool, and an argument of that follows,
+    /// `<parameter=f><parameter=a>`, `<tool=f><parameter=a>`.
+    fn other_tag(&self, tag: &Tag) -> Seen<Step<'a>> {
+        let may_be = match tag.role {
+            Role::Param => true,
+            Role::Other => names_call(tag.word.of(self.text)),
+            _ => false,
+        };
+        let is_open = |tag: &Tag| !tag.closing && !tag.empty;
+        let name = tag.key.filter(|name| may_be && is_open(tag) && self.resolves(*name));
+        let Some(name) = name else { return Ok(None) };
+        let at = self.skip_space(tag.at.end as usize);
+        self.peek(at)?;
+        let inner = tag_at(self.text, at)?.filter(|inner| inner.role == Role::Param && is_open(inner));
+        let inner = inner.filter(|inner| inner.key.is_some_and(|key| self.declares(name, key.of(self.text))));
+        let step = |inner: Tag| {
+            Step::over(tag.at.end as usize, Delimiter::Tag).named(name).of(self.tagged_record(&inner))
+        };
+        Ok(inner.map(step))
     }
 
     /// Returns whether `tag` has an argument of the tool of this `name` in it: `<invoke name="f" a="x">`.

@@ -124,7 +124,8 @@ impl<'a> Lead<'a, '_> {
                 Ok(Some(Step::past(end).of(self.of_sign(Sign::ListWord))))
             }
             b'\n' | b'\r'
-                if self.resolves(written)
+                if self.peek(self.skip_space(end))? == b'`'
+                    && self.resolves(written)
                     && let Some(step) = self.code_behind(written)? =>
             {
                 Ok(Some(step))

@@ -370,7 +370,8 @@ impl<'a> Scanner<'a> {
         let before = self.text.get(..at).unwrap_or("");
         let is_behind_right_call =
             || self.is_behind_call(at) && matches!(self.last_verdict(), Some(Verdict::Accepted(_)));
-        let is_set_off = self.is_line_start(at) || before.ends_with("&gt;") || is_behind_right_call();
+        let is_behind_mark = before.ends_with("&gt;") || before.ends_with("|>");
+        let is_set_off = self.is_line_start(at) || is_behind_mark || is_behind_right_call();
         if !is_set_off {
             return Ok(None);
         }
