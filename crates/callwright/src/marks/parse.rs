@@ -16,6 +16,7 @@ use crate::check;
 use crate::grammar::fold::Folded;
 use crate::grammar::{Form, NAME, folded, marks};
 use crate::payload::value;
+use crate::syntax::tag::{Role, last_tag};
 use crate::syntax::{Trim, Typing};
 use crate::tools::{Tool, ToolSet};
 
@@ -400,18 +401,28 @@ impl Parser<'_, '_> {
         let is_before_closer = |closer| mark.to <= closer && closer != self.text.behind_blanks(mark.to);
         let is_before_call = self.last_call.is_some_and(|call| mark.from <= call)
             || ends_call && self.last_closer.is_some_and(is_before_closer);
-        if may_end && !is_before_call && !self.ends_in_remnant(node.at, mark.from, own.key) {
+        let end = self.before_foreign_closer(node.at, mark.from);
+        if may_end && !is_before_call && !self.ends_in_remnant(node.at, end, own.key) {
             let has_closers = self.marks.iter().any(|mark| matches!(mark.kind, Kind::ArgumentClose(_)));
             let price = if has_closers { prices::NO_ARGUMENT_CLOSE } else { prices::NO_CLOSERS };
             let cost = node.cost + price + self.edges_of_opener(opener, node.at);
             let mut open = Node { cost, at: mark.from, ..node.clone() };
-            open.repaired.push((mark.from, mark.from));
+            open.repaired.push((end, mark.from));
             // The line break before the next mark belongs to that mark.
-            let is_break = node.at < mark.from && self.text.letters[mark.from - 1] == '\n';
-            let to = mark.from - usize::from(is_break);
+            let is_break = node.at < end && self.text.letters[end - 1] == '\n';
+            let to = end - usize::from(is_break);
             let text = self.letters(node.at, to).filter(|text| !text.trim().is_empty());
             next.extend(text.map(|text| self.behind_value(open, text, (own.key, node.at), held)));
         }
+    }
+
+    /// Returns the place of the mark of another dialect that closes the value, in front of the mark at `to`:
+    /// `<parameter=a>x</arg_value></function>`; without one, `to`.
+    fn before_foreign_closer(&self, from: usize, to: usize) -> usize {
+        let value = self.letters(from, to).unwrap_or("").trim_end();
+        let tag = last_tag(value).filter(|tag| tag.closing && tag.role != Role::Other);
+        let begin = tag.map(|tag| self.text.byte(from) + tag.at.start as usize);
+        begin.and_then(|begin| (from..to).find(|at| begin <= self.text.byte(*at))).unwrap_or(to)
     }
 
     /// Returns `over` with the argument of this `key` whose value, at this place, is `text`. The marks in a text cost
