@@ -60,7 +60,7 @@ impl Quote {
     /// Returns the length of this string's closing quote at the start of `bytes`.
     pub(super) fn closing(self, bytes: &[u8]) -> Option<usize> {
         if self.is_escaped {
-            return bytes.starts_with(b"\\\"").then_some(2);
+            return (!self.is_triple && bytes.starts_with(b"\\\"")).then_some(2);
         }
         let c = character(bytes).filter(|c| SORTS[usize::from(self.sort)].1.contains(c))?;
         match self.is_triple {
