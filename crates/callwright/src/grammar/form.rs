@@ -193,10 +193,12 @@ impl Form {
         self.argument.head.contains(['|', '｜', ']']) || 1 < marks(self.argument.tail()).count()
     }
 
-    /// Returns the openers of calls of these `names`, with and without that of their section.
+    /// Returns the openers of calls of these `names`, with each end, with and without the opener of their section.
     pub(crate) fn all_openers(&self, names: &[&str]) -> impl Iterator<Item = String> {
         let sections = self.section.iter().map(|(open, _)| &**open).chain([""]);
-        sections.flat_map(move |open| names.iter().map(move |name| format!("{open}{}", self.call.with(name))))
+        let fronts = sections.map(|open| format!("{open}{}", &*self.call.head));
+        let named = fronts.flat_map(move |front| names.iter().map(move |name| format!("{front}{name}")));
+        named.flat_map(|front| self.call.tails.iter().map(move |(tail, _)| format!("{front}{}", &**tail)))
     }
 
     /// Returns the token at the start of an opener, if the closers begin with one like it: `<|open|>` of

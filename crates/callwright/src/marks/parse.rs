@@ -247,8 +247,8 @@ impl Parser<'_, '_> {
 
     /// Returns whether `mark` opens a call of this tool, and not of one whose name it holds to the letter.
     fn names(&self, mark: &Lexeme, tool: usize) -> bool {
-        let written: String = self.text.letters[mark.from..mark.to].iter().collect();
-        is_name_in(&written, self.tools[tool].name(), self.tools.iter().map(|tool| tool.name()))
+        let written = self.letters(mark.from, mark.to).unwrap_or("");
+        is_name_in(written, self.tools[tool].name(), self.tools.iter().map(|tool| tool.name()))
     }
 
     /// Returns whether the last mark of an opener of several is missing: `<arg_key>a</arg_key>⏎x`. The break belongs to
