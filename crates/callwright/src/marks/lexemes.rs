@@ -276,7 +276,7 @@ struct Index<'t> {
 
 /// Fuel for comparing a mark with one place of a text, and for comparing it with slips.
 const PLACE_FUEL: usize = 1;
-const TORN_FUEL: usize = 14;
+const TORN_FUEL: usize = 12;
 
 impl<'t> Index<'t> {
     fn of(text: &'t Folded, fuel: &'t Fuel) -> Index<'t> {
