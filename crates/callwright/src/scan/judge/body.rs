@@ -361,7 +361,8 @@ impl Case<'_, '_> {
     /// Returns whether the words between the marks around the arguments of `tool` may be its only one. Other elements than
     /// those of the call show none.
     fn is_text(&self, tool: &Tool, at: Span) -> bool {
-        let is_element = at.of(self.text).trim_start().starts_with('<');
+        let text = at.of(self.text).trim_start();
+        let is_element = text.starts_with('<') || text.contains("</");
         self.opener.record.name_at != NameAt::Tag || tool.only_parameter().is_some() && !is_element
     }
 
