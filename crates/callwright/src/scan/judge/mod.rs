@@ -202,7 +202,7 @@ impl<'a, 't> Case<'a, 't> {
     /// Returns whether `block` has a parameter with a sign that parts it from its value: `path='a.txt'`, `<path>a.txt`,
     /// `"path": "a.txt"`.
     fn has_parameter(&self, block: &str) -> bool {
-        let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>']);
+        let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>', '&']);
         let stands_in =
             |name: &str| block.match_indices(name).any(|(at, _)| is_parted(&block[at + name.len()..]));
         self.names.tools().iter().any(|tool| tool.parameters().any(stands_in))

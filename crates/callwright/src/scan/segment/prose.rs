@@ -1,5 +1,6 @@
 //! Lets prose between calls flow, up to a place where a call, a block or a turn begins.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use callwright_json::Span;
@@ -13,8 +14,8 @@ use crate::scan::call::Call;
 use crate::scan::opener::{self, Delimiter, Look, MAX_OPENER, MAX_TICKS, Opener, Place, Sort, tick_run};
 use crate::scan::tail::{Tail, tail};
 use crate::scan::{Block, Event, Flow, Quotation, Scanner, State};
-use crate::syntax::tag::{Role, tag_at};
-use crate::syntax::{Incomplete, Seen, at_end, blanks, marks};
+use crate::syntax::tag::{Role, tag_at, unescaped};
+use crate::syntax::{Incomplete, Seen, at_end, beginning, blanks, marks};
 use crate::tools::Tool;
 use crate::tools::names::{MAX_NAME, is_name_byte};
 use crate::verdict::Verdict;
@@ -23,6 +24,9 @@ use crate::verdict::Verdict;
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
+/// The escaped sign in front of a mark, and the number of bytes in which such a mark ends.
+const ESCAPED: &str = "&lt;";
+const FRONT: usize = 64;
 /// Shortest run of backticks that is a fence.
 const FENCE: usize = 3;
 /// Openers of a block of YAML, in which some models write calls.
@@ -335,10 +339,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns a block that may hold a call and does not begin like one: text behind the marker at `at` that no reader
-    /// takes, or YAML in a fence.
+    /// takes, YAML in a fence, or a whole answer whose marks are escaped.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let rest = self.text.get(at..).unwrap_or("");
-        let (record, len, delimiter) = match self.rules.dialects.opener_at(&self.text, at) {
+        let is_escaped = rest.starts_with(ESCAPED) && self.is_first(at);
+        if is_escaped && rest.len() < FRONT && !end {
+            return Err(Incomplete);
+        }
+        let head = if is_escaped { unescaped(beginning(rest, FRONT)).into() } else { Cow::Borrowed(rest) };
+        let (record, len, delimiter) = match self.rules.dialects.opener_at(&head, 0) {
+            Some((record, _)) if is_escaped => (record, ESCAPED.len(), Delimiter::Tag),
             Some((record, len)) => {
                 let (mark, inside) = rest.split_at_checked(len).unwrap_or((rest, ""));
                 // `<tool>⏎<name>hammer</name>` may be anybody's data.
