@@ -278,8 +278,17 @@ impl<'a> Lead<'a, '_> {
         let Some((record, end)) = self.opener()? else { return Ok(None) };
         let name = self.name_at(end);
         let is_line = matches!(self.peek(name.end as usize)?, b'\n' | b'\r');
-        let brace = self.skip_space(name.end as usize);
-        let is_call = !name.is_empty() && (is_line || self.resolves(name)) && self.peek(brace)? == b'{';
-        Ok(is_call.then(|| Step::to(Sort::Named.of(name, brace)).of(record)))
+        let at = self.skip_space(name.end as usize);
+        let is_object = self.peek(at)? == b'{' || self.resolves(name) && self.begins_in_string(name, at)?;
+        let is_tool = self.resolves(name);
+        Ok(match is_object {
+            true if !name.is_empty() && (is_line || is_tool) => {
+                Some(Step::to(Sort::Named.of(name, at)).of(record))
+            }
+            false if is_line && is_tool && self.stands_alone() => {
+                Some(Step::over(at, Delimiter::Tag).named(name).of(record))
+            }
+            _ => None,
+        })
     }
 }
