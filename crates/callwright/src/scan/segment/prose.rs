@@ -343,7 +343,8 @@ impl<'a> Scanner<'a> {
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let rest = self.text.get(at..).unwrap_or("");
         let is_escaped = rest.starts_with(ESCAPED) && self.is_first(at);
-        if is_escaped && rest.len() < FRONT && !end {
+        let is_begun = || ESCAPED.starts_with(rest) && self.is_first(at);
+        if (is_escaped || is_begun()) && rest.len() < FRONT && !end {
             return Err(Incomplete);
         }
         let head = if is_escaped { unescaped(beginning(rest, FRONT)).into() } else { Cow::Borrowed(rest) };
