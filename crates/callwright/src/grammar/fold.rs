@@ -53,17 +53,16 @@ impl Folded {
 /// without a second bar.
 fn letters_of(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut letters = text.char_indices().peekable();
-    let mut before = ' ';
+    let mut is_behind_bar = false;
     std::iter::from_fn(move || {
         let (mut at, mut letter) = letters.next()?;
-        while (letter == ' ' || is_bar(letter))
-            && is_bar(before)
-            && let Some(next) =
-                letters.next_if(|(_, next)| is_bar(letter) || letter == ' ' && next.is_alphanumeric())
+        while is_behind_bar
+            && (letter == ' ' || is_bar(letter))
+            && let Some(next) = letters.next_if(|(_, next)| is_bar(letter) || next.is_alphanumeric())
         {
             (at, letter) = next;
         }
-        before = letter;
+        is_behind_bar = is_bar(letter);
         Some((at, letter))
     })
 }

@@ -17,7 +17,7 @@ use crate::payload::{self, value};
 use crate::scan::opener::{Item, Opener, Sort};
 use crate::shape::{self, keys};
 use crate::syntax::tag::{self, Attribute, Role, Tag, tag_at};
-use crate::syntax::{self, Incomplete, Typing};
+use crate::syntax::{self, Incomplete, Trim, Typing};
 use crate::tools::Tool;
 use crate::tools::names::Names;
 use crate::verdict::{Reason, ShapeError};
@@ -321,7 +321,9 @@ impl Case<'_, '_> {
         let name = self.opener.item.name.unwrap_or_default();
         let from = self.text.get(..name.start as usize).and_then(|before| before.rfind('<'));
         let tag = from.and_then(|from| tag_at(self.text, from).ok().flatten());
-        let tag = tag.filter(|tag| name.end < tag.at.end);
+        // `<|open|>call tool="f" idex="1"<|sep|>`: a slip in an attribute of the call's own is no argument.
+        let is_of_token = |tag: &Tag| tag.at.of(self.text)[1..].starts_with(['|', '｜']);
+        let tag = tag.filter(|tag| name.end < tag.at.end && !is_of_token(tag));
         let attributes = tag.iter().flat_map(|tag| tag::attributes_of(self.text, tag));
         let is_argument = |own: &Attribute| own.value != name && !keys::is_companion(own.name.of(self.text));
         let param = |own: Attribute| Param { key: own.name, value: own.value, typing: Typing::Schema };
@@ -391,6 +393,10 @@ impl Case<'_, '_> {
         match plain::said(text, end.ending == Ending::Closed, tool.name(), guide.names(guide.root())) {
             // `/"path": "README"}`: an object whose first sign is wrong.
             Ok(text) if holds_key(text) => Err(Reason::Unreadable(Vec::new())),
+            // Between marks, quotes and blanks belong to the text.
+            Ok(_) if self.opener.has_text() && !text.trim_start().starts_with("```") => {
+                Ok(arguments(&value::content(text, Trim::LineBreak, None)))
+            }
             Ok(text) => Ok(arguments(text)),
             Err(texts) => Err(Reason::Ambiguous { readings: texts.into_iter().map(arguments).collect() }),
         }

@@ -123,13 +123,13 @@ impl<'a> Lead<'a, '_> {
     /// Steps over a tag that stands for that of a call: it names a tool, and an argument of that follows,
     /// `<parameter=f><parameter=a>`, `<tool=f><parameter=a>`.
     fn other_tag(&self, tag: &Tag) -> Seen<Step<'a>> {
-        let may_be = match tag.role {
+        let may_be = || match tag.role {
             Role::Param => true,
             Role::Other => names_call(tag.word.of(self.text)),
             _ => false,
         };
         let is_open = |tag: &Tag| !tag.closing && !tag.empty;
-        let name = tag.key.filter(|name| may_be && is_open(tag) && self.resolves(*name));
+        let name = tag.key.filter(|name| is_open(tag) && may_be() && self.resolves(*name));
         let Some(name) = name else { return Ok(None) };
         let at = self.skip_space(tag.at.end as usize);
         self.peek(at)?;
