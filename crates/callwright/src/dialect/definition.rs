@@ -69,7 +69,8 @@ pub struct Dialect {
     pub string_mark: Option<Text>,
     /// The white space at the ends of an argument that belongs to the markup.
     pub trim: Trim,
-    /// The way in which a raw argument gets its type, if its markup does not tell the type.
+    /// The way in which a raw argument gets its type, if its markup does not tell the type. In a dialect of JSON, `text`
+    /// means that a body without an object is the text of the only argument: `<tool: f>⏎ls⏎</tool>`.
     pub typing: Typing,
     /// The certainty that a call follows an opener.
     pub anchor: Anchor,
