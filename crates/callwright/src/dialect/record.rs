@@ -67,11 +67,9 @@ impl Record {
         self.spoken().map_or("", Calls::namespace)
     }
 
-    /// Returns the text between the name and the arguments of a call, `⏎{arguments}` → `⏎`.
+    /// Returns the text between the name and the arguments of a call, `⏎{arguments}` → `⏎`, or an empty one.
     pub(crate) fn behind_name(&self) -> &str {
-        let call = self.spoken().map_or("", |calls| &calls.call);
-        let behind = call.split_once("{name}").and_then(|(_, behind)| behind.split_once("{arguments}"));
-        behind.map_or("", |(between, _)| between)
+        self.spoken().map_or("", Calls::behind_name)
     }
 
     /// Returns the mark at both ends of a relaxed object's strings.

@@ -373,8 +373,7 @@ impl Dialect {
     /// Returns the words of the tokens between the name and the arguments of its calls.
     fn header_tokens(&self) -> Vec<String> {
         let written = self.written();
-        let header = written.call.split_once("{name}").and_then(|(_, rest)| rest.split_once("{arguments}"));
-        let header = header.map_or("", |(header, _)| header).replace('｜', "|").replace('▁', "_");
+        let header = written.behind_name().replace('｜', "|").replace('▁', "_");
         let tokens = header.split("<|").skip(1);
         tokens.filter_map(|token| token.split_once("|>")).map(|(word, _)| word.to_owned()).collect()
     }

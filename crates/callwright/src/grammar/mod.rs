@@ -41,6 +41,12 @@ impl Calls {
         let Some(word) = before.strip_suffix('.') else { return "" };
         before.trim_start_matches(word.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_'))
     }
+
+    /// Returns the text between the name and the arguments of a call, `⏎{arguments}` → `⏎`, or an empty one.
+    pub(crate) fn behind_name(&self) -> &str {
+        let behind = self.call.split_once("{name}").and_then(|(_, behind)| behind.split_once("{arguments}"));
+        behind.map_or("", |(between, _)| between)
+    }
 }
 
 /// The form of arguments.

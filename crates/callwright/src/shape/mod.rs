@@ -437,15 +437,17 @@ pub(crate) fn declared_object(text: &str, tool: &Tool) -> Option<String> {
     if let Some(inner) = tree.root(text).as_str() {
         return declared_object(&inner, tool);
     }
-    let mut keys = tree.root(text).members().map(|(key, _)| key.as_str()).peekable();
-    keys.peek()?;
-    keys.all(|key| key.is_some_and(|key| tool.declares(&key))).then(|| text.to_owned())
+    is_of(tool, tree.root(text)).then(|| text.to_owned())
 }
 
 /// Returns whether `value` has members, and the tool declares them all.
 fn is_of(tool: &Tool, value: Value<'_>) -> bool {
-    let mut members = value.members().peekable();
-    members.peek().is_some() && members.all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
+    value.members().next().is_some() && declares_all(tool, value)
+}
+
+/// Returns whether the tool declares each key of `arguments`.
+pub(crate) fn declares_all(tool: &Tool, arguments: Value<'_>) -> bool {
+    arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
 }
 
 /// Returns whether the tool declares one of the keys of `arguments`.
@@ -509,10 +511,7 @@ fn is_echo(value: Value<'_>, names: &Names<'_>) -> bool {
 /// `field` with a `type`.
 fn is_fitting(call: Value<'_>, arguments: Value<'_>, names: &Names<'_>) -> bool {
     let tool = name_of(call).and_then(|name| names.resolve(&name));
-    tool.is_some_and(|tool| {
-        let is_declared = |key: Value<'_>| key.as_str().is_some_and(|key| tool.declares(&key));
-        arguments.members().all(|(key, _)| is_declared(key)) && tool.schema().check(arguments).is_empty()
-    })
+    tool.is_some_and(|tool| declares_all(tool, arguments) && tool.schema().check(arguments).is_empty())
 }
 
 /// Returns whether `word` is the name of a JSON Schema or Python type.

@@ -300,10 +300,9 @@ impl<'a, 't> Case<'a, 't> {
 
     /// Returns the tools that declare all keys of `arguments`, and take them.
     fn takers<'v>(&self, arguments: Value<'v>) -> impl Iterator<Item = &'a Tool> + use<'v, 'a, '_, 't> {
-        self.names
-            .tools()
-            .iter()
-            .filter(move |tool| declares_all(tool, arguments) && check::fit(tool, arguments.raw()).is_ok())
+        self.names.tools().iter().filter(move |tool| {
+            shape::declares_all(tool, arguments) && check::fit(tool, arguments.raw()).is_ok()
+        })
     }
 
     /// Returns whether a declared tool takes `arguments`, so that the unknown name in front of them is meant for a
@@ -339,7 +338,7 @@ impl<'a, 't> Case<'a, 't> {
         {
             return self.opener.is_distinct().then_some(Shaped::Unknown { written });
         }
-        if let Some(tool) = self.only_tool().filter(|tool| declares_all(tool, value)) {
+        if let Some(tool) = self.only_tool().filter(|tool| shape::declares_all(tool, value)) {
             // An empty name records that the tool is inferred.
             let written = Cow::Borrowed("");
             return Some(Shaped::Call { tool, written, arguments: Arguments::Object(value, Vec::new()) });
@@ -471,7 +470,7 @@ impl<'a, 't> Case<'a, 't> {
         mut repairs: Vec<Repair>,
         at: Span,
     ) -> Option<Verdict> {
-        if !declares_all(tool, value) && shape::is_schema(value) {
+        if !shape::declares_all(tool, value) && shape::is_schema(value) {
             let refusal =
                 || self.refuse(Some(tool.name().to_owned()), Reason::Shape(ShapeError::Definition), at);
             return self.opener.is_distinct().then(refusal);
@@ -655,11 +654,6 @@ fn is_data(text: &str) -> bool {
     };
     let is_glued = signs.next().is_some_and(|next| !next.is_whitespace());
     sign != '<' && (is_glued || word.is_empty() && !",.;!?".contains(sign))
-}
-
-/// Returns whether the tool declares each key of `arguments`.
-fn declares_all(tool: &Tool, arguments: Value<'_>) -> bool {
-    arguments.members().all(|(key, _)| key.as_str().is_some_and(|key| tool.declares(&key)))
 }
 
 fn has_argument_key(block: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use callwright_json::{Kind, Parse, Reading, Repair, RepairKind, Span, Start, Value};
 
-use super::{Attempt, Case, Judged, declares_all};
+use super::{Attempt, Case, Judged};
 use crate::payload::{self, Payload};
 use crate::shape::{self, Arguments, Shaped, keys};
 use crate::tools::{Expected, Tool};
@@ -103,5 +103,5 @@ impl Case<'_, '_> {
 
 /// Returns whether `value` is right as the arguments of `tool`, and holds no others than it declares.
 fn fits(tool: &Tool, value: Value<'_>) -> bool {
-    declares_all(tool, value) && tool.schema().check_whole(value).violations.is_empty()
+    shape::declares_all(tool, value) && tool.schema().check_whole(value).violations.is_empty()
 }

@@ -279,8 +279,8 @@ impl<'a> Lead<'a, '_> {
         let name = self.name_at(end);
         let is_line = matches!(self.peek(name.end as usize)?, b'\n' | b'\r');
         let at = self.skip_space(name.end as usize);
-        let is_object = self.peek(at)? == b'{' || self.resolves(name) && self.begins_in_string(name, at)?;
         let is_tool = self.resolves(name);
+        let is_object = self.peek(at)? == b'{' || is_tool && self.begins_in_string(name, at)?;
         Ok(match is_object {
             true if !name.is_empty() && (is_line || is_tool) => {
                 Some(Step::to(Sort::Named.of(name, at)).of(record))
