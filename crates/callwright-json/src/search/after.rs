@@ -115,12 +115,21 @@ impl Search<'_, '_> {
     /// Forks where the key or list behind the comma at `comma` may belong to the object around this
     /// container, whose closing bracket was lost: `{"labels": ["a", "b", "draft": true}`, `[[1, 2, [3, 4]]`.
     fn lost_bracket(&mut self, s: State, frame: Frame, gap: usize, comma: usize) {
-        let Some(parent) = self.frames.get(frame.parent as usize) else { return };
+        let parent = self.frames.get(frame.parent as usize);
+        let key = self.peek_blank(comma + 1);
+        // No key is an object, and the list around this one may hold another: `[{"a": {"b": 1}, {"a": …}]`.
+        if frame.shape == Shape::Object && self.bytes.get(key) == Some(&b'{') {
+            if parent.map_or(self.options.listed, |parent| parent.shape == Shape::Array) {
+                let s = self.close_at(State { at: comma as u32, ..s }, frame, gap);
+                self.fork(s);
+            }
+            return;
+        }
+        let Some(parent) = parent else { return };
         let is_nested = frame.shape == Shape::Array && parent.shape == Shape::Array;
         if matches!(frame.shape, Shape::Arguments | Shape::Group) || !parent.is_object() && !is_nested {
             return;
         }
-        let key = self.peek_blank(comma + 1);
         if is_nested {
             let bracket = self.bytes.get(key).filter(|byte| matches!(byte, b'[' | b'{')).copied();
             let is_outer = |first| !self.may_begin(&frame, key, first) && self.may_begin(parent, key, first);

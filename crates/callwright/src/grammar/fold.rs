@@ -80,7 +80,7 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
 /// Returns the length of `mark` at the start of `text`. Both are folded, and a spelling may differ:
 ///
 /// - Blanks may stand beside the signs of the mark, not inside its words: `</parameter >`, `name = "a"`. Its own blanks
-///   may be lost.
+///   may be lost, and its quotes.
 /// - A tag's word may have the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
 pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
     // Nearly all marks are not there, or have the proper spelling.
@@ -113,10 +113,14 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
             _ => rest,
         };
         let mut letters = rest.chars();
-        if fold(letters.next().ok_or(Incomplete)?) != want {
-            return Ok(None);
+        let letter = fold(letters.next().ok_or(Incomplete)?);
+        match letter == want {
+            true => rest = letters.as_str(),
+            // `<parameter name=a>`
+            false if want == '"' => {}
+            false => return Ok(None),
         }
-        (rest, before, has_blank) = (letters.as_str(), Some(want), false);
+        (before, has_blank) = (Some(want), false);
     }
     Ok(Some(text.len() - rest.len()))
 }
@@ -133,10 +137,11 @@ fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
 /// Some tokenizers write this for a blank.
 const TOKEN_BLANK: char = 'Ġ';
 
-/// Returns the folded letters of `text` without its blanks.
+/// Returns the folded letters of `text` without its blanks and quotes.
 pub(crate) fn solid(text: &str) -> Vec<char> {
     let mut all = Vec::with_capacity(text.len());
-    all.extend(text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold));
+    let is_loose = |letter: char| letter.is_whitespace() || matches!(letter, TOKEN_BLANK | '"');
+    all.extend(text.chars().map(fold).filter(|letter| !is_loose(*letter)));
     all.dedup_by(|next, before| (*next, *before) == ('|', '|'));
     all
 }

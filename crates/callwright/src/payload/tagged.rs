@@ -11,7 +11,7 @@ use callwright_json::{Guide, Kinds, Span};
 use super::is_json_up_to;
 use super::value::place_of;
 use crate::dialect::Record;
-use crate::grammar::fold::mark_at;
+use crate::grammar::fold::{fold, mark_at};
 use crate::grammar::{Form, Sequence, behind_blanks};
 use crate::syntax::marks::first_of;
 use crate::syntax::tag::unescaped;
@@ -223,7 +223,14 @@ impl Tags {
         let rest = text.get(from..).unwrap_or("");
         let first = form.argument.tails.first().map(|(tail, _)| tail.first());
         let letters = rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY);
-        for (len, _) in letters.filter(|(_, letter)| Some(*letter) == first) {
+        // `name=a>`: no quote stands behind the key if none stands in front of it.
+        let before = text.get(..from).and_then(|before| before.chars().next_back());
+        let is_bare = first == Some('"') && before.map(fold) != first;
+        let ends_key = |letter| match is_bare {
+            true => matches!(letter, '>' | ' '),
+            false => Some(fold(letter)) == first,
+        };
+        for (len, _) in letters.filter(|(_, letter)| ends_key(*letter)) {
             for (tail, typing) in &form.argument.tails {
                 let Some(behind) = self.behind(tail, text, from + len, "")? else {
                     // `</arg_key>` ends the key with anything behind it, and `<arg_value>` with anything in front.

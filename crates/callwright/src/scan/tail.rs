@@ -264,7 +264,7 @@ fn tag(text: &str, at: usize, delimiters: &mut Vec<Delimiter>, place: Place<'_, 
 fn is_of_call(text: &str, tag: &Tag, place: Place<'_, '_>) -> bool {
     let word = tag.word.of(text);
     let is_name = || place.names.tools().iter().any(|tool| tool.is_named_by_tag(word));
-    let is_key = || keys::all_of_call().any(|key| key.eq_ignore_ascii_case(word));
+    let is_key = || keys::PARTS.iter().any(|keys| keys::is_one_of(keys, word));
     tag.role != Role::Other
         || tag.marked
         || names_call(word)

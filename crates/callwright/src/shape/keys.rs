@@ -41,6 +41,9 @@ pub(crate) const COMPANIONS: &[&str] = &[
     "thoughts", "reasoning",
 ];
 
+/// The keys of all parts of a call.
+pub(crate) const PARTS: [&[&str]; 4] = [NAME, ARGUMENTS, WRAPPERS, COMPANIONS];
+
 /// Keys that hold the result in the record of a call that was made; a call has none of them.
 pub(crate) const RESULTS: &[&str] =
     &["output", "outputs", "result", "results", "observation", "tool_output", "tool_result", "tool_response"];
@@ -50,11 +53,6 @@ pub(crate) fn is_companion(key: &str) -> bool {
     COMPANIONS.contains(&key)
 }
 
-/// Returns the keys of all parts of a call.
-pub(crate) fn all_of_call() -> impl Iterator<Item = &'static str> {
-    [NAME, ARGUMENTS, WRAPPERS, COMPANIONS].into_iter().flatten().copied()
-}
-
 /// Returns whether `word` is one of `keys`, in any case. Models write the words of tags in any: `<Arguments>`.
 pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
     keys.iter().any(|key| key.eq_ignore_ascii_case(word))
@@ -62,15 +60,15 @@ pub(crate) fn is_one_of(keys: &[&str], word: &str) -> bool {
 
 /// Returns whether this is the key of a part of a call.
 pub(crate) fn is_of_call(key: &str) -> bool {
-    all_of_call().any(|known| known == key)
+    PARTS.iter().any(|keys| keys.contains(&key))
 }
 
-/// Returns whether `written` is such a key in its quotes, but for blanks or one slip: `" name"`, `""name"`, `n"ame"`.
+/// Returns whether `written` is such a key but for quotes, blanks or one slip: `name`, `“name”`, `" name"`, `n"ame"`.
 pub(crate) fn is_torn(written: &str) -> bool {
     let written: String = written.chars().filter(|c| !c.is_whitespace()).collect();
-    let is_it = |key: &str| key == written || is_one_slip(key, &written);
-    let mut keys = [NAME, ARGUMENTS, WRAPPERS].into_iter().flatten();
-    written.contains('"') && keys.any(|key| is_it(&format!("\"{key}\"")))
+    let bare = written.trim_matches(['"', '\'', '“', '”', '`', '\\']);
+    let is_slip = |key: &str| written.contains('"') && is_one_slip(&format!("\"{key}\""), &written);
+    [NAME, ARGUMENTS, WRAPPERS].into_iter().flatten().any(|key| *key == bare || is_slip(key))
 }
 
 /// Returns whether `written` is one of `keys` but for one slip, `argumets`. Short words resemble too many others.

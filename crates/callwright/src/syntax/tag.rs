@@ -29,7 +29,7 @@ const WORDS: &[(&str, Role)] = &[
 /// The endings of further words, with any text before: `longcat_tool_call`.
 #[rustfmt::skip]
 const ENDINGS: &[(&str, Role)] = &[
-    ("arg_key", Role::Key), ("arg_value", Role::Value), ("tool_call", Role::Group),
+    ("arg_key", Role::Key), ("arg_value", Role::Value), ("tool_call", Role::Group), ("toolcall", Role::Group),
     ("tool_calls", Role::Group), ("function_call", Role::Group), ("function_calls", Role::Group),
 ];
 

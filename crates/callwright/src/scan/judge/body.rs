@@ -246,16 +246,10 @@ impl Case<'_, '_> {
     /// arguments, else text.
     fn block(&self, at: usize, end: End) -> Judged {
         let text = self.text.get(..end.at).filter(|_| end.ending != Ending::Broken).unwrap_or("");
-        let block = text.get(at..).unwrap_or("");
+        let block = &*tag::unescaped(text.get(at..).unwrap_or(""));
         let all = Span::new(at, end.at);
-        let is_marked = self.opener.is_distinct();
         // Marks around it, or in front of the whole answer, show that it is a call.
         let is_whole = end.ending == Ending::Closed || self.alone && end.ending == Ending::Bare;
-        let is_told = || {
-            leading_tool(block, self.names).is_some()
-                || self.is_spelt_call(all)
-                || is_whole && self.has_parameter(block)
-        };
         if let Some(tool) = tool_in_lines(block, self.names) {
             return self.refused(
                 Some(tool.name()),
@@ -263,13 +257,17 @@ impl Case<'_, '_> {
                 all,
             );
         }
-        // An answer that is nothing but marks and their content is meant as a call.
-        let is_all = self.alone && end.ending == Ending::Closed;
-        if !is_marked || !is_all && !is_told() {
+        let leading = leading_tool(block, self.names).map(|tool| tool.name().to_owned());
+        // An answer that is nothing but marks and their content is meant as a call, and so are escaped marks.
+        let is_told = self.alone && end.ending == Ending::Closed
+            || self.opener.start == at
+            || leading.is_some()
+            || self.is_spelt_call(all)
+            || is_whole && self.has_parameter(block);
+        if !self.opener.is_distinct() || !is_told {
             return Judged::Text(None);
         }
-        let name = leading_tool(block, self.names).map(|tool| tool.name().to_owned());
-        let name = name.or_else(|| self.named_in(block));
+        let name = leading.or_else(|| self.named_in(block));
         self.refused(name.as_deref(), Reason::Unreadable(Vec::new()), all)
     }
 

@@ -7,7 +7,7 @@ use callwright_json::{Reading, Repair, RepairKind, Span};
 
 use super::Case;
 use crate::payload::Payload;
-use crate::scan::opener::Sort;
+use crate::scan::opener::{Delimiter, Sort};
 use crate::tools::names::leading_name;
 
 impl Case<'_, '_> {
@@ -17,7 +17,8 @@ impl Case<'_, '_> {
             // Nothing of a right payload goes on where it should not.
             let texts =
                 if reading.repairs.is_empty() { Vec::new() } else { reading.repaired_strings(self.text) };
-            self.leaves_out(reading)
+            self.is_encoded_badly(reading)
+                || self.leaves_out(reading)
                 || texts.iter().any(|text| self.holds_mark(*text) || self.calls(text.of(self.text)))
                 || reading.repairs.iter().any(|repair| self.is_in_text(repair))
         };
@@ -25,6 +26,13 @@ impl Case<'_, '_> {
             payload.parse.readings.clear();
         }
         payload
+    }
+
+    /// Returns whether the call stands in a string that is not right: some of its backslashes may be the call's own.
+    fn is_encoded_badly(&self, reading: &Reading<'_>) -> bool {
+        let is_encoded = matches!(self.opener.delimiters.last(), Some(Delimiter::Quote(_)));
+        let is_unwrapped = reading.repairs.iter().any(|repair| repair.kind == RepairKind::Unwrap);
+        is_encoded && self.opener.item.sort == Sort::Value && !is_unwrapped
     }
 
     /// Returns whether more text of the call stands behind `reading`. On the next line, only the rest of an object

@@ -148,15 +148,12 @@ impl<'a, 't> Case<'a, 't> {
 
     /// Reads the value at `at`; `None` if only a right one may be read, and it is not.
     fn read(&self, at: usize, guide: &dyn Guide) -> Option<Payload<'a>> {
+        // `"a": 1}` lacks its brace, `"{\"a\": 1}"` is a string.
+        let key = self.text.get(at..).and_then(|rest| rest.strip_prefix(['"', '\'']));
+        let start = if key.is_some_and(|key| !key.starts_with('{')) { Start::Members } else { Start::Value };
         match self.attempt {
             Attempt::Right => payload::right(self.text, at),
-            _ => Some(self.undoubted(payload::read(
-                Start::Value,
-                self.text,
-                at,
-                guide,
-                self.options(self.cut),
-            ))),
+            _ => Some(self.undoubted(payload::read(start, self.text, at, guide, self.options(self.cut)))),
         }
     }
 
@@ -183,8 +180,7 @@ impl<'a, 't> Case<'a, 't> {
             Some(verdicts) => Judged::Calls(verdicts, end),
             None if self.text.get(at..end) == Some("[]") => Judged::Calls(Vec::new(), end),
             None if self.opener.is_distinct() && self.is_said_again(all) => Judged::Calls(Vec::new(), end),
-            None if self.may_be_wrapped(&payload.parse) && self.attempt != Attempt::Last => Judged::Unclear,
-            None if is_data && !(self.may_be_wrapped(&payload.parse) && self.is_spelt_call(all)) => {
+            None if is_data && !(self.opener.is_distinct() && self.is_spelt_call(all)) => {
                 // Without marks, the text behind the last bracket is not the payload's: `x = r#"{name: 'John'}"#;`
                 let own = self.ends.end.filter(|_| !self.opener.is_distinct());
                 Judged::Text(Some(own.map_or(payload.end, |own| own.min(payload.end))))
@@ -202,17 +198,10 @@ impl<'a, 't> Case<'a, 't> {
     /// Returns whether `block` has a parameter with a sign that parts it from its value: `path='a.txt'`, `<path>a.txt`,
     /// `"path": "a.txt"`.
     fn has_parameter(&self, block: &str) -> bool {
-        let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>', '&']);
+        let is_parted = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with([':', '=', '>', '<']);
         let stands_in =
             |name: &str| block.match_indices(name).any(|(at, _)| is_parted(&block[at + name.len()..]));
         self.names.tools().iter().any(|tool| tool.parameters().any(stands_in))
-    }
-
-    /// Returns whether a payload between marks has no reading as an object or a list, by `parse`: `"name": "f", …`.
-    fn may_be_wrapped(&self, parse: &Parse<'_>) -> bool {
-        let is_container =
-            |reading: &Reading<'_>| matches!(reading.value().kind(), Kind::Object | Kind::Array);
-        self.opener.is_distinct() && !parse.readings.iter().any(is_container)
     }
 
     fn shaped(&self, reading: &Reading<'_>, at: Span) -> Vec<Verdict> {

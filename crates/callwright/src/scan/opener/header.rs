@@ -126,7 +126,8 @@ impl<'a> Lead<'a, '_> {
             b'>' => is_header(),
             b'[' => self.bytes.get(at + 1).is_none_or(u8::is_ascii_uppercase),
             b'{' => is_header(),
-            b'`' => is_new_line && is_header(),
+            // `<tool_call>f⏎```json⏎{…}`
+            b'`' => is_new_line && (is_header() || self.holds_object(at)?),
             _ => false,
         })
     }

@@ -83,7 +83,14 @@ impl<'a> Lead<'a, '_> {
             _ => {}
         }
         let Some((name, rest)) = self.wrapped_name(behind)? else { return Ok(None) };
-        let Some(value) = self.label(self.skip_space(rest), arguments)? else { return Ok(None) };
+        let value = self.label(self.skip_space(rest), arguments);
+        let is_cut = value == Err(Incomplete) && self.place.end && self.stands_alone();
+        // `Action: f⏎Action In`
+        if is_cut && is_template && self.resolves(name) {
+            let cut = Step::to(Sort::Tagged.of(name, self.text.len()));
+            return Ok(Some(cut.of(self.of_sign(Sign::Labels))));
+        }
+        let Some(value) = value? else { return Ok(None) };
         let step = match self.peek(value)? {
             b'{' => Step::to(Sort::Named.of(name, value)),
             // The arguments tell whether an undeclared name is meant as a tool's.
@@ -107,7 +114,7 @@ impl<'a> Lead<'a, '_> {
     }
 
     /// Returns whether an object stands between the backticks at `at`.
-    fn holds_object(&self, at: usize) -> Result<bool, Incomplete> {
+    pub(super) fn holds_object(&self, at: usize) -> Result<bool, Incomplete> {
         let label = at + tick_run(self.bytes, at);
         match self.peek(self.skip_space(self.name_at(label).end as usize)) {
             Err(Incomplete) if !self.place.end => Err(Incomplete),

@@ -406,7 +406,7 @@ impl<'a, 't> Lead<'a, 't> {
     }
 
     /// Returns the call in which the text ends before any argument, `<tool_call>⏎<function=f>`, or before its name is
-    /// whole: `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`, `<functio`.
+    /// whole: `<tool_call>⏎<function=`, `<|tool_call_start|>[get_wea`, `<function=get_wea`, `<functio`.
     fn begun(&self) -> Option<Step<'a>> {
         const LEAST: usize = 5;
         let at = self.text.len();
@@ -416,7 +416,8 @@ impl<'a, 't> Lead<'a, 't> {
         // The text ends in a call's own marks, or in so much of the first one that it can be no other.
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let is_mark = self.from == self.at && LEAST <= rest.len();
-        let record = if is_mark { self.place.dialects.begun(rest) } else { self.record };
+        let opener = || self.opener().ok().flatten().map(|(record, _)| record);
+        let record = if is_mark { self.place.dialects.begun(rest).or_else(opener) } else { self.record };
         let is_tag = || 1 < rest.len() && rest.starts_with('<');
         let around = [record, self.place.inside.filter(|_| is_tag())];
         let is_call = around.iter().flatten().any(|record| record.anchor == Anchor::Distinct);

@@ -16,9 +16,7 @@ impl<'a> Lead<'a, '_> {
     /// Returns the value that a `{` begins, if it may be a call. In prose and code, a key of a call must follow;
     /// between the marks around calls, any object may be the next call.
     pub(super) fn brace(&self) -> Seen<Step<'a>> {
-        let mut around = [self.record, self.place.inside].into_iter().flatten();
-        let is_marked = around.any(|record| record.anchor == Anchor::Distinct);
-        let may_begin = is_marked || self.may_begin_object()? || self.has_torn_key()?;
+        let may_begin = self.is_marked() || self.may_begin_object()? || self.has_torn_key()?;
         Ok(may_begin.then(|| Step::to(Sort::Value.at(self.at))))
     }
 
@@ -36,7 +34,8 @@ impl<'a> Lead<'a, '_> {
             || self.peek(key.end as usize)? == quote && self.is_known_key(key.of(self.text)))
     }
 
-    /// Returns whether the object's first key is a call's but for one sign: `{""name": "f"`, `{n"ame": "f"`.
+    /// Returns whether the object's first key is a call's but for its quotes or one sign: `{name: "f"`,
+    /// `{""name": "f"`, `{n"ame": "f"`.
     fn has_torn_key(&self) -> Result<bool, Incomplete> {
         /// Number of bytes within which the colon behind any key of a call stands.
         const MOST: usize = 24;
@@ -44,18 +43,21 @@ impl<'a> Lead<'a, '_> {
             return Ok(false);
         }
         let rest = self.text.get(self.skip_space(self.at + 1)..).unwrap_or("");
-        // One of the first two signs must be odd: a key that is torn further behind does not count.
-        let is_odd = rest.chars().take(2).any(|sign| !sign.is_ascii_alphanumeric());
-        let may_be_odd = is_odd || rest.chars().nth(1).is_none();
         // The odd sign may be a colon.
         match rest.bytes().take(MOST).skip(1).position(|byte| matches!(byte, b':' | b'\n')) {
-            None if may_be_odd && rest.len() < MOST && !self.place.end => Err(Incomplete),
-            colon => Ok(is_odd && colon.and_then(|at| rest.get(..=at)).is_some_and(keys::is_torn)),
+            None if rest.len() < MOST && !self.place.end => Err(Incomplete),
+            colon => Ok(colon.and_then(|at| rest.get(..=at)).is_some_and(keys::is_torn)),
         }
     }
 
+    /// Returns whether marks that only calls have stand in front, or around the list of the call before.
+    pub(super) fn is_marked(&self) -> bool {
+        let mut around = [self.record, self.place.inside].into_iter().flatten();
+        around.any(|record| record.anchor == Anchor::Distinct)
+    }
+
     /// Returns whether text, and no markup, stands before this place on its line.
-    fn is_in_sentence(&self) -> bool {
+    pub(super) fn is_in_sentence(&self) -> bool {
         self.from == self.at && !self.place.line_start && !self.place.follows_call
     }
 

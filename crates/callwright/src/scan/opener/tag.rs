@@ -27,7 +27,7 @@ impl<'a> Lead<'a, '_> {
             if let Some(step) = self.other_tag(tag)? {
                 return Ok(Some(step));
             }
-            if let Some(step) = self.argument(tag) {
+            if let Some(step) = self.argument(tag)? {
                 return Ok(Some(step));
             }
             // `<invoke name="f" a="x"><parameter name="b">`: an argument where no reader takes one.
@@ -86,38 +86,42 @@ impl<'a> Lead<'a, '_> {
 
     /// Returns the step at a `tag` that begins the arguments of the call, or ends the call. A call that names no tool may
     /// begin with the marks of an argument: `<tool_call><parameter=a>`.
-    fn argument(&self, tag: &Tag) -> Option<Step<'a>> {
+    fn argument(&self, tag: &Tag) -> Seen<Step<'a>> {
         let at = self.at;
         let tagged = |name| Step::to(Sort::Tagged.of(name, at)).of(self.tagged_record(tag));
         let is_word = !tag.closing && matches!(tag.role, Role::Param | Role::Key);
         let name = match self.header {
-            Header::No => return None,
-            Header::Begun => return is_word.then(|| tagged(Span::at(at))),
+            Header::No => return Ok(None),
+            Header::Begun => return Ok(is_word.then(|| tagged(Span::at(at)))),
             Header::Named(name, _) => name,
         };
         // `<|message|><|call|>`: no arguments.
         let is_behind_token = self.record.is_some_and(|record| record.name_at == NameAt::Header)
             && self.token_before().is_some_and(|word| self.place.dialects.is_header_token(word));
         if is_behind_token && self.is_closer() {
-            return Some(Step::to(Sort::Over.of(name, at)));
+            return Ok(Some(Step::to(Sort::Over.of(name, at))));
         }
         let word = tag.word.of(self.text);
         let is_other = tag.role == Role::Other && !tag.closing;
         // `<|open|>json type="object"<|sep|>{…}`: all arguments at once.
         if is_other && word == "json" {
-            return Some(Step::over(tag.at.end as usize, Delimiter::Tag));
+            return Ok(Some(Step::over(tag.at.end as usize, Delimiter::Tag)));
         }
         let is_separator = tag.role == Role::Separator && !tag.closing;
+        // `<tool_call>f<tool_sep>{"a": "x"}`: an object where tags are due.
+        if is_separator && self.peek(self.skip_space(tag.at.end as usize))? == b'{' {
+            return Ok(Some(Step::past(tag.at.end as usize)));
+        }
         // `]<]minimax[>[<to>`
         let is_element = || self.bytes.get(at) == Some(&b']') || self.declares(name, word);
         if is_word || is_separator || is_other && is_element() {
-            return Some(tagged(name));
+            return Ok(Some(tagged(name)));
         }
         // `<invoke name="g"/><invoke name="f">`: the next call begins, and this one has no arguments.
         let is_next = self.over.is_some() && tag.role == Role::Call && !tag.closing && tag.key.is_some();
         let is_end = tag.closing && matches!(tag.role, Role::Call | Role::Group);
         let step = || Step::to(Sort::Over.of(name, at)).of(self.tagged_record(tag));
-        (is_end || is_next).then(step)
+        Ok((is_end || is_next).then(step))
     }
 
     /// Steps over a tag that stands for that of a call: it names a tool, and an argument of that follows,
@@ -179,6 +183,15 @@ impl<'a> Lead<'a, '_> {
         let over = (tag.role == Role::Call && tag.empty).then_some(end);
         let step = || Step::over(end, Delimiter::Tag).named(name).of(self.call_record(tag));
         Ok(opens.then(|| Step { over, ..step() }))
+    }
+
+    /// Steps over a tag that lost all in front of its `name`: `f"><param name="a">x</param>`, `f>⏎<a>x</a>`.
+    pub(super) fn torn_tag(&self, name: Span) -> Seen<Step<'a>> {
+        if self.from < self.at || !self.stands_alone() || !self.resolves(name) {
+            return Ok(None);
+        }
+        let len = fit_any(self.rest(name.end as usize), ["\">", ">"].into_iter())?;
+        Ok(len.map(|len| Step::over(name.end as usize + len, Delimiter::Tag).named(name)))
     }
 
     /// Takes the step at a tag that is a tool's name: `<f>`, `<f a="x"/>`.

@@ -20,6 +20,11 @@ impl<'a> Lead<'a, '_> {
                 Ok(Some(Step::over(self.at + 1, Delimiter::Quote(mark))))
             }
             Some(byte) if byte == mark => self.quoted_name(name),
+            // `"{\"name\": \"f\", …}"`: a call in a string.
+            Some(b'{') if name.is_empty() && !self.is_in_sentence() && !self.is_in_statement() => {
+                let is_escaped = self.peek(self.skip_space(name.end as usize + 1))? == b'\\';
+                Ok(is_escaped.then(|| Step::over(self.at + 1, Delimiter::Quote(mark))))
+            }
             _ => Ok(None),
         }
     }
@@ -35,7 +40,7 @@ impl<'a> Lead<'a, '_> {
     fn quoted_name(&self, name: Span) -> Seen<Step<'a>> {
         let end = name.end as usize + 1;
         // The opening brace is missing.
-        if self.distinct() && keys::is_of_call(name.of(self.text)) {
+        if self.is_marked() && keys::NAME.contains(&name.of(self.text)) {
             return Ok(Some(Step::to(Sort::Value.at(self.at))));
         }
         // `{"not": "f", "arguments": {…}}`: the value of a member of something else.
@@ -130,6 +135,7 @@ impl<'a> Lead<'a, '_> {
             {
                 Ok(Some(step))
             }
+            b'"' | b'>' => self.torn_tag(written),
             // The calls beside an undeclared name say whether it is meant as a tool's.
             b'(' if self.may_be_sibling() && is_path(word) && !self.is_behind_definition() => call(written),
             b' ' if self.free() && matches!(word, "return" | "await" | "let" | "const" | "var") => {

@@ -1,6 +1,5 @@
 //! Lets prose between calls flow, up to a place where a call, a block or a turn begins.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use callwright_json::Span;
@@ -24,9 +23,6 @@ use crate::verdict::Verdict;
 /// payloads that cannot be read (`{ { { {`) would otherwise cost the square of their number.
 const READS_PER_BYTE: usize = 8;
 const FREE_READS: usize = 1 << 16;
-/// The escaped sign in front of a mark, and the number of bytes in which such a mark ends.
-const ESCAPED: &str = "&lt;";
-const FRONT: usize = 64;
 /// Shortest run of backticks that is a fence.
 const FENCE: usize = 3;
 /// Openers of a block of YAML, in which some models write calls.
@@ -125,6 +121,8 @@ impl<'a> Scanner<'a> {
             b'[' | b'(' | b'{' | b'`' | b'<' | b'#' => true,
             // `it's`
             b'"' | b'\'' => !in_word,
+            // `&lt;tool_call&gt;`
+            b'&' => self.is_line_start(at),
             // `]<]minimax[>[<tool_call>`
             b']' => next.is_none_or(|next| *next == b'<'),
             // `>>>f⏎{…}`, also behind text
@@ -342,14 +340,10 @@ impl<'a> Scanner<'a> {
     /// takes, YAML in a fence, or a whole answer whose marks are escaped.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let rest = self.text.get(at..).unwrap_or("");
-        let is_escaped = rest.starts_with(ESCAPED) && self.is_first(at);
-        let is_begun = || ESCAPED.starts_with(rest) && self.is_first(at);
-        if (is_escaped || is_begun()) && rest.len() < FRONT && !end {
-            return Err(Incomplete);
+        if marks::fit(rest.as_bytes(), "&lt;")?.is_some() {
+            return self.escaped(at, end);
         }
-        let head = if is_escaped { unescaped(beginning(rest, FRONT)).into() } else { Cow::Borrowed(rest) };
-        let (record, len, delimiter) = match self.rules.dialects.opener_at(&head, 0) {
-            Some((record, _)) if is_escaped => (record, ESCAPED.len(), Delimiter::Tag),
+        let (record, len, delimiter) = match self.rules.dialects.opener_at(rest, 0) {
             Some((record, len)) => {
                 let (mark, inside) = rest.split_at_checked(len).unwrap_or((rest, ""));
                 // `<tool>⏎<name>hammer</name>` may be anybody's data.
@@ -373,6 +367,22 @@ impl<'a> Scanner<'a> {
         };
         let opener = Opener::bare(at, Sort::Block.at(at + len), Arc::clone(record));
         Ok(Some(Opener { delimiters: vec![delimiter], ..opener }))
+    }
+
+    /// Returns the call of a declared tool at `at` whose marks are escaped, `&lt;tool_call&gt;`, as a block.
+    fn escaped(&self, at: usize, end: bool) -> Seen<Opener> {
+        const FRONT: usize = 256;
+        let rest = self.text.get(at..).unwrap_or("");
+        if rest.len() < FRONT && !end {
+            return Err(Incomplete);
+        }
+        let head = unescaped(beginning(rest, FRONT));
+        let Look::Found(opener) = opener::parse_opener(&head, 0, self.place(true, true))? else {
+            return Ok(None);
+        };
+        let is_named = opener.name(&head).is_none_or(|name| self.names.resolve(name).is_some());
+        let block = Opener::bare(at, Sort::Block.at(at), opener.record);
+        Ok(is_named.then(|| Opener { delimiters: vec![Delimiter::Tag], ..block }))
     }
 
     /// Returns the call whose first argument begins at `at`, and whose opener is missing or is not a mark. It goes up

@@ -49,7 +49,7 @@ pub(super) fn next_candidate(text: &str, at: usize, first: &First) -> Candidate 
                 match bytes.get(line) {
                     // `get_weather⏎{"city": "Paris"}` is found from the brace, or from the end.
                     None => return Candidate { from: word_before(bytes.len(), MAX_SPACE), to: line },
-                    Some(b'{' | b'`' | b';') => {
+                    Some(b'{' | b'`' | b';' | b'&') => {
                         return Candidate { from: word_before(line, MAX_SPACE), to: line };
                     }
                     Some(&byte) if begins_word_or_label(bytes, line, byte, first) => {
