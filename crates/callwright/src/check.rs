@@ -4,6 +4,7 @@ use callwright_json::{Guide, Kind, Member, Tree, Value, quote, strict};
 use callwright_schema::names::fold;
 use callwright_schema::{Checked, Coercion, Violation};
 
+use crate::marks::edit::is_one_slip;
 use crate::shape::{self, keys};
 use crate::tools::Tool;
 
@@ -55,22 +56,31 @@ pub(crate) fn fit_value(tool: &Tool, arguments: Value<'_>) -> Result<Fit, Vec<Vi
     Ok(Fit { arguments: coerced.text, coercions, is_whole: coerced.is_whole })
 }
 
-/// Gives undeclared keys their declared spelling if only case and separators differ: `from` → `_from`. A spelling that
-/// two keys could have, or that is taken, stays.
+/// Gives undeclared keys their declared spelling if only case and separators differ, `from` → `_from`, or one letter of a
+/// required key that is missing, `contetn` → `content`. A spelling that two keys could have, or that is taken, stays.
 fn rename(tool: &Tool, arguments: &str, tree: &Tree) -> (String, Vec<Coercion>) {
     let guide = tool.schema().guide();
     let root = tree.root(arguments);
     let is_declared = |key: &str| matches!(guide.member(guide.root(), key), Member::Declared(..));
+    let is_missing = |name: &str| {
+        let is_required = |slot: u8| guide.required(guide.root()) & 1 << slot != 0;
+        let member = guide.member(guide.root(), name);
+        root.get(name).is_none() && matches!(member, Member::Declared(slot, _) if is_required(slot))
+    };
+    // Short words resemble too many others.
+    let is_slip =
+        |name: &str, written: &str| is_missing(name) && 4 <= name.len() && is_one_slip(name, written);
+    let is_alike = |name: &str, written: &str| fold(name) == fold(written) || is_slip(name, written);
     let mut renamed = String::with_capacity(arguments.len());
     let mut coercions = Vec::new();
     let mut done = 0;
     for (key, _) in root.members() {
         let Some(written) = key.as_str().filter(|written| !is_declared(written)) else { continue };
-        let folded = fold(&written);
-        let mut alike = guide.names(guide.root()).filter(|name| fold(name) == folded);
+        let mut alike = guide.names(guide.root()).filter(|name| is_alike(name, &written));
         let (Some(declared), None) = (alike.next(), alike.next()) else { continue };
-        let written_alike = root.members().filter(|(k, _)| k.as_str().is_some_and(|k| fold(&k) == folded));
-        if written_alike.count() > 1 || folded.is_empty() {
+        let written_alike =
+            root.members().filter(|(k, _)| k.as_str().is_some_and(|k| is_alike(declared, &k)));
+        if written_alike.count() > 1 || fold(&written).is_empty() {
             continue;
         }
         let to = quote(declared);

@@ -114,11 +114,11 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
         };
         let mut letters = rest.chars();
         let letter = fold(letters.next().ok_or(Incomplete)?);
-        match letter == want {
-            true => rest = letters.as_str(),
-            // `<parameter name=a>`
-            false if want == '"' => {}
-            false => return Ok(None),
+        // `<parameter name=a>`
+        if letter == want {
+            rest = letters.as_str();
+        } else if want != '"' {
+            return Ok(None);
         }
         (before, has_blank) = (Some(want), false);
     }
@@ -140,8 +140,7 @@ const TOKEN_BLANK: char = 'Ġ';
 /// Returns the folded letters of `text` without its blanks and quotes.
 pub(crate) fn solid(text: &str) -> Vec<char> {
     let mut all = Vec::with_capacity(text.len());
-    let is_loose = |letter: char| letter.is_whitespace() || matches!(letter, TOKEN_BLANK | '"');
-    all.extend(text.chars().map(fold).filter(|letter| !is_loose(*letter)));
+    all.extend(text.chars().map(fold).filter(|c| !c.is_whitespace() && !matches!(*c, TOKEN_BLANK | '"')));
     all.dedup_by(|next, before| (*next, *before) == ('|', '|'));
     all
 }

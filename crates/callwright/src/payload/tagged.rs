@@ -221,16 +221,13 @@ impl Tags {
     fn opener(&self, View { text, tool, .. }: View<'_>, form: &Form, at: usize) -> Seen<Value> {
         let Some(from) = self.behind(&form.argument.head, text, at, "")? else { return Ok(None) };
         let rest = text.get(from..).unwrap_or("");
-        let first = form.argument.tails.first().map(|(tail, _)| tail.first());
+        let first = form.argument.tails.first().map_or('>', |(tail, _)| tail.first());
         let letters = rest.char_indices().take_while(|(len, _)| *len <= MAX_KEY);
         // `name=a>`: no quote stands behind the key if none stands in front of it.
         let before = text.get(..from).and_then(|before| before.chars().next_back());
-        let is_bare = first == Some('"') && before.map(fold) != first;
-        let ends_key = |letter| match is_bare {
-            true => matches!(letter, '>' | ' '),
-            false => Some(fold(letter)) == first,
-        };
-        for (len, _) in letters.filter(|(_, letter)| ends_key(*letter)) {
+        let is_bare = first == '"' && before.map(fold) != Some(first);
+        let ends: &[char] = if is_bare { &['>', ' '] } else { &[first] };
+        for (len, _) in letters.filter(|(_, letter)| ends.contains(&fold(*letter))) {
             for (tail, typing) in &form.argument.tails {
                 let Some(behind) = self.behind(tail, text, from + len, "")? else {
                     // `</arg_key>` ends the key with anything behind it, and `<arg_value>` with anything in front.

@@ -141,16 +141,12 @@ impl Scanner<'_> {
 
     /// Returns whether a mark behind a declared name was taken for a part of the name: `[TOOL_CALLS]f[ARG]S{…}`.
     fn is_nameless(&self, opener: &Opener, verdicts: &[Verdict]) -> bool {
+        let head = self.text.get(opener.start..opener.item.at).unwrap_or("");
+        let ends = |rest: &str| rest.starts_with(|c: char| !c.is_alphanumeric() && c != '_');
+        let holds = |name: &str| head.match_indices(name).any(|(at, _)| ends(&head[at + name.len()..]));
         let [Verdict::Refused(refusal)] = verdicts else { return false };
-        let is_unknown = matches!(refusal.reason, Reason::UnknownTool { .. });
-        let head = self.text.get(opener.start..opener.item.at).filter(|_| is_unknown).unwrap_or("");
-        let holds = |name: &str| {
-            head.match_indices(name).any(|(at, _)| {
-                let behind = head.get(at + name.len()..).and_then(|rest| rest.chars().next());
-                behind.is_some_and(|c| !c.is_alphanumeric() && c != '_')
-            })
-        };
-        self.names.tools().iter().any(|tool| holds(tool.name()))
+        matches!(refusal.reason, Reason::UnknownTool { .. })
+            && self.names.tools().iter().any(|tool| holds(tool.name()))
     }
 
     /// Returns whether the reader of broken marks must decide: the call is not right by `judged`, or a value of a right

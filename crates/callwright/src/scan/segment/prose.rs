@@ -156,9 +156,7 @@ impl<'a> Scanner<'a> {
                     State::Call(Box::new(Call::of(opener, &self.text)))
                 };
             }
-            Found::Broken(record) => {
-                self.begin_broken(at, record);
-            }
+            Found::Broken(record) => self.begin_broken(at, record),
             Found::Think(open, close) => {
                 self.at = at + open;
                 self.think(at, close, out);
