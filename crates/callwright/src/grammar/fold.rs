@@ -80,7 +80,7 @@ pub(crate) fn folded_letters(text: &str) -> impl Iterator<Item = char> {
 /// Returns the length of `mark` at the start of `text`. Both are folded, and a spelling may differ:
 ///
 /// - Blanks may stand beside the signs of the mark, not inside its words: `</parameter >`, `name = "a"`. Its own blanks
-///   may be lost, and its quotes.
+///   may be lost, and the quotes of its attributes.
 /// - A tag's word may have the `namespace` of the call, `<ns:parameter>`, or a suffix, `<arg_key:x7>`.
 pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
     // Nearly all marks are not there, or have the proper spelling.
@@ -115,11 +115,11 @@ pub(crate) fn mark_at(text: &str, mark: &str, namespace: &str) -> Seen<usize> {
         let mut letters = rest.chars();
         let letter = fold(letters.next().ok_or(Incomplete)?);
         // `<parameter name=a>`
-        if letter == want {
-            rest = letters.as_str();
-        } else if want != '"' {
+        let is_last = || matches!(mark[at..].chars().nth(1), Some('>' | ' '));
+        if letter != want && !(want == '"' && (before == Some('=') || is_last())) {
             return Ok(None);
         }
+        rest = if letter == want { letters.as_str() } else { rest };
         (before, has_blank) = (Some(want), false);
     }
     Ok(Some(text.len() - rest.len()))
@@ -137,11 +137,11 @@ fn is_other(text: &[u8], mark: &[u8], has_namespace: bool) -> bool {
 /// Some tokenizers write this for a blank.
 const TOKEN_BLANK: char = 'Ġ';
 
-/// Returns the folded letters of `text` without its blanks and quotes.
+/// Returns the folded letters of `text` without its blanks, and without the quote behind `name=`.
 pub(crate) fn solid(text: &str) -> Vec<char> {
     let mut all = Vec::with_capacity(text.len());
-    all.extend(text.chars().map(fold).filter(|c| !c.is_whitespace() && !matches!(*c, TOKEN_BLANK | '"')));
-    all.dedup_by(|next, before| (*next, *before) == ('|', '|'));
+    all.extend(text.chars().filter(|letter| !letter.is_whitespace() && *letter != TOKEN_BLANK).map(fold));
+    all.dedup_by(|next, before| matches!((*before, *next), ('|', '|') | ('=', '"')));
     all
 }
 
