@@ -115,11 +115,38 @@ export class Outcome {
   }
 }
 
-/** The JSON text of a definition: a text as it is, anything else as `JSON.stringify` has it. */
-const definition = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+/** The mark by which the AI SDK knows its own schemas. */
+const AI_SDK = Symbol.for("vercel.ai.schema");
+
+/** Whether this is an object as `{…}` makes it, in any realm. */
+const isPlain = (value) => {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
+/** The JSON Schema of a schema: of a library's own as that library gives it, anything else only if it is JSON. */
+const jsonSchema = (schema) => {
+  if (schema === null || !["object", "function"].includes(typeof schema)) return schema;
+  const standard = schema["~standard"];
+  const given = standard ? standard.jsonSchema?.input({ target: "draft-2020-12" }) : AI_SDK in schema ? schema.jsonSchema : schema;
+  const from = standard ? `${standard.vendor} gives no JSON Schema of it` : "it is not JSON";
+  if (!isPlain(given)) throw new TypeError(`this schema cannot be used: ${from}`);
+  return given;
+};
+
+/** The members of a definition that hold a schema. */
+const SCHEMAS = ["parameters", "parametersJsonSchema", "inputSchema", "input_schema"];
+
+/** The JSON text of tools: a text as it is, anything else as `JSON.stringify` has it. */
+const toolsOf = (tools) =>
+  typeof tools === "string" ? tools : JSON.stringify(tools, (key, value) => (SCHEMAS.includes(key) ? jsonSchema(value) : value));
+
+/** The JSON text of a schema. */
+const schemaOf = (schema) => (typeof schema === "string" ? schema : JSON.stringify(jsonSchema(schema)));
 
 /** What is compiled stays, and what its owner may change later is kept as it is now. */
-const asItIs = (Kept, given) => (given === undefined || given instanceof Kept ? given : definition(given));
+const asItIs = (Kept, given, textOf) => (given === undefined || given instanceof Kept ? given : textOf(given));
 
 /** What a module says about its callers' mistakes. */
 const checked = (work) => {
@@ -148,6 +175,12 @@ const nativeCall = (call) => {
   };
 };
 
+/** What holds memory of the module, if it was not let go. */
+const unfreed = (handle) => {
+  if (handle === undefined) throw new TypeError("this was freed");
+  return handle;
+};
+
 const encoder = new TextEncoder();
 const NOTHING = new Uint8Array();
 /** The longest text whose bytes have a place that is used again. */
@@ -156,6 +189,7 @@ const scratch = new Uint8Array(3 * SHORT);
 
 /** The bytes of a text, until the next one is asked for. */
 const bytes = (text) => {
+  if (typeof text !== "string") throw new TypeError(`a text is expected, not ${text === null ? "null" : typeof text}`);
   if (SHORT < text.length) return encoder.encode(text);
   return scratch.subarray(0, encoder.encodeInto(text, scratch).written);
 };
@@ -176,8 +210,14 @@ export const door = (wasm, module) => {
   };
 
   class Kept {
+    #handle;
+
     constructor(handle) {
-      Object.defineProperty(this, "handle", { value: handle });
+      this.#handle = handle;
+    }
+
+    get handle() {
+      return unfreed(this.#handle);
     }
 
     get unchecked() {
@@ -189,7 +229,8 @@ export const door = (wasm, module) => {
     }
 
     free() {
-      this.handle.free();
+      this.#handle?.free();
+      this.#handle = undefined;
     }
 
     [Symbol.dispose ?? Symbol.for("Symbol.dispose")]() {
@@ -200,7 +241,7 @@ export const door = (wasm, module) => {
   /** The tools that a model may call, compiled once. */
   class ToolSet extends Kept {
     constructor(definitions) {
-      super(checked(() => new wasm.Tools(bytes(definition(definitions)))));
+      super(checked(() => new wasm.Tools(bytes(toolsOf(definitions)))));
     }
 
     get names() {
@@ -211,7 +252,7 @@ export const door = (wasm, module) => {
   /** A JSON Schema, compiled once. */
   class Schema extends Kept {
     constructor(schema) {
-      super(checked(() => new wasm.Schema(bytes(definition(schema)))));
+      super(checked(() => new wasm.Schema(bytes(schemaOf(schema)))));
     }
   }
 
@@ -267,7 +308,7 @@ export const door = (wasm, module) => {
   }
 
   const heal = (text, given, options) => {
-    const schema = asItIs(Schema, given);
+    const schema = asItIs(Schema, given, schemaOf);
     return new Healed(read(text, schema, options), { text, schema, options });
   };
 
@@ -275,7 +316,7 @@ export const door = (wasm, module) => {
 
   const parse = (text, given, options) => {
     const said = spelt(options);
-    const tools = asItIs(ToolSet, given);
+    const tools = asItIs(ToolSet, given, toolsOf);
     const told = compiled(ToolSet, tools, (handle) => checked(() => handle.parse(bytes(text), said)));
     return new Outcome(told, () => compiled(ToolSet, tools, (handle) => handle.report(bytes(text), said)));
   };
@@ -296,27 +337,27 @@ export const door = (wasm, module) => {
       const last = piece.charCodeAt(piece.length - 1);
       this.#half = 0xd800 <= last && last < 0xdc00 ? piece.slice(-1) : "";
       if (this.#half) piece = piece.slice(0, -1);
-      return this.#events(() => this.#scanner.feed(bytes(piece)));
+      return this.#events(() => unfreed(this.#scanner).feed(bytes(piece)));
     }
 
     feedReasoning(text) {
-      return this.#events(() => this.#scanner.feed_reasoning(bytes(text)));
+      return this.#events(() => unfreed(this.#scanner).feed_reasoning(bytes(text)));
     }
 
     feedCall({ index, id, name, arguments: piece }) {
-      return this.#events(() => this.#scanner.feed_call(index, id ?? undefined, name ?? undefined, piece ?? undefined));
+      return this.#events(() => unfreed(this.#scanner).feed_call(index, id ?? undefined, name ?? undefined, piece ?? undefined));
     }
 
     finish(finishReason) {
-      const rest = this.#half ? this.#events(() => this.#scanner.feed(bytes(this.#half))) : [];
+      const rest = this.#half ? this.#events(() => unfreed(this.#scanner).feed(bytes(this.#half))) : [];
       this.#half = "";
-      return rest.concat(this.#events(() => this.#scanner.finish(finishReason)));
+      return rest.concat(this.#events(() => unfreed(this.#scanner).finish(finishReason)));
     }
 
     get outcome() {
-      const told = this.#scanner.outcome();
+      const told = unfreed(this.#scanner).outcome();
       if (told === undefined) throw new TypeError("the answer has not ended: call `finish` first");
-      return new Outcome(told, () => this.#scanner.report());
+      return new Outcome(told, () => unfreed(this.#scanner).report());
     }
 
     /** The same as a stream: pieces of text in, events out. */
@@ -329,7 +370,8 @@ export const door = (wasm, module) => {
     }
 
     free() {
-      this.#scanner.free();
+      this.#scanner?.free();
+      this.#scanner = undefined;
     }
 
     [Symbol.dispose ?? Symbol.for("Symbol.dispose")]() {

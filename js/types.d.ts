@@ -1,10 +1,16 @@
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A JSON Schema: an object, `true` or `false`, or the JSON text of one. */
+/**
+ * A JSON Schema: an object, `true` or `false`, or the JSON text of one. A schema of zod, or of another library that gives its JSON
+ * Schema as Standard Schema says, and of the AI SDK's `jsonSchema` is taken too; anything else that is not JSON is a `TypeError`.
+ */
 export type SchemaLike = object | boolean | string | Schema;
 
-/** Tools: compiled, definitions of OpenAI, Anthropic, Gemini or MCP, or the JSON text of a list of them. */
+/**
+ * Tools: compiled, definitions of OpenAI, Anthropic, Gemini or MCP, or the JSON text of a list of them. Their schemas may be a
+ * library's own, as [SchemaLike] says.
+ */
 export type ToolsLike = ToolSet | readonly object[] | object | string;
 
 export type RepairClass = "R0" | "R1" | "R2";
@@ -102,7 +108,7 @@ export interface Shown {
 /** A text was not healed: it has no reading, or more than one. */
 export declare class RefusedError extends Error {
   private constructor();
-  readonly code: "unreadable" | "truncated" | "ambiguous" | "invalid" | "number";
+  readonly code: "unreadable" | "truncated" | "too-long" | "ambiguous" | "invalid" | "number";
   readonly feedback: string;
   readonly position: Position | null;
   readonly hints: readonly string[];
@@ -234,6 +240,7 @@ export declare function heal(text: string, schema?: SchemaLike, options?: HealOp
  * `JSON.parse` that reads what is broken in one way only, and refuses the rest, as well as a number that JavaScript has not,
  * `1e400`.
  */
+export declare function loads<Input>(text: string, schema: Typed<Input>, options?: HealOptions): Input;
 export declare function loads(text: string, schema?: SchemaLike, options?: HealOptions): any;
 
 /** Finds the calls in one whole answer. What a model wrote throws nothing: broken calls are refusals. */

@@ -2,14 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { jsonSchema } from "ai";
+import { z } from "zod";
+
 import * as light from "callwright";
 import * as full from "callwright/full";
+import * as inline from "callwright/inline";
 
 const WEATHER = [
   { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } } } },
 ];
 
-for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, ToolSet }] of Object.entries({ light, full })) {
+for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, ToolSet }] of Object.entries({ light, full, inline })) {
   test(`${name}: a text is healed, and its places are UTF-16 units`, () => {
     const healed = heal("{'ü😀': 1,}");
     assert.equal(healed.text, '{"ü😀": 1}');
@@ -51,6 +55,44 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     );
   });
 
+  test(`${name}: a schema of another library is held against the text`, () => {
+    const days = { type: "object", properties: { days: { type: "integer" } }, required: ["days"] };
+    for (const schema of [z.object({ days: z.int() }), jsonSchema(days)]) {
+      assert.deepEqual(loads('{"days": "3"}', schema), { days: 3 });
+      assert.throws(() => loads('{"days": "many"}', new Schema(schema)), RefusedError);
+      for (const tool of [{ name: "f", parameters: schema }, { type: "function", function: { name: "f", parameters: schema } }]) {
+        const native = [{ name: "f", arguments: '{"days": "many"}' }];
+        assert.deepEqual(parse("", [tool], { native }).refusals.map(({ code }) => code), ["invalid"]);
+      }
+    }
+    class Model {}
+    const old = { "~standard": { version: 1, vendor: "old", validate: () => ({ value: 1 }) } };
+    for (const schema of [new Model(), Model, new Map(), [], old]) {
+      assert.throws(() => new Schema(schema), TypeError);
+      assert.throws(() => loads("{}", schema), TypeError);
+      assert.throws(() => new ToolSet([{ name: "f", parameters: schema }]), TypeError);
+    }
+  });
+
+  test(`${name}: what was freed says so, and may be freed again`, () => {
+    for (const [kept, use] of [
+      [new ToolSet(WEATHER), (kept) => kept.names],
+      [new Schema(true), (kept) => heal("{}", kept)],
+      [new Scanner(WEATHER), (kept) => kept.feed("x")],
+    ]) {
+      kept.free();
+      kept.free();
+      assert.throws(() => use(kept), { name: "TypeError", message: "this was freed" });
+    }
+  });
+
+  test(`${name}: what is not a text is a mistake of the caller`, () => {
+    for (const text of [undefined, null, 5, {}]) {
+      assert.throws(() => loads(text), { name: "TypeError", message: /a text is expected/ });
+      assert.throws(() => parse(text, WEATHER), { name: "TypeError", message: /a text is expected/ });
+    }
+  });
+
   test(`${name}: what was cut is refused, with its place`, () => {
     const error = (() => {
       try {
@@ -63,6 +105,7 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     assert.equal(error.code, "truncated");
     assert.deepEqual(error.position, { offset: 8, line: 1, column: 9 });
     assert.throws(() => loads('{"a": 1', undefined, { finishReason: "length" }), RefusedError);
+    assert.throws(() => loads("[".repeat(200)), { code: "too-long" });
     assert.ok(isCut("length") && !isCut("stop") && !isCut(undefined));
   });
 

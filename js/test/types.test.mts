@@ -1,5 +1,6 @@
 // Compiled, not run: what users write has the types that they expect.
-import { generateText, wrapLanguageModel, type LanguageModel } from "ai";
+import { generateText, jsonSchema, wrapLanguageModel, type LanguageModel } from "ai";
+import { z } from "zod";
 
 import { type Call, type Event, type Outcome, RefusedError, Scanner, Schema, ToolSet, heal, loads, parse } from "callwright";
 import { callwrightMiddleware, repairToolCall } from "callwright/ai-sdk";
@@ -11,6 +12,10 @@ const outcome: Outcome = parse("", tools, { native: [{ id: "1", function: { name
 const calls: readonly Call[] = outcome.calls;
 const text: string = heal("{}", new Schema({ type: "object" }), { finishReason: "stop" }).text;
 const value: unknown = loads(text, { type: "object" });
+const weather: { city: string } = loads(text, z.object({ city: z.string() }));
+// @ts-expect-error: it has no such member
+weather.days;
+const typed = new ToolSet([{ name: "f", parameters: jsonSchema<{ city: string }>({ type: "object" }) }]);
 const scanner = new Scanner([{ name: "f" }], { live: true });
 const events: Event[] = [...scanner.feed("x"), ...scanner.finish("stop")];
 for (const event of events) {
@@ -28,4 +33,4 @@ declare const model: Extract<LanguageModel, { specificationVersion: "v4" }>;
 generateText({ model: wrapLanguageModel({ model, middleware: callwrightMiddleware() }), prompt: "x", repairToolCall });
 // @ts-expect-error: no such policy
 parse("", tools, { policy: "never" });
-export { value };
+export { typed, value };

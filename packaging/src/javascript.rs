@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use steps::install::{bindgen, node_packages, web_compiler};
 use steps::root;
@@ -77,6 +79,13 @@ impl JavaScript {
                 }
             }
         }
+        // For bundlers that do not follow `new URL(…)`, the module is a part of a script.
+        let module = fs::read(package.join("wasm/callwright_bg.wasm"))?;
+        let script = format!(
+            "export default Uint8Array.from(atob(\"{}\"), (sign) => sign.charCodeAt(0));\n",
+            STANDARD.encode(module)
+        );
+        fs::write(package.join("load/inline.js"), script)?;
         for license in ["LICENSE-MIT", "LICENSE-APACHE"] {
             fs::copy(self.root.join(license), package.join(license))?;
         }

@@ -1,0 +1,6 @@
+import * as wasm from "./wasm/callwright.js";
+import { door } from "./api.js";
+import module from "./load/inline.js";
+
+export { Call, Outcome, RefusedError } from "./api.js";
+export const { heal, loads, parse, isCut, memory, ToolSet, Schema, Scanner, Healed } = door(wasm, module);
