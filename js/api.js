@@ -135,12 +135,22 @@ const jsonSchema = (schema) => {
   return given;
 };
 
-/** The members of a definition that hold a schema. */
-const SCHEMAS = ["parameters", "parametersJsonSchema", "inputSchema", "input_schema"];
+/** The members of a definition that hold a schema, and those that hold definitions. */
+const SCHEMAS = ["parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema"];
+const DEFINITIONS = ["function", "functionDeclarations", "function_declarations", "tools", "result"];
+
+/** A definition, or a list of them, with its schemas as JSON. What is in a schema or beside it stays as it is. */
+const plainTools = (tools) => {
+  if (Array.isArray(tools)) return tools.map(plainTools);
+  if (typeof tools !== "object" || tools === null || typeof tools.toJSON === "function") return tools;
+  const plain = { ...tools };
+  for (const key of SCHEMAS) if (key in plain) plain[key] = jsonSchema(plain[key]);
+  for (const key of DEFINITIONS) if (key in plain) plain[key] = plainTools(plain[key]);
+  return plain;
+};
 
 /** The JSON text of tools: a text as it is, anything else as `JSON.stringify` has it. */
-const toolsOf = (tools) =>
-  typeof tools === "string" ? tools : JSON.stringify(tools, (key, value) => (SCHEMAS.includes(key) ? jsonSchema(value) : value));
+const toolsOf = (tools) => (typeof tools === "string" ? tools : JSON.stringify(plainTools(tools)));
 
 /** The JSON text of a schema. */
 const schemaOf = (schema) => (typeof schema === "string" ? schema : JSON.stringify(jsonSchema(schema)));

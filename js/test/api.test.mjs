@@ -60,11 +60,15 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     for (const schema of [z.object({ days: z.int() }), jsonSchema(days)]) {
       assert.deepEqual(loads('{"days": "3"}', schema), { days: 3 });
       assert.throws(() => loads('{"days": "many"}', new Schema(schema)), RefusedError);
-      for (const tool of [{ name: "f", parameters: schema }, { type: "function", function: { name: "f", parameters: schema } }]) {
+      const wrapped = { tools: [{ name: "f", inputSchema: schema }] };
+      for (const tools of [[{ name: "f", parameters: schema }], [{ type: "function", function: { name: "f", parameters: schema } }], wrapped]) {
         const native = [{ name: "f", arguments: '{"days": "many"}' }];
-        assert.deepEqual(parse("", [tool], { native }).refusals.map(({ code }) => code), ["invalid"]);
+        assert.deepEqual(parse("", tools, { native }).refusals.map(({ code }) => code), ["invalid"]);
       }
     }
+    // A value in a schema may have a member of any name.
+    const schema = { type: "object", properties: { a: { default: { parameters: [1] }, enum: [{ inputSchema: [] }] } } };
+    assert.deepEqual(new ToolSet([{ name: "f", parameters: schema }]).names, ["f"]);
     class Model {}
     const old = { "~standard": { version: 1, vendor: "old", validate: () => ({ value: 1 }) } };
     for (const schema of [new Model(), Model, new Map(), [], old]) {
