@@ -94,11 +94,11 @@ const MAX_FRONT: usize = 512;
 
 /// Returns whether more text could make `text` one of `marks`. The marks are whole, or broken.
 fn may_grow(text: &str, mut marks: impl Iterator<Item = String>) -> bool {
-    let solid = |text: &str| fold::folded_letters(text).filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
+    let signs = |text: &str| fold::folded_letters(text).filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
     let text = Some(text).filter(|text| text.len() <= MAX_FRONT);
-    let Some(text) = text.map(solid) else { return false };
+    let Some(text) = text.map(signs) else { return false };
     marks.any(|mark| {
-        let mark = solid(&mark);
+        let mark = signs(&mark);
         // The text so far is the beginning of the mark, or all of it.
         edit::ends_within(&text, &mark, edit::MOST).next().is_some()
             || edit::ends_within(&mark, &text, edit::MOST).any(|(end, _)| end == text.len())

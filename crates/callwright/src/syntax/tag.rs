@@ -84,7 +84,8 @@ pub(crate) enum Role {
 pub(crate) fn unescaped(attribute: &str) -> String {
     const ENTITIES: [(&str, &str); 5] =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    ENTITIES.iter().fold(attribute.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
+    let entities = ENTITIES.iter().filter(|_| attribute.contains('&'));
+    entities.fold(attribute.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
 }
 
 /// Returns the tag that begins at `from`.

@@ -335,7 +335,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns a block that may hold a call and does not begin like one: text behind the marker at `at` that no reader
-    /// takes, YAML in a fence, or a whole answer whose marks are escaped.
+    /// takes, YAML in a fence, or a call whose marks are escaped.
     fn block(&self, at: usize, end: bool) -> Seen<Opener> {
         let rest = self.text.get(at..).unwrap_or("");
         if marks::fit(rest.as_bytes(), "&lt;")?.is_some() {
