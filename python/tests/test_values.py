@@ -145,6 +145,23 @@ def test_what_is_no_schema_is_an_error(schema: Any) -> None:
     assert not isinstance(error.value, Refused)
 
 
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "objekt"}, "/type"),
+        ({"properties": 5}, "/properties"),
+        ({"properties": {"a": {"type": "object", "required": "b"}}}, "/properties/a/required"),
+    ],
+)
+def test_what_no_schema_can_be_is_an_error_and_not_checked_in_a_tool(schema: dict[str, Any], place: str) -> None:
+    with pytest.raises(ValueError, match=place):
+        Schema(schema)
+    # The definitions of a tool may be those of somebody else, so that the rest of them holds.
+    (sentence,) = callwright.ToolSet([{"name": "f", "parameters": schema}]).unchecked
+    assert sentence.startswith(f"f: {place}: ")
+    assert Schema({"requried": ["a"]}).unchecked == ("/requried: `requried` is not a keyword; `required` is",)
+
+
 def test_results_are_frozen() -> None:
     healed: Any = heal("{'a': 1}")
     for thing, field in ((healed, "text"), (healed.repairs[0], "put")):

@@ -19,9 +19,18 @@ static SCHEMAS: LazyLock<Compiled<Arc<callwright::Schema>>> = LazyLock::new(|| {
     Compiled::new(|text| {
         let schema: callwright::value::Value =
             text.parse().map_err(|error| format!("the schema is not JSON: {error}"))?;
-        callwright::Schema::compile(&schema).map(Arc::new).map_err(|error| error.to_string())
+        let schema = callwright::Schema::compile(&schema).map_err(|error| error.to_string())?;
+        match schema.faults() {
+            [] => Ok(Arc::new(schema)),
+            faults => Err(format!("the schema is not one: {}", sentences(faults).join("; "))),
+        }
     })
 });
+
+/// Says of each part of a schema where it stands and why it says nothing.
+fn sentences(parts: &[callwright::Unchecked]) -> Vec<String> {
+    parts.iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect()
+}
 
 /// Returns the tools that the JSON `text` declares; known ones come from the process's cache.
 ///
@@ -142,9 +151,7 @@ impl Schema {
     /// Returns the parts of the schema that no value is checked against, one sentence each.
     #[getter]
     fn unchecked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let sentences: Vec<String> =
-            self.schema.unchecked().iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect();
-        PyTuple::new(py, sentences)
+        PyTuple::new(py, sentences(self.schema.unchecked()))
     }
 
     fn __repr__(&self) -> String {

@@ -42,7 +42,7 @@ impl Schema {
         // The validator decides instead of the tables; this check then covers only repeated keys and half surrogate
         // pairs. The same holds in an unknown language.
         let root = if self.is_known && self.is_by_tables() { self.guide.root } else { ANY };
-        let faults = self.faults(root, value);
+        let faults = self.by_tables(root, value);
         if !faults.is_empty() {
             return whole(faults);
         }
@@ -53,7 +53,7 @@ impl Schema {
                 Judgement::Not(violations) => whole(violations),
                 Judgement::TooDear => {
                     let root = if self.is_known { self.guide.root } else { ANY };
-                    Checked { violations: self.faults(root, value), is_whole: false }
+                    Checked { violations: self.by_tables(root, value), is_whole: false }
                 }
             };
         }
@@ -69,7 +69,7 @@ impl Schema {
     }
 
     /// Returns the faults of `value` at the place `root`, by the tables.
-    fn faults(&self, root: u32, value: Value<'_>) -> Vec<Violation> {
+    fn by_tables(&self, root: u32, value: Value<'_>) -> Vec<Violation> {
         let mut faults: Vec<Fault<'_, '_>> = Vec::new();
         let _ = walk(&self.guide, root, value, &mut |fault| {
             let behind = faults.partition_point(|before| before.value.span() <= fault.value.span());

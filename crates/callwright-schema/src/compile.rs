@@ -15,6 +15,8 @@ use callwright_value::{Map, Value};
 use super::guide::{ANY, Entry, LIMITS, NEVER, Rule, SchemaGuide};
 use super::keywords::{Draft, has_inner_id, local_pointer, schemas};
 use super::number::{compare, whole};
+#[cfg(not(feature = "full-schemas"))]
+use super::{keywords::pointer_step, references::reached, unchecked::Unchecked};
 
 /// Most places of one guide; all further ones are left open.
 const MAX_PLACES: usize = 20_000;
@@ -434,6 +436,30 @@ fn demand(keyword: &str) -> Demand {
         | "$vocabulary" | "dependencies" | "dependentSchemas" | "dependentRequired" => Demand::Beyond,
         _ => Demand::Something,
     }
+}
+
+/// Returns the demands of `root` that the tables cannot express, where nothing but the tables checks a value. What no
+/// keyword alone is the reason of has the empty pointer.
+#[cfg(not(feature = "full-schemas"))]
+pub(super) fn beyond(root: &Value) -> Vec<Unchecked> {
+    let is_beyond = |(keyword, value): &(&String, &Value)| {
+        demand(keyword) == Demand::Beyond || matches!(rule(keyword, value), Ruling::Beyond)
+    };
+    let mut found = Vec::new();
+    for (pointer, schema) in reached(root) {
+        let keywords = schema.as_object().into_iter().flatten().filter(is_beyond);
+        let reason = "the tables of this build cannot express it".to_owned();
+        let told = |(keyword, _): (&String, &Value)| Unchecked {
+            pointer: format!("{pointer}/{}", pointer_step(keyword)),
+            reason: reason.clone(),
+        };
+        found.extend(keywords.map(told));
+    }
+    if found.is_empty() {
+        let reason = "the tables of this build do not express all of it: its draft, its forms, or its size";
+        found.push(Unchecked { pointer: String::new(), reason: reason.to_owned() });
+    }
+    found
 }
 
 /// Returns the types that a word of `type` means.

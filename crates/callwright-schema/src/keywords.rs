@@ -3,6 +3,8 @@
 
 use callwright_value::{Map, Value};
 
+use super::names::{MAX_COMPARED, edits};
+
 /// The drafts of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Draft {
@@ -178,6 +180,96 @@ pub fn standard_type(word: &str) -> Option<&'static str> {
         "null" | "none" | "nil" => "null",
         _ => return None,
     })
+}
+
+/// The keywords of all drafts, and those of OpenAPI.
+const KEYWORDS: [&str; 68] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "description",
+    "discriminator",
+    "else",
+    "enum",
+    "example",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "if",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "readOnly",
+    "required",
+    "then",
+    "title",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+    "writeOnly",
+    "xml",
+];
+
+/// Returns the keyword that `written`, which is another word, is with one letter wrong, or two of them exchanged:
+/// `requried`. Words of less than five letters may be other words.
+pub(crate) fn keyword_meant(written: &str) -> Option<&'static str> {
+    const SHORTEST: usize = 5;
+    let letters = |word: &str| {
+        let mut letters = word.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    let is_slip = |known: &&&str| match edits(written, known) {
+        1 => true,
+        2 => written.len() == known.len() && letters(written) == letters(known),
+        _ => false,
+    };
+    let may_slip = (SHORTEST..=MAX_COMPARED).contains(&written.len()) && !KEYWORDS.contains(&written);
+    KEYWORDS.iter().filter(|_| may_slip).find(is_slip).copied()
 }
 
 /// Returns a key as it stands in a JSON pointer: `a/b` → `a~1b`.

@@ -12,8 +12,10 @@
 //! | `"list"`, `"tuple"`, `"set"` | `array` |
 //! | `"none"`, `"nil"` | `null` |
 //! | any of these and the standard words in another case (`"STRING"`) | the same |
-//! | `"any"` and any other word | no constraint |
-//! | `"required": true` inside a member, `"properties": null`, and other values that their keyword cannot have | left out |
+//! | `"any"` | no constraint |
+//! | `"properties": null`, `"required": true` inside a member | left out |
+//! | any other word as a type, and any other value that its keyword cannot have | left out, and said so |
+//! | `"requried"` | left as it is, and said so |
 //! | `"exclusiveMinimum": true` beside `"minimum": 1`, where the draft wants a number | `"exclusiveMinimum": 1` |
 //! | a list as `items`, where the draft has `prefixItems` | `prefixItems` |
 //! | `"nullable": true`, as OpenAPI 3.0 has it | `null` is one of the types, or one of the forms |
@@ -27,21 +29,47 @@ use indexmap::IndexSet;
 use callwright_value::json;
 use callwright_value::{Map, Value};
 
-use super::keywords::{Draft, Holds, holds, inside, inside_mut, local_pointer, pointer_key, standard_type};
+use super::keywords::{
+    Draft, Holds, holds, inside, inside_mut, keyword_meant, local_pointer, pointer_key, pointer_step,
+    standard_type,
+};
+use super::unchecked::Unchecked;
 
 /// The keywords whose schemas only references lead to.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
-/// Brings `root` into its normal form. The caller has bounded it before.
-pub(crate) fn normalise(root: &mut Value, draft: Draft) {
-    let mut todo = vec![root];
-    while let Some(schema) = todo.pop() {
+/// What says nothing in a schema, though it was meant to.
+pub(crate) struct Wrong {
+    /// Parts that neither a draft nor a form of the field gives a meaning; they are left out.
+    pub(crate) faults: Vec<Unchecked>,
+    /// Keywords that a letter keeps from being one. They may be an extension's own.
+    pub(crate) slips: Vec<Unchecked>,
+}
+
+/// Brings `root` into its normal form. The caller has bounded it before. Returns what it finds wrong.
+pub(crate) fn normalise(root: &mut Value, draft: Draft) -> Wrong {
+    let (mut faults, mut slips) = (Vec::new(), Vec::new());
+    let mut todo = vec![(String::new(), root)];
+    while let Some((pointer, schema)) = todo.pop() {
         let Value::Object(schema) = schema else { continue };
-        repair_types(schema);
+        let mut note = |at: &str, value: &Value| faults.push(fault(format!("{pointer}/{at}"), at, value));
+        if let Some(written) = repair_types(schema) {
+            note("type", &written);
+        }
         repair_nullable(schema);
         repair_bounds(schema, draft);
         repair_items(schema, draft);
-        schema.retain(|keyword, value| fits_keyword(keyword, value));
+        schema.retain(|keyword, value| {
+            let fits = fits_keyword(keyword, value);
+            if !fits && !says_nothing(keyword, value) {
+                note(keyword, value);
+            }
+            fits
+        });
+        for (keyword, meant) in schema.keys().filter_map(|word| Some((word, keyword_meant(word)?))) {
+            let reason = format!("`{keyword}` is not a keyword; `{meant}` is");
+            slips.push(Unchecked { pointer: format!("{pointer}/{}", pointer_step(keyword)), reason });
+        }
         if let Some(Value::Array(names)) = schema.get_mut("required") {
             let mut seen = HashSet::new();
             names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
@@ -51,9 +79,12 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
             }
         }
         if let Some(Value::Object(members)) = schema.get_mut("properties") {
-            for member in members.values_mut().filter(|member| !is_schema(member)) {
+            for (name, member) in members.iter_mut().filter(|(_, member)| !is_schema(member)) {
                 // A description in another form, `"name": "string"`, stands for a schema.
                 let word = member.as_str().and_then(standard_type);
+                if word.is_none() && !is_free(member) {
+                    note(&format!("properties/{}", pointer_step(name)), member);
+                }
                 *member = word.map_or_else(|| json!({}), |word| json!({"type": word}));
             }
         }
@@ -62,8 +93,32 @@ pub(crate) fn normalise(root: &mut Value, draft: Draft) {
                 definitions.retain(|_, definition| is_schema(definition));
             }
         }
-        todo.extend(inside_mut(schema).map(|(_, held)| held));
+        todo.extend(inside_mut(schema).map(|(at, held)| (format!("{pointer}{at}"), held)));
     }
+    Wrong { faults, slips }
+}
+
+fn fault(pointer: String, at: &str, value: &Value) -> Unchecked {
+    /// Longer values are not shown.
+    const MAX_SHOWN: usize = 64;
+    let written = value.to_string();
+    let reason = match written.len() {
+        0..=MAX_SHOWN => format!("`{at}` cannot be {written}"),
+        _ => format!("`{at}` cannot have this value"),
+    };
+    Unchecked { pointer, reason }
+}
+
+/// Returns whether a value that `keyword` cannot have means the same as its absence, or is a form of an older draft:
+/// `"required": true`.
+fn says_nothing(keyword: &str, value: &Value) -> bool {
+    let is_empty = value.as_array().is_some_and(Vec::is_empty);
+    value.is_null() || is_empty || keyword == "required" && value.is_boolean()
+}
+
+/// Returns whether `value`, where a type or a schema is due, means that any value may stand.
+fn is_free(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|word| word.eq_ignore_ascii_case("any"))
 }
 
 /// Leaves out the definitions at the top of `root` that nothing refers to: a fault in one of them does no harm.
@@ -109,21 +164,25 @@ fn is_schema(value: &Value) -> bool {
     value.is_object() || value.is_boolean()
 }
 
-fn repair_types(schema: &mut Map) {
-    let types = match schema.get("type") {
-        None => return,
-        Some(Value::String(word)) => standard_type(word).map(Value::from),
-        Some(Value::Array(words)) => {
+/// Puts the standard words for the types of `schema`. Returns what stands there where it names no types.
+fn repair_types(schema: &mut Map) -> Option<Value> {
+    let types = match schema.get("type")? {
+        Value::String(word) => standard_type(word).map(Value::from),
+        Value::Array(words) => {
             let words = words.iter().map(|word| word.as_str().and_then(standard_type));
             let words: Option<IndexSet<&str>> = words.collect();
             words.filter(|words| !words.is_empty()).map(|words| Value::from(Vec::from_iter(words)))
         }
-        Some(_) => None,
+        _ => None,
     };
-    match types {
-        Some(types) => drop(schema.insert("type".into(), types)),
-        None => drop(schema.remove("type")),
-    }
+    let Some(types) = types else {
+        let written = schema.remove("type")?;
+        let mut words = written.as_array().map_or(std::slice::from_ref(&written), Vec::as_slice).iter();
+        let is_known = |word: &Value| is_free(word) || word.as_str().and_then(standard_type).is_some();
+        return if words.all(is_known) { None } else { Some(written) };
+    };
+    schema.insert("type".into(), types);
+    None
 }
 
 /// Repairs a nullable schema: `{"type": "string", "nullable": true}`, `{"$ref": "#/$defs/a", "nullable": true}`

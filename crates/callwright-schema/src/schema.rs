@@ -4,10 +4,13 @@ use std::iter;
 
 use callwright_value::Value;
 
+#[cfg(not(feature = "full-schemas"))]
+use super::compile;
 use super::compile::{Document, compile};
 use super::guide::SchemaGuide;
 use super::keywords::Draft;
 use super::limits::{self, MAX_DEPTH, MAX_NODES, SchemaError, measure};
+use super::normal::Wrong;
 use super::unchecked::{Unchecked, leave_out};
 #[cfg(feature = "full-schemas")]
 use super::validator::Validator;
@@ -26,6 +29,8 @@ pub struct Schema {
     #[cfg(feature = "full-schemas")]
     pub(super) validator: Option<Validator>,
     unchecked: Vec<Unchecked>,
+    /// The first parts of `unchecked` are faults, as many as this.
+    n_faults: usize,
 }
 
 /// Most rounds in which one schema loses parts that a validator refuses: each compiles all of it again. The first round
@@ -97,12 +102,14 @@ impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
     ///
     /// Schemas of real tool lists have forms that are understood: `"type": "dict"` is `object`, `"float"` is `number`,
-    /// `"tuple"` is `array`, `"any"` and unknown words are no constraint. Values that their keyword cannot have
-    /// (`"required": true` inside a member) are left out. `format` is a note, not a demand.
+    /// `"tuple"` is `array`, `"any"` is no constraint, `"required": true` inside a member is left out. `format` is a note,
+    /// not a demand.
     ///
     /// A part that cannot be compiled or resolved is not checked, but the rest is; [`Schema::unchecked`] lists such
     /// parts. They are:
     ///
+    /// - a value that its keyword cannot have: see [`Schema::faults`];
+    /// - a word that is a keyword but for one letter: `requried`;
     /// - a `$ref` to another document;
     /// - a `$ref` that names nothing in the schema (`#/$defs/Missing`), or leads back to itself without going into the
     ///   value;
@@ -132,13 +139,15 @@ impl Schema {
         if !value.is_object() && !value.is_boolean() {
             return Err(SchemaError::NotASchema);
         }
-        let mut unchecked = Vec::new();
+        let mut deep = Vec::new();
         if MAX_DEPTH < measure.depth {
-            let deep = limits::too_deep(&value);
-            leave_out(&mut value, deep, &mut unchecked);
+            let parts = limits::too_deep(&value);
+            leave_out(&mut value, parts, &mut deep);
         }
         let draft = Draft::of(&value);
-        normal::normalise(&mut value, draft);
+        let Wrong { faults: mut unchecked, slips } = normal::normalise(&mut value, draft);
+        let n_faults = unchecked.len();
+        unchecked.extend(slips.into_iter().chain(deep));
         normal::without_unused(&mut value);
         let language = value.get("$schema").and_then(Value::as_str);
         let is_given = language.is_some_and(|language| resources.iter().any(|(uri, _)| uri == language));
@@ -154,6 +163,10 @@ impl Schema {
         // The tables know the vocabulary of the drafts only, not that of another language.
         let is_known = Draft::known(&value).is_some();
         let parts = Parts::compile(&mut value, is_known, resources, &mut unchecked)?;
+        #[cfg(not(feature = "full-schemas"))]
+        if !parts.is_exact {
+            unchecked.extend(compile::beyond(&value));
+        }
         Ok(Schema {
             value,
             guide: parts.guide,
@@ -162,20 +175,21 @@ impl Schema {
             #[cfg(feature = "full-schemas")]
             validator: parts.validator,
             unchecked,
+            n_faults,
         })
     }
 
     /// Returns whether the check covers all demands of the schema.
     ///
-    /// With the feature `full-schemas`, it covers all but the parts in [`Schema::unchecked`]; [`Schema::check_whole`]
-    /// says if the work of one check did not suffice. Without it, the check does not cover `pattern`,
+    /// It covers all but the parts in [`Schema::unchecked`]; with the feature `full-schemas`, [`Schema::check_whole`] says
+    /// if the work of one check did not suffice. Without it, the check does not cover `pattern`,
     /// `patternProperties`, `propertyNames`, `contains`, `not`, `if`, `dependentRequired`, `dependentSchemas`,
     /// `dependencies`, `unevaluatedItems`, `unevaluatedProperties` or `$dynamicRef`. Nor does it cover references to
     /// other documents, choices between forms of one type (`anyOf` of two objects), several schemas together (`allOf`),
     /// draft 4, or schemas that are too large for tables. Such a part lets through what only those demands would keep
     /// out. No value that fits is ever kept out.
     pub fn is_fully_checked(&self) -> bool {
-        self.unchecked.is_empty() && (self.is_exact || cfg!(feature = "full-schemas"))
+        self.unchecked.is_empty()
     }
 
     /// Returns the guide for readers of a value for this schema.
@@ -186,6 +200,12 @@ impl Schema {
     /// Returns the parts of the schema that are not checked, each with its reason.
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
+    }
+
+    /// Returns the parts of the schema that mean nothing: a type that does not exist (`"objekt"`), a value that its
+    /// keyword cannot have (`"properties": 5`). They are [`Schema::unchecked`] too.
+    pub fn faults(&self) -> &[Unchecked] {
+        self.unchecked.get(..self.n_faults).unwrap_or(&[])
     }
 
     /// Returns the schema in its normal form, as JSON.

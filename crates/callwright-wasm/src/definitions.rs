@@ -17,9 +17,18 @@ static SCHEMAS: LazyLock<Compiled<Arc<callwright::Schema>>> = LazyLock::new(|| {
     Compiled::new(|text| {
         let schema: callwright::value::Value =
             text.parse().map_err(|error| format!("the schema is not JSON: {error}"))?;
-        callwright::Schema::compile(&schema).map(Arc::new).map_err(|error| error.to_string())
+        let schema = callwright::Schema::compile(&schema).map_err(|error| error.to_string())?;
+        match schema.faults() {
+            [] => Ok(Arc::new(schema)),
+            faults => Err(format!("the schema is not one: {}", sentences(faults).join("; "))),
+        }
     })
 });
+
+/// Says of each part of a schema where it stands and why it says nothing.
+fn sentences(parts: &[callwright::Unchecked]) -> Vec<String> {
+    parts.iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect()
+}
 
 /// The tools that a model may call.
 #[wasm_bindgen]
@@ -78,8 +87,7 @@ impl Schema {
 
     /// The demands that are not held against values, one sentence each, as JSON.
     pub fn unchecked(&self) -> String {
-        let parts = self.schema.unchecked().iter();
-        json(&parts.map(|part| format!("{}: {}", part.pointer, part.reason)).collect::<Vec<String>>())
+        json(&sentences(self.schema.unchecked()))
     }
 
     /// Returns whether all that the schema demands is held against values.
