@@ -1,5 +1,7 @@
 //! The reader's questions to a schema, in no schema language.
 
+use crate::Value;
+
 /// A place in a schema: "the value of `path`", "an element of `labels`". The guide assigns the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place(pub u32);
@@ -94,6 +96,16 @@ pub trait Guide {
     /// Returns whether the string `text` may stand at `place`, where strings may. (An `enum` or a `const`
     /// refuses others.)
     fn admits(&self, place: Place, text: &str) -> bool;
+
+    /// Returns whether an object or an array at `place` has one form, so that its members are judged one by one.
+    fn has_one_form(&self, _: Place) -> bool {
+        true
+    }
+
+    /// Returns whether `value` fits `place` as it stands, with all values in it.
+    fn fits(&self, _: Place, _: Value<'_>) -> bool {
+        true
+    }
 }
 
 /// The guide that knows nothing: any value may stand anywhere.

@@ -26,6 +26,7 @@ mod python;
 mod search;
 mod fuel;
 mod ambiguity;
+mod growing;
 mod repair;
 mod tree;
 mod canonical;
@@ -35,6 +36,7 @@ mod spelling;
 mod span;
 
 pub use fuel::Fuel;
+pub use growing::{Growing, Partial};
 pub use guide::{AnyValue, Guide, Kinds, MAX_SLOTS, Member, Place};
 pub use layers::spelt_char;
 pub use options::{Options, Start};

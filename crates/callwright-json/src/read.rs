@@ -4,6 +4,7 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::ambiguity::swallowing;
 use crate::embedded;
+use crate::growing::Reader;
 use crate::python;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
@@ -90,10 +91,10 @@ pub(crate) fn settle<'t, 'g>(
         let parse = choose(&mut search, found);
         // A value of the wrong type makes this reading much cheaper.
         let is_cheaper = refusal.as_ref().is_some_and(|(refused, _)| cost < *refused);
+        let swallowed = || swallowing(&parse.readings, search.guide, search.text).filter(|_| !is_cheaper);
+        let taken_back = || against_certain(&parse.readings, search.guide, search.text);
         // Strings of a list that Python reads are exactly the quoted ones.
-        let is_sure = is_cheaper || search.strict_quotes;
-        let swallows = || swallowing(&parse.readings, search.guide, search.text);
-        let quote = if is_sure { None } else { swallows() };
+        let quote = if search.strict_quotes { None } else { swallowed().or_else(taken_back) };
         let refused = match (doubt, quote) {
             (Some(at), _) => Parse::broken(Problem::Unreadable, at),
             (None, Some(at)) => Parse::broken(Problem::SwallowedMember, at),
@@ -103,6 +104,18 @@ pub(crate) fn settle<'t, 'g>(
     }
     let (problem, at) = search.reason.unwrap_or((Problem::NoValue, Span::at(0)));
     refusal.map_or_else(|| Parse::broken(problem, at), |(_, refused)| refused)
+}
+
+/// Returns the beginning of a reading of `text` that takes back what was certain of it while it was written, as one that
+/// passes the end of a string and the key behind it.
+fn against_certain(readings: &[Reading<'_>], guide: &dyn Guide, text: &str) -> Option<Span> {
+    let is_against = |reading: &&Reading<'_>| {
+        let written = reading.span.of(text);
+        !reading.repairs.is_empty()
+            && written.starts_with(['{', '['])
+            && !Reader::certain(written, guide).is_part_of(reading.value())
+    };
+    readings.iter().find(is_against).map(|reading| Span::at(reading.span.start as usize))
 }
 
 /// Reads the inside of a value whose kind the guide does not want: JSON in a string, `"{\"a\": 1}"`, or the

@@ -7,6 +7,7 @@
 //! [`Schema::check`] and [`Schema::coerce`]. An evaluator decides about demands that tables cannot express. Parts that
 //! cannot be compiled or resolved are left out, and [`Schema::unchecked`] lists them.
 
+mod answers;
 mod check;
 mod coerce;
 mod compile;

@@ -38,7 +38,7 @@ use super::unchecked::Unchecked;
 /// The keywords whose schemas only references lead to.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
-/// What says nothing in a schema, though it was meant to.
+/// The parts of a schema that say nothing, though they were meant to.
 pub(crate) struct Wrong {
     /// Parts that neither a draft nor a form of the field gives a meaning; they are left out.
     pub(crate) faults: Vec<Unchecked>,

@@ -102,7 +102,7 @@ impl Schema {
     /// Compiles `schema`, a JSON object or boolean.
     ///
     /// Schemas of real tool lists have forms that are understood: `"type": "dict"` is `object`, `"float"` is `number`,
-    /// `"tuple"` is `array`, `"any"` is no constraint, `"required": true` inside a member is left out. `format` is a note,
+    /// `"tuple"` is `array`, `"any"` constrains nothing, `"required": true` inside a member is left out. `format` is a note,
     /// not a demand.
     ///
     /// A part that cannot be compiled or resolved is not checked, but the rest is; [`Schema::unchecked`] lists such

@@ -21,6 +21,7 @@ mod context;
 mod feedback;
 mod report;
 mod heal;
+mod partial;
 mod placeholder;
 mod engine;
 mod candidates;
@@ -30,6 +31,7 @@ pub mod lint;
 pub mod prompt;
 pub mod constrain;
 
+pub use callwright_json::{Growing, Partial};
 pub use callwright_schema::{
     Checked, Coerced, Coercion, MAX_DEPTH, MAX_NESTING, MAX_NODES, Schema, SchemaError, SchemaGuide,
     Unchecked, Violation,
@@ -49,6 +51,7 @@ pub use feedback::{
     json_loads_error, prompt_tool_calls,
 };
 pub use heal::{Healed, heal};
+pub use partial::partial;
 pub use places::{Places, Unit};
 pub use policy::{CallsInReasoning, Policy};
 pub use report::{

@@ -34,7 +34,7 @@ pub(crate) use cost::Cost;
 use cost::price;
 use escapes::Escapes;
 use lag::Reached;
-pub(crate) use quote::{Quote, mark};
+pub(crate) use quote::{Quote, is_quote, mark};
 
 /// The closeness with which the search follows the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

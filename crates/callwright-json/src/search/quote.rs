@@ -80,6 +80,11 @@ impl Quote {
     }
 }
 
+/// Returns whether `c` is a quote of any sort.
+pub(crate) fn is_quote(c: char) -> bool {
+    SORTS.iter().any(|(open, close)| open.contains(&c) || close.contains(&c))
+}
+
 /// Returns the length of the quote of any sort, opening or closing, at the start of `bytes`.
 pub(crate) fn mark(bytes: &[u8]) -> Option<usize> {
     let closer = || foreign(bytes).filter(|c| SORTS.iter().any(|(_, close)| close.contains(c)));

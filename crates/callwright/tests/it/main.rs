@@ -23,6 +23,7 @@ mod laws;
 mod lint;
 mod live;
 mod native;
+mod partial;
 mod prompt;
 mod report;
 mod smuggling;
