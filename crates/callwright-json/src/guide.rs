@@ -97,6 +97,11 @@ pub trait Guide {
     /// refuses others.)
     fn admits(&self, place: Place, text: &str) -> bool;
 
+    /// Returns whether any value at all may stand at `place`.
+    fn takes_all(&self, _: Place) -> bool {
+        false
+    }
+
     /// Returns whether an object or an array at `place` has one form, so that its members are judged one by one.
     fn has_one_form(&self, _: Place) -> bool {
         true
@@ -138,6 +143,9 @@ impl Guide for AnyValue {
         None
     }
     fn admits(&self, _: Place, _: &str) -> bool {
+        true
+    }
+    fn takes_all(&self, _: Place) -> bool {
         true
     }
 }

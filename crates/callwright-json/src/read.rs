@@ -4,13 +4,12 @@ use alloc::{borrow::Cow, vec, vec::Vec};
 
 use crate::ambiguity::swallowing;
 use crate::embedded;
-use crate::growing::Reader;
 use crate::python;
 use crate::search::{Cost, Found, SchemaMode, Search};
 use crate::strict::strict_prefix;
 use crate::{
-    Diagnostic, Guide, Kind, Kinds, Member, Options, Parse, Problem, Reading, Repair, RepairKind, Span,
-    Start, Tree, strict,
+    Diagnostic, Guide, Kind, Kinds, Member, Options, Parse, Partial, Problem, Reading, Repair, RepairKind,
+    Span, Start, Tree, strict,
 };
 
 /// Reads `text` as one JSON value, however badly it is written and whatever text surrounds it.
@@ -113,7 +112,7 @@ fn against_certain(readings: &[Reading<'_>], guide: &dyn Guide, text: &str) -> O
         let written = reading.span.of(text);
         !reading.repairs.is_empty()
             && written.starts_with(['{', '['])
-            && !Reader::certain(written, guide).is_part_of(reading.value())
+            && !Partial::of(written, guide).is_part_of(reading.value())
     };
     readings.iter().find(is_against).map(|reading| Span::at(reading.span.start as usize))
 }

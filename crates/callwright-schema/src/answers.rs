@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use callwright_json::{Guide, Kinds, MAX_SLOTS, Member, Place, Value};
 
 use super::check::walk;
-use super::guide::{NEVER, SchemaGuide};
+use super::guide::{ANY, NEVER, SchemaGuide};
 
 impl Guide for SchemaGuide {
     fn root(&self) -> Place {
@@ -57,6 +57,10 @@ impl Guide for SchemaGuide {
     fn admits(&self, place: Place, text: &str) -> bool {
         let strings = self.entry(place).strings.as_ref();
         strings.is_none_or(|strings| strings.binary_search_by(|s| (**s).cmp(text)).is_ok())
+    }
+
+    fn takes_all(&self, place: Place) -> bool {
+        place.0 == ANY
     }
 
     fn has_one_form(&self, place: Place) -> bool {

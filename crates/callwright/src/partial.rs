@@ -1,6 +1,6 @@
 //! The door for one JSON text that is still being written.
 
-use callwright_json::{AnyValue, Growing, Partial};
+use callwright_json::{AnyValue, Partial};
 use callwright_schema::Schema;
 
 use crate::heal;
@@ -9,7 +9,7 @@ use crate::heal;
 ///
 /// With a `finish_reason` the text is over: if it has one reading, all of the value is there, and complete. Else it
 /// is the part before the first sign that is out of order. What does not fit the schema is left out: it may be
-/// converted in the end. [`Growing`] does the same for a text that comes in pieces, and reads each once.
+/// converted in the end. [`Growing`](crate::Growing) does the same for a text that comes in pieces, and reads each once.
 ///
 /// ```
 /// use callwright::{Schema, json, partial};
@@ -26,10 +26,5 @@ pub fn partial(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>)
     {
         return Partial::whole(healed.text);
     }
-    let mut growing = Growing::default();
-    match schema {
-        Some(schema) => growing.feed(text, schema.guide()),
-        None => growing.feed(text, &AnyValue),
-    }
-    growing.partial()
+    schema.map_or_else(|| Partial::of(text, &AnyValue), |schema| Partial::of(text, schema.guide()))
 }

@@ -9,14 +9,13 @@
 mod front;
 mod string;
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::scan::skip_space;
-use crate::{Guide, Kind, Kinds, MAX_DEPTH, Member, Place, Tree, Value, quote, strict};
+use crate::{Guide, Kind, Kinds, MAX_DEPTH, Member, Place, Tree, Value, strict, strict_end};
 use string::Body;
 
 /// The certain part of a value.
@@ -33,6 +32,15 @@ pub struct Partial {
 }
 
 impl Partial {
+    /// Returns what is certain of `text`, whatever follows it.
+    pub fn of(text: &str, guide: &dyn Guide) -> Partial {
+        // Room for most brackets that close it.
+        const CLOSERS: usize = 16;
+        let mut reader = Reader { out: String::with_capacity(text.len() + CLOSERS), ..Reader::default() };
+        reader.advance(text, guide);
+        reader.finish()
+    }
+
     /// Returns the whole value of the strict JSON `text`, which gets no more.
     pub fn whole(text: String) -> Partial {
         let tree = strict(&text).unwrap_or_default();
@@ -157,6 +165,8 @@ pub(crate) struct Reader {
     state: State,
     /// The open containers, outermost first.
     frames: Vec<Frame>,
+    /// The number of brackets so far: as long as it stays, so do the open containers.
+    n_brackets: usize,
     /// The value so far, as strict JSON without its last brackets.
     out: String,
     settled: Settled,
@@ -204,8 +214,8 @@ struct Frame {
     inner: Place,
     /// The number of elements or members so far.
     count: usize,
-    /// The keys so far: of a repeated one, the first value shows.
-    keys: BTreeSet<String>,
+    /// The hashes of the keys so far, sorted: of a repeated one, the first value shows.
+    keys: Vec<u64>,
     /// The end of `out` in front of the member that is read.
     member: usize,
 }
@@ -214,8 +224,12 @@ struct Frame {
 #[derive(Clone, Debug, Default)]
 struct Settled {
     len: usize,
-    /// The brackets, and the quote in front of them, that make a value of it.
+    /// It ends in a string.
+    is_in_string: bool,
+    /// The brackets that make a value of it.
     closers: String,
+    /// The number of brackets that were read for it.
+    n_brackets: usize,
 }
 
 /// A value that does not show before its end.
@@ -241,15 +255,6 @@ impl Growing {
 }
 
 impl Reader {
-    /// Returns what is certain of a `text` that will not grow.
-    pub(crate) fn certain(text: &str, guide: &dyn Guide) -> Partial {
-        // Room for most brackets that close it.
-        const CLOSERS: usize = 16;
-        let mut reader = Reader { out: String::with_capacity(text.len() + CLOSERS), ..Reader::default() };
-        reader.advance(text, guide);
-        reader.finish()
-    }
-
     /// Reads the part by which `text` has grown.
     pub(crate) fn advance(&mut self, text: &str, guide: &dyn Guide) {
         while self.at < text.len() && !matches!(self.state, State::Over) {
@@ -261,11 +266,13 @@ impl Reader {
 
     /// Returns the part of the value that is certain.
     pub(crate) fn finish(self) -> Partial {
-        let Settled { len, closers } = self.settled;
-        let is_in_string = closers.starts_with('"');
-        let depth = closers.len() - usize::from(is_in_string);
+        let Settled { len, is_in_string, closers, .. } = self.settled;
+        let depth = closers.len();
         let mut text = self.out;
         text.truncate(len);
+        if is_in_string {
+            text.push('"');
+        }
         text.push_str(&closers);
         // INVARIANT: the settled part and its closers are strict JSON, or nothing.
         let tree = strict(&text).unwrap_or_default();
@@ -342,14 +349,16 @@ impl Reader {
         }
         let depth = self.frames.len();
         let Some(frame) = self.frames.last_mut() else { return self.give_up() };
-        let is_wanted = inner.is_some() && frame.keys.insert(String::from(key));
+        let is_wanted = inner.is_some() && frame.is_new(key);
         frame.inner = inner.unwrap_or(frame.place);
         frame.member = self.out.len();
         if !self.out.ends_with('{') {
             self.out.push(',');
         }
-        self.out.push_str(&quote(key));
-        self.out.push(':');
+        // A key with a sign that needs an escape is not read.
+        self.out.push('"');
+        self.out.push_str(key);
+        self.out.push_str("\":");
         if !is_wanted && self.hidden.is_none() {
             self.hidden = Some(Hidden { depth, from: None });
         }
@@ -406,7 +415,8 @@ impl Reader {
             b'"' | b'\'' => {
                 self.at += 1;
                 self.out.push('"');
-                self.state = State::InString(Body::of(byte, self.out.len(), self.may_be_key(place, guide)));
+                self.state =
+                    State::InString(Body::of(byte, self.at, self.out.len(), self.may_be_key(place, guide)));
             }
             b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => self.state = State::InWord(self.at),
             _ => self.give_up(),
@@ -427,10 +437,11 @@ impl Reader {
             return self.give_up();
         }
         self.at += 1;
+        self.n_brackets += 1;
         self.out.push(char::from(bracket));
         let is_object = bracket == b'{';
         let inner = if is_object { place } else { guide.element(place, 0) };
-        let (keys, member) = (BTreeSet::new(), self.out.len());
+        let (keys, member) = (Vec::new(), self.out.len());
         self.frames.push(Frame { is_object, place, inner, count: 0, keys, member });
         self.state = if is_object { State::Key } else { State::Value { may_close: true } };
     }
@@ -445,6 +456,7 @@ impl Reader {
             self.settle();
         }
         self.at += 1;
+        self.n_brackets += 1;
         self.frames.pop();
         self.out.push(char::from(bracket));
         self.is_after_string = false;
@@ -453,24 +465,24 @@ impl Reader {
 
     /// Reads a key to its end.
     fn in_key(&mut self, bytes: &[u8], from: usize, quote: Option<u8>) -> Option<()> {
-        while let Some(byte) = bytes.get(self.at) {
-            let is_end = match quote {
-                Some(quote) => *byte == quote,
-                None => !byte.is_ascii_alphanumeric() && *byte != b'_',
-            };
-            if is_end {
-                self.state = State::Colon(from, self.at);
-                self.at += usize::from(quote.is_some());
-                return Some(());
-            }
-            // A key with an escape, or with the quote of another language, has two spellings.
-            if matches!(byte, b'\\' | b'"' | ..0x20) {
-                self.give_up();
-                return Some(());
-            }
-            self.at += 1;
+        let rest = bytes.get(self.at..)?;
+        let is_end = |byte: &u8| match quote {
+            Some(quote) => *byte == quote || matches!(byte, b'\\' | b'"' | ..0x20),
+            None => !byte.is_ascii_alphanumeric() && *byte != b'_',
+        };
+        let Some(len) = rest.iter().position(is_end) else {
+            self.at = bytes.len();
+            return None;
+        };
+        self.at += len;
+        // A key with an escape, or with the quote of another language, has two spellings.
+        if quote.is_some_and(|quote| rest[len] != quote) {
+            self.give_up();
+            return Some(());
         }
-        None
+        self.state = State::Colon(from, self.at);
+        self.at += usize::from(quote.is_some());
+        Some(())
     }
 
     /// Reads a number or a word to its end.
@@ -486,17 +498,17 @@ impl Reader {
             "None" => "null",
             word => word,
         };
-        let is_right = strict(word).is_ok();
-        if is_right {
-            if self.hidden.is_none() {
-                self.hidden = Some(Hidden { depth: self.frames.len(), from: Some(self.out.len()) });
-            }
-            self.out.push_str(word);
-            self.is_after_string = false;
-            self.end_value(guide);
-        } else {
+        if strict_end(word, 0) != Ok(word.len()) {
             self.give_up();
+            return Some(());
         }
+        let place = self.frames.last()?.inner;
+        if self.hidden.is_none() && !guide.takes_all(place) {
+            self.hidden = Some(Hidden { depth: self.frames.len(), from: Some(self.out.len()) });
+        }
+        self.out.push_str(word);
+        self.is_after_string = false;
+        self.end_value(guide);
         Some(())
     }
 
@@ -534,30 +546,44 @@ impl Reader {
 
     /// Makes all that is read certain. Below words a list may be theirs, `[1]`, as long as no key stands in it.
     fn settle(&mut self) {
-        let is_of_words = || self.has_front && !self.frames.iter().any(|frame| frame.is_object);
-        if self.hidden.is_some() || is_of_words() {
-            return;
+        if self.may_settle() {
+            self.loose = 0;
+            self.settle_to(self.out.len(), false);
         }
-        self.loose = 0;
-        self.settled.len = self.out.len();
-        self.settled.closers.clear();
-        self.close_settled();
     }
 
-    /// Makes the part of the string that is read certain.
-    fn settle_in_string(&mut self) {
-        let is_of_words = || self.has_front && !self.frames.iter().any(|frame| frame.is_object);
-        if self.hidden.is_some() || 0 < self.loose || is_of_words() {
-            return;
+    /// Makes the first `len` bytes of the value certain, which end in the string that is read.
+    fn settle_in_string(&mut self, len: usize) {
+        if self.loose == 0 && self.may_settle() {
+            self.settle_to(len, true);
         }
-        self.settled.len = self.out.len();
-        self.settled.closers.clear();
-        self.settled.closers.push('"');
-        self.close_settled();
     }
 
-    fn close_settled(&mut self) {
-        let closers = self.frames.iter().rev().map(|frame| if frame.is_object { '}' } else { ']' });
-        self.settled.closers.extend(closers);
+    fn may_settle(&self) -> bool {
+        let is_of_words = || self.has_front && !self.frames.iter().any(|frame| frame.is_object);
+        self.hidden.is_none() && !is_of_words()
+    }
+
+    fn settle_to(&mut self, len: usize, is_in_string: bool) {
+        (self.settled.len, self.settled.is_in_string) = (len, is_in_string);
+        if self.settled.n_brackets != self.n_brackets {
+            self.settled.n_brackets = self.n_brackets;
+            self.settled.closers.clear();
+            let closers = self.frames.iter().rev().map(|frame| if frame.is_object { '}' } else { ']' });
+            self.settled.closers.extend(closers);
+        }
+    }
+}
+
+impl Frame {
+    /// Notes `key`, and returns whether it is new. Where two keys have one hash, the second one does not show.
+    fn is_new(&mut self, key: &str) -> bool {
+        let fnv = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
+        let place = self.keys.binary_search(&hash);
+        if let Err(place) = place {
+            self.keys.insert(place, hash);
+        }
+        place.is_err()
     }
 }

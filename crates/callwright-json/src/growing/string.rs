@@ -2,7 +2,7 @@
 
 use super::{Reader, State};
 use crate::Guide;
-use crate::scan::string_stop;
+use crate::scan::{ByteSet, string_stop};
 use crate::search::is_quote;
 use crate::tree::escape_at;
 
@@ -13,10 +13,13 @@ const LONGEST_KEY: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     quote: u8,
-    /// The beginning of its text in the value.
-    from: usize,
+    /// The beginning of its text in the source.
+    source: usize,
     escapes: Escapes,
-    hold: Hold,
+    /// The length of the value from which on the string shows: a shorter one may be a key.
+    shows_from: usize,
+    /// The rest of the string may not belong to it.
+    is_held: bool,
     /// The last signs may stand behind the string, if its quote was forgotten: they wait for what follows.
     waits: bool,
 }
@@ -34,21 +37,34 @@ enum Escapes {
     Sure,
 }
 
-/// The reason why a string does not show before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hold {
-    Free,
-    /// It may be a key, as long as it is not longer than keys are.
-    Key,
-    /// Its rest may not belong to it.
-    Rest,
+/// The end of a part of a string that is read at once.
+enum End {
+    /// More text must tell.
+    Torn,
+    /// The string ends.
+    Quote,
+    /// A sign is out of order.
+    Odd,
+}
+
+/// Plain text of a string.
+struct Words {
+    /// The length of the part that is read.
+    len: usize,
+    /// The length of the part that belongs to the string, whatever follows.
+    sure: Option<usize>,
 }
 
 impl Body {
     /// Returns the beginning of a string. Blanks wait: they may stand between two quotes for one, `" "Paris"`.
-    pub(super) fn of(quote: u8, from: usize, may_be_key: bool) -> Body {
-        let hold = if may_be_key { Hold::Key } else { Hold::Free };
-        Body { quote, from, escapes: Escapes::Absent, hold, waits: true }
+    pub(super) fn of(quote: u8, source: usize, from: usize, may_be_key: bool) -> Body {
+        let shows_from = if may_be_key { from + LONGEST_KEY } else { 0 };
+        Body { quote, source, escapes: Escapes::Absent, shows_from, is_held: false, waits: true }
+    }
+
+    /// Returns whether the text so far may show: an escape in it may be none, and a part may not be of the string.
+    fn shows(&self) -> bool {
+        !self.is_held && matches!(self.escapes, Escapes::Absent | Escapes::Sure)
     }
 
     /// Takes a sign that is not of an escape.
@@ -72,121 +88,122 @@ impl Reader {
     /// Reads on in a string; `None` if more text must tell.
     pub(super) fn in_string(&mut self, text: &str, mut body: Body, guide: &dyn Guide) -> Option<()> {
         let bytes = text.as_bytes();
-        let from = self.at;
-        let mut stop = string_stop(bytes, from, b'"');
-        if body.quote == b'\'' {
-            stop = from + bytes[from..stop].iter().position(|byte| *byte == b'\'').unwrap_or(stop - from);
-        }
-        // A piece ends between characters.
-        // The rest of a mark is still to come.
-        let is_torn = stop == bytes.len() && from < stop && matches!(bytes[stop - 1], b'`' | b'<');
-        stop -= usize::from(is_torn);
-        let words = text.get(from..stop).unwrap_or("");
-        let (words, rest) = words.split_at(end_mark(text, from, words).unwrap_or(words.len()));
-        self.words(words, &mut body);
-        if !rest.is_empty() {
-            body.hold = Hold::Rest;
-            self.words(rest, &mut body);
-        }
-        self.at = stop;
+        // The part of the source that `out` has, and the part of `out` that will be certain.
+        let mut copied = self.at;
+        let mut sure = None;
+        let end = loop {
+            let mut stop = string_stop(bytes, self.at, b'"');
+            if body.quote == b'\'' {
+                let inside = bytes.get(self.at..stop).unwrap_or(&[]);
+                stop = self.at + inside.iter().position(|byte| *byte == b'\'').unwrap_or(inside.len());
+            }
+            let words = text.get(self.at..stop).unwrap_or("");
+            let words = self.words(text, words, &mut body);
+            if let Some(len) = words.sure {
+                sure = Some(self.out.len() + self.at + len - copied);
+            }
+            self.at += words.len;
+            if self.at < stop {
+                break End::Torn;
+            }
+            match bytes.get(stop) {
+                None => break End::Torn,
+                Some(quote) if *quote == body.quote => break End::Quote,
+                Some(b'\\') => match self.escape(bytes, &mut body) {
+                    Ok(_) if body.quote == b'\'' && bytes.get(stop + 1) == Some(&b'\'') => {
+                        self.out.push_str(text.get(copied..stop).unwrap_or(""));
+                        copied = stop + 1;
+                    }
+                    Ok(true) if body.shows() => sure = Some(self.out.len() + self.at - copied),
+                    Ok(_) => {}
+                    Err(end) => break end,
+                },
+                // In a string between other quotes it may be the end of the text all the same.
+                Some(b'"') => break End::Odd,
+                Some(control) => {
+                    // `"a⏎"b": 1`: a quote is forgotten at the end of a line more than elsewhere.
+                    body.waits = true;
+                    body.pass(*control);
+                    self.out.push_str(text.get(copied..stop).unwrap_or(""));
+                    self.layout(*control);
+                    self.at += 1;
+                    copied = self.at;
+                }
+            }
+        };
+        self.out.push_str(text.get(copied..self.at).unwrap_or(""));
         self.state = State::InString(body);
-        let rest = bytes.get(stop..).filter(|rest| !rest.is_empty() && !is_torn)?;
-        match rest[0] {
-            quote if quote == body.quote => {
+        if let Some(sure) = sure
+            && body.shows_from <= sure
+        {
+            self.settle_in_string(sure);
+        }
+        match end {
+            End::Torn => return None,
+            End::Odd => self.give_up(),
+            End::Quote => {
                 self.at += 1;
                 self.out.push('"');
                 self.loose += 1;
                 self.is_after_string = true;
                 self.end_value(guide);
             }
-            b'\\' => return self.escape(rest, body),
-            // In a string between other quotes it may be the end of the text all the same.
-            b'"' => self.give_up(),
-            control => {
-                // `"a⏎"b": 1`: a quote is forgotten at the end of a line more than elsewhere.
-                body.waits = true;
-                body.pass(control);
-                self.at += 1;
-                self.layout(control);
-                self.state = State::InString(body);
-            }
         }
         Some(())
     }
 
-    /// Takes over plain text. Its end may be behind that of a string whose quote was forgotten, or is another one, as
-    /// long as nothing else follows: `"a }`, `"a, "b": 1`, `"a”, "b": 1`.
-    fn words(&mut self, words: &str, body: &mut Body) {
-        let Some(first) = words.bytes().next() else { return };
+    /// Takes plain text of a string. Its end may be behind that of a string whose quote was forgotten, or is another one,
+    /// as long as nothing else follows: `"a }`, `"a, "b": 1`, `"a”, "b": 1`.
+    fn words(&self, text: &str, words: &str, body: &mut Body) -> Words {
+        let (Some(first), Some(last)) = (words.bytes().next(), words.bytes().last()) else {
+            return Words { len: 0, sure: None };
+        };
+        // The rest of a mark is still to come.
+        let is_torn = self.at + words.len() == text.len() && matches!(last, b'`' | b'<');
+        let len = words.len() - usize::from(is_torn);
         body.pass(first);
+        let words = words.get(..len).unwrap_or("");
+        let shown = match end_mark(text, self.at, words) {
+            Some(mark) => words.get(..mark).unwrap_or(""),
+            None => words,
+        };
         let is_end = |c: char| matches!(c, ' ' | ':' | ',' | '{' | '}' | '[' | ']') || is_quote(c);
-        let sure = words.trim_end_matches(is_end).len();
-        let (sure, tail) = words.split_at(sure);
-        if !sure.is_empty() {
-            self.out.push_str(sure);
-            self.settle_body(body);
-            body.waits = false;
-        }
-        body.waits |= !tail.is_empty();
-        self.out.push_str(tail);
-    }
-
-    /// Makes the text so far certain, unless an escape in it may be none.
-    fn settle_body(&mut self, body: &Body) {
-        let is_text = matches!(body.escapes, Escapes::Absent | Escapes::Sure);
-        let shows = match body.hold {
-            Hold::Free => true,
-            Hold::Key => body.from + LONGEST_KEY < self.out.len(),
-            Hold::Rest => false,
+        let sure = match last.is_ascii() && !is_end(char::from(last)) && shown.len() == len {
+            true => len,
+            false => shown.trim_end_matches(is_end).len(),
         };
-        if is_text && shows {
-            self.settle_in_string();
+        body.waits = sure < shown.len() || body.waits && sure == 0;
+        let sure = (0 < sure && body.shows()).then_some(sure);
+        if shown.len() < len {
+            body.is_held = true;
         }
+        Words { len, sure }
     }
 
-    /// Reads the escape at the start of `rest`.
-    fn escape(&mut self, rest: &[u8], mut body: Body) -> Option<()> {
+    /// Reads the escape that begins here; the result tells whether it is surely of the string.
+    fn escape(&mut self, bytes: &[u8], body: &mut Body) -> Result<bool, End> {
+        let rest = bytes.get(self.at..).unwrap_or(&[]);
         let (letter, len) = escape_at(rest);
-        let is_unit = rest.get(1) == Some(&b'u');
-        // Half a pair may be torn, and has no UTF-8.
-        let needed = if is_unit && letter.is_none() { 12 } else { len.max(2) };
-        if rest.len() < needed {
-            return None;
-        }
+        let mark = *rest.get(1).ok_or(End::Torn)?;
         let Some(letter) = letter else {
-            self.give_up();
-            return Some(());
+            // Half a pair may be torn, and has no UTF-8.
+            return Err(if mark == b'u' && rest.len() < 12 { End::Torn } else { End::Odd });
         };
-        let mark = rest[1];
         match mark {
             b'n' | b't' | b'r' => body.pass_escape(Escapes::AfterLayout),
             // The path of a network share begins with two backslashes.
-            b'\\' if self.out.len() == body.from => body.pass_escape(Escapes::MayBePath),
+            b'\\' if self.at == body.source => body.pass_escape(Escapes::MayBePath),
             b'"' | b'\\' | b'u' => body.pass_escape(Escapes::Sure),
             b'\'' if body.quote == b'\'' => body.pass_escape(Escapes::Sure),
             b'/' => body.pass(b'\\'),
             // No text has them: beside another odd escape they are a backslash and a letter.
-            b'b' | b'f' => body.hold = Hold::Rest,
-            _ => {
-                self.give_up();
-                return Some(());
-            }
+            b'b' | b'f' => body.is_held = true,
+            _ => return Err(End::Odd),
         }
-        let waits = matches!(letter, ' ' | '"' | '\'' | ',' | '}' | ']' | ':')
-            || body.waits && matches!(letter, '\n' | '\r' | '\t');
         self.at += len;
-        if mark == b'\'' {
-            self.out.push('\'');
-        } else {
-            let escape = rest.get(..len).and_then(|bytes| core::str::from_utf8(bytes).ok());
-            self.out.push_str(escape.unwrap_or(""));
-        }
-        body.waits = waits;
-        if !waits {
-            self.settle_body(&body);
-        }
-        self.state = State::InString(body);
-        Some(())
+        body.waits = matches!(letter, ' ' | '"' | '\'' | ',' | '}' | ']' | ':')
+            || body.waits && matches!(letter, '\n' | '\r' | '\t');
+        Ok(!body.waits)
     }
 
     /// Writes a raw control character, such as a line break, as JSON writes it.
@@ -204,5 +221,5 @@ fn end_mark(text: &str, from: usize, words: &str) -> Option<usize> {
         before.trim_end().ends_with(['}', ']'])
             && ["``", "</", "<|", "<｜"].iter().any(|mark| behind.starts_with(mark))
     };
-    words.match_indices(['`', '<']).map(|(at, _)| at).find(is_mark)
+    ByteSet(*b"`<").places(words.as_bytes()).find(is_mark)
 }
