@@ -1,9 +1,9 @@
 //! The text in front of the value: nothing, a fence, or words.
 
-use super::{Reader, State};
+use super::{Growing, State};
 use crate::{Guide, Kinds};
 
-impl Reader {
+impl Growing {
     /// Looks for the first bracket; `None` if more text must tell.
     ///
     /// Below words it begins a line, `Here it is:⏎{`: in a line it may be spoken of, and behind a tag or a quote it may be
@@ -17,8 +17,12 @@ impl Reader {
         };
         self.at += len;
         let front = text.get(..self.at).unwrap_or("");
+        // `` ```json⏎ `` opens a fence, and no words.
+        let line = front.trim_end().rsplit('\n').next().unwrap_or("").trim_start();
+        let info = line.trim_start_matches('`');
+        let in_fence = line.starts_with("```") && info.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let begins_line = front.trim_end_matches([' ', '\t']).ends_with('\n');
-        self.has_front = !front.trim().is_empty() && !ends_in_fence(front);
+        self.has_front = !front.trim().is_empty() && !in_fence;
         let root = guide.root();
         let kinds = guide.kinds(root);
         match rest.get(len)? {
@@ -37,11 +41,4 @@ impl Reader {
         (self.hidden, self.loose, self.is_after_string) = (None, 0, false);
         self.state = State::Front;
     }
-}
-
-/// Returns whether `front` ends with the line that opens a fence: `` ```json⏎ ``.
-fn ends_in_fence(front: &str) -> bool {
-    let line = front.trim_end().rsplit('\n').next().unwrap_or("");
-    let info = line.trim_start().trim_start_matches('`');
-    line.trim_start().starts_with("```") && info.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -1,6 +1,6 @@
 //! The value of a text that is still being written: what is certain of it, whatever follows.
 //!
-//! The text goes in as it grows, in pieces of any size; no byte is read twice, but those of a torn escape or word. What
+//! The text goes in as it grows, by pieces of any size; no byte is read twice, but those of a torn escape or word. What
 //! comes out is a value that every later one only adds to: members, elements, the rest of a string. The reader of
 //! whole texts may find an error later, and read what stands before it otherwise. So a string ends where the key of the
 //! next member shows that it ended, a number where a string or a bracket follows it, and nothing more is certain from
@@ -36,9 +36,9 @@ impl Partial {
     pub fn of(text: &str, guide: &dyn Guide) -> Partial {
         // Room for most brackets that close it.
         const CLOSERS: usize = 16;
-        let mut reader = Reader { out: String::with_capacity(text.len() + CLOSERS), ..Reader::default() };
-        reader.advance(text, guide);
-        reader.finish()
+        let mut growing = Growing { out: String::with_capacity(text.len() + CLOSERS), ..Growing::default() };
+        growing.advance(text, guide);
+        growing.finish()
     }
 
     /// Returns the whole value of the strict JSON `text`, which gets no more.
@@ -64,7 +64,8 @@ impl Partial {
     /// use callwright_json::{AnyValue, Growing};
     ///
     /// let mut growing = Growing::default();
-    /// growing.feed(r#"{"city": "Paris", "days": [1, 2, 3], "note": "Take an umb"#, &AnyValue);
+    /// growing.advance(r#"{"city": "Pa"#, &AnyValue);
+    /// growing.advance(r#"{"city": "Paris", "days": [1, 2, 3], "note": "Take an umb"#, &AnyValue);
     /// let partial = growing.partial();
     /// assert_eq!(partial.text(), r#"{"city":"Paris","days":[1,2,3],"note":"Take an umb"}"#);
     /// assert_eq!(partial.complete(), ["/city", "/days"]);
@@ -75,7 +76,7 @@ impl Partial {
         // The containers around the next value, outermost first, and the number of open ones from that value inwards.
         let mut todo = vec![(root, String::new(), self.depth + usize::from(self.is_in_string))];
         while let Some((value, pointer, open)) = todo.pop() {
-            if open == 0 && !self.has_gap(value) {
+            if open == 0 && self.gap_in(value).is_none() {
                 complete.push(pointer);
                 continue;
             }
@@ -110,7 +111,7 @@ impl Partial {
                 }
                 continue;
             }
-            if open == 0 && !self.has_gap(part) {
+            if open == 0 && self.gap_in(part).is_none() {
                 if !part.same_as(whole) {
                     return false;
                 }
@@ -135,11 +136,11 @@ impl Partial {
         true
     }
 
-    /// Returns whether a member of `value`, or of a value in it, is left out.
-    fn has_gap(&self, value: Value<'_>) -> bool {
+    /// Returns the first place in `value` where a member is left out.
+    fn gap_in(&self, value: Value<'_>) -> Option<usize> {
         let span = value.span().range();
         let first = self.gaps.partition_point(|gap| *gap < span.start);
-        self.gaps.get(first).is_some_and(|gap| *gap < span.end)
+        self.gaps.get(first).copied().filter(|gap| *gap < span.end)
     }
 }
 
@@ -149,17 +150,9 @@ fn step(pointer: &str, step: impl core::fmt::Display) -> String {
 
 /// Reads a text as it grows.
 ///
-/// A [`Guide`] tells what may stand where. What does not fit it may be converted in the end, and is left out. All pieces
-/// of one text have one guide.
+/// A [`Guide`] tells what may stand where. What does not fit it may be converted in the end, and is left out.
 #[derive(Clone, Debug, Default)]
 pub struct Growing {
-    text: String,
-    reader: Reader,
-}
-
-/// Reads a text that the caller keeps.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Reader {
     /// The place up to which the text is read.
     at: usize,
     state: State,
@@ -242,21 +235,8 @@ struct Hidden {
 }
 
 impl Growing {
-    /// Reads the next piece of the text.
-    pub fn feed(&mut self, piece: &str, guide: &dyn Guide) {
-        self.text.push_str(piece);
-        self.reader.advance(&self.text, guide);
-    }
-
-    /// Returns the part of the value that is certain.
-    pub fn partial(&self) -> Partial {
-        self.reader.clone().finish()
-    }
-}
-
-impl Reader {
-    /// Reads the part by which `text` has grown.
-    pub(crate) fn advance(&mut self, text: &str, guide: &dyn Guide) {
+    /// Reads the part by which `text`, all of the text so far, has grown since the last time. The guide is always the same.
+    pub fn advance(&mut self, text: &str, guide: &dyn Guide) {
         while self.at < text.len() && !matches!(self.state, State::Over) {
             if self.step(text, guide).is_none() {
                 break;
@@ -264,8 +244,12 @@ impl Reader {
         }
     }
 
-    /// Returns the part of the value that is certain.
-    pub(crate) fn finish(self) -> Partial {
+    /// Returns the part of the value that is certain. It takes time in proportion to that part.
+    pub fn partial(&self) -> Partial {
+        self.clone().finish()
+    }
+
+    fn finish(self) -> Partial {
         let Settled { len, is_in_string, closers, .. } = self.settled;
         let depth = closers.len();
         let mut text = self.out;
@@ -544,28 +528,22 @@ impl Reader {
         }
     }
 
-    /// Makes all that is read certain. Below words a list may be theirs, `[1]`, as long as no key stands in it.
+    /// Makes all that is read certain.
     fn settle(&mut self) {
-        if self.may_settle() {
-            self.loose = 0;
-            self.settle_to(self.out.len(), false);
-        }
+        self.settle_to(self.out.len(), false);
     }
 
-    /// Makes the first `len` bytes of the value certain, which end in the string that is read.
-    fn settle_in_string(&mut self, len: usize) {
-        if self.loose == 0 && self.may_settle() {
-            self.settle_to(len, true);
-        }
-    }
-
-    fn may_settle(&self) -> bool {
-        let is_of_words = || self.has_front && !self.frames.iter().any(|frame| frame.is_object);
-        self.hidden.is_none() && !is_of_words()
-    }
-
+    /// Makes the first `len` bytes of the value certain. They may end in the string that is read.
+    ///
+    /// Nothing more is certain while a value is hidden, or behind strings that may not have ended. Below words a list may
+    /// be theirs, `[1]`, as long as no key stands in it.
     fn settle_to(&mut self, len: usize, is_in_string: bool) {
+        let is_of_words = || self.has_front && !self.frames.iter().any(|frame| frame.is_object);
+        if self.hidden.is_some() || is_in_string && 0 < self.loose || is_of_words() {
+            return;
+        }
         (self.settled.len, self.settled.is_in_string) = (len, is_in_string);
+        self.loose = 0;
         if self.settled.n_brackets != self.n_brackets {
             self.settled.n_brackets = self.n_brackets;
             self.settled.closers.clear();

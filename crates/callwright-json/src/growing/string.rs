@@ -1,6 +1,6 @@
 //! The inside of a string that is still being written.
 
-use super::{Reader, State};
+use super::{Growing, State};
 use crate::Guide;
 use crate::scan::{ByteSet, string_stop};
 use crate::search::is_quote;
@@ -84,7 +84,7 @@ impl Body {
     }
 }
 
-impl Reader {
+impl Growing {
     /// Reads on in a string; `None` if more text must tell.
     pub(super) fn in_string(&mut self, text: &str, mut body: Body, guide: &dyn Guide) -> Option<()> {
         let bytes = text.as_bytes();
@@ -136,7 +136,7 @@ impl Reader {
         if let Some(sure) = sure
             && body.shows_from <= sure
         {
-            self.settle_in_string(sure);
+            self.settle_to(sure, true);
         }
         match end {
             End::Torn => return None,

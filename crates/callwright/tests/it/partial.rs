@@ -166,10 +166,10 @@ fn check(text: &str, schema: Option<&Schema>) -> Result<usize, String> {
     let mut growing = Growing::default();
     let mut longest = 0;
     for (at, letter) in text.char_indices() {
-        let piece = &text[at..at + letter.len_utf8()];
+        let beginning = &text[..at + letter.len_utf8()];
         match schema {
-            Some(schema) => growing.feed(piece, schema.guide()),
-            None => growing.feed(piece, &AnyValue),
+            Some(schema) => growing.advance(beginning, schema.guide()),
+            None => growing.advance(beginning, &AnyValue),
         }
         let so_far = growing.partial();
         let told = |why: String| format!("{text:?} up to {at}: {why}");
