@@ -59,7 +59,7 @@ pub use report::{
     PositionReport, RefusalReport, RepairReport, Report, ShownReport, UnhealedReport,
     VERSION as REPORT_VERSION, ViolationReport, WhyReport,
 };
-pub use scan::{CallDelta, Delta, Event, Scanner};
+pub use scan::{CallDelta, Delta, Event, PartialCall, Scanner};
 pub use syntax::{Text, Typing};
 pub use tools::{Declared, MAX_BYTES, MAX_TOOLS, Tool, ToolChoice, ToolProblem, ToolSet, ToolSetError};
 pub use verdict::{

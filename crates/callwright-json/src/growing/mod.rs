@@ -57,6 +57,12 @@ impl Partial {
         &self.text
     }
 
+    /// Returns the number of bytes at the end of the text that make a value of it: brackets, and the quote of a string in
+    /// front of them.
+    pub fn closers(&self) -> usize {
+        self.depth + usize::from(self.is_in_string)
+    }
+
     /// Returns the values that are complete, as JSON pointers, in the order of the text. Everything inside a complete
     /// value is complete too, and not listed. The pointer of the whole value is empty.
     ///
@@ -74,7 +80,7 @@ impl Partial {
         let mut complete = Vec::new();
         let Some(root) = self.value() else { return complete };
         // The containers around the next value, outermost first, and the number of open ones from that value inwards.
-        let mut todo = vec![(root, String::new(), self.depth + usize::from(self.is_in_string))];
+        let mut todo = vec![(root, String::new(), self.closers())];
         while let Some((value, pointer, open)) = todo.pop() {
             if open == 0 && self.gap_in(value).is_none() {
                 complete.push(pointer);
@@ -99,7 +105,7 @@ impl Partial {
     /// Returns whether `whole`, the value of the whole text, only adds to what is certain.
     pub(crate) fn is_part_of(&self, whole: Value<'_>) -> bool {
         let Some(root) = self.value() else { return true };
-        let mut todo = vec![(root, whole, self.depth + usize::from(self.is_in_string))];
+        let mut todo = vec![(root, whole, self.closers())];
         while let Some((part, whole, open)) = todo.pop() {
             if part.kind() != whole.kind() {
                 return false;

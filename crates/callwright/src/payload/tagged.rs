@@ -150,6 +150,12 @@ impl Tags {
         !self.params.is_empty() || self.value.is_some() || self.is_torn
     }
 
+    /// Returns the key, the typing and the beginning of the argument that is not closed yet.
+    pub(crate) fn open_value(&self) -> Option<(Span, Typing, usize)> {
+        let Value { key, typing, from, .. } = self.value?;
+        Some((key, typing, from))
+    }
+
     /// Goes on from the last stop.
     pub(crate) fn advance(&mut self, view: View<'_>) -> Result<End, Incomplete> {
         let record = Arc::clone(&self.record);

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
+use callwright_json::Growing;
+
 use super::brackets::BracketMatcher;
-use super::event::{CallDelta, Event};
+use super::event::{CallDelta, Event, PartialCall};
 use super::live::Live;
 use crate::tools::names::Names;
 
@@ -97,6 +99,14 @@ impl Drafts {
         (!other_id && !other_call).then_some(slot)
     }
 
+    /// Returns what is certain of the last call, if its tool is.
+    pub(super) fn partial(&mut self, names: &Names<'_>) -> Option<PartialCall> {
+        let draft = self.drafts.get_mut(self.last?).filter(|draft| !draft.torn)?;
+        let tool = names.tools().get(&draft.name)?;
+        draft.growing.advance(&draft.arguments, tool.schema().guide());
+        Some(PartialCall::new(draft.id.clone(), tool, draft.growing.partial()))
+    }
+
     /// Returns the calls in their order.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Draft> {
         self.drafts.iter()
@@ -111,6 +121,8 @@ pub(super) struct Draft {
     /// A second name came after the arguments had begun, so that nobody knows their tool.
     pub(super) torn: bool,
     pub(super) arguments: String,
+    /// The arguments as they are read for a caller who asks before the verdict.
+    growing: Growing,
     /// The search for the end of the arguments.
     brackets: Option<BracketMatcher>,
     /// The state of the part that goes out before the verdict; `None` while no part may.

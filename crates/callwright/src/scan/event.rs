@@ -1,5 +1,8 @@
 //! The pieces of an answer that go in, and the events that come out.
 
+use callwright_json::{Guide as _, Partial};
+
+use crate::tools::Tool;
 use crate::verdict::Verdict;
 
 /// A piece of an answer.
@@ -58,4 +61,26 @@ pub enum Event {
     },
     /// A call.
     Call(Verdict),
+}
+
+/// A call that is being written.
+#[derive(Clone, Debug)]
+pub struct PartialCall {
+    /// The upstream's id of a native call, if any.
+    pub id: Option<String>,
+    /// The tool's declared name.
+    pub name: String,
+    /// The arguments so far.
+    pub arguments: Partial,
+}
+
+impl PartialCall {
+    /// Makes the part of a call of `tool`. Of a tool that declares no arguments nothing is told: a call of its own may
+    /// stand there.
+    pub(super) fn new(id: Option<String>, tool: &Tool, arguments: Partial) -> PartialCall {
+        let guide = tool.schema().guide();
+        let declares_some = guide.name(guide.root(), 0).is_some();
+        let arguments = if declares_some { arguments } else { Partial::default() };
+        PartialCall { id, name: tool.name().to_owned(), arguments }
+    }
 }

@@ -20,6 +20,7 @@ mod judge;
 mod mention;
 mod drafts;
 mod live;
+mod partial;
 mod native;
 mod opener;
 mod own_marks;
@@ -35,8 +36,9 @@ use std::sync::Arc;
 
 use self::call::Call;
 use self::drafts::Drafts;
-pub use self::event::{CallDelta, Delta, Event};
+pub use self::event::{CallDelta, Delta, Event, PartialCall};
 use self::opener::Place;
+use self::partial::Preview;
 use self::repeat::Made;
 use self::state::{Markup, Rules, Space, Standing, Work};
 use crate::context::Stop;
@@ -90,6 +92,7 @@ pub struct Scanner<'a> {
     standing: Standing,
     space: Space,
     native: Drafts,
+    preview: Preview,
     outcome: Outcome,
     work: Work,
     /// The accepted calls.

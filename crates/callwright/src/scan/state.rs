@@ -8,6 +8,7 @@ use callwright_json::Fuel;
 use super::drafts::Drafts;
 use super::mention::{Before, Beside, Run, Surroundings, Told};
 use super::opener::Delimiter;
+use super::partial::Preview;
 use super::repeat::Made;
 use super::{Scanner, State};
 use crate::context::{Context, Stop};
@@ -95,6 +96,7 @@ impl<'a> Scanner<'a> {
             speech: None,
             apart: None,
             thought: None,
+            preview: Preview::default(),
             standing: Standing::default(),
             space: Space::default(),
             outcome: Outcome::default(),

@@ -1,11 +1,13 @@
 //! What is certain of a text while it is written: the value of the whole text only adds to it.
 
 use callwright::value::Value;
-use callwright::{Growing, Partial, Schema, heal, json, partial};
+use callwright::{CallDelta, Delta, Event, Growing, Partial, Scanner, Schema, Verdict, heal, json, partial};
 use callwright_json::AnyValue;
 
 use crate::broken_texts::broken_texts;
-use crate::common::{Random, rounds};
+use crate::common::question::Question;
+use crate::common::{Random, pieces, rounds, times};
+use crate::differential::each_question;
 use crate::heal_corpus;
 
 /// What long strings are made of.
@@ -236,6 +238,75 @@ fn no_beginning_of_a_recorded_text_contradicts_its_whole() {
         wrong.extend(check(&text, None).err());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Asks for the call that is written behind each piece of a text: what is told of it and of the verdict of its number.
+fn called(question: &Question<'_>, random: &mut Random) -> (usize, Vec<String>) {
+    let mut events = Vec::new();
+    let mut told = Vec::new();
+    let mut scanner = Scanner::new(&question.tools.set, question.context);
+    if let Some((name, arguments)) = question.native {
+        let call = |name, arguments| Delta::ToolCall(CallDelta { index: Some(0), id: None, name, arguments });
+        scanner.feed(call(Some(name), None), &mut events);
+        for piece in pieces(random, arguments) {
+            scanner.feed(call(None, Some(piece)), &mut events);
+            told.extend(scanner.partial().map(|call| (0, call)));
+        }
+    }
+    if !question.apart.is_empty() {
+        scanner.feed(Delta::Reasoning(question.apart), &mut events);
+    }
+    let is_verdict = |event: &&Event| matches!(event, Event::Call(_));
+    for piece in pieces(random, question.text) {
+        scanner.feed(Delta::Text(piece), &mut events);
+        let number = events.iter().filter(is_verdict).count();
+        told.extend(scanner.partial().filter(|_| question.native.is_none()).map(|call| (number, call)));
+    }
+    let (last, outcome) = scanner.finish();
+    events.extend(last);
+    let verdicts: Vec<&Verdict> = events
+        .iter()
+        .filter_map(|event| if let Event::Call(verdict) = event { Some(verdict) } else { None })
+        .collect();
+    assert_eq!(verdicts.len(), outcome.verdicts.len());
+    let wrong = told.iter().filter_map(|(number, call)| {
+        let value = call.arguments.value()?.raw().parse::<Value>().ok()?;
+        // Verdicts wait for the end of their section: the call is the next one, or a later one. It may be refused, or
+        // come to words.
+        let later = verdicts.iter().skip(*number).filter_map(|verdict| match verdict {
+            Verdict::Accepted(accepted) if accepted.name == call.name => Some(accepted),
+            Verdict::Accepted(_) | Verdict::Refused(_) => None,
+        });
+        let why: Vec<Option<String>> = later
+            .map(|accepted| {
+                let whole = accepted.arguments.parse::<Value>().unwrap();
+                contradiction(&value, &whole, &call.arguments.complete(), "")
+            })
+            .collect();
+        let first = why.first()?.clone()?;
+        let is_wrong = verdicts.len() == number + why.len() && why.iter().all(Option::is_some);
+        is_wrong.then(|| format!("{:?} {:?}: {} {value}: {first}", question.text, question.native, call.name))
+    });
+    (told.len(), wrong.take(1).collect())
+}
+
+/// Each text that the engine is compared by, of all dialects.
+#[test]
+fn no_beginning_of_a_call_contradicts_it() {
+    const ONE_IN: usize = 24;
+    let mut random = Random(1);
+    let (mut n, mut count, mut wrong) = (0, 0, Vec::new());
+    let stride = ((ONE_IN as f64 / times()).round() as usize).max(1);
+    each_question(&mut |question| {
+        n += 1;
+        if n % stride == 0 {
+            let (told, why) = called(question, &mut random);
+            count += told;
+            wrong.extend(why);
+        }
+    });
+    assert!(wrong.is_empty(), "{} of {count} calls: {}", wrong.len(), wrong.join("\n"));
+    assert!(5_000 < count * stride, "only {count} calls were told");
 }
 
 /// What a text shows on its way, for a schema where there is one.

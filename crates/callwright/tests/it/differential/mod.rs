@@ -31,6 +31,11 @@ use sources::Origin;
 use crate::common::question::Question;
 use crate::common::{Outline, Random, stride};
 
+/// Visits all texts that are compared.
+pub(crate) fn each_question(visit: &mut dyn FnMut(&Question<'_>)) {
+    sources::each(&mut |_, _, question| visit(question));
+}
+
 /// One text in so many is read in pieces too.
 const IN_PIECES: u64 = 8;
 
