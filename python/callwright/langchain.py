@@ -12,8 +12,9 @@ complete.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, TypeVar
 
 from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.structured_output import (
@@ -25,14 +26,18 @@ from langchain.agents.structured_output import (
     StructuredOutputValidationError,
     ToolStrategy,
 )
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from callwright._callwright import Outcome, Refusal, ToolSet, heal, is_cut, parse
-from callwright._hosts import confirmation
+from callwright._callwright import Outcome, ReasoningDelta, Refusal, TextDelta, ToolSet, heal, is_cut, parse
+from callwright._hosts import StreamedText, confirmation
 from callwright._refused import Refused
 
 __all__ = ["MendToolCalls"]
+
+_Message = TypeVar("_Message", bound=BaseMessage)
 
 
 class MendToolCalls(AgentMiddleware[Any, Any, Any]):
@@ -83,18 +88,22 @@ class _Turn:
     """What is asked next, until an answer can be delivered."""
 
     def __init__(self, request: ModelRequest[Any], corrections: int, asked: str | None) -> None:
-        self.request = request
         self.corrections = corrections
         self.asked = asked
         self.outputs = {spec.name: spec for spec in _output_specs(request)}
         declared = [convert_to_openai_tool(tool) for tool in request.tools]
         self.tools = ToolSet([*declared, *map(_output_tool, self.outputs.values())])
+        self.request = request.override(model=_held(request.model, self.tools, asked))
         # The answer that may only show a call, while the model is asked; an answer is asked about once.
         self.doubted: ModelResponse[Any] | None = None
         self.has_doubted = False
 
     def take(self, response: ModelResponse[Any]) -> ModelResponse[Any] | None:
-        """The response to deliver, or `None` where `request` is to be sent; raises `Refused` after the last correction."""
+        """The response to deliver, or `None` to send `request`; raises `Refused` after the last correction."""
+        response = ModelResponse(
+            result=[_as_written(message) for message in response.result],
+            structured_response=response.structured_response,
+        )
         answer = _Answer.of(response, self.tools, self.asked)
         doubted, self.doubted = self.doubted, None
         if doubted is not None and (answer is None or not answer.outcome.verdicts):
@@ -114,8 +123,8 @@ class _Turn:
         return self.structured(answer.repaired(response))
 
     def take_unstructured(self, error: StructuredOutputValidationError) -> ModelResponse[Any] | None:
-        """The same for an answer of which LangChain could not make the structured output."""
-        message = error.ai_message
+        """The same for an answer that LangChain could not make structured output from."""
+        message = _as_written(error.ai_message)
         response: ModelResponse[Any] = ModelResponse(result=[message])
         answer = _Answer.of(response, self.tools, self.asked)
         spec = _provider_spec(self.request)
@@ -134,7 +143,7 @@ class _Turn:
         return ModelResponse(result=[message], structured_response=value)
 
     def structured(self, response: ModelResponse[Any]) -> ModelResponse[Any] | None:
-        """The response with the structured output of its call, which LangChain looked for before the call was repaired."""
+        """The response with its structured output: LangChain looked for it before the call was repaired."""
         message = next(m for m in response.result if isinstance(m, AIMessage))
         calls = [call for call in message.tool_calls if call["name"] in self.outputs]
         if not calls:
@@ -167,7 +176,7 @@ class _Turn:
 
 
 def _output_specs(request: ModelRequest[Any]) -> Sequence[Any]:
-    """The schemas of which LangChain makes tools for structured output."""
+    """The schemas that LangChain turns into tools for structured output."""
     strategy: Any = request.response_format
     if strategy is None or isinstance(strategy, ProviderStrategy):
         return ()
@@ -189,6 +198,99 @@ def _provider_spec(request: ModelRequest[Any]) -> Any | None:
     if not isinstance(strategy, ProviderStrategy):
         strategy = ProviderStrategy(strategy.schema if isinstance(strategy, AutoStrategy) else strategy)
     return strategy.schema_spec
+
+
+_WRITTEN = "callwright_written"
+"""The text as the model wrote it, in the metadata of a message whose stream did not show all of it."""
+
+
+def _as_written(message: _Message) -> _Message:
+    """The message with all of its text."""
+    written = message.response_metadata.get(_WRITTEN)
+    if not isinstance(message, AIMessage) or written is None:
+        return message
+    content: Any = written
+    if not isinstance(message.content, str):
+        others = [part for part in message.content if isinstance(part, dict) and part.get("type") != "text"]
+        content = [*others, {"type": "text", "text": written}]
+    metadata = {key: value for key, value in message.response_metadata.items() if key != _WRITTEN}
+    return message.model_copy(update={"content": content, "response_metadata": metadata})
+
+
+def _held(model: BaseChatModel, tools: ToolSet, asked: str | None) -> BaseChatModel:
+    """The same model, whose streams hold back the calls in their text: a middleware comes after the tokens."""
+    if not isinstance(model, BaseChatModel) or len(tools) == 0:
+        return model
+    held = model.model_copy()
+    # It stays a model of its class, which LangChain and other middleware ask for.
+    object.__setattr__(held, "__class__", _held_class(type(model)))
+    object.__setattr__(held, "_callwright_reads", (tools, asked))
+    return held
+
+
+@cache
+def _held_class(model: type[BaseChatModel]) -> type[BaseChatModel]:
+    # LangChain asks a class which streams it has of its own.
+    own: dict[str, Any] = {"__module__": model.__module__, "__qualname__": model.__qualname__}
+
+    def _stream(self: Any, *args: Any, **options: Any) -> Iterator[ChatGenerationChunk]:
+        text = StreamedText(*self._callwright_reads)
+        reason: str | None = None
+        for chunk in model._stream(self, *args, **options):
+            reason = _finish_reason(chunk.message) or reason
+            yield _shown_chunk(chunk, text)
+        yield from _last_chunk(text, reason)
+
+    async def _astream(self: Any, *args: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
+        text = StreamedText(*self._callwright_reads)
+        reason: str | None = None
+        async for chunk in model._astream(self, *args, **options):
+            reason = _finish_reason(chunk.message) or reason
+            yield _shown_chunk(chunk, text)
+        for last in _last_chunk(text, reason):
+            yield last
+
+    if model._stream is not BaseChatModel._stream:
+        own["_stream"] = _stream
+    if model._astream is not BaseChatModel._astream:
+        own["_astream"] = _astream
+    return type(model.__name__, (model,), own)
+
+
+def _shown_chunk(chunk: ChatGenerationChunk, text: StreamedText) -> ChatGenerationChunk:
+    """The chunk with what of its text can be shown."""
+    message = chunk.message
+    reasoning = ""
+
+    def shown(written: str) -> str:
+        nonlocal reasoning
+        events = text.feed(written)
+        reasoning += "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+        return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+    content: Any
+    if isinstance(message.content, str):
+        content = shown(message.content)
+    else:
+        content = [
+            {**part, "text": shown(part["text"])} if isinstance(part, dict) and part.get("type") == "text" else part
+            for part in message.content
+        ]
+    changes: dict[str, Any] = {"content": content}
+    if reasoning:
+        changes["additional_kwargs"] = {**message.additional_kwargs, "reasoning_content": reasoning}
+    return ChatGenerationChunk(message=message.model_copy(update=changes), generation_info=chunk.generation_info)
+
+
+def _last_chunk(text: StreamedText, finish_reason: str | None) -> Iterator[ChatGenerationChunk]:
+    """What is shown at the end, and the whole text where a part of it is not."""
+    events, outcome = text.finish(finish_reason)
+    is_text = not outcome.verdicts and confirmation(outcome) is None
+    rest = text.rest(outcome.text) if is_text else ""
+    metadata = {} if text.text_sent + rest == text.written else {_WRITTEN: text.written}
+    shown = "".join(event.text for event in events if isinstance(event, TextDelta)) + rest
+    if shown or metadata:
+        yield ChatGenerationChunk(message=AIMessageChunk(content=shown, response_metadata=metadata))
 
 
 class _Answer:
@@ -271,7 +373,7 @@ class _Answer:
         return [self.message, *waiting, *told]
 
 
-def _finish_reason(message: AIMessage) -> str | None:
+def _finish_reason(message: BaseMessage) -> str | None:
     # Providers differ: `length`, Anthropic's `stop_reason` of `max_tokens`, Google's `MAX_TOKENS`.
     said = message.response_metadata
     reason = said.get("finish_reason") or said.get("stop_reason") or said.get("done_reason")

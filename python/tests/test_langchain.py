@@ -211,3 +211,42 @@ def test_a_call_in_prose_is_asked_about_once(text: str, is_async: bool) -> None:
         model = Says(answers=[AIMessage(text), AIMessage(second)])
         assert answered(model, is_async)["messages"][-1].content == text
         assert (RAN, len(model.asked)) == ([], 2)
+
+
+def tokens(answers: list[str], is_async: bool, size: int = 3) -> tuple[list[str], Says]:
+    """What a user sees of a run whose model streams its text in small pieces."""
+    chunks = [
+        [AIMessageChunk(content=answer[at : at + size]) for at in range(0, len(answer), size)] for answer in answers
+    ]
+    model = Streams(answers=chunks)
+    agent = create_agent(model, [write], middleware=[MendToolCalls()])
+    asks: Any = {"messages": [HumanMessage("Write.")]}
+
+    async def run() -> list[Any]:
+        return [told async for told in agent.astream(asks, stream_mode="messages")]
+
+    told: list[Any] = asyncio.run(run()) if is_async else list(agent.stream(asks, stream_mode="messages"))
+    return [message.text for message, _ in told if isinstance(message, AIMessageChunk)], model
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_stream_shows_no_marks_and_loses_no_call(is_async: bool) -> None:
+    seen, model = tokens([f"Sure.\n{CALL}", "All done."], is_async)
+    assert ("".join(seen), RAN, len(model.asked)) == ("Sure.All done.", [("a.txt", 1)], 2)
+    assert 4 < len(seen)
+    (called,) = [message for message in model.asked[1] if isinstance(message, AIMessage)]
+    assert (called.content, called.tool_calls[0]["name"]) == ("Sure.", "write")
+    assert "callwright" not in str(called.response_metadata)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("text", [f"Sure.\n{CALL}\nDone!", f"Sure {CALL}"])
+def test_a_call_in_the_prose_of_a_stream_is_asked_about_once(text: str, is_async: bool) -> None:
+    seen, model = tokens([text, CALL, "All done."], is_async)
+    assert ("<" not in "".join(seen), RAN, len(model.asked)) == (True, [("a.txt", 1)], 3)
+
+
+def test_a_stream_of_prose_goes_on_as_it_came() -> None:
+    text = 'A brace { and `<tool_call>` and "quotes".\n```json\n{"name": "other", "arguments": {}}\n```\nDone.'
+    seen, model = tokens([text], False)
+    assert ("".join(seen), RAN, len(model.asked)) == (text, [], 1)
