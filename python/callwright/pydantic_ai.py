@@ -183,17 +183,15 @@ class _Asking:
         return answer if is_meant else None, answer.usage
 
     def calls(self, answer: ModelResponse) -> list[ToolCallPart]:
-        """The calls of an answer, natively and else in its text; raises `ModelRetry` where one is refused."""
+        """The calls of an answer, natively and else in its text; none where one of them is refused."""
         native = [part for part in answer.parts if isinstance(part, ToolCallPart)]
         if native:
             return native
         outcomes = [
             _read(part.content, self.tools, answer, self.asked) for part in answer.parts if isinstance(part, TextPart)
         ]
-        refusals = [refusal.feedback for outcome in outcomes for refusal in outcome.refusals]
-        if refusals:
-            raise ModelRetry("\n\n".join(refusals))
-        made = [call for outcome in outcomes for call in outcome.calls]
+        is_refused = any(outcome.refusals for outcome in outcomes)
+        made = [] if is_refused else [call for outcome in outcomes for call in outcome.calls]
         return [ToolCallPart(tool_name=call.name, args=call.arguments_json) for call in made]
 
 
@@ -205,6 +203,9 @@ class _ReadStream(StreamedResponse):
     asking: _Asking
     more_usage: RequestUsage = field(default_factory=RequestUsage, init=False)
     refused: TextPart | None = field(default=None, init=False)
+    text_index: int = field(default=0, init=False)
+    text_part: TextPart = field(default_factory=lambda: TextPart(""), init=False)
+    is_as_written: bool = field(default=False, init=False)
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
         text = StreamedText(self.asking.tools, self.asking.asked)
@@ -218,6 +219,7 @@ class _ReadStream(StreamedResponse):
                 continue
             if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
                 text_indices.add(event.index)
+                self.text_index, self.text_part = event.index, event.part
                 written = event.part.content
             elif isinstance(event, PartDeltaEvent) and event.index in text_indices:
                 written = event.delta.content_delta if isinstance(event.delta, TextPartDelta) else ""
@@ -238,6 +240,7 @@ class _ReadStream(StreamedResponse):
         shown, outcome = text.finish(reason)
         for told in self._told(shown):
             yield told
+        self.is_as_written = not text.is_held and text.text_sent == text.written
         if has_calls:
             # Beside native calls the text is not read.
             for told in self._text(text.rest(text.written)):
@@ -258,13 +261,16 @@ class _ReadStream(StreamedResponse):
                 yield told
         else:
             calls = self.asking.calls(answer)
+            if not calls:
+                self.refused = TextPart("".join(part.content for part in answer.parts if isinstance(part, TextPart)))
         for number, call in enumerate(calls):
             yield self._parts_manager.handle_part(vendor_part_id=("call", number), part=call)
 
     def get(self) -> ModelResponse:
         said = self.inner.get()
         state = super().get().state if said.state == "complete" else said.state
-        parts = self._parts_manager.get_parts()
+        # Text parts may have members that are not ours.
+        parts = said.parts if self.is_as_written else self._parts_manager.get_parts()
         if self.refused is not None:
             parts = [*(part for part in parts if not isinstance(part, TextPart)), self.refused]
         return replace(said, parts=parts, usage=self.usage, state=state)
@@ -300,11 +306,20 @@ class _ReadStream(StreamedResponse):
             if isinstance(event, TextDelta):
                 yield from self._text(event.text)
             else:
-                yield from self._parts_manager.handle_thinking_delta(vendor_part_id="reasoning", content=event.text)
+                yield from self._parts_manager.handle_thinking_delta(
+                    vendor_part_id=("reasoning", self.text_index), content=event.text
+                )
 
     def _text(self, text: str) -> Iterator[ModelResponseStreamEvent]:
         if text:
-            yield from self._parts_manager.handle_text_delta(vendor_part_id="text", content=text)
+            part = self.text_part
+            yield from self._parts_manager.handle_text_delta(
+                vendor_part_id=("text", self.text_index),
+                content=text,
+                id=part.id,
+                provider_name=part.provider_name,
+                provider_details=part.provider_details,
+            )
 
 
 def _tools(parameters: ModelRequestParameters) -> ToolSet | None:

@@ -82,6 +82,7 @@ def test_what_stays_wrong_is_an_error() -> None:
 
 
 CALL = '<tool_call>{"name": "write", "arguments": {"path": "a.txt"}}</tool_call>'
+WRONG = CALL.replace('"a.txt"', "[1]")
 UNSURE = [f"Sure.\n{CALL}\nDone!", f"Sure {CALL}"]
 
 
@@ -197,8 +198,33 @@ def test_a_call_in_the_prose_of_a_stream_is_asked_about_once(written: str) -> No
 
 def test_a_stream_that_is_refused_is_asked_again() -> None:
     ran: list[Any] = []
-    deltas, n_asked = streamed([CALL.replace('"a.txt"', "[1]"), CALL, "Done."], ran)
+    deltas, n_asked = streamed([WRONG, CALL, "Done."], ran)
     assert ("".join(deltas), ran, n_asked) == ("Done.", [("a.txt", 1)], 3)
+
+
+@pytest.mark.parametrize("answers", [[f"Sure.\n{WRONG}"], [UNSURE[1], WRONG]])
+def test_a_call_that_is_refused_behind_streamed_words_is_asked_for_again(answers: list[str]) -> None:
+    ran: list[Any] = []
+    answers = [*answers, CALL, "Done."]
+
+    async def streams(_: list[ModelMessage], __: AgentInfo) -> AsyncIterator[str]:
+        yield answers.pop(0)
+
+    def says(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        return text(answers.pop(0))
+
+    agent = Agent(FunctionModel(says, stream_function=streams), capabilities=[MendToolCalls()], retries=1)
+
+    @agent.tool_plain
+    def write(path: str) -> str:
+        ran.append(path)
+        return "written"
+
+    async def run() -> str:
+        async with agent.run_stream_events("Write.") as events:
+            return [event async for event in events][-1].result.output  # type: ignore[union-attr]
+
+    assert (asyncio.run(run()), ran, answers) == ("Done.", ["a.txt"], [])
 
 
 def test_native_calls_of_a_stream_come_through_in_their_place() -> None:
