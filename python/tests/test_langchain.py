@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.structured_output import ProviderStrategy, StructuredOutputValidationError, ToolStrategy
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import tool
+from pydantic import BaseModel
 
 from callwright import Refused
 from callwright.langchain import MendToolCalls
@@ -147,3 +149,104 @@ def test_what_is_right_and_what_is_not_ours_goes_on_as_it_came() -> None:
     model = Says(answers=[AIMessage("", tool_calls=[other]), AIMessage("Done.")])
     messages = run(model)
     assert isinstance(messages[1], AIMessage) and messages[1].tool_calls[0]["name"] == "structured"
+
+
+class Out(BaseModel):
+    """What the agent gives back."""
+
+    n: int
+
+
+def answered(model: Says, is_async: bool, **options: Any) -> dict[str, Any]:
+    agent = create_agent(model, [write], middleware=[MendToolCalls()], **options)
+    asks: Any = {"messages": [HumanMessage("Write.")]}
+    result: dict[str, Any] = asyncio.run(agent.ainvoke(asks)) if is_async else agent.invoke(asks)
+    return result
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("format", [Out, ToolStrategy(Out), ToolStrategy(Out, handle_errors=False)])
+def test_structured_output_by_a_tool_is_repaired(format: Any, is_async: bool) -> None:
+    model = Says(answers=[invalid("{'n': 5,}", "Out")])
+    result = answered(model, is_async, response_format=format)
+    assert (result["structured_response"], len(model.asked)) == (Out(n=5), 1)
+    assert [message.type for message in result["messages"]] == ["human", "ai", "tool"]
+    # What LangChain's own reading takes is right, whatever ours says.
+    typed = AIMessage("", tool_calls=[{"name": "Out", "args": {"n": "5 "}, "id": "1", "type": "tool_call"}])
+    assert answered(Says(answers=[typed]), is_async, response_format=format)["structured_response"] == Out(n=5)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_structured_output_that_cannot_be_read_is_asked_for_with_its_schema(is_async: bool) -> None:
+    model = Says(answers=[invalid('{"n": "many"}', "Out"), invalid("{'n': 5,}", "Out")])
+    assert answered(model, is_async, response_format=ToolStrategy(Out))["structured_response"] == Out(n=5)
+    told = str(model.asked[1][-1].content)
+    assert "Unknown tool" not in told and "n must be an integer" in told
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_structured_output_in_the_text_is_repaired(is_async: bool) -> None:
+    result = answered(Says(answers=[AIMessage("{'n': 5,}")]), is_async, response_format=ProviderStrategy(Out))
+    assert (result["structured_response"], result["messages"][-1].content) == (Out(n=5), '{"n": 5}')
+    model = Says(answers=[AIMessage("Five.")] * 3)
+    with pytest.raises(StructuredOutputValidationError):
+        answered(model, is_async, response_format=ProviderStrategy(Out))
+    assert len(model.asked) == 3
+
+
+CALL = '<tool_call>{"name": "write", "arguments": {"path": "a.txt"}}</tool_call>'
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("text", [f"Sure.\n{CALL}\nDone!", f"Sure {CALL}"])
+def test_a_call_in_prose_is_asked_about_once(text: str, is_async: bool) -> None:
+    model = Says(answers=[AIMessage(text), AIMessage(CALL), AIMessage("Done.")])
+    result = answered(model, is_async)
+    assert RAN == [("a.txt", 1)]
+    assert [message.type for message in result["messages"]] == ["human", "ai", "tool", "ai"]
+    assert "a call of the tool write in the middle of prose" in str(model.asked[1][-1].content)
+    # What is only shown stands as it was written.
+    RAN.clear()
+    for second in ["I only show it.", text]:
+        model = Says(answers=[AIMessage(text), AIMessage(second)])
+        assert answered(model, is_async)["messages"][-1].content == text
+        assert (RAN, len(model.asked)) == ([], 2)
+
+
+def tokens(answers: list[str], is_async: bool, size: int = 3) -> tuple[list[str], Says]:
+    """What a user sees of a run whose model streams its text in small pieces."""
+    chunks = [
+        [AIMessageChunk(content=answer[at : at + size]) for at in range(0, len(answer), size)] for answer in answers
+    ]
+    model = Streams(answers=chunks)
+    agent = create_agent(model, [write], middleware=[MendToolCalls()])
+    asks: Any = {"messages": [HumanMessage("Write.")]}
+
+    async def run() -> list[Any]:
+        return [told async for told in agent.astream(asks, stream_mode="messages")]
+
+    told: list[Any] = asyncio.run(run()) if is_async else list(agent.stream(asks, stream_mode="messages"))
+    return [message.text for message, _ in told if isinstance(message, AIMessageChunk)], model
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_stream_shows_no_marks_and_loses_no_call(is_async: bool) -> None:
+    seen, model = tokens([f"Sure.\n{CALL}", "All done."], is_async)
+    assert ("".join(seen), RAN, len(model.asked)) == ("Sure.All done.", [("a.txt", 1)], 2)
+    assert 4 < len(seen)
+    (called,) = [message for message in model.asked[1] if isinstance(message, AIMessage)]
+    assert (called.content, called.tool_calls[0]["name"]) == ("Sure.", "write")
+    assert "callwright" not in str(called.response_metadata)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("text", [f"Sure.\n{CALL}\nDone!", f"Sure {CALL}"])
+def test_a_call_in_the_prose_of_a_stream_is_asked_about_once(text: str, is_async: bool) -> None:
+    seen, model = tokens([text, CALL, "All done."], is_async)
+    assert ("<" not in "".join(seen), RAN, len(model.asked)) == (True, [("a.txt", 1)], 3)
+
+
+def test_a_stream_of_prose_goes_on_as_it_came() -> None:
+    text = 'A brace { and `<tool_call>` and "quotes".\n```json\n{"name": "other", "arguments": {}}\n```\nDone.'
+    seen, model = tokens([text], False)
+    assert ("".join(seen), RAN, len(model.asked)) == (text, [], 1)

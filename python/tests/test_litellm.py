@@ -93,3 +93,12 @@ def test_what_needs_nothing_is_left() -> None:
     assert whole({"content": TEXT}, tools=None).message.content == TEXT
     assert streamed([{"content": TEXT}], tools=None)[0] == TEXT
     assert streamed([{"content": "Hi."}]) == ("Hi.", [], "stop")
+
+
+@pytest.mark.parametrize("ends", ["\n{}\nDone!", " {}"])
+def test_a_call_in_prose_stays_text_because_nobody_can_be_asked(ends: str) -> None:
+    written = "Sure" + ends.format('<tool_call>{"name": "write", "arguments": {"path": "a.txt"}}</tool_call>')
+    choice = whole({"content": written})
+    assert (choice.message.content, choice.message.tool_calls, choice.finish_reason) == (written, None, "stop")
+    pieces = [{"content": written[at : at + 5]} for at in range(0, len(written), 5)]
+    assert streamed(pieces) == (written, [], "stop")
