@@ -26,6 +26,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletio
 
 from callwright import _sources
 from callwright._callwright import Call, Outcome, ReasoningDelta, Refusal, TextDelta, ToolSet, parse
+from callwright._client import async_driven, async_events, copied, driven, events
 from callwright._followup import NOT_RUN, confirmation, error_of, is_wrong, unreadable_arguments
 from callwright._refused import Refused
 from callwright._response_model import ResponseModel
@@ -59,23 +60,15 @@ def wrap(client: Any, *, max_corrections: int = 2) -> Any:
 
     The requests raise `callwright.Refused` where the model does not get right. Raises `TypeError` for any other client.
     """
-    if not isinstance(max_corrections, int) or max_corrections < 0:
-        raise ValueError(f"max_corrections is a count, not {max_corrections!r}")
-    wrapped: Any = copy.copy(client)
-    if isinstance(client, OpenAI):
-        completions: Any = Completions(wrapped)
-    elif isinstance(client, AsyncOpenAI):
-        completions = AsyncCompletions(wrapped)
-    else:
+    if not isinstance(client, OpenAI | AsyncOpenAI):
         raise TypeError(f"a client is an OpenAI or AsyncOpenAI, not an object of type `{type(client).__name__}`")
+    wrapped = copied(client, lambda other: wrap(other, max_corrections=max_corrections), max_corrections)
+    completions = Completions(wrapped) if isinstance(client, OpenAI) else AsyncCompletions(wrapped)
     completions._max_corrections = max_corrections
     chat = type(client.chat)(wrapped)
     # Both are properties that keep what they make in the instance.
     vars(chat)["completions"] = completions
     vars(wrapped)["chat"] = chat
-    for name in ("copy", "with_options", "with_middleware"):
-        if hasattr(type(client), name):
-            vars(wrapped)[name] = _rewrapped(getattr(type(client), name), wrapped, max_corrections)
     return wrapped
 
 
@@ -108,13 +101,13 @@ class Completions(_TheirCompletions):
         if response_model is not None:
             wanted, request = _request_for(response_model, request)
             if not request.get("stream"):
-                return self._driven(_structured(request, wanted, self._max_corrections))[0]
+                return driven(_structured(request, wanted, self._max_corrections), super().create)[0]
             return self._streamed(_StructuredStream(request, wanted, self._max_corrections))
         tools, request = _with_tools(request)
         if tools is None:
             return super().create(**request)
         if not request.get("stream"):
-            return self._driven(_whole(request, tools, self._max_corrections))
+            return driven(_whole(request, tools, self._max_corrections), super().create)
         return self._streamed(_ToolStream(request, tools, self._max_corrections))
 
     def create_with_completion(
@@ -122,16 +115,8 @@ class Completions(_TheirCompletions):
     ) -> tuple[T, ChatCompletion]:
         """Returns the instance, and the completion that it was read from."""
         wanted, request = _request_for(response_model, request, streams=False)
-        found: tuple[T, ChatCompletion] = self._driven(_structured(request, wanted, self._max_corrections))
+        found: tuple[T, ChatCompletion] = driven(_structured(request, wanted, self._max_corrections), super().create)
         return found
-
-    def _driven(self, steps: Generator[dict[str, Any], Any, Any]) -> Any:
-        request = next(steps)
-        while True:
-            try:
-                request = steps.send(super().create(**request))
-            except StopIteration as done:
-                return done.value
 
     def _streamed(self, turn: Any) -> Any:
         ask = super().create
@@ -168,13 +153,13 @@ class AsyncCompletions(_TheirAsyncCompletions):
         if response_model is not None:
             wanted, request = _request_for(response_model, request)
             if not request.get("stream"):
-                return (await self._driven(_structured(request, wanted, self._max_corrections)))[0]
+                return (await async_driven(_structured(request, wanted, self._max_corrections), super().create))[0]
             return await self._streamed(_StructuredStream(request, wanted, self._max_corrections))
         tools, request = _with_tools(request)
         if tools is None:
             return await super().create(**request)
         if not request.get("stream"):
-            return await self._driven(_whole(request, tools, self._max_corrections))
+            return await async_driven(_whole(request, tools, self._max_corrections), super().create)
         return await self._streamed(_ToolStream(request, tools, self._max_corrections))
 
     async def create_with_completion(
@@ -182,17 +167,8 @@ class AsyncCompletions(_TheirAsyncCompletions):
     ) -> tuple[T, ChatCompletion]:
         """Returns the instance, and the completion that it was read from."""
         wanted, request = _request_for(response_model, request, streams=False)
-        found: tuple[T, ChatCompletion] = await self._driven(_structured(request, wanted, self._max_corrections))
+        found: tuple[T, ChatCompletion] = await async_driven(_structured(request, wanted, self._max_corrections), super().create)
         return found
-
-    async def _driven(self, steps: Generator[dict[str, Any], Any, Any]) -> Any:
-        request = next(steps)
-        while True:
-            answer = await super().create(**request)
-            try:
-                request = steps.send(answer)
-            except StopIteration as done:
-                return done.value
 
     async def _streamed(self, turn: Any) -> Any:
         ask = super().create
@@ -220,39 +196,13 @@ class _Stream(Stream[Any]):
 
     def __init__(self, stream: Stream[Any], turn: Any, ask: Callable[..., Any]) -> None:
         self.response = stream.response
-        self._iterator = self._chunks(stream, turn, ask)
-
-    def _chunks(self, stream: Any, turn: Any, ask: Callable[..., Any]) -> Iterator[Any]:
-        while True:
-            self.response = stream.response
-            with stream:
-                for chunk in stream:
-                    yield from turn.feed(chunk)
-            rest, request = turn.end()
-            yield from rest
-            if request is None:
-                return
-            stream = ask(**request)
+        self._iterator = events(self, stream, turn, ask)
 
 
 class _AsyncStream(AsyncStream[Any]):
     def __init__(self, stream: AsyncStream[Any], turn: Any, ask: Callable[..., Awaitable[Any]]) -> None:
         self.response = stream.response
-        self._iterator = self._chunks(stream, turn, ask)
-
-    async def _chunks(self, stream: Any, turn: Any, ask: Callable[..., Awaitable[Any]]) -> AsyncIterator[Any]:
-        while True:
-            self.response = stream.response
-            async with stream:
-                async for chunk in stream:
-                    for piece in turn.feed(chunk):
-                        yield piece
-            rest, request = turn.end()
-            for piece in rest:
-                yield piece
-            if request is None:
-                return
-            stream = await ask(**request)
+        self._iterator = async_events(self, stream, turn, ask)
 
 
 class _Answer:
@@ -435,9 +385,9 @@ class _StreamedChoice:
         choice.index = self.index
         if delta.content:
             self.content += delta.content
-            events = self.scanner.feed(delta.content)
+            certain = self.scanner.feed(delta.content)
             delta.content = None
-            self._write(events, delta)
+            self._write(certain, delta)
         for piece in delta.tool_calls or ():
             self._keep(piece.to_dict())
         if delta.tool_calls:
@@ -512,8 +462,8 @@ class _StreamedChoice:
             elif member is not None:
                 call[key] = member
 
-    def _write(self, events: list[Event], delta: Any) -> None:
-        for event in events:
+    def _write(self, certain: list[Event], delta: Any) -> None:
+        for event in certain:
             match event:
                 case TextDelta():
                     # Behind what was said, an answer that makes the calls again says nothing new.
@@ -653,10 +603,3 @@ def _unread(stream: Any, turn: Any) -> Any:
     if isinstance(turn, _StructuredStream):
         raise TypeError(f"response_model needs a stream, not an object of type `{type(stream).__name__}`")
     return stream
-
-
-def _rewrapped(method: Callable[..., Any], wrapped: Any, max_corrections: int) -> Callable[..., Any]:
-    def copied(*args: Any, **kwargs: Any) -> Any:
-        return wrap(method(wrapped, *args, **kwargs), max_corrections=max_corrections)
-
-    return copied

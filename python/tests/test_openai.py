@@ -268,6 +268,15 @@ def test_text_flows_while_a_call_is_held(asked: Asked) -> None:
     assert len(said) > 3 and "tool_call" not in "".join(said)
 
 
+def test_thoughts_in_the_text_are_reasoning(asked: Asked) -> None:
+    (choice,) = asked.create(whole("<think>Hm.</think>" + IN_TEXT), tools=[WRITE]).choices
+    assert (choice.message.reasoning_content, choice.message.content) == ("Hm.", "I write.")
+    stream = asked.create(chunks(*in_pieces("<think>Hm.</think>" + IN_TEXT)), tools=[WRITE], stream=True)
+    deltas = [chunk.choices[0].delta for chunk in stream if chunk.choices]
+    assert "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas) == "Hm."
+    assert put_together(stream)[0] == "I write."
+
+
 def test_calls_of_one_index_are_told_by_their_ids(asked: Asked) -> None:
     pieces = [*native_pieces('{"path": "a"}', "1"), *native_pieces('{"path": "b"}', "2")]
     stream = asked.create(chunks(*pieces, reason="tool_calls"), tools=[WRITE], stream=True)
