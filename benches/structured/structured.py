@@ -3,10 +3,10 @@
     pip install . -r benches/structured/requirements.txt
     python benches/structured/structured.py [--each]
 
-Both speak to a server on this machine that plays the model of `cases.json`: it gives the answers of a case one after the
-other, and the last one, which is right, to all further requests; a list stands in the member in which the client asks for it.
-*Right* is the value of the case, *wrong* another one, given without an error, *at once* a right one after one request.
-`--each` tells the outcome of each case.
+Both speak to a server on this machine that plays the model of `cases.json`: it gives the answers of a case one after
+the other, and the last one, which is right, to all further requests; a list stands in the member in which the client
+asks for it. *Right* is the value of the case, *wrong* another one, given without an error, *at once* a right one
+after one request. `--each` tells the outcome of each case.
 """
 
 import ast
@@ -125,7 +125,8 @@ def main() -> None:
         outcomes = [outcome(model, client, ask, case, member) for case in cases]
         counts = [sum(said == kind for said, _ in outcomes) for kind in ("right", "wrong", "error")]
         at_once = outcomes.count(("right", 1))
-        print(f"| {name} | {counts[0]} | {at_once} | {counts[1]} | {counts[2]} | {sum(n for _, n in outcomes)} | {n_lines(ask)} |")
+        n_requests = sum(n for _, n in outcomes)
+        print(f"| {name} | {counts[0]} | {at_once} | {counts[1]} | {counts[2]} | {n_requests} | {n_lines(ask)} |")
         if "--each" in sys.argv:
             for case, (said, n) in zip(cases, outcomes, strict=True):
                 print(f"    {case['name']}: {said}, {n}")

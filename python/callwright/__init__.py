@@ -1,9 +1,10 @@
 """Reads, repairs and checks the tool calls in what a language model wrote.
 
-`heal` and `loads` are for one JSON text, `parse` is for a whole answer, and `Scanner` for one that arrives in pieces. Each
-call comes to a `Call` that is right or to a `Refusal` with its reason. `tool` makes a tool of a function. Columns are in
-`callwright.arrow`; `callwright.openai` and `callwright.anthropic` wrap a client; other packages find their part in
-`callwright.langchain`, `callwright.pydantic_ai`, `callwright.litellm`, `callwright.vllm` and `callwright.sglang`.
+`heal` and `loads` are for one JSON text, `parse` is for a whole answer, and `Scanner` for one that arrives in pieces.
+Each call comes to a `Call` that is right or to a `Refusal` with its reason. `tool` makes a tool of a function.
+Columns are in `callwright.arrow`; `callwright.openai` and `callwright.anthropic` wrap a client; other packages find
+their part in `callwright.langchain`, `callwright.pydantic_ai`, `callwright.litellm`, `callwright.vllm` and
+`callwright.sglang`.
 
 Places are code points, as Python counts; those in `Outcome.report()` are bytes of UTF-8.
 

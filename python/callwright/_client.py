@@ -1,8 +1,8 @@
-"""What wrapped clients have in common: a copy of the client, and the drivers that carry a turn's requests to the server.
+"""What wrapped clients have in common: a copy of the client, and the drivers that carry the requests of a turn.
 
-A turn is pure. One for a whole answer is a generator of requests, which takes answers and returns the one for the caller. One
-for a stream has `request`, `feed`, which returns what goes out for one event, and `end`, which returns what is left to go out,
-and the next request where the model is asked again.
+A turn is pure. One for a whole answer is a generator of requests, which takes answers and returns the one for the
+caller. One for a stream has `request`, `feed`, which returns what goes out for one event, and `end`, which returns
+what is left to go out, and the next request where the model is asked again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _METHODS = ("copy", "with_options", "with_middleware")
 def copied(client: Any, wrap: Callable[[Any], Any], max_corrections: int) -> Any:
     """Returns another client over the same connections, whose own copies are wrapped too.
 
-    Raises `ValueError` where `max_corrections` is no count.
+    Raises `ValueError` where `max_corrections` is not a count.
     """
     if not isinstance(max_corrections, int) or max_corrections < 0:
         raise ValueError(f"max_corrections is a count, not {max_corrections!r}")

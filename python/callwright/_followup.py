@@ -50,7 +50,7 @@ def error_of(outcome: Outcome) -> Refused:
 
 
 def unreadable_arguments(arguments: str) -> str:
-    """What stands for broken arguments in a history: many servers read them as JSON, and answer nothing where they cannot."""
+    """What stands for broken arguments in a history, since many servers fail where it holds arguments that are not JSON."""
     try:
         if isinstance(json.loads(arguments), dict):
             return arguments

@@ -19,7 +19,7 @@ class ResponseModel:
 
     APIs take schemas of objects alone, so that any other one is sent as that of an object with the one member `value`.
 
-    Raises `TypeError` for anything that is no schema.
+    Raises `TypeError` for anything else.
     """
 
     def __init__(self, source: Any) -> None:
@@ -28,7 +28,8 @@ class ResponseModel:
         self.schema: Any = json.loads(schema) if isinstance(schema, str) else schema
         self.is_in_value = not isinstance(self.schema, dict) or self.schema.get("type") != "object"
         self.sent = _in_value(self.schema) if self.is_in_value else self.schema
-        title = getattr(source, "__name__", None) or (self.schema.get("title") if isinstance(self.schema, dict) else None)
+        titled = self.schema.get("title") if isinstance(self.schema, dict) else None
+        title = getattr(source, "__name__", None) or titled
         self.name = re.sub(r"[^a-zA-Z0-9_-]+", "_", str(title or "answer")).strip("_")[:64] or "answer"
 
     @property
@@ -76,7 +77,7 @@ def _in_value(schema: Any) -> dict[str, Any]:
     return outer
 
 
-# What OpenAI's structured outputs say that they take; where a schema has another keyword, the request would be an error.
+# What OpenAI's structured outputs say that they take; with another keyword the request would be an error.
 _KEYWORDS = {
     *("$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum"),
     *("exclusiveMinimum", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern"),

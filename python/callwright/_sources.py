@@ -1,7 +1,7 @@
-"""Definitions from what programs have already: types with hints, classes of pydantic, functions, the tools of other packages.
+"""Definitions from what programs have already: types with hints, functions, the tools of other packages.
 
-In goes an object that is no JSON, out comes the JSON of its schema or of its tool; and from a value that fits, an instance.
-What a type means is decided by pydantic, which is imported only where such an object arrives.
+In goes an object other than JSON, out comes the JSON of its schema or of its tool; and from a value that fits, an
+instance. What a type means is decided by pydantic, which is imported only where such an object arrives.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def definition(source: Any, tool: bool = False) -> Any:
     """Returns the JSON of a schema, or with `tool` that of a tool, or of the list of tools in an iterable.
 
     A schema may be a class of pydantic, a `TypeAdapter`, or any other type with hints: a dataclass, a `TypedDict`,
-    `list[Model]`, `Literal`, a union, an enum. A tool may be a function with hints, a `callwright.Tool`, a tool of LangChain,
-    the Agents SDK, pydantic-ai or MCP, or a class whose fields are its arguments. JSON stays as it is.
+    `list[Model]`, `Literal`, a union, an enum. A tool may be a function with hints, a `callwright.Tool`, a tool of
+    LangChain, the Agents SDK, pydantic-ai or MCP, or a class whose fields are its arguments. JSON stays as it is.
 
-    Raises `TypeError` for an object that is none of these, or that has no JSON Schema.
+    Raises `TypeError` for any other object, and for one without a JSON Schema.
     """
     return _tool(source) if tool else _schema(source)
 
 
 def build(source: Any, value: Any) -> Any:
-    """Returns the instance that `value` is by the type `source`; `value` itself where `source` is no type but JSON.
+    """Returns the instance that `value` is by the type `source`; `value` itself where `source` is JSON.
 
     Raises `Refused` with the code `invalid` where a validator of the type does not take the value.
     """
@@ -54,7 +54,9 @@ class Arguments:
         hints = _hints(function)
         for name, parameter in signature.parameters.items():
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
-                raise TypeError(f"the arguments of a tool have names: `{name}` of {_shown(function)} is taken by its place")
+                raise TypeError(
+                    f"the arguments of a tool have names: `{name}` of {_shown(function)} is taken by its place"
+                )
         described = {name: _described(hint) for name, hint in hints.items() if name in signature.parameters}
 
         def arguments(*_: Any, **by_name: Any) -> dict[str, Any]:
@@ -117,7 +119,9 @@ def _tool(source: Any) -> Any:
         return dict(source)
     if isinstance(source, Iterable):
         return [_tool(element) for element in source]
-    raise TypeError(f"a tool is JSON, a function with hints, or a tool of a package that is known, not {_shown(source)}")
+    raise TypeError(
+        f"a tool is JSON, a function with hints, or a tool of a package that is known, not {_shown(source)}"
+    )
 
 
 def _of_class(source: type[Any]) -> dict[str, Any]:
@@ -147,8 +151,7 @@ def _of_other_packages(source: Any) -> Any:
     name = getattr(source, "name", None)
     if isinstance(name, str):
         description = getattr(source, "description", None) or ""
-        # LangChain, which leaves out what its own runtime passes; the Agents SDK; pydantic-ai; MCP.
-        for member in ("tool_call_schema", "args_schema", "params_json_schema", "parameters_json_schema", "inputSchema"):
+        for member in _SCHEMA_MEMBERS:
             schema = getattr(source, member, None)
             if schema is not None:
                 schema = _plain(_schema(schema))
@@ -159,13 +162,17 @@ def _of_other_packages(source: Any) -> Any:
     return dump(exclude_none=True) if callable(dump) else None
 
 
+# LangChain, which leaves out of the first one what its own runtime passes; the Agents SDK; pydantic-ai; MCP.
+_SCHEMA_MEMBERS = ("tool_call_schema", "args_schema", "params_json_schema", "parameters_json_schema", "inputSchema")
+
+
 def _declared(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     function = {"name": name, "description": description, "parameters": schema}
     return {"type": "function", "function": {key: value for key, value in function.items() if value != ""}}
 
 
 def _adapter(source: Any) -> Any:
-    """What pydantic, or a class that does as its classes do, makes of a type; `None` where `source` is none."""
+    """What pydantic, or a class that does as its classes do, makes of a type; `None` for anything else."""
     if callable(getattr(source, "model_json_schema", None)):
         return source
     if callable(getattr(source, "json_schema", None)) and callable(getattr(source, "validate_json", None)):
@@ -224,12 +231,12 @@ def _validated(adapter: Any, value: Any) -> Any:
         raise Refused(message, "invalid", feedback, violations=found) from error
 
 
-def _violations(error: ValueError, value: Any) -> tuple[Violation, ...] | None:
+def _violations(error: Any, value: Any) -> tuple[Violation, ...] | None:
     """What pydantic says of `value`; `None` where the error is not of its kind."""
     if not callable(getattr(error, "errors", None)):
         return None
     found = []
-    for detail in error.errors(include_url=False, include_context=False, include_input=False):  # type: ignore[attr-defined]
+    for detail in error.errors(include_url=False, include_context=False, include_input=False):
         place, pointer = _place(detail["loc"], value)
         message = detail["msg"]
         found.append(Violation(pointer, detail["type"], f"{place}: {message}" if place else message))

@@ -1,8 +1,9 @@
-"""A function as a tool: its definition is written from its hints and its docstring, and calls are checked before it runs."""
+"""A function as a tool: its hints and docstring give its definition, and calls are checked before it runs."""
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
@@ -18,8 +19,8 @@ R = TypeVar("R")
 class Tool(Generic[P, R]):
     """A function that a model may call, as `callwright.tool` makes it.
 
-    `name`, `description` and `definition` (the JSON of OpenAI's form) are what the model sees. The tool itself is called as
-    the function is.
+    `name`, `description` and `definition` (the JSON of OpenAI's form) are what the model sees. The tool itself is
+    called as the function is.
     """
 
     def __init__(self, function: Callable[P, R], *, name: str | None = None, description: str | None = None) -> None:
@@ -46,22 +47,25 @@ class Tool(Generic[P, R]):
         return self._function(*args, **kwargs)
 
     def run(self, call: Any) -> R:
-        """Calls the function with what a model wrote, and returns what it returns: of an `async` function, what to await.
+        """Calls the function with what a model wrote, and returns what it returns, which may be to be awaited.
 
-        `call` is a `Call`, a call in an answer of OpenAI's or Anthropic's API, the arguments, or their JSON text. They are
-        converted to the types of the hints.
+        `call` is a `Call`, a call in an answer of OpenAI's or Anthropic's API, the arguments, or their JSON text.
+        They are converted to the types of the hints.
 
-        Raises `Refused` where they do not fit, whose `feedback` is for the model, and `ValueError` for a call of another
-        tool. What the function raises passes.
+        Raises `Refused` where they do not fit, whose `feedback` is for the model, and `ValueError` for a call of
+        another tool. What the function raises passes.
         """
         return self._function(**self._validated(_arguments(call, self.name)))
 
-    def _validated(self, arguments: Any) -> Any:
-        if isinstance(arguments, (str, bytes, bytearray)):
-            arguments = heal(arguments, self._arguments.schema()).value
-        if not isinstance(arguments, Mapping):
-            raise TypeError(f"arguments are an object or its JSON text, not an object of type `{type(arguments).__name__}`")
-        return self._arguments.validated(dict(arguments))
+    def _validated(self, arguments: Any) -> dict[str, Any]:
+        if isinstance(arguments, Mapping):
+            arguments = json.dumps(dict(arguments))
+        elif not isinstance(arguments, str | bytes | bytearray):
+            raise TypeError(
+                f"arguments are an object or its JSON text, not an object of type `{type(arguments).__name__}`"
+            )
+        # The engine first: it says what is wrong in the words that a model knows from other refusals.
+        return self._arguments.validated(heal(arguments, self._arguments.schema()).value)
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"

@@ -7,8 +7,9 @@
     message = client.messages.create(model="…", max_tokens=1024, messages=[…], tools=[get_weather])
     city = client.messages.create(model="…", max_tokens=1024, messages=[…], response_model=City)
 
-`messages.create` and `.stream` are wrapped, of synchronous and asynchronous clients. All else of the client is as it was:
-`messages.parse`, `output_format`, `beta`, raw responses, and requests without tools and without `response_model`.
+`messages.create` and `.stream` are wrapped, of synchronous and asynchronous clients. All else of the client is as it
+was: `messages.parse`, `output_format`, `beta`, raw responses, and requests without tools and without
+`response_model`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,8 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from anthropic import (
-    NOT_GIVEN,
-    Anthropic,
-    AsyncAnthropic,
-    AsyncMessageStreamManager,
-    AsyncStream,
-    MessageStreamManager,
-    Stream,
-)
+from anthropic import NOT_GIVEN, Anthropic, AsyncAnthropic, AsyncStream, Stream
+from anthropic.lib.streaming import AsyncMessageStreamManager, MessageStreamManager
 from anthropic.resources.messages import AsyncMessages as _TheirAsyncMessages
 from anthropic.resources.messages import Messages as _TheirMessages
 from anthropic.types import (
@@ -63,13 +57,14 @@ def wrap(client: AsyncAnthropic, *, max_corrections: int = 2) -> _AsyncClient: .
 def wrap(client: Any, *, max_corrections: int = 2) -> Any:
     """Returns a client like `client`, of the same class and over the same connections, that repairs what it receives.
 
-    A call with one reading goes out repaired, with arguments of the types that its tool declares; one that the model wrote as
-    text becomes a block. About a call without one, and one that may be made as well as shown, the model is asked again, at
-    most `max_corrections` times for one answer. `tools` may hold functions, classes of pydantic and tools of other packages.
+    A call with one reading goes out repaired, with arguments of the types that its tool declares; one that the model
+    wrote as text becomes a block. About a call without one, and one that may be made as well as shown, the model is
+    asked again, at most `max_corrections` times for one answer. `tools` may hold functions, classes of pydantic and
+    tools of other packages.
 
-    With `response_model`, `create` returns an instance of that type, which the model gives as the input of a tool. With
-    `stream=True` too, it gives the value so far as JSON with each piece, and the instance last. `create_with_message` returns
-    the instance and the message.
+    With `response_model`, `create` returns an instance of that type, which the model gives as the input of a tool.
+    With `stream=True` too, it gives the value so far as JSON with each piece, and the instance last.
+    `create_with_message` returns the instance and the message.
 
     The requests raise `callwright.Refused` where the model does not get right. Raises `TypeError` for any other client.
     """
@@ -252,7 +247,8 @@ class _Said:
         for place, block in enumerate(message.content):
             said.blocks.append(block.model_dump(exclude_unset=True, exclude_none=True, mode="json"))
             if block.type == "tool_use":
-                text = block.input if isinstance(block.input, str) else json.dumps(block.input, ensure_ascii=False)
+                written: Any = block.input
+                text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False)
                 # Who cut it closed it too: the last bracket is nobody's.
                 is_last = place + 1 == len(message.content)
                 said.inputs[place] = text[:-1] if is_last and is_cut(message.stop_reason) else text
@@ -384,7 +380,7 @@ def _by_place(outcome: Outcome) -> tuple[dict[int, list[Call]], list[Call]]:
 
 
 class _ToolStream:
-    """The events of one turn with tools: text goes out as it is certain, calls where the answer ends and all are right."""
+    """The events of one turn with tools: text goes out as it is certain, calls at the end of an answer that is right."""
 
     def __init__(self, request: dict[str, Any], tools: _Tools, left: int) -> None:
         self.request = request

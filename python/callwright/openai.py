@@ -7,8 +7,9 @@
     completion = client.chat.completions.create(model="…", messages=[…], tools=[get_weather])
     city = client.chat.completions.create(model="…", messages=[…], response_model=City)
 
-`chat.completions.create` and `.stream` are wrapped, of synchronous and asynchronous clients. All else of the client is as it
-was: `responses`, `chat.completions.parse`, raw responses, and requests without tools and without `response_model`.
+`chat.completions.create` and `.stream` are wrapped, of synchronous and asynchronous clients. All else of the client
+is as it was: `responses`, `chat.completions.parse`, raw responses, and requests without tools and without
+`response_model`.
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ def wrap(client: AsyncOpenAI, *, max_corrections: int = 2) -> _AsyncClient: ...
 def wrap(client: Any, *, max_corrections: int = 2) -> Any:
     """Returns a client like `client`, of the same class and over the same connections, that repairs what it receives.
 
-    A call with one reading goes out repaired, with arguments of the types that its tool declares; also one that the model
-    wrote as text. About a call without one, and one that may be made as well as shown, the model is asked again, at most
-    `max_corrections` times for one answer. `tools` may hold functions, classes of pydantic and tools of other packages.
+    A call with one reading goes out repaired, with arguments of the types that its tool declares; also one that the
+    model wrote as text. About a call without one, and one that may be made as well as shown, the model is asked
+    again, at most `max_corrections` times for one answer. `tools` may hold functions, classes of pydantic and tools
+    of other packages.
 
-    With `response_model`, `create` returns an instance of that type: of a class of pydantic, a dataclass, a `TypedDict`, a
-    `TypeAdapter`, `list[Model]`. With `stream=True` too, it gives the value so far as JSON with each piece, and the instance
-    last. `create_with_completion` returns the instance and the completion.
+    With `response_model`, `create` returns an instance of that type: of a class of pydantic, a dataclass, a
+    `TypedDict`, a `TypeAdapter`, `list[Model]`. With `stream=True` too, it gives the value so far as JSON with each
+    piece, and the instance last. `create_with_completion` returns the instance and the completion.
 
     The requests raise `callwright.Refused` where the model does not get right. Raises `TypeError` for any other client.
     """
@@ -167,7 +169,8 @@ class AsyncCompletions(_TheirAsyncCompletions):
     ) -> tuple[T, ChatCompletion]:
         """Returns the instance, and the completion that it was read from."""
         wanted, request = _request_for(response_model, request, streams=False)
-        found: tuple[T, ChatCompletion] = await async_driven(_structured(request, wanted, self._max_corrections), super().create)
+        steps = _structured(request, wanted, self._max_corrections)
+        found: tuple[T, ChatCompletion] = await async_driven(steps, super().create)
         return found
 
     async def _streamed(self, turn: Any) -> Any:
@@ -307,7 +310,7 @@ def _repair(choice: Choice, outcome: Outcome) -> None:
 
 
 class _ToolStream:
-    """The chunks of one turn with tools: text goes out as it is certain, calls where the answer ends and all are right."""
+    """The chunks of one turn with tools: text goes out as it is certain, calls at the end of an answer that is right."""
 
     def __init__(self, request: dict[str, Any], tools: ToolSet, max_corrections: int) -> None:
         self.request = request

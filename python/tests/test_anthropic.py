@@ -69,7 +69,7 @@ def streamed(*blocks: dict[str, Any], reason: str | None = None, ends: bool = Tr
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, "stop_reason": None}}]
     for index, block in enumerate(blocks):
         kind = block["type"]
-        member, delta = {"text": ("text", "text"), "tool_use": ("input", "input_json"), "thinking": ("thinking", "thinking")}[kind]
+        member, delta = ("input", "input_json") if kind == "tool_use" else (kind, kind)
         empty: Any = {} if kind == "tool_use" else ""
         start = {**block, member: empty, **({"signature": ""} if kind == "thinking" else {})}
         events.append({"type": "content_block_start", "index": index, "content_block": start})
@@ -136,7 +136,7 @@ def asked(request: Any, scripted: Any) -> Asked:
 
 
 def put_together(events: list[Any]) -> tuple[list[Any], str | None]:
-    """The blocks and the end of a stream, as a client puts them together: each is opened, written and closed in its turn."""
+    """The blocks and the end of a stream, as a client puts them together, each opened, written and closed in turn."""
     blocks: list[Any] = []
     is_open, reason = False, None
     assert [event.type for event in events].count("message_start") == 1
@@ -163,7 +163,8 @@ def put_together(events: list[Any]) -> tuple[list[Any], str | None]:
 
 
 def test_a_call_is_repaired_and_all_else_stays(asked: Asked) -> None:
-    message = asked.create(whole(THOUGHT, text("Well."), call({"path": "a.txt", "times": "2"}, ours="x")), tools=[WRITE])
+    broken = call({"path": "a.txt", "times": "2"}, ours="x")
+    message = asked.create(whole(THOUGHT, text("Well."), broken), tools=[WRITE])
     thought, words, made = message.content
     assert (thought.signature, words.text) == ("s", "Well.")
     assert (made.id, made.input, made.ours) == ("1", {"path": "a.txt", "times": 2}, "x")
@@ -316,7 +317,7 @@ def test_a_response_model_is_asked_for_again(asked: Asked) -> None:
         asked.create(whole(text(""), reason="refusal"), response_model=City)
 
 
-needs_partial = pytest.mark.skipif(not hasattr(callwright._callwright, "partial"), reason="the module is older")
+needs_partial = pytest.mark.skipif(not hasattr(callwright, "partial"), reason="the module is older")
 
 
 @needs_partial

@@ -52,7 +52,9 @@ def call(arguments: str, id: str = "1", name: str = "write", **extra: Any) -> di
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, **extra}
 
 
-def whole(content: str | None = None, *calls: dict[str, Any], reason: str | None = None, **extra: Any) -> dict[str, Any]:
+def whole(
+    content: str | None = None, *calls: dict[str, Any], reason: str | None = None, **extra: Any
+) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": content, **extra}
     if calls:
         message["tool_calls"] = list(calls)
@@ -184,7 +186,8 @@ def test_a_refused_call_is_asked_for_again(asked: Asked) -> None:
     answered, *told = asked.told()
     # What was broken stands in the history as JSON, and each id has its answer.
     assert json.loads(answered["tool_calls"][0]["function"]["arguments"]) == {"unreadable_arguments": CUT}
-    assert [(message["role"], message["tool_call_id"]) for message in told] == [("tool", "1"), ("tool", "2"), ("tool", "3")]
+    assert [message["role"] for message in told] == ["tool"] * 3
+    assert [message["tool_call_id"] for message in told] == ["1", "2", "3"]
     assert "cut off" in told[0]["content"] and told[1]["content"].startswith("Not run: ")
     # The request of the caller is as it was.
     assert asked.scripted.requests[1]["tools"] == [WRITE, SHELL]
@@ -284,7 +287,8 @@ def test_calls_of_one_index_are_told_by_their_ids(asked: Asked) -> None:
 
 
 def test_a_stream_goes_on_with_the_next_answer(asked: Asked) -> None:
-    first = chunks(*in_pieces("I write. "), *native_pieces('{"path": "b"}', "0"), *native_pieces(CUT, "1", 1), reason="length")
+    made = [*native_pieces('{"path": "b"}', "0"), *native_pieces(CUT, "1", 1)]
+    first = chunks(*in_pieces("I write. "), *made, reason="length")
     again = chunks(*in_pieces("I write: "), *native_pieces('{"path": "a"}', "2"), reason="tool_calls")
     stream = asked.create(first, again, tools=[WRITE], stream=True)
     # No call of the answer that was wrong, and no text twice.
@@ -370,7 +374,9 @@ def test_a_schema_that_servers_can_hold_is_strict(asked: Asked) -> None:
     assert asked.scripted.requests[-1]["response_format"] == {"type": "json_object"}
 
 
-@pytest.mark.parametrize("wrong", ['{"name": "Paris"}', '{"name": "Paris", "people": -1}', '{"name": "Par', "I cannot."])
+@pytest.mark.parametrize(
+    "wrong", ['{"name": "Paris"}', '{"name": "Paris", "people": -1}', '{"name": "Par', "I cannot."]
+)
 def test_a_response_model_is_asked_for_again(asked: Asked, wrong: str) -> None:
     city = asked.create(whole(wrong), whole('{"name": "Paris", "people": 2}'), response_model=City)
     assert city == City(name="Paris", people=2)
@@ -386,7 +392,7 @@ def test_who_declines_is_not_asked_again(asked: Asked) -> None:
     assert len(asked.scripted.requests) == 1
 
 
-needs_partial = pytest.mark.skipif(not hasattr(callwright._callwright, "partial"), reason="the module is older")
+needs_partial = pytest.mark.skipif(not hasattr(callwright, "partial"), reason="the module is older")
 
 
 @needs_partial
@@ -396,7 +402,8 @@ def test_values_stream(asked: Asked) -> None:
     assert city == City(name="Paris", people=2) and values[-1] == {"name": "Paris", "people": 2}
     assert {"name": "Paris"} in values
     # The values begin again with the next answer.
-    *values, city = asked.create(chunks(*in_pieces('{"name": "Rome"}')), chunks(*in_pieces(text)), response_model=City, stream=True)
+    answers = [chunks(*in_pieces('{"name": "Rome"}')), chunks(*in_pieces(text))]
+    *values, city = asked.create(*answers, response_model=City, stream=True)
     assert city == City(name="Paris", people=2) and {"name": "Rome"} in values
     with pytest.raises(Refused):
         asked.create(*[chunks(*in_pieces('{"name"'))] * 2, response_model=City, stream=True, max_corrections=1)
@@ -444,7 +451,8 @@ if TYPE_CHECKING:
         assert_type(completions.create(response_model=City, model="m", messages=[]), City)
         assert_type(completions.create(response_model=list[City], model="m", messages=[]), list[City])
         assert_type(completions.create(response_model=pydantic.TypeAdapter(Point), model="m", messages=[]), Point)
-        assert_type(completions.create_with_completion(response_model=City, model="m", messages=[]), tuple[City, ChatCompletion])
+        both = completions.create_with_completion(response_model=City, model="m", messages=[])
+        assert_type(both, tuple[City, ChatCompletion])
 
     async def _async_types(client: openai.AsyncOpenAI) -> None:
         completions = callwright.openai.wrap(client).chat.completions

@@ -107,7 +107,7 @@ def test_a_validator_says_why_it_refuses() -> None:
         build(list[City], [{"name": "Paris"}, {"name": ""}])
     assert (refused.value.code, refused.value.violations[0].pointer) == ("invalid", "/1/name")
     assert refused.value.feedback == '{"error": "[1].name: Value error, a city has a name"}'
-    # A member that is missing has no place of its own, and a case of a union is no place.
+    # A member that is missing has no place of its own, nor has a case of a union.
     with pytest.raises(callwright.Refused) as refused:
         build(dict[str, City | Point], {"a/b": {}})
     assert {violation.pointer for violation in refused.value.violations} == {"/a~1b"}
@@ -255,7 +255,8 @@ def test_the_decorator_keeps_the_function() -> None:
 
 def test_a_tool_runs_what_a_model_wrote() -> None:
     tool = callwright.tool(get_weather)
-    (call,) = callwright.parse("<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Rome'}}</tool_call>", [tool.definition]).calls
+    text = "<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Rome'}}</tool_call>"
+    (call,) = callwright.parse(text, [tool.definition]).calls
     assert tool.run(call) == "Rome 1 False"
     assert tool.run({"city": "Rome", "days": "3", "json": "true"}) == "Rome 3 True"
     assert tool.run("{'city': 'Rome', days: 3,}") == "Rome 3 False"
