@@ -14,6 +14,7 @@ was: `messages.parse`, `output_format`, `beta`, raw responses, and requests with
 
 from __future__ import annotations
 
+import inspect
 import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
@@ -128,7 +129,7 @@ class Messages(_TheirMessages):
         """Returns what streams an answer, as `stream` of a client that is not wrapped."""
         if not request.get("tools") or request.get("output_format"):
             return super().stream(**request)
-        return MessageStreamManager(lambda: self.create(stream=True, **request), output_format=NOT_GIVEN)
+        return _manager(MessageStreamManager, lambda: self.create(stream=True, **request))
 
     def _streamed(self, turn: Any) -> Any:
         ask = super().create
@@ -187,7 +188,7 @@ class AsyncMessages(_TheirAsyncMessages):
         """Returns what streams an answer, as `stream` of a client that is not wrapped."""
         if not request.get("tools") or request.get("output_format"):
             return super().stream(**request)
-        return AsyncMessageStreamManager(self.create(stream=True, **request), output_format=NOT_GIVEN)
+        return _manager(AsyncMessageStreamManager, self.create(stream=True, **request))
 
     async def _streamed(self, turn: Any) -> Any:
         ask = super().create
@@ -630,6 +631,12 @@ def _request_for(
     if not request.get("tool_choice"):
         request["tool_choice"] = {"type": "tool", "name": wanted.name}
     return wanted, request
+
+
+def _manager(kind: Any, ask: Any) -> Any:
+    # Versions of the package differ in whether it is told the format.
+    told = {"output_format": NOT_GIVEN} if "output_format" in inspect.signature(kind).parameters else {}
+    return kind(ask, **told)
 
 
 def _unread(stream: Any, turn: Any) -> Any:

@@ -330,7 +330,12 @@ class _ToolStream:
             if choice.index not in self.choices:
                 self.choices[choice.index] = _StreamedChoice(self, choice.index, self.request, self.max_corrections)
             ends += self.choices[choice.index].take(choice)
-        return [chunk, *([chunk.model_copy(update={"choices": ends})] if ends else [])]
+        if not ends:
+            return [chunk]
+        last = chunk.model_copy(update={"choices": ends})
+        # A server that counts in each chunk is counted once.
+        chunk.usage = None
+        return [chunk, last]
 
     def end(self) -> tuple[list[Any], dict[str, Any] | None]:
         """What is left to send, and the request where the model is asked again."""
@@ -338,7 +343,7 @@ class _ToolStream:
         for choice in self.choices.values():
             if not choice.has_ended and self.last is not None:
                 cut = self.last.choices[0].model_copy(update={"index": choice.index, "finish_reason": None})
-                cut.delta = cut.delta.model_copy(update={"content": None, "tool_calls": None, "role": None})
+                cut.delta = type(cut.delta)()
                 ends = choice.close(cut, None)
                 rest += [self.last.model_copy(update={"choices": some}) for some in ([cut], ends) if some]
         self.choices = {}
@@ -367,6 +372,8 @@ class _StreamedChoice:
         self.scanner = Scanner(self.turn.tools, native_mode=True)
         self.has_ended = False
         self.content = ""
+        # Members that the package does not know, such as a server's reasoning: some servers want them back.
+        self.others: dict[str, Any] = {}
         # As the message would have them, in the order in which they began.
         self.tool_calls: list[dict[str, Any]] = []
         self.places: dict[Any, int] = {}
@@ -374,7 +381,7 @@ class _StreamedChoice:
         self.text_held = ""
 
     def ask_again(self) -> None:
-        message: dict[str, Any] = {"role": "assistant", "content": self.content}
+        message: dict[str, Any] = {"role": "assistant", "content": self.content, **self.others}
         if self.tool_calls:
             message["tool_calls"] = self.tool_calls
         self.request = _Answer(message, self.scanner.outcome).followup(self.request, self.left)
@@ -386,6 +393,10 @@ class _StreamedChoice:
         """Leaves in the choice what may go out, and returns what goes out behind it."""
         delta: Any = choice.delta
         choice.index = self.index
+        for key, member in (delta.model_extra or {}).items():
+            before = self.others.get(key)
+            grows = type(before) is type(member) and isinstance(member, str | list)
+            self.others[key] = before + member if grows else member
         if delta.content:
             self.content += delta.content
             certain = self.scanner.feed(delta.content)
@@ -419,12 +430,13 @@ class _StreamedChoice:
         if not calls and self.text_held.strip() not in ("", self.text_sent.strip()):
             self._say(("\n\n" if self.text_sent else "") + self.text_held, delta)
         ends: list[ChunkChoice] = []
-        empty = delta.model_copy(update={"content": None, "role": None, "tool_calls": None})
+        # What else stands in the choice goes out with the choice itself.
+        bare = choice.model_copy(update={"logprobs": None})
         if calls:
-            pieces = type(delta).model_validate({"tool_calls": calls}).tool_calls
-            ends.append(choice.model_copy(update={"delta": empty.model_copy(update={"tool_calls": pieces})}))
+            # Not validated: pieces of calls of custom tools have a type of their own.
+            ends.append(bare.model_copy(update={"delta": type(delta).construct(tool_calls=calls)}))
             finish_reason = "tool_calls" if finish_reason == "stop" else finish_reason
-        ends.append(choice.model_copy(update={"delta": empty, "finish_reason": finish_reason}))
+        ends.append(bare.model_copy(update={"delta": type(delta)(), "finish_reason": finish_reason}))
         return ends
 
     def _calls(self) -> list[dict[str, Any]]:

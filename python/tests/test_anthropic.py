@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 import anthropic
@@ -348,7 +347,7 @@ def test_the_client_stays_what_it_was(scripted: Any) -> None:
     with pytest.raises(Refused):
         wrapped.with_options(timeout=5).messages.create(**request)
     raw = wrapped.messages.with_raw_response.create(**request)
-    assert json.loads(raw.text())["content"][0]["text"] == IN_TEXT
+    assert raw.parse().content[0].text == IN_TEXT
     client.close()
 
 

@@ -280,6 +280,30 @@ def test_thoughts_in_the_text_are_reasoning(asked: Asked) -> None:
     assert put_together(stream)[0] == "I write."
 
 
+def test_what_else_a_stream_holds_stays(asked: Asked) -> None:
+    custom = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "shell", "input": "l"}}
+    rest = {"index": 0, "custom": {"input": "s"}}
+    signed = {"index": 1, **call("{'path': 'a'}"), "extra_content": {"signature": "s"}}
+    thought: dict[str, Any] = {"reasoning_content": "H"}
+    pieces: list[dict[str, Any]] = [thought, {"tool_calls": [custom]}, {"tool_calls": [rest, signed]}]
+    answer = chunks(*pieces, reason="tool_calls")
+    # The end may come with what is left.
+    answer[-3]["choices"][0]["delta"] = {"reasoning_content": "m."}
+    answer[-3]["usage"] = answer[-2]["usage"]
+    stream = asked.create(answer, tools=[WRITE, SHELL], stream=True)
+    deltas = [chunk.choices[0].delta for chunk in stream if chunk.choices]
+    assert "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas) == "Hm."
+    first, second = (piece for delta in deltas for piece in delta.tool_calls or ())
+    assert (first.index, first.id, first.custom) == (0, "c", {"name": "shell", "input": "ls"})
+    assert (second.index, second.function.arguments) == (1, '{"path": "a"}')
+    assert second.extra_content == {"signature": "s"}
+    assert sum(chunk.usage is not None for chunk in stream) == 2
+    # It goes back to the server with the call.
+    pieces = [thought, {"reasoning_content": "m."}, *native_pieces(CUT)]
+    asked.create(chunks(*pieces, reason="length"), chunks({"content": "Done."}), tools=[WRITE], stream=True)
+    assert asked.told()[0]["reasoning_content"] == "Hm."
+
+
 def test_calls_of_one_index_are_told_by_their_ids(asked: Asked) -> None:
     pieces = [*native_pieces('{"path": "a"}', "1"), *native_pieces('{"path": "b"}', "2")]
     stream = asked.create(chunks(*pieces, reason="tool_calls"), tools=[WRITE], stream=True)
