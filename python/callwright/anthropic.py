@@ -398,6 +398,8 @@ class _ToolStream:
         self.said = _Said()
         self.scanner = Scanner(self.tools.tool_set, native_mode=True)
         self.has_ended = False
+        # Behind what was said, an answer that makes the calls again says nothing new: its text waits for its end.
+        self.holds_text = not self.is_first and bool(self.text_sent)
         self.text_held = ""
         # Where other blocks went, by the index that the server gave.
         self.indices: dict[int, int] = {}
@@ -485,11 +487,10 @@ class _ToolStream:
         out: list[Any] = []
         for event in certain:
             match event:
-                # Behind what was said, an answer that makes the calls again says nothing new.
-                case TextDelta() if self.is_first or not self.text_sent:
-                    out += self._text(event.text)
-                case TextDelta():
+                case TextDelta() if self.holds_text:
                     self.text_held += event.text
+                case TextDelta():
+                    out += self._text(event.text)
                 case ReasoningDelta():
                     out += self._in_block("thinking", event.text)
                 case _:

@@ -377,7 +377,8 @@ class _StreamedChoice:
         # As the message would have them, in the order in which they began.
         self.tool_calls: list[dict[str, Any]] = []
         self.places: dict[Any, int] = {}
-        self.in_text: list[Call] = []
+        # Behind what was said, an answer that makes the calls again says nothing new: its text waits for its end.
+        self.holds_text = not self.is_first and bool(self.text_sent)
         self.text_held = ""
 
     def ask_again(self) -> None:
@@ -460,8 +461,9 @@ class _StreamedChoice:
         index = piece.pop("index", None)
         id = piece.get("id") or None
         place = self.places.get(index)
-        # Some servers count no index, but each call has an id.
-        if place is None or id is not None and self.tool_calls[place].get("id") not in (None, id):
+        is_named = any(isinstance(member, dict) and member.get("name") for member in piece.values())
+        # Some servers give all calls one index, and each its id; others give each piece of one call another id.
+        if place is None or id is not None and is_named and self.tool_calls[place].get("id") not in (None, id):
             place = self.places[index] = len(self.tool_calls)
             self.tool_calls.append({})
         call = self.tool_calls[place]
@@ -474,18 +476,16 @@ class _StreamedChoice:
                         inner[name] = (inner.get(name) or "") + part
                     elif part is not None:
                         inner[name] = part
-            elif member is not None:
+            elif member is not None and not (key == "id" and call.get("id")):
                 call[key] = member
 
     def _write(self, certain: list[Event], delta: Any) -> None:
         for event in certain:
             match event:
+                case TextDelta() if self.holds_text:
+                    self.text_held += event.text
                 case TextDelta():
-                    # Behind what was said, an answer that makes the calls again says nothing new.
-                    if self.is_first or not self.text_sent:
-                        self._say(event.text, delta)
-                    else:
-                        self.text_held += event.text
+                    self._say(event.text, delta)
                 case ReasoningDelta():
                     delta.reasoning_content = (getattr(delta, "reasoning_content", None) or "") + event.text
                 case _:

@@ -270,6 +270,9 @@ def test_a_stream_goes_on_with_the_next_answer(asked: Asked) -> None:
     assert [block["type"] for block in answered["content"]] == ["thinking", "text", "tool_use", "tool_use"]
     assert answered["content"][0] == THOUGHT and answered["content"][3]["input"] == {"unreadable_arguments": CUT}
     assert [result["tool_use_id"] for result in told["content"]] == ["0", "1"]
+    again = streamed(text("So I write it again."), call('{"path": "a"}', "2"))
+    events = asked.create(streamed(call(CUT), reason="max_tokens"), again, tools=[WRITE], stream=True)
+    assert put_together(events)[0] == ["So I write it again.", ["write", '{"path": "a"}']]
     events = asked.create(streamed(text(UNSURE)), streamed(text("I only show it.")), tools=[WRITE], stream=True)
     assert put_together(events) == ([UNSURE + "\n\nI only show it."], "end_turn")
     with pytest.raises(Refused):

@@ -308,6 +308,12 @@ def test_calls_of_one_index_are_told_by_their_ids(asked: Asked) -> None:
     pieces = [*native_pieces('{"path": "a"}', "1"), *native_pieces('{"path": "b"}', "2")]
     stream = asked.create(chunks(*pieces, reason="tool_calls"), tools=[WRITE], stream=True)
     assert [arguments for _, _, arguments in put_together(stream)[1]] == ['{"path": "a"}', '{"path": "b"}']
+    # Another id without a name is that of a piece.
+    pieces = native_pieces('{"path": "a"}')
+    for number, piece in enumerate(pieces):
+        piece["tool_calls"][0]["id"] = str(number)
+    stream = asked.create(chunks(*pieces, reason="tool_calls"), tools=[WRITE], stream=True)
+    assert put_together(stream)[1] == [("0", "write", '{"path": "a"}')]
 
 
 def test_a_stream_goes_on_with_the_next_answer(asked: Asked) -> None:
@@ -320,9 +326,9 @@ def test_a_stream_goes_on_with_the_next_answer(asked: Asked) -> None:
     answered, *told = asked.told()
     assert answered["content"] == "I write. " and [message["tool_call_id"] for message in told] == ["0", "1"]
     # Nothing was said yet: the text of the next answer is the first.
-    again = chunks(*in_pieces("So:"), *native_pieces('{"path": "a"}', "2"), reason="tool_calls")
+    again = chunks(*in_pieces("So I write it again."), *native_pieces('{"path": "a"}', "2"), reason="tool_calls")
     stream = asked.create(chunks(*native_pieces(CUT), reason="length"), again, tools=[WRITE], stream=True)
-    assert put_together(stream)[0] == "So:"
+    assert put_together(stream)[0] == "So I write it again."
     # An answer without calls is said, behind what was.
     stream = asked.create(chunks(*in_pieces(UNSURE)), chunks(*in_pieces("I only show it.")), tools=[WRITE], stream=True)
     assert put_together(stream) == (UNSURE + "\n\nI only show it.", [], "stop")
