@@ -50,7 +50,8 @@ def wrap(client: Any, *, max_corrections: int = 2) -> Any:
     `TypedDict`, a `TypeAdapter`, `list[Model]`. With `stream=True` too, it gives the value so far as JSON with each
     piece, and the instance last. `create_with_completion` returns the instance and the completion.
 
-    The requests raise `callwright.Refused` where the model does not get right. Raises `TypeError` for any other client.
+    Requests raise `callwright.Refused` where the model does not get right, with the code `unsure` for a call that may
+    be shown. Raises `TypeError` for any other client, and `ValueError` for a `max_corrections` that is not a count.
     """
     if not isinstance(client, OpenAI | AsyncOpenAI):
         raise TypeError(f"a client is an OpenAI or AsyncOpenAI, not an object of type `{type(client).__name__}`")
