@@ -1,8 +1,9 @@
 """Reads, repairs and checks the tool calls in what a language model wrote.
 
-`heal` and `loads` are for one JSON text, `parse` is for a whole answer, and `Scanner` for one that arrives in pieces. Each
-call comes to a `Call` that is right or to a `Refusal` with its reason. Columns are in `callwright.arrow`; other packages
-find their part in `callwright.langchain`, `callwright.pydantic_ai`, `callwright.litellm`, `callwright.vllm` and
+`heal` and `loads` are for one JSON text, `parse` is for a whole answer, and `Scanner` for one that arrives in pieces.
+Each call comes to a `Call` that is right or to a `Refusal` with its reason. `tool` makes a tool of a function.
+Columns are in `callwright.arrow`; `callwright.openai` and `callwright.anthropic` wrap a client; other packages find
+their part in `callwright.langchain`, `callwright.pydantic_ai`, `callwright.litellm`, `callwright.vllm` and
 `callwright.sglang`.
 
 Places are code points, as Python counts; those in `Outcome.report()` are bytes of UTF-8.
@@ -40,6 +41,20 @@ from callwright._callwright import (
 from callwright._refused import Refused
 from callwright._scanner import Event, Scanner
 
+# `typing` takes longer to import than all of this package, so that what needs it waits until it is asked for.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from callwright._tool import Tool, tool
+else:
+
+    def __getattr__(name: str) -> object:
+        if name not in ("Tool", "tool"):
+            raise AttributeError(f"module 'callwright' has no attribute {name!r}")
+        from callwright import _tool
+
+        return getattr(_tool, name)
+
+
 __all__ = [
     "ArgumentsDelta",
     "Call",
@@ -58,6 +73,7 @@ __all__ = [
     "Schema",
     "Shown",
     "TextDelta",
+    "Tool",
     "ToolSet",
     "Violation",
     "__version__",
@@ -65,4 +81,5 @@ __all__ = [
     "is_cut",
     "loads",
     "parse",
+    "tool",
 ]
