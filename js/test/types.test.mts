@@ -2,7 +2,7 @@
 import { generateText, jsonSchema, wrapLanguageModel, type LanguageModel } from "ai";
 import { z } from "zod";
 
-import { type Call, type Event, type Outcome, RefusedError, Scanner, Schema, ToolSet, heal, loads, parse } from "callwright";
+import { type Call, type Event, type Outcome, RefusedError, Scanner, Schema, ToolSet, heal, loads, parse, partial } from "callwright";
 import { callwrightMiddleware, repairToolCall } from "callwright/ai-sdk";
 import * as full from "callwright/full";
 import { init } from "callwright/init";
@@ -15,6 +15,15 @@ const value: unknown = loads(text, { type: "object" });
 const weather: { city: string } = loads(text, z.object({ city: z.string() }));
 // @ts-expect-error: it has no such member
 weather.days;
+// @ts-expect-error: a city is a text
+loads(text, z.object({ city: z.string() })).city satisfies number;
+loads(text, jsonSchema<{ city: string }>({ type: "object" })).city satisfies string;
+const large: unknown = loads(text, undefined, { bigint: "auto", reviver: (key, value) => (key ? value : [value]) });
+// @ts-expect-error: no such choice
+loads(text, undefined, { bigint: "all" });
+const soFar = partial(text, z.object({ city: z.string(), days: z.array(z.object({ high: z.int() })) }));
+soFar.value?.days?.[0]?.high satisfies number | undefined;
+soFar.complete satisfies readonly string[];
 const typed = new ToolSet([{ name: "f", parameters: jsonSchema<{ city: string }>({ type: "object" }) }]);
 const scanner = new Scanner([{ name: "f" }], { live: true });
 const events: Event[] = [...scanner.feed("x"), ...scanner.finish("stop")];
@@ -33,4 +42,4 @@ declare const model: Extract<LanguageModel, { specificationVersion: "v4" }>;
 generateText({ model: wrapLanguageModel({ model, middleware: callwrightMiddleware() }), prompt: "x", repairToolCall });
 // @ts-expect-error: no such policy
 parse("", tools, { policy: "never" });
-export { typed, value };
+export { large, typed, value };
