@@ -3,19 +3,20 @@
 import OpenAI from "openai";
 import { Stream } from "openai/core/streaming";
 
-import { Answer } from "./answer.js";
+import { Answer, over } from "./client.js";
 import { NOT_RUN, confirmation, corrections, errorOf, isWrong, readableArguments, refused, summed } from "./followup.js";
 import { RefusedError, Scanner, ToolSet, heal, parse } from "./index.js";
 import { ResponseModel } from "./response-model.js";
 
-/** A client like `client`, of the same class and options, that repairs what it receives. */
+/** A client like `client`, over the same connections, that repairs what it receives. */
 export const wrapOpenAI = (client, { maxCorrections = 2 } = {}) => {
   if (!(client instanceof OpenAI)) throw new TypeError("a client is an OpenAI of the package `openai`");
   corrections(maxCorrections);
-  const wrapped = client.withOptions({});
-  wrapped.chat.completions = new Completions(wrapped, maxCorrections);
-  wrapped.withOptions = (options) => wrapOpenAI(client.withOptions(options), { maxCorrections });
-  return wrapped;
+  return over(client, (wrapped) => {
+    const chat = new OpenAI.Chat(wrapped);
+    chat.completions = new Completions(wrapped, maxCorrections);
+    return { chat, withOptions: (options) => wrapOpenAI(client.withOptions(options), { maxCorrections }) };
+  });
 };
 
 class Completions extends OpenAI.Chat.Completions {
@@ -94,6 +95,7 @@ const followup = (request, message, outcome, left) => {
   if (0 < calls.length) said.tool_calls = calls;
   return { ...request, messages: [...request.messages, said, ...told] };
 };
+
 
 const whole = async (request, tools, format, most, ask) => {
   const told = await ask(request).withResponse();

@@ -1,6 +1,23 @@
-// What the methods of an official client give: a promise of the data, which also tells the response.
+// What wrapped clients have in common: a client with members of its own, and what its methods give.
 
-/** `work` promises `{ data, response, request_id }`. */
+/**
+ * A client that has the members that `own` makes of it, and else is `client`, over the same connections. Its methods run on
+ * `client`: they use private members, which nothing that stands for it has.
+ */
+export const over = (client, own) => {
+  const members = new Map();
+  const made = new Proxy(client, {
+    get(target, key) {
+      if (members.has(key)) return members.get(key);
+      const value = Reflect.get(target, key, target);
+      return typeof value === "function" && key !== "constructor" ? value.bind(target) : value;
+    },
+  });
+  for (const [key, member] of Object.entries(own(made))) members.set(key, member);
+  return made;
+};
+
+/** A promise of the data, which also tells the response: `work` promises `{ data, response, request_id }`. */
 export class Answer extends Promise {
   #work;
 
