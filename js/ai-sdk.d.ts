@@ -12,7 +12,7 @@ export interface MiddlewareOptions extends Omit<Options, "finishReason"> {
   specificationVersion?: "v3" | "v4";
   /** True unless a dialect was `asked` for, or is the `only` one. */
   nativeMode?: boolean;
-  /** A streamed answer that is to be JSON goes out as it comes while it is strict; without it, healed at its end. */
+  /** A streamed answer that is to be JSON goes out as it comes while it is strict; without it, repaired at its end. */
   live?: boolean;
 }
 

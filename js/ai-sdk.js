@@ -106,7 +106,7 @@ const healedText = (text, schema, finishReason) => {
 
 const textOf = (content) => content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 
-/** An answer that is to be JSON, put right in the first part of its text. */
+/** An answer that is to be JSON, repaired in the first part of its text. */
 const structured = (result, { responseFormat }) => {
   if (responseFormat?.type !== "json") return result;
   const written = result.structuredOutputText ?? textOf(result.content);
@@ -313,7 +313,7 @@ class HeldJson {
     return certain;
   }
 
-  /** What is left: the healed text's, or the text's own where that does not continue what was said, or there is no reason. */
+  /** What is left: the repaired text's, or the text's own where that does not continue what was said, or there is no reason. */
   finish(reason) {
     const healed = reason === null ? this.#written : healedText(this.#written, this.#schema, reason);
     return (healed.startsWith(this.#said) ? healed : this.#written).slice(this.#said.length);

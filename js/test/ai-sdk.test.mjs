@@ -232,7 +232,7 @@ for (const [version, specificationVersion, ai, Model] of [
   const VALUE = { n: 5, s: 'say "hi" now' };
 
   for (const withTools of [false, true]) {
-    test(`ai ${version}: structured output is healed, ${withTools ? "with" : "without"} tools`, async () => {
+    test(`ai ${version}: structured output is repaired, ${withTools ? "with" : "without"} tools`, async () => {
       for (const live of [false, true]) {
         const wrapped = wrapLanguageModel({
           model: model({ content: [text(BROKEN)] }),

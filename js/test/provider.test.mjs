@@ -31,7 +31,7 @@ for (const [name, run, answer] of [
       assert.equal(asked[0].model, "m");
     }));
 
-  test(`${name}: structured output is healed`, () =>
+  test(`${name}: structured output is repaired`, () =>
     scripted([answer("```json\n{'n': 5,}\n```")], async (url) => {
       const model = createCallwright({ baseURL: url })("m");
       const result = await run({ model, prompt: "x", output: Output.object({ schema: z.object({ n: z.number() }) }) });
