@@ -10,13 +10,19 @@ type Request = Omit<MessageCreateParamsNonStreaming, "stream" | "tools">;
 /** What `messages.create` takes besides. */
 interface Structured {
   /** The value that the answer says, of the schema's type. */
-  create<Output>(body: Request & { responseModel: ResponseModel<Output>; stream?: false }, options?: Anthropic.RequestOptions): Promise<Output>;
+  create<Output>(
+    body: Request & { responseModel: ResponseModel<Output>; stream?: false },
+    options?: Anthropic.RequestOptions,
+  ): Promise<Output>;
   /** What is certain of the value behind each piece, and all of it last: there `complete` is `[""]`. */
   create<Output>(
     body: Request & { responseModel: ResponseModel<Output>; stream: true },
     options?: Anthropic.RequestOptions,
   ): Promise<AsyncIterable<PartialValue<DeepPartial<Output>>>>;
-  create(body: Request & { responseModel: { [key: string]: unknown }; stream?: false }, options?: Anthropic.RequestOptions): Promise<Json>;
+  create(
+    body: Request & { responseModel: { [key: string]: unknown }; stream?: false },
+    options?: Anthropic.RequestOptions,
+  ): Promise<Json>;
 }
 
 /**
@@ -24,6 +30,9 @@ interface Structured {
  * repaired, those in the text too; about a call that cannot be, or may be made as well as shown, the model is asked again. The
  * requests throw `RefusedError` where it does not get right. All else of the client is as it was.
  *
- * Throws `TypeError` for what is no client.
+ * Throws `TypeError` for anything else.
  */
-export declare function wrapAnthropic<Client extends Anthropic>(client: Client, options?: WrapOptions): Client & { messages: Structured };
+export declare function wrapAnthropic<Client extends Anthropic>(
+  client: Client,
+  options?: WrapOptions,
+): Client & { messages: Structured };

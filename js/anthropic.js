@@ -161,7 +161,7 @@ async function* events(stream, request, tools, most, ask) {
     for await (const event of stream) {
       const block = content[event.index];
       if (event.type === "content_block_start") {
-        content[event.index] = { ...event.content_block, ...(isUse(event.content_block) ? { json: "" } : {}) };
+        content[event.index] = { ...event.content_block, ...("input" in event.content_block ? { json: "" } : {}) };
         if (isText(event.content_block) || isUse(event.content_block)) continue;
         yield* close();
         if (isFirst) yield begin(event.content_block);
@@ -172,6 +172,7 @@ async function* events(stream, request, tools, most, ask) {
       } else if (event.type === "content_block_delta" && isUse(block)) {
         block.json += event.delta.partial_json ?? "";
       } else if (event.type === "content_block_delta") {
+        grown(block, event.delta);
         if (isFirst) yield delta(event.delta);
       } else if (event.type === "content_block_stop") {
         if (isFirst && !isText(block) && !isUse(block)) yield stop();
@@ -212,13 +213,19 @@ async function* events(stream, request, tools, most, ask) {
   }
 }
 
+/** Adds a piece to a block that goes out as it is: a history must hold it whole, thoughts with their signature. */
+const grown = (block, { type, thinking = "", signature = "", partial_json = "" }) => {
+  if (type === "thinking_delta") block.thinking += thinking;
+  if (type === "signature_delta") block.signature = signature;
+  if (type === "input_json_delta") block.json += partial_json;
+};
+
 /** The blocks of a streamed answer for a history: the input of a call is an object there, whatever was written. */
 const echoed = (content) =>
-  content.flatMap((block) => {
-    if (isText(block)) return [{ type: "text", text: block.text }];
-    if (!isUse(block)) return [];
-    const { json, ...use } = block;
-    return [{ ...use, input: inputOf(json) }];
+  content.filter(Boolean).map((block) => {
+    if (isText(block)) return { type: "text", text: block.text };
+    const { json, ...rest } = block;
+    return json === undefined ? rest : { ...rest, input: inputOf(json) };
   });
 
 const inputOf = (json) => {

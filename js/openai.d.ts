@@ -10,13 +10,19 @@ type Request = Omit<ChatCompletionCreateParamsNonStreaming, "stream" | "tools">;
 /** What `chat.completions.create` takes besides. */
 interface Structured {
   /** The value that the answer says, of the schema's type. */
-  create<Output>(body: Request & { responseModel: ResponseModel<Output>; stream?: false }, options?: OpenAI.RequestOptions): Promise<Output>;
+  create<Output>(
+    body: Request & { responseModel: ResponseModel<Output>; stream?: false },
+    options?: OpenAI.RequestOptions,
+  ): Promise<Output>;
   /** What is certain of the value behind each piece, and all of it last: there `complete` is `[""]`. */
   create<Output>(
     body: Request & { responseModel: ResponseModel<Output>; stream: true },
     options?: OpenAI.RequestOptions,
   ): Promise<AsyncIterable<PartialValue<DeepPartial<Output>>>>;
-  create(body: Request & { responseModel: { [key: string]: unknown }; stream?: false }, options?: OpenAI.RequestOptions): Promise<Json>;
+  create(
+    body: Request & { responseModel: { [key: string]: unknown }; stream?: false },
+    options?: OpenAI.RequestOptions,
+  ): Promise<Json>;
 }
 
 /**
@@ -24,7 +30,7 @@ interface Structured {
  * that are repaired, those in the text too; about a call that cannot be, or may be made as well as shown, the model is asked
  * again. The requests throw `RefusedError` where it does not get right. All else of the client is as it was.
  *
- * Throws `TypeError` for what is no client.
+ * Throws `TypeError` for anything else.
  */
 export declare function wrapOpenAI<Client extends OpenAI>(
   client: Client,

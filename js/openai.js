@@ -90,8 +90,9 @@ const followup = (request, message, outcome, left) => {
   });
   const words = [...open.values(), confirmation(outcome)].filter(Boolean);
   if (0 < words.length) told.push({ role: "user", content: words.join("\n\n") });
-  const said = { ...message, role: "assistant", content: message.content ?? "" };
-  delete said.tool_calls;
+  // Servers refuse in a request what they themselves say to be nothing.
+  const isSaid = ([key, member]) => key !== "tool_calls" && member !== null && !(Array.isArray(member) && member.length === 0);
+  const said = { content: "", ...Object.fromEntries(Object.entries(message).filter(isSaid)), role: "assistant" };
   if (0 < calls.length) said.tool_calls = calls;
   return { ...request, messages: [...request.messages, said, ...told] };
 };
@@ -177,6 +178,7 @@ async function* chunks(stream, request, tools, most, ask) {
     let held = "";
     let finishReason = null;
     let last = null;
+    let spent = null;
     const certain = (events) => {
       const text = events.map(({ kind, text }) => (kind === "text-delta" ? text : "")).join("");
       // Behind what was said, an answer that makes the calls again says nothing new.
@@ -185,7 +187,8 @@ async function* chunks(stream, request, tools, most, ask) {
     };
     for await (const chunk of stream) {
       const [choice] = chunk.choices;
-      if (chunk.usage) usage = summed(usage, chunk.usage);
+      // Some servers tell with each chunk what it took so far.
+      spent = chunk.usage ?? spent;
       if (!choice) {
         tail.push(chunk);
         continue;
@@ -199,15 +202,21 @@ async function* chunks(stream, request, tools, most, ask) {
       said += text;
       if (isFirst && role) delta.role = role;
       if (text) delta.content = text;
-      if (0 < Object.keys(delta).length) yield { ...chunk, choices: [{ ...choice, delta, finish_reason: null }] };
+      if (Object.keys(delta).length === 0) continue;
+      yield { ...chunk, ...(chunk.usage ? { usage: null } : {}), choices: [{ ...choice, delta, finish_reason: null }] };
     }
     if (last === null) return;
-    const part = (delta, reason) => ({
+    if (spent) usage = summed(usage, spent);
+    const part = (delta, finish_reason) => ({
       ...last,
-      choices: [{ ...last.choices[0], delta, finish_reason: reason }],
+      // All that the turn took goes out with its end.
+      ...(last.usage ? { usage: finish_reason === null ? null : usage } : {}),
+      choices: [{ ...last.choices[0], delta, finish_reason }],
     });
     calls.made.forEach((call, index) => {
-      if (call.function) scanner.feedCall({ index, id: String(index), name: call.function.name, arguments: call.function.arguments || "{}" });
+      if (!call.function) return;
+      const { name, arguments: text } = call.function;
+      scanner.feedCall({ index, id: String(index), name, arguments: text || "{}" });
     });
     // A stream without an end was cut.
     const rest = certain(scanner.finish(finishReason ?? "length"));
@@ -244,7 +253,8 @@ class Calls {
     if (isNew) this.made.push({ type: "function" });
     const kept = this.made[this.#places.get(index)];
     for (const [key, member] of Object.entries(call)) {
-      if (key === "custom") kept.custom = { ...kept.custom, ...member, input: (kept.custom?.input ?? "") + (member.input ?? "") };
+      const input = (kept.custom?.input ?? "") + (member?.input ?? "");
+      if (key === "custom") kept.custom = { ...kept.custom, ...member, input };
       else if (member) kept[key] = member;
     }
     if (!piece) return;

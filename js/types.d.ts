@@ -134,7 +134,7 @@ export interface PartialValue<Value = any> {
   readonly complete: readonly string[];
 }
 
-/** A value of which members may be missing still. */
+/** A value whose members may be missing still. */
 export type DeepPartial<Value> =
   Value extends readonly (infer Item)[] ? DeepPartial<Item>[]
   : Value extends object ? { [Key in keyof Value]?: DeepPartial<Value[Key]> }

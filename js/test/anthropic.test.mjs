@@ -25,6 +25,7 @@ const answer = (content, stop_reason = "end_turn") => ({
 const eventsOf = ({ content, stop_reason, ...message }) => [
   { type: "message_start", message: { ...message, content: [], stop_reason: null } },
   ...content.flatMap((block, index) => {
+    const signed = block.signature ? [{ type: "content_block_delta", index, delta: { type: "signature_delta", signature: block.signature } }] : [];
     const kind = { text: "text_delta", thinking: "thinking_delta", tool_use: "input_json_delta" }[block.type];
     const key = { text: "text", thinking: "thinking", tool_use: "partial_json" }[block.type];
     const whole = block.type === "tool_use" ? JSON.stringify(block.input) : block[block.type];
@@ -33,6 +34,7 @@ const eventsOf = ({ content, stop_reason, ...message }) => [
     return [
       { type: "content_block_start", index, content_block: empty },
       ...pieces.map((piece) => ({ type: "content_block_delta", index, delta: { type: kind, [key]: piece } })),
+      ...signed,
       { type: "content_block_stop", index },
     ];
   }),
@@ -91,6 +93,15 @@ test("what is refused is told to the model, by the id of the call", () =>
     assert.match(told[0].content, /must be a string/);
     assert.match(told[1].content, /Not run/);
   }));
+
+test("thoughts stand in the history as they came, with their signature", () =>
+  both(
+    [answer([{ type: "thinking", thinking: "A long thought.", signature: "s" }, use({ path: ["a"] })], "tool_use"), answer([use({ path: "a" })], "tool_use")],
+    async (run, asked) => {
+      await run();
+      assert.deepEqual(asked[1].messages[1].content[0], { type: "thinking", thinking: "A long thought.", signature: "s" });
+    },
+  ));
 
 test("a call in the middle of prose is asked about; what was only shown stays the answer", async () => {
   const unsure = `Sure.\n${TEXT_CALL}\nDone!`;

@@ -119,6 +119,15 @@ test("a call in the middle of prose is asked about; what was only shown stays th
   });
 });
 
+test("what servers tell with each chunk about its cost is not added up", () =>
+  scripted([chunksOf(answer({ content: "Hi there, you." })).slice(0, -1).map((chunk, n) => ({ ...chunk, usage: { ...usage, total_tokens: n } }))], async (url) => {
+    const client = wrapOpenAI(new OpenAI({ apiKey: "k", baseURL: url }));
+    const told = [];
+    for await (const chunk of await client.chat.completions.create({ model: "m", messages, tools, stream: true })) told.push(chunk.usage);
+    assert.equal(told.filter(Boolean).length, 1);
+    assert.equal(told.at(-1).total_tokens, 5);
+  }));
+
 test("a stubborn model ends in an error that says why, after as many questions as were allowed", async () => {
   for (const [maxCorrections, times] of [[undefined, 3], [0, 1], [1, 2]]) {
     const wrong = answer({ tool_calls: [native('{"path": ["a"]}')] }, "tool_calls");
