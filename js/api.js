@@ -203,6 +203,9 @@ const schemaOf = (schema) => (typeof schema === "string" ? schema : JSON.stringi
 /** What is compiled stays, and what its owner may change later is kept as it is now. */
 const asItIs = (Kept, given, textOf) => (given === undefined || given instanceof Kept ? given : textOf(given));
 
+/** What the module tells of a value: a member that is not there says that nothing is certain, which `null` does not. */
+const certain = ({ value, complete }) => ({ value, complete });
+
 /** What a module says about its callers' mistakes. */
 const checked = (work) => {
   try {
@@ -370,11 +373,7 @@ export const door = (wasm, module) => {
   const loads = (text, schema, options) => valueOf(read(text, schema, options), options);
 
   /** What is certain of a text while it is written. */
-  const partial = (text, schema, options) => {
-    const told = JSON.parse(ask("partial", text, schema, options?.finishReason));
-    // A member that is not there says that nothing is certain, which `null` does not.
-    return { value: told.value, complete: told.complete };
-  };
+  const partial = (text, schema, options) => certain(JSON.parse(ask("partial", text, schema, options?.finishReason)));
 
   const parse = (text, given, options) => {
     const said = spelt(options);
@@ -414,6 +413,13 @@ export const door = (wasm, module) => {
       const rest = this.#half ? this.#events(() => unfreed(this.#scanner).feed(bytes(this.#half))) : [];
       this.#half = "";
       return rest.concat(this.#events(() => unfreed(this.#scanner).finish(finishReason)));
+    }
+
+    partial() {
+      const told = unfreed(this.#scanner).partial();
+      if (told === undefined) return null;
+      const { id, name, arguments: written } = JSON.parse(told);
+      return { id, name, arguments: certain(written) };
     }
 
     get outcome() {

@@ -134,6 +134,15 @@ export interface PartialValue<Value = any> {
   readonly complete: readonly string[];
 }
 
+/** A call that is being written. */
+export interface PartialCall {
+  /** The server's id of a native call. */
+  readonly id: string | null;
+  /** The declared name of its tool. */
+  readonly name: string;
+  readonly arguments: PartialValue;
+}
+
 /** A value whose members may be missing still. */
 export type DeepPartial<Value> =
   Value extends readonly (infer Item)[] ? DeepPartial<Item>[]
@@ -258,6 +267,11 @@ export declare class Scanner {
   /** The next piece of a native call: pieces of one call have one `index`. */
   feedCall(piece: { index: number; id?: string | null; name?: string | null; arguments?: string | null }): Event[];
   finish(finishReason?: string): Event[];
+  /**
+   * What is certain of the call that is being written, once its name is: of the last native one, or the one in the text; `null`
+   * between calls. The call may still be refused, or turn out to be shown: nothing of it may run.
+   */
+  partial(): PartialCall | null;
   /** Everything that the answer came to, once it has ended. */
   readonly outcome: Outcome;
   /** The same as a stream: pieces of text in, events out. */

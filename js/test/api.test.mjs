@@ -192,6 +192,16 @@ for (const [name, { heal, loads, parse, partial, isCut, RefusedError, Scanner, S
     assert.throws(() => scanner.feed("more"), TypeError);
   });
 
+  test(`${name}: what is certain of a call while it is written`, () => {
+    const scanner = new Scanner(WEATHER);
+    assert.equal(scanner.partial(), null);
+    scanner.feed('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris", "days": ');
+    const call = scanner.partial();
+    assert.deepEqual(call, { id: null, name: "get_weather", arguments: { value: { city: "Paris" }, complete: ["/city"] } });
+    scanner.feed('"3"}}</tool_call>');
+    assert.equal(scanner.partial(), null);
+  });
+
   test(`${name}: a stream of pieces becomes one of events`, async () => {
     const pieces = ReadableStream.from(["Well. <tool_", "call>{'name': 'get_weather', 'arguments': {}}", "</tool_call>"]);
     const kinds = [];

@@ -31,6 +31,7 @@ soFar.value?.days?.[0]?.high satisfies number | undefined;
 soFar.complete satisfies readonly string[];
 const typed = new ToolSet([{ name: "f", parameters: jsonSchema<{ city: string }>({ type: "object" }) }]);
 const scanner = new Scanner([{ name: "f" }], { live: true });
+scanner.partial()?.arguments.complete satisfies readonly string[] | undefined;
 const events: Event[] = [...scanner.feed("x"), ...scanner.finish("stop")];
 for (const event of events) {
   if (event.kind === "call") calls.includes(event);
