@@ -2,11 +2,19 @@
 
 /** A text was not healed: it has no reading, or more than one. */
 export class RefusedError extends Error {
-  constructor(refusal) {
+  // Asked for by few, and it takes another reading.
+  #partial;
+
+  constructor(refusal, partial = () => null) {
     super(refusal.message);
+    this.#partial = partial;
     this.name = "RefusedError";
-    const { code, feedback, position, hints, fix, fixIsCertain, readings, violations, partial = null } = refusal;
-    Object.assign(this, { code, feedback, position, hints, fix, fixIsCertain, readings, violations, partial });
+    const { code, feedback, position, hints, fix, fixIsCertain, readings, violations } = refusal;
+    Object.assign(this, { code, feedback, position, hints, fix, fixIsCertain, readings, violations });
+  }
+
+  get partial() {
+    return this.#partial();
   }
 }
 
@@ -325,7 +333,8 @@ export const door = (wasm, module) => {
       // What is right as it is does not cross twice.
       return ask("heal", text, schema, options?.finishReason) ?? text;
     } catch (error) {
-      throw typeof error === "string" ? new RefusedError(JSON.parse(error)) : error;
+      if (typeof error !== "string") throw error;
+      throw new RefusedError(JSON.parse(error), () => partial(text, schema));
     }
   };
 

@@ -122,8 +122,8 @@ export declare class RefusedError extends Error {
   readonly fixIsCertain: boolean;
   readonly readings: readonly string[];
   readonly violations: readonly Violation[];
-  /** What is certain of the text all the same; `null` where nothing was said about it. */
-  readonly partial: PartialValue | null;
+  /** What is certain of the text all the same, as `partial` gives it; `null` where it is not one text that was refused. */
+  get partial(): PartialValue | null;
 }
 
 /** What is certain of a text while it is written. */

@@ -143,6 +143,7 @@ for (const [name, { heal, loads, parse, partial, isCut, RefusedError, Scanner, S
     })();
     assert.equal(error.name, "RefusedError");
     assert.equal(error.code, "truncated");
+    assert.ok(error.partial.complete.length === 0);
     assert.deepEqual(error.position, { offset: 8, line: 1, column: 9 });
     assert.throws(() => loads('{"a": 1', undefined, { finishReason: "length" }), RefusedError);
     assert.throws(() => loads("[".repeat(200)), { code: "too-long" });
