@@ -2,20 +2,74 @@
 
 /** A text was not healed: it has no reading, or more than one. */
 export class RefusedError extends Error {
-  constructor(refusal) {
+  // Asked for by few, and it takes another reading.
+  #partial;
+
+  constructor(refusal, partial = () => null) {
     super(refusal.message);
+    this.#partial = partial;
     this.name = "RefusedError";
     const { code, feedback, position, hints, fix, fixIsCertain, readings, violations } = refusal;
     Object.assign(this, { code, feedback, position, hints, fix, fixIsCertain, readings, violations });
+  }
+
+  get partial() {
+    return this.#partial();
   }
 }
 
 /** How a number ends that may be beyond what JavaScript has: an exponent of two digits, or hundreds of digits. */
 const LARGE = /\d[eE]\+?\d\d|\d{300}/;
 
-/** The value of a JSON text. Of `1e400` `JSON.parse` makes `Infinity`, which no text says: it is refused, as in Python. */
-const valueOf = (text) => {
-  const value = JSON.parse(text);
+/** A string of a JSON text, or a number. */
+const SCALAR = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** An integer as JSON writes one. */
+const INTEGER = /^-?\d+$/;
+
+/** Calls `of` for each member of a container, what is inside before it; what it gives takes the member's place. */
+const walk = (holder, key, of) => {
+  const value = holder[key];
+  if (typeof value === "object" && value !== null) {
+    for (const inner of Object.keys(value)) {
+      const made = walk(value, inner, of);
+      if (made === undefined) delete value[inner];
+      // An assignment to `__proto__` makes no member.
+      else Object.defineProperty(value, inner, { value: made, configurable: true, enumerable: true, writable: true });
+    }
+  }
+  return of(holder, key, value);
+};
+
+/** Puts integers into `value` as `BigInt`; `digits` is the same value, in which they are strings. */
+const widened = (value, digits) => {
+  if (typeof value === "number" && typeof digits === "string") return BigInt(digits);
+  if (typeof value !== "object" || value === null) return value;
+  for (const key of Object.keys(value)) {
+    const made = widened(value[key], digits[key]);
+    if (typeof made === "bigint") value[key] = made;
+  }
+  return value;
+};
+
+/** What a caller may ask of numbers. */
+const BIGINT = [undefined, false, true, "auto"];
+
+/** The value of a JSON text, as `bigint` and `reviver` of the options say. */
+const valueOf = (text, { bigint, reviver } = {}) => {
+  if (!BIGINT.includes(bigint)) throw new TypeError('bigint is true, false or "auto"');
+  if (reviver !== undefined && typeof reviver !== "function") throw new TypeError("a reviver is a function");
+  let value = JSON.parse(text);
+  if (bigint) {
+    const isWide = (scalar) => INTEGER.test(scalar) && (bigint === true || !Number.isSafeInteger(Number(scalar)));
+    value = widened(value, JSON.parse(text.replace(SCALAR, (scalar) => (isWide(scalar) ? `"${scalar}"` : scalar))));
+  }
+  finite(value, text);
+  return reviver ? walk({ "": value }, "", (holder, key, inner) => reviver.call(holder, key, inner)) : value;
+};
+
+/** Refuses what no text says: of `1e400` `JSON.parse` makes `Infinity`. */
+const finite = (value, text) => {
   const open = LARGE.test(text) ? [value] : [];
   while (open.length > 0) {
     const inner = open.pop();
@@ -27,7 +81,6 @@ const valueOf = (text) => {
     }
     if (typeof inner === "object" && inner !== null) for (const key of Object.keys(inner)) open.push(inner[key]);
   }
-  return value;
 };
 
 /** What was done about a text or a call, from what the module tells without names. */
@@ -126,7 +179,7 @@ const isPlain = (value) => {
 };
 
 /** The JSON Schema of a schema: of a library's own as that library gives it, anything else only if it is JSON. */
-const jsonSchema = (schema) => {
+export const jsonSchema = (schema) => {
   if (schema === null || !["object", "function"].includes(typeof schema)) return schema;
   const standard = schema["~standard"];
   const given = standard ? standard.jsonSchema?.input({ target: "draft-2020-12" }) : AI_SDK in schema ? schema.jsonSchema : schema;
@@ -157,6 +210,9 @@ const schemaOf = (schema) => (typeof schema === "string" ? schema : JSON.stringi
 
 /** What is compiled stays, and what its owner may change later is kept as it is now. */
 const asItIs = (Kept, given, textOf) => (given === undefined || given instanceof Kept ? given : textOf(given));
+
+/** What the module tells of a value: a member that is not there says that nothing is certain, which `null` does not. */
+const certain = ({ value, complete }) => ({ value, complete });
 
 /** What a module says about its callers' mistakes. */
 const checked = (work) => {
@@ -277,7 +333,8 @@ export const door = (wasm, module) => {
       // What is right as it is does not cross twice.
       return ask("heal", text, schema, options?.finishReason) ?? text;
     } catch (error) {
-      throw typeof error === "string" ? new RefusedError(JSON.parse(error)) : error;
+      if (typeof error !== "string") throw error;
+      throw new RefusedError(JSON.parse(error), () => partial(text, schema));
     }
   };
 
@@ -322,7 +379,10 @@ export const door = (wasm, module) => {
     return new Healed(read(text, schema, options), { text, schema, options });
   };
 
-  const loads = (text, schema, options) => valueOf(read(text, schema, options));
+  const loads = (text, schema, options) => valueOf(read(text, schema, options), options);
+
+  /** What is certain of a text while it is written. */
+  const partial = (text, schema, options) => certain(JSON.parse(ask("partial", text, schema, options?.finishReason)));
 
   const parse = (text, given, options) => {
     const said = spelt(options);
@@ -364,6 +424,13 @@ export const door = (wasm, module) => {
       return rest.concat(this.#events(() => unfreed(this.#scanner).finish(finishReason)));
     }
 
+    partial() {
+      const told = unfreed(this.#scanner).partial();
+      if (told === undefined) return null;
+      const { id, name, arguments: written } = JSON.parse(told);
+      return { id, name, arguments: certain(written) };
+    }
+
     get outcome() {
       const told = unfreed(this.#scanner).outcome();
       if (told === undefined) throw new TypeError("the answer has not ended: call `finish` first");
@@ -401,5 +468,5 @@ export const door = (wasm, module) => {
   /** The bytes that the module takes for its memory. */
   const memory = () => exported.memory.buffer.byteLength;
 
-  return { heal, loads, parse, isCut, memory, ToolSet, Schema, Scanner, Healed };
+  return { heal, loads, partial, parse, isCut, memory, ToolSet, Schema, Scanner, Healed };
 };

@@ -3,4 +3,4 @@ import { door } from "./api.js";
 import module from "#full.wasm";
 
 export { Call, Outcome, RefusedError } from "./api.js";
-export const { heal, loads, parse, isCut, memory, ToolSet, Schema, Scanner, Healed } = door(wasm, module);
+export const { heal, loads, partial, parse, isCut, memory, ToolSet, Schema, Scanner, Healed } = door(wasm, module);

@@ -6,6 +6,7 @@ export * from "./types.js";
 export declare function init(module: WebAssembly.Module | BufferSource): {
   heal: typeof callwright.heal;
   loads: typeof callwright.loads;
+  partial: typeof callwright.partial;
   parse: typeof callwright.parse;
   isCut: typeof callwright.isCut;
   memory: typeof callwright.memory;

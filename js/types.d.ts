@@ -7,6 +7,11 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
  */
 export type SchemaLike = object | boolean | string | Schema;
 
+/** A schema that knows the type of its values: one of zod or another library with Standard Schema, or of `jsonSchema<…>()`. */
+export type Typed<Input> =
+  | { readonly "~standard": { readonly types?: { readonly input: Input; readonly output: unknown } | undefined } }
+  | { readonly _type: Input; readonly jsonSchema: unknown };
+
 /**
  * Tools: compiled, definitions of OpenAI, Anthropic, Gemini or MCP, or the JSON text of a list of them. Their schemas may be a
  * library's own, as [SchemaLike] says.
@@ -108,7 +113,8 @@ export interface Shown {
 /** A text was not healed: it has no reading, or more than one. */
 export declare class RefusedError extends Error {
   private constructor();
-  readonly code: "unreadable" | "truncated" | "too-long" | "ambiguous" | "invalid" | "number";
+  /** `unsure`: a call may be made as well as shown. `declined`: the model does not answer. Both are of wrapped clients alone. */
+  readonly code: "unreadable" | "truncated" | "too-long" | "ambiguous" | "invalid" | "number" | "unsure" | "declined";
   readonly feedback: string;
   readonly position: Position | null;
   readonly hints: readonly string[];
@@ -116,7 +122,32 @@ export declare class RefusedError extends Error {
   readonly fixIsCertain: boolean;
   readonly readings: readonly string[];
   readonly violations: readonly Violation[];
+  /** What is certain of the text all the same, as `partial` gives it; `null` where it is not one text that was refused. */
+  get partial(): PartialValue | null;
 }
+
+/** What is certain of a text while it is written. */
+export interface PartialValue<Value = any> {
+  /** `undefined` while nothing is certain. */
+  readonly value: Value | undefined;
+  /** JSON pointers of the values that are all there; `""` is the whole. What stands below one of them is not named. */
+  readonly complete: readonly string[];
+}
+
+/** A call that is being written. */
+export interface PartialCall {
+  /** The server's id of a native call. */
+  readonly id: string | null;
+  /** The declared name of its tool. */
+  readonly name: string;
+  readonly arguments: PartialValue;
+}
+
+/** A value whose members may be missing still. */
+export type DeepPartial<Value> =
+  Value extends readonly (infer Item)[] ? DeepPartial<Item>[]
+  : Value extends object ? { [Key in keyof Value]?: DeepPartial<Value[Key]> }
+  : Value;
 
 /** A native call: flat, or as OpenAI has it; arguments as text, or as a value. */
 export type NativeCall =
@@ -158,6 +189,16 @@ export interface ScannerOptions extends Options {
 
 export interface HealOptions {
   finishReason?: string;
+}
+
+export interface LoadsOptions extends HealOptions {
+  /**
+   * Which integers are a `bigint`: all (`true`), or those that a number would round (`"auto"`). Without it they are numbers, and
+   * are rounded as `JSON.parse` does.
+   */
+  bigint?: boolean | "auto";
+  /** As that of `JSON.parse`, behind `bigint`. */
+  reviver?: (this: any, key: string, value: any) => any;
 }
 
 interface Compiled {
@@ -226,6 +267,11 @@ export declare class Scanner {
   /** The next piece of a native call: pieces of one call have one `index`. */
   feedCall(piece: { index: number; id?: string | null; name?: string | null; arguments?: string | null }): Event[];
   finish(finishReason?: string): Event[];
+  /**
+   * What is certain of the call that is being written, once its name is: of the last native one, or the one in the text; `null`
+   * between calls. The call may still be refused, or turn out to be shown: nothing of it may run.
+   */
+  partial(): PartialCall | null;
   /** Everything that the answer came to, once it has ended. */
   readonly outcome: Outcome;
   /** The same as a stream: pieces of text in, events out. */
@@ -241,7 +287,14 @@ export declare function heal(text: string, schema?: SchemaLike, options?: HealOp
  * `1e400`.
  */
 export declare function loads<Input>(text: string, schema: Typed<Input>, options?: HealOptions): Input;
-export declare function loads(text: string, schema?: SchemaLike, options?: HealOptions): any;
+export declare function loads(text: string, schema?: SchemaLike, options?: LoadsOptions): any;
+
+/**
+ * What is certain of a text while it is written: `value` only grows with the text, and holds nothing that a later piece could
+ * take back. Throws nothing, whatever the text. With a `finishReason` the text has ended, and what can be read is the whole.
+ */
+export declare function partial<Input>(text: string, schema: Typed<Input>, options?: HealOptions): PartialValue<DeepPartial<Input>>;
+export declare function partial(text: string, schema?: SchemaLike, options?: HealOptions): PartialValue;
 
 /** Finds the calls in one whole answer. What a model wrote throws nothing: broken calls are refusals. */
 export declare function parse(text: string, tools: ToolsLike, options?: ParseOptions): Outcome;

@@ -8,7 +8,7 @@ import * as ai6 from "ai6";
 import * as mocks6 from "ai6/test";
 import { z } from "zod";
 
-import { callwrightMiddleware, repairToolCall } from "callwright/ai-sdk";
+import { callwrightMiddleware, repairText, repairToolCall } from "callwright/ai-sdk";
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const stop = { unified: "stop", raw: "stop" };
@@ -191,5 +191,93 @@ for (const [version, specificationVersion, ai, Model] of [
       assert.deepEqual(ran, []);
       assert.equal(prompts.length, 4);
     }
+  });
+
+  const UNSURE = `Sure.\n${DIALECTS.hermes}\nDone!`;
+
+  test(`ai ${version}: a call in the middle of prose is asked about once, and runs if it is made`, async () => {
+    for (const { ran, steps } of await both([{ content: [text(UNSURE)] }, { content: [text(DIALECTS.hermes)] }, done])) {
+      assert.deepEqual(ran, [{ path: "a.txt", content: "x" }]);
+      assert.equal(steps[0].finishReason, "tool-calls");
+      // Both answers were paid.
+      assert.equal(steps[0].usage.inputTokens, 2);
+    }
+  });
+
+  test(`ai ${version}: what was only shown, or is shown again, is text`, async () => {
+    for (const second of ["I only showed it.", UNSURE]) {
+      const inner = [{ content: [text(UNSURE)] }, { content: [text(second)] }];
+      for (const { ran, steps } of await both(inner)) {
+        assert.deepEqual(ran, []);
+        assert.equal(steps.length, 1);
+        assert.equal(steps[0].text, UNSURE);
+      }
+    }
+  });
+
+  test(`ai ${version}: where a dialect was asked for, what parse calls a call is one; nobody is asked where the policy says so`, async () => {
+    for (const [options, expected] of [[{ asked: "hermes" }, 1], [{ nativeMode: false }, 1], [{ policy: "strict" }, 0]]) {
+      const inner = model({ content: [text(UNSURE)] }, done);
+      const { ran, tools: own } = tools();
+      const wrapped = wrapLanguageModel({ model: inner, middleware: callwrightMiddleware({ specificationVersion, ...options }) });
+      await generateText({ model: wrapped, tools: own, prompt: "x", stopWhen: limit(3) });
+      assert.equal(ran.length, expected, JSON.stringify(options));
+      assert.equal(inner.doGenerateCalls.length, 1 + expected);
+    }
+  });
+
+  const { Output, generateObject } = ai;
+  const BROKEN = "```json\n{'n': '5', \"s\": \"say \"hi\" now\",}\n```";
+  const schema = z.object({ n: z.number(), s: z.string() });
+  const VALUE = { n: 5, s: 'say "hi" now' };
+
+  for (const withTools of [false, true]) {
+    test(`ai ${version}: structured output is repaired, ${withTools ? "with" : "without"} tools`, async () => {
+      for (const live of [false, true]) {
+        const wrapped = wrapLanguageModel({
+          model: model({ content: [text(BROKEN)] }),
+          middleware: callwrightMiddleware({ specificationVersion, live }),
+        });
+        const given = { model: wrapped, prompt: "x", output: Output.object({ schema }), ...(withTools ? { tools: tools().tools } : {}) };
+        assert.deepEqual((await generateText(given)).output, VALUE);
+        assert.deepEqual(await streamText({ ...given, onError: () => {} }).output, VALUE);
+      }
+    });
+  }
+
+  test(`ai ${version}: structured output that was cut stays an error`, async () => {
+    const cut = { content: [text('{"n": 5, "s": "hel')], finishReason: { unified: "length", raw: "length" } };
+    const given = { model: wrapLanguageModel({ model: model(cut), middleware }), prompt: "x", output: Output.object({ schema }) };
+    await assert.rejects(async () => (await generateText(given)).output, { name: /NoObject|NoOutput/ });
+  });
+
+  test(`ai ${version}: live, structured output goes out while it is strict, and nothing is taken back`, async () => {
+    for (const written of ['{"n": 5, "s": "say "hi" now"}', '{"n": 5, "s": "say \\"hi\\" now",}', '{"n": 5, "s": "say \\"hi\\" now"}']) {
+      const wrapped = wrapLanguageModel({
+        model: model({ content: [text(written)] }),
+        middleware: callwrightMiddleware({ specificationVersion, live: true }),
+      });
+      const { partialOutputStream, output } = streamText({ model: wrapped, prompt: "x", output: Output.object({ schema }) });
+      const parts = [];
+      for await (const part of partialOutputStream) parts.push(part);
+      assert.deepEqual(await output, VALUE);
+      assert.ok(2 < parts.length, JSON.stringify(parts));
+    }
+    // The type is not the schema's: what was said stands, and the SDK says what is wrong.
+    const wrapped = wrapLanguageModel({
+      model: model({ content: [text('{"n": "5", "s": "x"}')] }),
+      middleware: callwrightMiddleware({ specificationVersion, live: true }),
+    });
+    const result = streamText({ model: wrapped, prompt: "x", output: Output.object({ schema }), onError: () => {} });
+    await assert.rejects(async () => result.output);
+  });
+
+  test(`ai ${version}: repairText puts right what has one reading, and closes nothing`, async () => {
+    const repair = generateObject && { [version === "6" ? "experimental_repairText" : "repairText"]: repairText };
+    const given = { prompt: "x", schema: z.object({ n: z.number() }), ...repair };
+    const { object } = await generateObject({ ...given, model: model({ content: [text("```json\n{'n': 5,}\n```")] }) });
+    assert.deepEqual(object, { n: 5 });
+    assert.equal(await repairText({ text: '{"n": 5' }), null);
+    assert.equal(await repairText({ text: '{"n": 5}' }), null);
   });
 }

@@ -13,7 +13,7 @@ const WEATHER = [
   { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } } } },
 ];
 
-for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, ToolSet }] of Object.entries({ light, full, inline })) {
+for (const [name, { heal, loads, parse, partial, isCut, RefusedError, Scanner, Schema, ToolSet }] of Object.entries({ light, full, inline })) {
   test(`${name}: a text is healed, and its places are UTF-16 units`, () => {
     const healed = heal("{'ü😀': 1,}");
     assert.equal(healed.text, '{"ü😀": 1}');
@@ -43,6 +43,42 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     for (const text of ['{"a": 1e308, "b": "1e400"}', "1e-400", "9".repeat(300)]) {
       assert.deepEqual(loads(text), JSON.parse(text));
     }
+  });
+
+  test(`${name}: integers that a number would round, as BigInt where they are asked for`, () => {
+    const text = '{"a": 9007199254740993, "b": 5, "c": "9007199254740993\\"", "d": [1.5, -12345678901234567890], "__proto__": {"e": 9007199254740993}}';
+    assert.equal(loads(text).a, 9007199254740992);
+    const value = loads(text, undefined, { bigint: "auto" });
+    assert.deepEqual([value.a, value.b, value.c, value.d], [9007199254740993n, 5, '9007199254740993"', [1.5, -12345678901234567890n]]);
+    assert.deepEqual(Object.getOwnPropertyDescriptor(value, "__proto__").value, { e: 9007199254740993n });
+    assert.deepEqual(loads("[1, 2.5, 1e3, true, null]", undefined, { bigint: true }), [1n, 2.5, 1000, true, null]);
+    // A text becomes what its schema says first.
+    assert.deepEqual(loads('["9007199254740993"]', { items: { type: "integer" } }, { bigint: "auto" }), [9007199254740993n]);
+    assert.equal(loads("9".repeat(400), undefined, { bigint: "auto" }), BigInt("9".repeat(400)));
+    assert.throws(() => loads("1", undefined, { bigint: "all" }), { name: "TypeError", message: /bigint/ });
+  });
+
+  test(`${name}: a reviver works as that of JSON.parse`, () => {
+    const text = '{"a": 1, "b": [2, {"c": null}], "d": {"__proto__": 4}}';
+    for (const reviver of [
+      (key, value) => (typeof value === "number" ? value * 2 : value),
+      (key, value) => (key === "a" || key === "0" ? undefined : value),
+      function (key, value) {
+        return Array.isArray(this) ? [key, value] : value;
+      },
+    ]) {
+      assert.deepEqual(loads(text, undefined, { reviver }), JSON.parse(text, reviver));
+    }
+    assert.throws(() => loads("1", undefined, { reviver: 5 }), TypeError);
+  });
+
+  test(`${name}: what is certain of a text while it is written`, () => {
+    const schema = { properties: { city: { type: "string" }, days: { type: "integer" } } };
+    const text = '```json\n{"city": "Paris", "days": "3", "note": ';
+    assert.deepEqual(partial(text, schema), { value: { city: "Paris" }, complete: ["/city"] });
+    assert.deepEqual(partial("", schema), { value: undefined, complete: [] });
+    assert.deepEqual(partial("{'city': 'Paris', days: '3',}", schema, { finishReason: "stop" }), { value: { city: "Paris", days: 3 }, complete: [""] });
+    assert.throws(() => partial(5), TypeError);
   });
 
   test(`${name}: a schema gives the types, and refuses with feedback`, () => {
@@ -107,6 +143,7 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     })();
     assert.equal(error.name, "RefusedError");
     assert.equal(error.code, "truncated");
+    assert.ok(error.partial.complete.length === 0);
     assert.deepEqual(error.position, { offset: 8, line: 1, column: 9 });
     assert.throws(() => loads('{"a": 1', undefined, { finishReason: "length" }), RefusedError);
     assert.throws(() => loads("[".repeat(200)), { code: "too-long" });
@@ -154,6 +191,16 @@ for (const [name, { heal, loads, parse, isCut, RefusedError, Scanner, Schema, To
     for (const { start, end, before } of call.repairs) assert.equal(text.slice(start, end), before);
     assert.equal(scanner.outcome.report(), parse(text, WEATHER).report());
     assert.throws(() => scanner.feed("more"), TypeError);
+  });
+
+  test(`${name}: what is certain of a call while it is written`, () => {
+    const scanner = new Scanner(WEATHER);
+    assert.equal(scanner.partial(), null);
+    scanner.feed('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris", "days": ');
+    const call = scanner.partial();
+    assert.deepEqual(call, { id: null, name: "get_weather", arguments: { value: { city: "Paris" }, complete: ["/city"] } });
+    scanner.feed('"3"}}</tool_call>');
+    assert.equal(scanner.partial(), null);
   });
 
   test(`${name}: a stream of pieces becomes one of events`, async () => {
