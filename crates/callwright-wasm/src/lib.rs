@@ -9,6 +9,7 @@ mod told;
 mod definitions;
 pub mod options;
 pub mod heal;
+pub mod partial;
 mod outcome;
 mod scanner;
 #[cfg(feature = "view")]

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use callwright::{CallDelta, Delta, Event};
+use callwright::{CallDelta, Delta, Event, PartialCall};
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::definitions::Tools;
 use crate::options::{Native, Options};
 use crate::outcome::{outcome, report};
-use crate::told::{Told, text, utf16, with_edits};
+use crate::partial;
+use crate::told::{Told, json, text, utf16, with_edits};
 
 /// Reads one answer as it arrives.
 #[wasm_bindgen]
@@ -85,6 +86,15 @@ impl Scanner {
             name: name.as_deref(),
             arguments: arguments.as_deref(),
         }))
+    }
+
+    /// Returns what is certain of the call that is being written as JSON, `{"id", "name", "arguments": {"value", "complete"}}`;
+    /// nothing between calls.
+    pub fn partial(&mut self) -> Option<String> {
+        let State::Open(scanner) = &mut self.state else { return None };
+        let PartialCall { id, name, arguments } = scanner.partial()?;
+        let arguments = partial::told(&arguments);
+        Some(format!(r#"{{"id":{},"name":{},"arguments":{arguments}}}"#, json(&id), json(&name)))
     }
 
     /// Says that no more will come; gives the last events.
