@@ -23,6 +23,8 @@ from callwright._callwright import (
     Dialects,
     Healed,
     Outcome,
+    Partial,
+    PartialCall,
     Position,
     ReasoningDelta,
     Refusal,
@@ -37,6 +39,7 @@ from callwright._callwright import (
     is_cut,
     loads,
     parse,
+    partial,
 )
 from callwright._refused import Refused
 from callwright._scanner import Event, Scanner
@@ -64,6 +67,8 @@ __all__ = [
     "Event",
     "Healed",
     "Outcome",
+    "Partial",
+    "PartialCall",
     "Position",
     "ReasoningDelta",
     "Refusal",
@@ -81,5 +86,6 @@ __all__ = [
     "is_cut",
     "loads",
     "parse",
+    "partial",
     "tool",
 ]

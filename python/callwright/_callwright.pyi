@@ -1,5 +1,6 @@
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import UnionType
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
 
@@ -12,6 +13,8 @@ __all__ = [
     "Dialects",
     "Healed",
     "Outcome",
+    "Partial",
+    "PartialCall",
     "Position",
     "ReasoningDelta",
     "Refusal",
@@ -29,15 +32,25 @@ __all__ = [
     "loads",
     "parse",
     "parse_columns",
+    "partial",
 ]
 __version__: str
 
-class _HasJsonSchema(Protocol):
-    def model_json_schema(self) -> dict[str, Any]: ...
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
+
+class _TypeAdapter(Protocol[_T_co]):
+    def json_schema(self) -> dict[str, Any]: ...
+    def validate_json(self, data: str | bytes | bytearray, /) -> _T_co: ...
+
+class _NamedTool(Protocol):
+    @property
+    def name(self) -> str: ...
 
 _Text: TypeAlias = str | bytes | bytearray
-_SchemaLike: TypeAlias = Schema | Mapping[str, Any] | bool | str | type[Any] | _HasJsonSchema
-_ToolsLike: TypeAlias = ToolSet | Sequence[Mapping[str, Any]] | Mapping[str, Any] | str
+_SchemaLike: TypeAlias = Schema | Mapping[str, Any] | bool | str | type[Any] | UnionType | _TypeAdapter[Any]
+_ToolLike: TypeAlias = Mapping[str, Any] | Callable[..., Any] | _NamedTool
+_ToolsLike: TypeAlias = ToolSet | str | _ToolLike | Iterable[_ToolLike]
 _Policy: TypeAlias = Literal["auto", "heal", "feedback", "strict"]
 _CallsInReasoning: TypeAlias = Literal["ignore", "unclosed", "accept"]
 _RepairClass: TypeAlias = Literal["R0", "R1", "R2"]
@@ -228,7 +241,46 @@ class Healed:
 
 def is_cut(finish_reason: str | None, /) -> bool: ...
 def heal(text: _Text, schema: _SchemaLike | None = None, *, finish_reason: str | None = None) -> Healed: ...
-def loads(text: _Text, schema: _SchemaLike | None = None, *, finish_reason: str | None = None) -> Any: ...
+@overload
+def loads(text: _Text, schema: type[_T], *, finish_reason: str | None = None) -> _T: ...
+@overload
+def loads(text: _Text, schema: _TypeAdapter[_T], *, finish_reason: str | None = None) -> _T: ...
+@overload
+def loads(
+    text: _Text,
+    schema: Schema | Mapping[str, Any] | bool | str | UnionType | None = None,
+    *,
+    finish_reason: str | None = None,
+) -> Any: ...
+
+@final
+class Partial:
+    __match_args__ = ("value", "complete")
+    def __new__(cls, text: str, complete: Sequence[str]) -> Partial: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def complete(self) -> tuple[str, ...]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[str, list[str]]: ...
+
+@final
+class PartialCall:
+    def __new__(cls, id: str | None, name: str, arguments: Partial) -> PartialCall: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> Partial: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[str | None, str, Partial]: ...
+
+def partial(text: _Text, schema: _SchemaLike | None = None, *, finish_reason: str | None = None) -> Partial: ...
 
 @final
 class Outcome:
@@ -326,6 +378,7 @@ class Scanner:
     def feed_call(
         self, index: int, *, id: str | None = None, name: str | None = None, arguments: str | None = None
     ) -> list[_Event]: ...
+    def partial(self) -> PartialCall | None: ...
     def finish(self, finish_reason: str | None = None) -> list[_Event]: ...
 
 @final

@@ -43,7 +43,7 @@ class ResponseModel:
 
     def so_far(self, text: str) -> Any:
         """Returns the value that `text` says while it is written, as JSON; `None` where nothing is certain yet."""
-        value = _callwright.partial(text, self.sent).value  # type: ignore[attr-defined]
+        value = _callwright.partial(text, self.sent).value
         if self.is_in_value and isinstance(value, dict):
             return value.get("value")
         return value

@@ -220,8 +220,11 @@ def _schema_of(adapter: Any) -> Any:
 def _validated(adapter: Any, value: Any) -> Any:
     # As JSON, since a strict type takes a date from a text there, and nowhere else.
     read = getattr(adapter, "model_validate_json", None) or getattr(adapter, "validate_json", None)
+    if read is None:
+        # A class that has no more than a schema makes no instances.
+        return adapter.model_validate(value) if hasattr(adapter, "model_validate") else value
     try:
-        return read(json.dumps(value)) if read is not None else adapter.model_validate(value)
+        return read(json.dumps(value))
     except ValueError as error:
         found = _violations(error, value)
         if found is None:

@@ -319,10 +319,8 @@ def test_a_response_model_is_asked_for_again(asked: Asked) -> None:
         asked.create(whole(text(""), reason="refusal"), response_model=City)
 
 
-needs_partial = pytest.mark.skipif(not hasattr(callwright, "partial"), reason="the module is older")
 
 
-@needs_partial
 def test_values_stream(asked: Asked) -> None:
     written = call('{"name": "Paris", "people": "2"}', name="City")
     *values, city = asked.create(streamed(written), response_model=City, stream=True)

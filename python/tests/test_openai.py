@@ -422,10 +422,8 @@ def test_who_declines_is_not_asked_again(asked: Asked) -> None:
     assert len(asked.scripted.requests) == 1
 
 
-needs_partial = pytest.mark.skipif(not hasattr(callwright, "partial"), reason="the module is older")
 
 
-@needs_partial
 def test_values_stream(asked: Asked) -> None:
     text = '{"name": "Paris", "people": 2}'
     *values, city = asked.create(chunks(*in_pieces(text)), response_model=City, stream=True)

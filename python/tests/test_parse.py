@@ -108,7 +108,7 @@ def test_tools_are_taken_in_any_form() -> None:
         ([{"name": ""}], "tool 1"),
         ("[", "not JSON"),
         ([{"name": "f", "parameters": {"minimum": float("inf")}}], "Out of range float values"),
-        ({1, 2}, "not JSON serializable"),
+        ({1, 2}, "a tool is JSON"),
     ],
 )
 def test_tools_that_are_none_are_an_error(tools: Any, words: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import callwright
 from callwright import ArgumentsDelta, Call, CallStarted, Event, ReasoningDelta, Scanner, TextDelta, parse
 
 TOOLS = [{"name": "write", "parameters": {"type": "object", "properties": {"content": {"type": "string"}}}}]
@@ -92,3 +93,19 @@ def test_a_stream_is_read_as_it_comes() -> None:
     first, n_fed = events[0]
     assert "I look.".startswith(first.text) and n_fed == 1
     assert isinstance(events[-1][0], Call)
+
+
+def test_the_call_that_is_written_shows_what_is_certain_of_it() -> None:
+    tools = [{"name": "f", "parameters": {"properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}}]
+    scanner = Scanner(tools)
+    assert scanner.partial() is None
+    scanner.feed('<tool_call>{"name": "f", "arguments": {"n": 1, "a": "hel')
+    call = scanner.partial()
+    assert call is not None
+    assert (call.id, call.name, call.arguments.value) == (None, "f", {"n": 1, "a": "hel"})
+    scanner.feed('lo"}}</tool_call>')
+    scanner.finish()
+    assert scanner.partial() is None
+    scanner = Scanner(tools)
+    scanner.feed_call(0, id="c1", name="f", arguments='{"n": "1", "a": "x')
+    assert scanner.partial() == callwright.PartialCall("c1", "f", callwright.Partial('{"a":"x"}', []))

@@ -173,3 +173,20 @@ def test_results_are_frozen() -> None:
 def test_what_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(Refused):
         loads("[" * 100_000 + "]" * 100_000)
+
+
+def test_what_is_certain_of_a_text_shows_while_it_is_written() -> None:
+    schema = {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
+    text = '{"city": "Paris", "days": "3", "note": "an umb'
+    assert callwright.partial("Well").value is None
+    so_far = callwright.partial(text)
+    assert (so_far.value, so_far.complete) == ({"city": "Paris", "days": "3", "note": "an umb"}, ("/city", "/days"))
+    # What does not fit may be converted in the end.
+    so_far = callwright.partial(text, schema)
+    assert (so_far.value, so_far.complete) == ({"city": "Paris"}, ("/city",))
+    assert (pickle.loads(pickle.dumps(so_far)), hash(so_far)) == (so_far, hash(so_far))
+    whole = callwright.partial("{'city': 'Paris'}", schema, finish_reason="stop")
+    assert (whole.value, whole.complete) == ({"city": "Paris"}, ("",))
+    with pytest.raises(Refused) as refused:
+        callwright.partial("[1e400, 1").value
+    assert refused.value.code == "number"

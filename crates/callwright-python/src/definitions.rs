@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::value::definition;
+use crate::value::{Kind, definition};
 
 static TOOL_SETS: LazyLock<Compiled<Arc<callwright::ToolSet>>> = LazyLock::new(|| {
     Compiled::new(|text| {
@@ -49,7 +49,7 @@ pub(crate) fn schema(text: &str) -> Result<Arc<callwright::Schema>, String> {
 }
 
 /// The tools that a model may call, compiled once: from a list of definitions of OpenAI, Anthropic, Gemini or MCP, or
-/// from its JSON text.
+/// from its JSON text. Functions with hints, classes of pydantic and the tools of LangChain are definitions too.
 ///
 /// All functions with tools also accept definitions. A bounded cache keeps sets by their text, so that repeated
 /// definitions are not compiled again. A `ToolSet` saves the conversion to that text.
@@ -74,7 +74,7 @@ impl ToolSet {
             let ToolSet { tools, text } = tool_set.get();
             return Ok(ToolSet { tools: Arc::clone(tools), text: text.clone() });
         }
-        let text = definition(definitions)?;
+        let text = definition(definitions, Kind::Tools)?;
         let tools = py.detach(|| tool_set(&text)).map_err(PyValueError::new_err)?;
         Ok(ToolSet { tools, text })
     }
@@ -122,12 +122,13 @@ pub(crate) fn tools_of(tools: &Bound<'_, PyAny>) -> PyResult<Arc<callwright::Too
     if let Ok(tool_set) = tools.cast::<ToolSet>() {
         return Ok(Arc::clone(&tool_set.get().tools));
     }
-    tool_set(&definition(tools)?).map_err(PyValueError::new_err)
+    tool_set(&definition(tools, Kind::Tools)?).map_err(PyValueError::new_err)
 }
 
-/// A JSON Schema, compiled once: from a dict or a bool, its JSON text, or a class with `model_json_schema`.
+/// A JSON Schema, compiled once: from a dict or a bool, its JSON text, or a type with hints, such as a class of pydantic,
+/// a dataclass, a `TypedDict`, `list[Model]` or a `TypeAdapter`.
 ///
-/// Raises `ValueError` for anything that is not a schema.
+/// Raises `ValueError` for anything that is not a schema, and `TypeError` for an object without one.
 ///
 /// >>> from callwright import loads
 /// >>> loads('{"days": "3"}', Schema({"properties": {"days": {"type": "integer"}}}))
@@ -143,7 +144,7 @@ impl Schema {
     #[new]
     #[pyo3(signature = (schema, /))]
     fn new(schema: &Bound<'_, PyAny>) -> PyResult<Schema> {
-        let text = definition(schema)?;
+        let text = definition(schema, Kind::Schema)?;
         let schema = self::schema(&text).map_err(PyValueError::new_err)?;
         Ok(Schema { schema, text })
     }
@@ -171,7 +172,7 @@ pub(crate) fn schema_of(schema: &Bound<'_, PyAny>) -> PyResult<Arc<callwright::S
     if let Ok(schema) = schema.cast::<Schema>() {
         return Ok(Arc::clone(&schema.get().schema));
     }
-    self::schema(&definition(schema)?).map_err(PyValueError::new_err)
+    self::schema(&definition(schema, Kind::Schema)?).map_err(PyValueError::new_err)
 }
 
 /// The dialects of a search: the built-in ones, and the caller's records, which have the members of `[[dialect]]` in a
@@ -193,7 +194,7 @@ impl Dialects {
     #[new]
     #[pyo3(signature = (own = None, *, only = None))]
     fn new(own: Option<&Bound<'_, PyAny>>, only: Option<String>) -> PyResult<Dialects> {
-        let own = own.map_or_else(|| Ok(String::from("[]")), definition)?;
+        let own = own.map_or_else(|| Ok(String::from("[]")), |own| definition(own, Kind::Records))?;
         let records = callwright::Dialect::list_from_json(&own)
             .map_err(|error| PyValueError::new_err(format!("`own` is not a list of dialects: {error}")))?;
         let dialects =

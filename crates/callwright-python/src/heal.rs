@@ -9,7 +9,7 @@ use crate::refusal::unhealed;
 use crate::repair::{Coercion, Repair};
 use crate::repr::Repr;
 use crate::text::{Text, code_points};
-use crate::value::object;
+use crate::value::{built, object};
 
 /// A repaired text: strict JSON that fits the schema, with its repairs.
 #[pyclass(frozen, module = "callwright")]
@@ -68,7 +68,7 @@ impl Healed {
 
 /// Makes strict JSON of one text that should be JSON: a call's arguments, or a whole answer.
 ///
-/// `schema` is a dict, a JSON text, a class with `model_json_schema` or a `Schema`. Readings that do not fit it do not
+/// `schema` is a dict, a JSON text, a `Schema`, or a type with hints. Readings that do not fit it do not
 /// count, and values are converted to its types. `finish_reason` is the upstream's: after `length` nothing is closed.
 ///
 /// Raises `Refused`, a `ValueError`, unless there is exactly one reading.
@@ -95,7 +95,7 @@ pub(crate) fn heal(
 }
 
 /// Returns the value of one text that should be JSON: a `json.loads` that repairs a text with one reading, and refuses
-/// others. Arguments and errors are those of `heal`.
+/// others. Arguments and errors are those of `heal`. Where `schema` is a type, the value is an instance of it.
 ///
 /// >>> loads("{'city': 'Paris', days: 3,}")
 /// {'city': 'Paris', 'days': 3}
@@ -108,10 +108,14 @@ pub(crate) fn heal(
 pub(crate) fn loads<'py>(
     py: Python<'py>,
     text: Text,
-    schema: Option<&Bound<'_, PyAny>>,
+    schema: Option<&Bound<'py, PyAny>>,
     finish_reason: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    object(py, read(py, &text, schema, finish_reason)?.value())
+    let value = object(py, read(py, &text, schema, finish_reason)?.value())?;
+    match schema {
+        Some(source) => built(source, value),
+        None => Ok(value),
+    }
 }
 
 fn read(

@@ -15,6 +15,7 @@ mod repair;
 mod call;
 mod refusal;
 mod heal;
+mod partial;
 mod outcome;
 mod scanner;
 #[cfg(feature = "arrow")]
@@ -38,6 +39,8 @@ mod _callwright {
     use super::options::is_cut;
     #[pymodule_export]
     use super::outcome::{Outcome, parse};
+    #[pymodule_export]
+    use super::partial::{Partial, PartialCall, partial};
     #[pymodule_export]
     use super::refusal::{Position, Refusal, Violation};
     #[pymodule_export]

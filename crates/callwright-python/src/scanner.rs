@@ -10,6 +10,7 @@ use pyo3::sync::MutexExt;
 use crate::definitions::{Dialects, tools_of};
 use crate::options::{self, Options};
 use crate::outcome::{Native, Outcome, wrapped};
+use crate::partial::PartialCall;
 use crate::repr::Repr;
 use crate::text::{Text, code_points};
 
@@ -125,6 +126,15 @@ impl Scanner {
             };
             reading.scanner.feed(Delta::ToolCall(delta), events);
         })
+    }
+
+    /// Returns what is certain of the call that is being written, once its name is; `None` between calls, and when the
+    /// answer has ended.
+    fn partial(&self, py: Python<'_>) -> Option<PartialCall> {
+        match &mut *self.lock(py) {
+            State::Open(reading) => reading.scanner.partial().map(PartialCall::of),
+            State::Done(_) | State::Broken => None,
+        }
     }
 
     /// Ends the answer, with the upstream's `finish_reason` if that came last; returns the last events.

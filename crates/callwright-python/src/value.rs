@@ -1,11 +1,12 @@
 //! Converts JSON and Python values: from the engine's tree into objects, and from objects into a text for the engine.
 
-use callwright_json::{Kind, Value};
+use callwright_json::{Kind as JsonKind, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
+use crate::definitions::Schema;
 use crate::refusal::refused;
 
 /// Builds the same object as `json.loads`, without another pass over a text.
@@ -16,16 +17,16 @@ use crate::refusal::refused;
 /// Raises `Refused` where Python lacks the number: one beyond a double, or with more digits than `int` takes.
 pub(crate) fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
     match value.kind() {
-        Kind::Null => Ok(py.None().into_bound(py)),
-        Kind::Bool => Ok(PyBool::new(py, value.raw() == "true").to_owned().into_any()),
-        Kind::Number => number(py, value),
-        Kind::String => string(py, value),
-        Kind::Array => {
+        JsonKind::Null => Ok(py.None().into_bound(py)),
+        JsonKind::Bool => Ok(PyBool::new(py, value.raw() == "true").to_owned().into_any()),
+        JsonKind::Number => number(py, value),
+        JsonKind::String => string(py, value),
+        JsonKind::Array => {
             let elements: PyResult<Vec<Bound<'py, PyAny>>> =
                 value.elements().map(|element| object(py, element)).collect();
             Ok(PyList::new(py, elements?)?.into_any())
         }
-        Kind::Object => {
+        JsonKind::Object => {
             let members = PyDict::new(py);
             for (key, member) in value.members() {
                 members.set_item(string(py, key)?, object(py, member)?)?;
@@ -66,21 +67,58 @@ fn no_such_number(py: Python<'_>, value: Value<'_>, why: &str) -> PyErr {
     refused(py, "number", &format!("Python has no such number: {shown}: {why}"))
 }
 
-/// Returns the JSON text of a caller's definition: a text as it is, any other object by `json.dumps`.
+/// Returns the JSON text of a caller's schema, or of a tool or a list of them: a text as it is, JSON by `json.dumps`.
 ///
-/// A class with `model_json_schema`, such as pydantic's, stands for its schema.
+/// Types with hints, functions and the tools of other packages become JSON in `callwright._sources`, which is imported
+/// only for them.
 ///
 /// # Errors
 /// Raises a `TypeError` or `ValueError` for an object without a JSON form.
-pub(crate) fn definition(object: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn definition(object: &Bound<'_, PyAny>, kind: Kind) -> PyResult<String> {
     if object.is_instance_of::<PyString>() {
         return object.extract();
     }
     let py = object.py();
-    if let Ok(schema) = object.getattr("model_json_schema") {
-        return definition(&schema.call0()?);
+    let is_json =
+        |object: &Bound<'_, PyAny>| object.is_instance_of::<PyDict>() || object.is_instance_of::<PyBool>();
+    let is_list = || object.cast::<PyList>().is_ok_and(|list| list.iter().all(|element| is_json(&element)));
+    if kind == Kind::Records || is_json(object) || kind == Kind::Tools && is_list() {
+        return dumps(py, object);
     }
-    dumps(py, object)
+    dumps(py, &sources(py)?.call_method1("definition", (object, kind == Kind::Tools))?)
+}
+
+/// The kind of a definition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Schema,
+    Tools,
+    /// JSON alone.
+    Records,
+}
+
+/// Returns the instance that `value` is by the type `source`, where that is one.
+///
+/// # Errors
+/// Raises `Refused` where a validator of the type does not take the value.
+pub(crate) fn built<'py>(
+    source: &Bound<'py, PyAny>,
+    value: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let is_json = source.is_instance_of::<PyDict>()
+        || source.is_instance_of::<PyString>()
+        || source.is_instance_of::<PyBool>()
+        || source.is_instance_of::<Schema>();
+    if is_json {
+        return Ok(value);
+    }
+    sources(source.py())?.call_method1("build", (source, value))
+}
+
+fn sources(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static SOURCES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let import = || py.import("callwright._sources").map(|sources| sources.into_any().unbind());
+    Ok(SOURCES.get_or_try_init(py, import)?.bind(py))
 }
 
 /// Returns the JSON text of `object`.

@@ -207,6 +207,8 @@ enum State {
 
 #[derive(Clone, Debug)]
 struct Frame {
+    /// The place of its bracket in the source.
+    source: usize,
     is_object: bool,
     place: Place,
     /// The place of the value that is read.
@@ -248,6 +250,11 @@ impl Growing {
                 break;
             }
         }
+    }
+
+    /// Returns the place in the text of the bracket of an open container: the outermost one has the `depth` 0.
+    pub fn opened_at(&self, depth: usize) -> Option<usize> {
+        self.frames.get(depth).map(|frame| frame.source)
     }
 
     /// Returns the part of the value that is certain. It takes time in proportion to that part.
@@ -426,13 +433,14 @@ impl Growing {
         if MAX_DEPTH <= self.frames.len() {
             return self.give_up();
         }
+        let source = self.at;
         self.at += 1;
         self.n_brackets += 1;
         self.out.push(char::from(bracket));
         let is_object = bracket == b'{';
         let inner = if is_object { place } else { guide.element(place, 0) };
         let (keys, member) = (Vec::new(), self.out.len());
-        self.frames.push(Frame { is_object, place, inner, count: 0, keys, member });
+        self.frames.push(Frame { source, is_object, place, inner, count: 0, keys, member });
         self.state = if is_object { State::Key } else { State::Value { may_close: true } };
     }
 

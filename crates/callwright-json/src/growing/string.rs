@@ -168,10 +168,7 @@ impl Growing {
             None => words,
         };
         let is_end = |c: char| matches!(c, ' ' | ':' | ',' | '{' | '}' | '[' | ']') || is_quote(c);
-        let sure = match last.is_ascii() && !is_end(char::from(last)) && shown.len() == len {
-            true => len,
-            false => shown.trim_end_matches(is_end).len(),
-        };
+        let sure = shown.trim_end_matches(is_end).len();
         body.waits = sure < shown.len() || body.waits && sure == 0;
         let sure = (0 < sure && body.shows()).then_some(sure);
         if shown.len() < len {

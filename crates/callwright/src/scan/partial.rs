@@ -46,6 +46,9 @@ pub(super) struct Preview {
     /// The beginning of the payload that is read.
     at: usize,
     growing: Growing,
+    /// The place of the arguments in a payload that holds the name, too, and the arguments.
+    arguments_at: Option<usize>,
+    arguments: Growing,
     /// Arguments in tags, written as JSON.
     written: String,
     /// The number of them that are written.
@@ -77,13 +80,23 @@ impl Preview {
             (Sort::Value, _) => {
                 self.growing.advance(payload, &AnyValue);
                 let partial = self.growing.partial();
-                let (tool, arguments) = parts(partial.value()?, names)?;
-                // The brackets that close what is certain are not the model's.
-                let end = arguments.span().end as usize;
-                let open = partial.text().len() - partial.closers();
-                let written = partial.text().get(arguments.span().start as usize..end.min(open))?;
+                let (tool, arguments, depth) = parts(partial.value()?, names)?;
                 let guide = tool.schema().guide();
-                Some(PartialCall::new(None, tool, Partial::of(written, guide)))
+                self.arguments_at = self.growing.opened_at(depth).or(self.arguments_at);
+                let arguments = match self.arguments_at.and_then(|at| payload.get(at..)) {
+                    Some(written) => {
+                        self.arguments.advance(written, guide);
+                        self.arguments.partial()
+                    }
+                    // They came in one piece. The brackets that close what is certain are not the model's.
+                    None => {
+                        let open = partial.text().len() - partial.closers();
+                        let span = arguments.span().range();
+                        let written = partial.text().get(span.start..span.end.min(open)).unwrap_or("");
+                        Partial::of(written, guide)
+                    }
+                };
+                Some(PartialCall::new(None, tool, arguments))
             }
             _ => None,
         }
@@ -148,17 +161,19 @@ impl Preview {
     }
 }
 
-/// Returns the tool that the last call of `value` names, and its arguments, as far as both are there.
-fn parts<'v, 'n>(value: Value<'v>, names: &'n Names<'_>) -> Option<(&'n Tool, Value<'v>)> {
-    let call = match value.kind() {
-        Kind::Array => value.elements().last()?,
-        _ => value,
+/// Returns the tool that the call in `value` names, its arguments, and the number of containers around them, as far as
+/// both are there. Of a list it is the first call: that of the next one begins another payload.
+fn parts<'v, 'n>(value: Value<'v>, names: &'n Names<'_>) -> Option<(&'n Tool, Value<'v>, usize)> {
+    let (call, depth) = match value.kind() {
+        Kind::Array => (value.elements().next().filter(|_| value.elements().count() == 1)?, 2),
+        _ => (value, 1),
     };
-    let call = call.get("function").filter(|inner| inner.kind() == Kind::Object).unwrap_or(call);
+    let function = call.get("function").filter(|inner| inner.kind() == Kind::Object);
+    let (call, depth) = function.map_or((call, depth), |inner| (inner, depth + 1));
     let member = |keys: &[&str]| keys.iter().find_map(|key| call.get(key));
     let name = member(keys::NAME).and_then(Value::as_str)?;
     let arguments = member(keys::ARGUMENTS).filter(|arguments| arguments.kind() == Kind::Object)?;
-    Some((names.named(&name)?, arguments))
+    Some((names.named(&name)?, arguments, depth))
 }
 
 /// Returns `text` without the letters at its end that begin the word of `mark`, whose first signs may be lost:
