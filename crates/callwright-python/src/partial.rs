@@ -1,4 +1,4 @@
-//! What is certain of a text that is still being written.
+//! Tells the certain part of a text that is still being written.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

@@ -1,4 +1,4 @@
-//! What is certain of a text that is still being written.
+//! Tells the certain part of a text that is still being written.
 
 use callwright::Partial;
 use wasm_bindgen::prelude::wasm_bindgen;
