@@ -33,7 +33,9 @@ def test_a_call_comes_with_all_that_was_done_to_it() -> None:
     (call,) = outcome.calls
     assert (call.name, call.arguments) == ("get_weather", {"city": "Köln", "days": 3})
     assert json.loads(call.arguments_json) == call.arguments
-    assert call.arguments is call.arguments
+    # What a caller does to it stays with the caller.
+    call.arguments["days"] = 4
+    assert call.arguments == {"city": "Köln", "days": 3}
     assert text[call.start : call.end].startswith("<tool_call>") and call.end == len(text)
     assert all(text[repair.start : repair.end] == repair.before for repair in call.repairs)
     assert (call.renamed_from, call.repair_class, call.beside_prose) == ("getWeather", "R2", "line")

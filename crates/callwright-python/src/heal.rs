@@ -1,22 +1,43 @@
 //! Repairs one JSON text, or refuses it with an exception.
 
+use std::hash::{Hash, Hasher};
+
+use callwright_json::{Tree, strict};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::definitions::schema_of;
 use crate::refusal::unhealed;
-use crate::repair::{Coercion, Repair};
+use crate::repair::{Coercion, Repair, class_of};
 use crate::repr::Repr;
 use crate::text::{Text, code_points};
 use crate::value::{built, object};
 
 /// A repaired text: strict JSON that fits the schema, with its repairs.
-#[pyclass(frozen, module = "callwright")]
+///
+/// It can be made for tests too. Raises `ValueError` for a text that is not strict JSON.
+#[pyclass(frozen, eq, hash, module = "callwright")]
 pub(crate) struct Healed {
-    healed: callwright::Healed,
+    text: String,
+    tree: Tree,
     repairs: Vec<Repair>,
-    value: PyOnceLock<Py<PyAny>>,
+    coercions: Vec<Coercion>,
+}
+
+impl PartialEq for Healed {
+    fn eq(&self, other: &Healed) -> bool {
+        // The tree says where the values of the text are.
+        (&self.text, &self.repairs, &self.coercions) == (&other.text, &other.repairs, &other.coercions)
+    }
+}
+
+impl Eq for Healed {}
+
+impl Hash for Healed {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.text, &self.repairs, &self.coercions).hash(state);
+    }
 }
 
 #[pymethods]
@@ -26,19 +47,26 @@ impl Healed {
         ("text", "value")
     }
 
+    #[new]
+    #[pyo3(signature = (text, *, repairs = Vec::new(), coercions = Vec::new()))]
+    fn new(text: String, repairs: Vec<Repair>, coercions: Vec<Coercion>) -> PyResult<Healed> {
+        let no_json = |_| PyValueError::new_err("`text` is not strict JSON");
+        let tree = strict(&text).map_err(no_json)?;
+        Ok(Healed { text, tree, repairs, coercions })
+    }
+
     /// Returns the strict JSON text; the source itself where that was right.
     #[getter]
     fn text(&self) -> &str {
-        &self.healed.text
+        &self.text
     }
 
-    /// Returns the value of the text.
+    /// Returns the value of the text, a new one each time.
     ///
     /// Raises `Refused` where Python lacks the number, as for `1e400`; `text` has it.
     #[getter]
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let build = || object(py, self.healed.value()).map(Bound::unbind);
-        Ok(self.value.get_or_try_init(py, build)?.bind(py).clone())
+        object(py, self.tree.root(&self.text))
     }
 
     /// Returns the repairs, in order; their places are code points of the source.
@@ -50,19 +78,26 @@ impl Healed {
     /// Returns the values that were converted to the schema's type after the repairs.
     #[getter]
     fn coercions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, Coercion::all(&self.healed.coercions))
+        PyTuple::new(py, self.coercions.iter().cloned())
     }
 
     /// Returns the worst class of the repairs: `R0`, `R1` or `R2`.
     #[getter]
     fn repair_class(&self) -> &'static str {
-        self.healed.class().code()
+        class_of(&self.repairs, !self.coercions.is_empty())
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let class = self.repair_class();
         let repr = Repr::new(py, "Healed").field("text", self.text())?;
         Ok(repr.field_if(class != "R0", "repair_class", class)?.finish())
+    }
+
+    fn __getnewargs_ex__<'py>(&'py self, py: Python<'py>) -> PyResult<((&'py str,), Bound<'py, PyDict>)> {
+        let named = PyDict::new(py);
+        named.set_item("repairs", self.repairs(py)?)?;
+        named.set_item("coercions", self.coercions(py)?)?;
+        Ok(((&self.text,), named))
     }
 }
 
@@ -91,7 +126,8 @@ pub(crate) fn heal(
         [] => Vec::new(),
         repairs => Repair::all(repairs, &mut code_points(&text)),
     };
-    Ok(Healed { healed, repairs, value: PyOnceLock::new() })
+    let coercions = Coercion::all(&healed.coercions);
+    Ok(Healed { text: healed.text, tree: healed.tree, repairs, coercions })
 }
 
 /// Returns the value of one text that should be JSON: a `json.loads` that repairs a text with one reading, and refuses

@@ -16,6 +16,7 @@ mod call;
 mod refusal;
 mod heal;
 mod partial;
+mod messages;
 mod outcome;
 mod scanner;
 #[cfg(feature = "arrow")]

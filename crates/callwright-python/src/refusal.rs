@@ -1,15 +1,16 @@
 //! Wraps a call that may not run, and makes the exception for a text that was not repaired.
 
 use callwright::{Places, Reason, WhyReport};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::repr::Repr;
 use crate::text::code_points;
 
 /// A place in a text: `offset` counts code points from 0, `line` and `column` from 1.
-#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Position {
     offset: usize,
@@ -35,7 +36,7 @@ impl Position {
 }
 
 /// One mismatch of a value and its schema: `pointer` is the place, `keyword` the rule, and `message` the explanation.
-#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Violation {
     pointer: String,
@@ -61,26 +62,42 @@ impl Violation {
     }
 }
 
+/// The names of the reasons for a refusal.
+const CODES: [&str; 9] = [
+    "unknown-tool",
+    "not-offered",
+    "unreadable",
+    "too-long",
+    "truncated",
+    "open-end",
+    "ambiguous",
+    "shape",
+    "invalid",
+];
+
 /// A call that may not run, with the reason.
 ///
 /// `code` is for programs: `unknown-tool`, `not-offered`, `unreadable`, `too-long`, `truncated`, `open-end`,
 /// `ambiguous`, `shape`, `invalid`; `message` is for people. `feedback` is for the model: the content of the message
 /// that answers a native call's id, or of a message of role `user`. `position` is a place in `block`, the payload as
 /// the model wrote it.
-#[pyclass(frozen, module = "callwright")]
+///
+/// A refusal can be made for tests too. Raises `ValueError` for an unknown `code`.
+#[pyclass(frozen, eq, hash, module = "callwright")]
+#[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Refusal {
     /// The number of the call in the answer, counted from 1.
     #[pyo3(get)]
-    number: usize,
+    pub(crate) number: usize,
     /// The upstream's id of the call.
     #[pyo3(get)]
-    id: Option<String>,
+    pub(crate) id: Option<String>,
     /// The tool that it names, as far as the name is readable.
     #[pyo3(get)]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The name of the call's dialect.
     #[pyo3(get)]
-    dialect: String,
+    pub(crate) dialect: String,
     /// The start of the call in the text, in code points.
     #[pyo3(get)]
     start: usize,
@@ -89,7 +106,7 @@ pub(crate) struct Refusal {
     end: usize,
     /// The payload as the model wrote it.
     #[pyo3(get)]
-    block: String,
+    pub(crate) block: String,
     /// The stable name of the reason.
     #[pyo3(get)]
     code: &'static str,
@@ -98,7 +115,7 @@ pub(crate) struct Refusal {
     message: String,
     /// The words for the model.
     #[pyo3(get)]
-    feedback: String,
+    pub(crate) feedback: String,
     /// The suspect place in `block`.
     position: Option<Position>,
     /// Advice, one sentence each.
@@ -158,6 +175,58 @@ impl Refusal {
         ("name", "code", "feedback")
     }
 
+    #[new]
+    #[pyo3(signature = (
+        code, message, feedback, *, name = None, id = None, number = 1, dialect = "native", start = 0, end = 0,
+        block = String::new(), position = None, hints = Vec::new(), fix = None, fix_is_certain = false,
+        readings = Vec::new(), violations = Vec::new(), nearest = Vec::new()
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn new(
+        code: &str,
+        message: String,
+        feedback: String,
+        name: Option<String>,
+        id: Option<String>,
+        number: usize,
+        dialect: &str,
+        start: usize,
+        end: usize,
+        block: String,
+        position: Option<Position>,
+        hints: Vec<String>,
+        fix: Option<String>,
+        fix_is_certain: bool,
+        readings: Vec<String>,
+        violations: Vec<Violation>,
+        nearest: Vec<String>,
+    ) -> PyResult<Refusal> {
+        let known = CODES.into_iter().find(|known| *known == code);
+        let code = known.ok_or_else(|| {
+            PyValueError::new_err(format!("`code` is one of {}, not `{code}`", CODES.join(", ")))
+        })?;
+        let dialect = dialect.to_owned();
+        Ok(Refusal {
+            number,
+            id,
+            name,
+            dialect,
+            start,
+            end,
+            block,
+            code,
+            message,
+            feedback,
+            position,
+            hints,
+            fix,
+            fix_is_certain,
+            readings,
+            violations,
+            nearest,
+        })
+    }
+
     /// Returns the suspect place in `block`.
     #[getter]
     fn position(&self) -> Option<Position> {
@@ -192,6 +261,25 @@ impl Refusal {
         let repr = Repr::new(py, "Refusal").field_if(self.id.is_some(), "id", &self.id)?;
         let repr = repr.field("name", &self.name)?.field("code", self.code)?;
         Ok(repr.field("message", &self.message)?.finish())
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let named = PyDict::new(py);
+        named.set_item("name", self.name.as_deref())?;
+        named.set_item("id", self.id.as_deref())?;
+        named.set_item("number", self.number)?;
+        named.set_item("dialect", &self.dialect)?;
+        named.set_item("start", self.start)?;
+        named.set_item("end", self.end)?;
+        named.set_item("block", &self.block)?;
+        named.set_item("position", self.position.clone())?;
+        named.set_item("hints", self.hints(py)?)?;
+        named.set_item("fix", self.fix.as_deref())?;
+        named.set_item("fix_is_certain", self.fix_is_certain)?;
+        named.set_item("readings", self.readings(py)?)?;
+        named.set_item("violations", self.violations(py)?)?;
+        named.set_item("nearest", self.nearest(py)?)?;
+        Ok(((self.code, &self.message, &self.feedback).into_pyobject(py)?, named))
     }
 }
 

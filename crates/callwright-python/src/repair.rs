@@ -1,6 +1,8 @@
 //! Wraps the changes of a text: its edits, and the values that were converted to their schema's type.
 
 use callwright::Places;
+use callwright_json::RepairKind;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::repr::Repr;
@@ -9,7 +11,9 @@ use crate::repr::Repr;
 ///
 /// `kind` is its stable name, such as `add-closer`; `repair_class` is `R1` where only wrapping or spelling changed and `R2`
 /// where something was inferred. The places are code points of the text, or of a native call's own arguments.
-#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+///
+/// Raises `ValueError` for an unknown `kind`, which says the class.
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Repair {
     kind: &'static str,
@@ -39,6 +43,18 @@ impl Repair {
 
 #[pymethods]
 impl Repair {
+    #[new]
+    fn new(kind: &str, start: usize, end: usize, before: String, put: String) -> PyResult<Repair> {
+        let known = RepairKind::ALL.iter().find(|known| known.code() == kind);
+        let known =
+            known.ok_or_else(|| PyValueError::new_err(format!("no repair is of the kind `{kind}`")))?;
+        Ok(Repair { kind: known.code(), repair_class: known.class().code(), start, end, before, put })
+    }
+
+    fn __getnewargs__(&self) -> (&str, usize, usize, &str, &str) {
+        (self.kind, self.start, self.end, &self.before, &self.put)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let Repair { kind, repair_class, start, end, before, put } = self;
         let repr = Repr::new(py, "Repair").field("kind", *kind)?.field("repair_class", *repair_class)?;
@@ -48,7 +64,7 @@ impl Repair {
 }
 
 /// A value that was converted to its schema's type: at `pointer` in the value, the JSON `before` became `after`.
-#[pyclass(frozen, get_all, eq, hash, module = "callwright")]
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "callwright")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Coercion {
     pointer: String,
@@ -69,9 +85,25 @@ impl Coercion {
 
 #[pymethods]
 impl Coercion {
+    #[new]
+    fn new(pointer: String, before: String, after: String) -> Coercion {
+        Coercion { pointer, before, after }
+    }
+
+    fn __getnewargs__(&self) -> (&str, &str, &str) {
+        (&self.pointer, &self.before, &self.after)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let Coercion { pointer, before, after } = self;
         let repr = Repr::new(py, "Coercion").field("pointer", pointer)?;
         Ok(repr.field("before", before)?.field("after", after)?.finish())
     }
+}
+
+/// Returns the worst class of these changes: a conversion counts as inferred.
+pub(crate) fn class_of(repairs: &[Repair], is_converted: bool) -> &'static str {
+    let converted = is_converted.then_some("R2");
+    // Their names are in the order of their weight.
+    repairs.iter().map(|repair| repair.repair_class).chain(converted).max().unwrap_or("R0")
 }

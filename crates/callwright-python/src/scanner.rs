@@ -207,8 +207,9 @@ fn told<'a>(
     py: Python<'_>,
     events: &[Event],
     text: &str,
-    mut arguments: impl Iterator<Item = &'a str>,
+    arguments: impl Iterator<Item = &'a str>,
 ) -> PyResult<Vec<Py<PyAny>>> {
+    let mut arguments = arguments.enumerate();
     // Most pieces bring prose, which has no place.
     let mut places = None;
     let mut told = Vec::with_capacity(events.len());
@@ -269,6 +270,15 @@ pub(crate) struct ArgumentsDelta {
 
 #[pymethods]
 impl TextDelta {
+    #[new]
+    fn new(text: String) -> TextDelta {
+        TextDelta { text }
+    }
+
+    fn __getnewargs__(&self) -> (&str,) {
+        (&self.text,)
+    }
+
     #[classattr]
     fn __match_args__() -> (&'static str,) {
         ("text",)
@@ -281,6 +291,15 @@ impl TextDelta {
 
 #[pymethods]
 impl ReasoningDelta {
+    #[new]
+    fn new(text: String) -> ReasoningDelta {
+        ReasoningDelta { text }
+    }
+
+    fn __getnewargs__(&self) -> (&str,) {
+        (&self.text,)
+    }
+
     #[classattr]
     fn __match_args__() -> (&'static str,) {
         ("text",)
@@ -293,6 +312,15 @@ impl ReasoningDelta {
 
 #[pymethods]
 impl CallStarted {
+    #[new]
+    fn new(index: usize, id: Option<String>, name: String) -> CallStarted {
+        CallStarted { index, id, name }
+    }
+
+    fn __getnewargs__(&self) -> (usize, Option<&str>, &str) {
+        (self.index, self.id.as_deref(), &self.name)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let repr = Repr::new(py, "CallStarted").field("index", self.index)?;
         let repr = repr.field_if(self.id.is_some(), "id", &self.id)?;
@@ -302,6 +330,15 @@ impl CallStarted {
 
 #[pymethods]
 impl ArgumentsDelta {
+    #[new]
+    fn new(index: usize, text: String) -> ArgumentsDelta {
+        ArgumentsDelta { index, text }
+    }
+
+    fn __getnewargs__(&self) -> (usize, &str) {
+        (self.index, &self.text)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let repr = Repr::new(py, "ArgumentsDelta").field("index", self.index)?;
         Ok(repr.field("text", &self.text)?.finish())
