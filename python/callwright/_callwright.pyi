@@ -308,8 +308,15 @@ class Refusal:
 class Healed:
     __match_args__ = ("text", "value")
     def __new__(
-        cls, text: str, *, repairs: Sequence[Repair] = ..., coercions: Sequence[Coercion] = ...
+        cls,
+        text: str,
+        *,
+        repairs: Sequence[Repair] = ...,
+        coercions: Sequence[Coercion] = ...,
+        open_end: bool = False,
     ) -> Healed: ...
+    @property
+    def open_end(self) -> bool: ...
     @property
     def text(self) -> str: ...
     @property

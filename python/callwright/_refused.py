@@ -1,6 +1,6 @@
 """The exception for a text that is not read, because there is not exactly one way to."""
 
-from callwright._callwright import Position, Violation
+from callwright._callwright import Partial, Position, Violation
 
 
 class Refused(ValueError):
@@ -9,7 +9,8 @@ class Refused(ValueError):
     `code` is for programs: `unreadable`, `truncated`, `ambiguous`, `invalid`, or `number` where Python has no such number.
     `message` is for people, and `feedback` is what to tell the model. `position` is the suspect place, `hints` what to do
     about it, `fix` the text repaired where there is a way, and `fix_is_certain` whether it is the only one. `readings` are
-    those of an ambiguous text as strict JSON, `violations` what does not fit the schema.
+    those of an ambiguous text as strict JSON, `violations` what does not fit the schema. `partial` is what was certain of
+    the text while it was written, where that is a text that was read.
 
     >>> import callwright
     >>> try:
@@ -18,6 +19,8 @@ class Refused(ValueError):
     ...     print(refused.code, refused.violations[0].pointer, refused.message)
     invalid /days days must be an integer
     """
+
+    partial: Partial | None = None
 
     def __init__(
         self,

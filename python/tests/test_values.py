@@ -190,3 +190,15 @@ def test_what_is_certain_of_a_text_shows_while_it_is_written() -> None:
     with pytest.raises(Refused) as refused:
         callwright.partial("[1e400, 1").value
     assert refused.value.code == "number"
+
+
+def test_a_refusal_keeps_what_was_certain_and_a_value_says_that_its_text_was_open() -> None:
+    with pytest.raises(Refused) as caught:
+        loads('{"city": "Paris", "note": "an umb', finish_reason="length")
+    refused = caught.value
+    assert refused.partial is not None
+    assert refused.partial.value == {"city": "Paris", "note": "an umb"}
+    assert pickle.loads(pickle.dumps(refused)).partial == refused.partial
+    assert heal('{"city": "Paris"').open_end
+    assert not heal("{'city': 'Paris'}").open_end
+    assert pickle.loads(pickle.dumps(heal('{"city": "Paris"'))).open_end

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::definitions::schema_of;
+use crate::partial::Partial;
 use crate::refusal::unhealed;
 use crate::repair::{Coercion, Repair, class_of};
 use crate::repr::Repr;
@@ -23,12 +24,16 @@ pub(crate) struct Healed {
     tree: Tree,
     repairs: Vec<Repair>,
     coercions: Vec<Coercion>,
+    /// The text ends before its value does: it lacked brackets there, or was cut.
+    #[pyo3(get)]
+    open_end: bool,
 }
 
 impl PartialEq for Healed {
     fn eq(&self, other: &Healed) -> bool {
         // The tree says where the values of the text are.
-        (&self.text, &self.repairs, &self.coercions) == (&other.text, &other.repairs, &other.coercions)
+        let edits = (&self.repairs, &self.coercions, self.open_end);
+        self.text == other.text && edits == (&other.repairs, &other.coercions, other.open_end)
     }
 }
 
@@ -48,11 +53,11 @@ impl Healed {
     }
 
     #[new]
-    #[pyo3(signature = (text, *, repairs = Vec::new(), coercions = Vec::new()))]
-    fn new(text: String, repairs: Vec<Repair>, coercions: Vec<Coercion>) -> PyResult<Healed> {
+    #[pyo3(signature = (text, *, repairs = Vec::new(), coercions = Vec::new(), open_end = false))]
+    fn new(text: String, repairs: Vec<Repair>, coercions: Vec<Coercion>, open_end: bool) -> PyResult<Healed> {
         let no_json = |_| PyValueError::new_err("`text` is not strict JSON");
         let tree = strict(&text).map_err(no_json)?;
-        Ok(Healed { text, tree, repairs, coercions })
+        Ok(Healed { text, tree, repairs, coercions, open_end })
     }
 
     /// Returns the strict JSON text; the source itself where that was right.
@@ -97,6 +102,7 @@ impl Healed {
         let named = PyDict::new(py);
         named.set_item("repairs", self.repairs(py)?)?;
         named.set_item("coercions", self.coercions(py)?)?;
+        named.set_item("open_end", self.open_end)?;
         Ok(((&self.text,), named))
     }
 }
@@ -127,7 +133,8 @@ pub(crate) fn heal(
         repairs => Repair::all(repairs, &mut code_points(&text)),
     };
     let coercions = Coercion::all(&healed.coercions);
-    Ok(Healed { text: healed.text, tree: healed.tree, repairs, coercions })
+    let callwright::Healed { text, tree, open_end, .. } = healed;
+    Ok(Healed { text, tree, repairs, coercions, open_end })
 }
 
 /// Returns the value of one text that should be JSON: a `json.loads` that repairs a text with one reading, and refuses
@@ -161,6 +168,13 @@ fn read(
     finish_reason: Option<&str>,
 ) -> PyResult<callwright::Healed> {
     let schema = schema.map(schema_of).transpose()?;
-    py.detach(|| callwright::heal(text, schema.as_deref(), finish_reason))
-        .map_err(|reason| unhealed(py, text, reason))
+    py.detach(|| callwright::heal(text, schema.as_deref(), finish_reason)).map_err(|reason| {
+        let refused = unhealed(py, text, reason);
+        // The text may be written further, and what is certain of it is worth having where it was cut.
+        let partial = Partial::of(&callwright::partial(text, schema.as_deref(), None));
+        match refused.value(py).setattr("partial", partial) {
+            Ok(()) => refused,
+            Err(error) => error,
+        }
+    })
 }

@@ -27,13 +27,13 @@ pub(crate) struct Outcome {
     source: Source,
 }
 
-/// What is wrapped once, when somebody asks for it.
+/// The parts that are wrapped once, when somebody asks for them.
 struct Parts {
     verdicts: Vec<Py<PyAny>>,
     shown: Vec<Shown>,
 }
 
-/// What an outcome comes from.
+/// The origin of an outcome.
 enum Source {
     Answer(Box<Answer>),
     /// Its parts, with the report if there is one.

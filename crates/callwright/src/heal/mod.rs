@@ -2,7 +2,9 @@
 
 mod pairs;
 
-use callwright_json::{AnyValue, Class, Options, Parse, Problem, Reading, Repair, Tree, class_of, read_with};
+use callwright_json::{
+    AnyValue, Class, Options, Parse, Problem, Reading, Repair, RepairKind, Tree, class_of, read_with,
+};
 use callwright_schema::{Checked, Coerced, Coercion, Schema};
 
 use crate::context::is_cut;
@@ -22,6 +24,9 @@ pub struct Healed {
     pub coercions: Vec<Coercion>,
     /// The check did not cover all of the schema: see [`Acceptance::unchecked`](crate::Acceptance::unchecked).
     pub unchecked: bool,
+    /// The text ends before its value does: brackets were added there. The text cannot tell whether they were forgotten, or
+    /// it was cut.
+    pub open_end: bool,
 }
 
 /// Repairs one JSON text, for a schema if there is one.
@@ -53,7 +58,11 @@ pub struct Healed {
 /// ```
 pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) -> Result<Healed, Reason> {
     let options = Options { cut: finish_reason.is_some_and(is_cut), ..Options::default() };
-    let Some(schema) = schema else { return settle(read_with(text, &AnyValue, &options)).map(Healed::of) };
+    let Some(schema) = schema else {
+        return settle(read_with(text, &AnyValue, &options))
+            .map(Healed::of)
+            .map(|healed| healed.of_text(text));
+    };
     let mut parse = read_with(text, schema.guide(), &options);
     // The schema may admit only one of several readings of one value.
     let fits = |reading: &Reading<'_>| schema.check(reading.value()).is_empty();
@@ -64,7 +73,7 @@ pub fn heal(text: &str, schema: Option<&Schema>, finish_reason: Option<&str>) ->
     if parse.readings.is_empty() {
         parse.readings.extend(pairs::read(text, schema.guide()));
     }
-    fit(settle(parse)?, schema)
+    fit(settle(parse)?, schema).map(|healed| healed.of_text(text))
 }
 
 /// Returns the only reading of a parse, or the reason why there is not exactly one.
@@ -87,7 +96,7 @@ pub(crate) fn fit(reading: Reading<'_>, schema: &Schema) -> Result<Healed, Reaso
     }
     let coerced = schema.coerce(&reading.text, &reading.tree).ok_or(Reason::Invalid(violations))?;
     let Coerced { text, tree, coercions, is_whole } = coerced;
-    Ok(Healed { text, tree, repairs: reading.repairs, coercions, unchecked: !is_whole })
+    Ok(Healed { text, tree, repairs: reading.repairs, coercions, unchecked: !is_whole, open_end: false })
 }
 
 impl Healed {
@@ -104,6 +113,15 @@ impl Healed {
 
     fn of(reading: Reading<'_>) -> Healed {
         let (text, coercions) = (reading.text.into_owned(), Vec::new());
-        Healed { text, tree: reading.tree, repairs: reading.repairs, coercions, unchecked: false }
+        let (tree, repairs) = (reading.tree, reading.repairs);
+        Healed { text, tree, repairs, coercions, unchecked: false, open_end: false }
+    }
+
+    /// Notes whether the `source` ends before the value.
+    fn of_text(self, source: &str) -> Healed {
+        let end = source.trim_end().len();
+        let is_last =
+            |repair: &Repair| repair.kind == RepairKind::AddCloser && end <= repair.at.start as usize;
+        Healed { open_end: self.repairs.iter().any(is_last), ..self }
     }
 }

@@ -355,6 +355,22 @@ fn what_is_certain_shows_at_once() {
     assert_eq!(Partial::default().complete(), owned(&[]));
 }
 
+#[test]
+fn a_value_that_its_text_does_not_end_says_so() {
+    for (text, is_open) in [
+        (r#"{"a": "x""#, true),
+        (r#"{"a": ["x" "#, true),
+        (r#"{"a": "x"}"#, false),
+        (r#"{'a': ["x"}"#, false),
+        ("```json\n{'a': 1}\n```", false),
+    ] {
+        let schema = Schema::compile(&json!({"type": "object"})).unwrap();
+        for schema in [None, Some(&schema)] {
+            assert_eq!(heal(text, schema, None).unwrap().open_end, is_open, "{text}");
+        }
+    }
+}
+
 fn owned(pointers: &[&str]) -> Vec<String> {
     pointers.iter().map(|pointer| (*pointer).to_owned()).collect()
 }

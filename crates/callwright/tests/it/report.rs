@@ -171,6 +171,7 @@ fn healed_and_unhealed_texts() {
         repairs: vec![edit(RepairKind::AddCloser, 6, 6, "}")],
         coercions: Vec::new(),
         unchecked: false,
+        open_end: true,
     };
     assert_eq!(
         callwright::value::Value::of(&HealReport::of(&Ok(healed), "{\"a\":1")).unwrap(),
