@@ -127,6 +127,13 @@ impl Findings<'_> {
 
     /// Adds a finding about a part of the schema that is not checked.
     fn not_checked(&mut self, unchecked: &Unchecked) {
+        // A type that does not exist is an error already.
+        let place = unchecked.pointer.strip_suffix("/type");
+        let is_told =
+            |one: &Finding| one.rule == "no-type" && one.tool == self.tool && Some(&*one.pointer) == place;
+        if self.all.iter().any(is_told) {
+            return;
+        }
         let message = format!("{}, so nothing is checked against it: fix or remove it", unchecked.reason);
         self.add(Severity::Warning, "not-checked", &unchecked.pointer, message);
     }
