@@ -47,15 +47,17 @@ from callwright._scanner import Event, Scanner
 # `typing` takes longer to import than all of this package, so that what needs it waits until it is asked for.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from callwright._serve import Gateway, serve
     from callwright._tool import Tool, tool
 else:
 
     def __getattr__(name: str) -> object:
-        if name not in ("Tool", "tool"):
+        modules = {"Tool": "_tool", "tool": "_tool", "Gateway": "_serve", "serve": "_serve"}
+        if name not in modules:
             raise AttributeError(f"module 'callwright' has no attribute {name!r}")
-        from callwright import _tool
+        import importlib
 
-        return getattr(_tool, name)
+        return getattr(importlib.import_module(f"callwright.{modules[name]}"), name)
 
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "Coercion",
     "Dialects",
     "Event",
+    "Gateway",
     "Healed",
     "Outcome",
     "Partial",
@@ -87,5 +90,6 @@ __all__ = [
     "loads",
     "parse",
     "partial",
+    "serve",
     "tool",
 ]
