@@ -79,4 +79,6 @@ def confirmation(outcome: Outcome) -> str | None:
 def words(refusal: Refusal) -> str:
     """What a person reads in the place of a call."""
     name = f" of `{refusal.name}`" if refusal.name else ""
+    if refusal.code in ("truncated", "open-end"):
+        return f"[A tool call{name} was cut off before it was complete.]"
     return f"[A tool call{name} was refused: {refusal.message}.]"

@@ -91,8 +91,23 @@ def test_a_refusal_says_what_to_do() -> None:
     again = pickle.loads(pickle.dumps(refused))
     assert (str(again), again.position, again.hints) == (str(refused), refused.position, refused.hints)
     with pytest.raises(Refused) as ambiguous:
-        loads('[1] [2]')
-    assert ambiguous.value.code in ("ambiguous", "unreadable")
+        loads("[1] [2]")
+    assert (ambiguous.value.code, ambiguous.value.readings) == ("ambiguous", ("[1]", "[2]"))
+    assert str(ambiguous.value) == "The JSON can be read in 2 ways"
+
+
+@pytest.mark.parametrize("text", ['{"cut": "of', "{'a': 'x', 'b': 'of", "[1] [2]", "hello", "", '{"a": }', "[NaN]"])
+def test_a_refusal_of_a_text_is_not_about_a_call(text: str) -> None:
+    with pytest.raises(Refused) as refused:
+        loads(text)
+    assert "call" not in f"{refused.value} {refused.value.feedback} {refused.value.hints}"
+    assert ("cut off" in refused.value.feedback) == (refused.value.code == "truncated")
+
+
+def test_a_cut_is_told_before_what_else_is_wrong() -> None:
+    with pytest.raises(Refused, match=r"The JSON ends before it is complete: .* \(char 19\)") as refused:
+        loads("{'a': 'x', 'b': 'of")
+    assert "too early" in refused.value.hints[0] and "double quotes" in refused.value.hints[1]
 
 
 def test_nothing_is_closed_where_the_answer_was_cut() -> None:

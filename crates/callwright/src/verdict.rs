@@ -13,6 +13,8 @@ use crate::value::Value;
 
 /// The dialect's name for native calls, which stand in no text.
 pub(crate) const NATIVE: &str = "native";
+/// What stands for a dialect where a whole text was to be JSON: no dialect has this name.
+pub(crate) const TEXT: &str = "json";
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
 #[derive(Clone, Debug)]
@@ -234,7 +236,7 @@ impl Refusal {
         Refusal {
             id: None,
             name: None,
-            dialect: "json".into(),
+            dialect: TEXT.into(),
             number: 1,
             span: Span::new(0, text.len()),
             block: text.to_owned(),

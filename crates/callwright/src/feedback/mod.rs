@@ -26,7 +26,7 @@ pub use trouble::Trouble;
 use crate::prompt::spaced;
 use crate::shape::keys;
 use crate::value::Value;
-use crate::verdict::{NATIVE, Reason, Refusal, ShapeError};
+use crate::verdict::{NATIVE, Reason, Refusal, ShapeError, TEXT};
 
 /// Most characters of a block that the model sees.
 const BLOCK_SHOWN: usize = 100;
@@ -107,14 +107,21 @@ impl Refusal {
             Reason::Ambiguous { readings } => Feedback {
                 message: match readings.len() {
                     // A refusal for the marks of a call in tags has only the nearest reading at hand.
-                    0 | 1 => String::from("The call can be read in more than one way"),
-                    n => format!("The call can be read in {n} ways"),
+                    0 | 1 => format!("The {} can be read in more than one way", blank.what()),
+                    n => format!("The {} can be read in {n} ways", blank.what()),
                 },
-                hints: vec![String::from("Send the call again as strict JSON, the way you mean it")],
+                hints: vec![match blank.is_about_text() {
+                    false => String::from("Send the call again as strict JSON, the way you mean it"),
+                    true => String::from("Send it again as strict JSON, the way you mean it"),
+                }],
                 readings: readings.clone(),
                 ..blank
             },
             Reason::Shape(error) => blank.shape(error),
+            Reason::Invalid(_) if blank.is_about_text() => {
+                let hints = vec![String::from("Send JSON that fits its schema")];
+                Feedback { message: self.reason.to_string(), hints, ..blank }
+            }
             Reason::Invalid(_) => {
                 let name = self.name.as_deref().unwrap_or("the tool");
                 let hints = vec![format!("Call {name} again with arguments that fit its schema")];
@@ -129,6 +136,11 @@ impl Feedback {
         let is_json = is_meant_as_json(&self.block);
         if let Some(found) = is_json.then(|| diagnose(&self.block, cut)).flatten() {
             self.hints = found.hints(&self.block);
+            if self.is_about_text()
+                && let Some(hint) = told_of_text(&found.trouble)
+            {
+                self.hints = vec![String::from(hint)];
+            }
             self.message = String::from(found.error.message);
             self.json_error = Some(found.error);
             self.trouble = Some(found.trouble);
@@ -140,14 +152,48 @@ impl Feedback {
                 if diagnostics.is_empty() { read(&self.block, &AnyValue).diagnostics } else { Vec::new() };
             let first = diagnostics.first().or(own.first());
             let problem = if cut { Problem::Truncated } else { Problem::Unreadable };
-            let (message, hint) = told(first.map_or(problem, |diagnostic| diagnostic.problem));
+            let problem = first.map_or(problem, |diagnostic| diagnostic.problem);
+            let (message, hint) = if self.is_about_text() { told_text(problem) } else { told(problem) };
             self.message = String::from(message);
             self.at = first.map(|diagnostic| diagnostic.at);
             self.hints.extend(hint.map(String::from));
         }
-        let advice = "The call ends too early: send it again in full, shorter or in several parts";
-        self.hints.extend(cut.then(|| String::from(advice)));
+        if cut {
+            self.hints_of_cut();
+        }
         self
+    }
+
+    /// Adds the advice about a cut. What else is wrong is not the reason for the refusal, so it comes behind.
+    fn hints_of_cut(&mut self) {
+        let is_about_end = match &self.trouble {
+            None | Some(Trouble::UnclosedString(_) | Trouble::Cut(_) | Trouble::MissingClosers(_)) => true,
+            Some(_) => false,
+        };
+        let advice = match self.is_about_text() {
+            false => "The call ends too early: send it again in full, shorter or in several parts",
+            true => "The JSON ends too early: send it again in full, or shorter",
+        };
+        if is_about_end {
+            self.hints.push(String::from(advice));
+            return;
+        }
+        self.hints.insert(0, String::from(advice));
+        if self.is_about_text() {
+            self.message = String::from(told_text(Problem::Truncated).0);
+            self.at = Some(Span::at(self.block.trim_end().len()));
+            self.trouble = Some(Trouble::Cut(String::new()));
+        }
+    }
+
+    /// Returns whether a whole text was refused that was to be JSON, and not a call.
+    fn is_about_text(&self) -> bool {
+        self.dialect == TEXT
+    }
+
+    /// Returns the name of what was refused.
+    fn what(&self) -> &'static str {
+        if self.is_about_text() { "JSON" } else { "call" }
     }
 
     fn unknown_tool(self, nearest: &[String], declared: &[String]) -> Feedback {
@@ -275,11 +321,14 @@ impl Feedback {
     /// It is a JSON object with `error` and, if they have content, `hint`, `fix`, `readings` and `tools`.
     ///
     /// ```text
-    /// {"error": "Invalid JSON: Extra data: line 1 column 9 (char 8)", "hint": "You have 1 extra closing braces }"}
+    /// {"error": "Invalid JSON: Extra data: line 1 column 9 (char 8)", "hint": "You have 1 extra closing brace }"}
     /// {"error": "path must be a string"}
     /// ```
     pub fn tool_result(&self) -> String {
         let error = match (&self.json_error, self.code) {
+            (_, "truncated") if self.is_about_text() => {
+                String::from("The JSON was cut off before it was complete")
+            }
             (_, "truncated") => String::from("The tool call was cut off before it was complete"),
             (Some(error), _) => format!("Invalid JSON: {error}"),
             (None, _) => self.message.clone(),
@@ -319,10 +368,10 @@ impl Feedback {
 /// ```
 impl fmt::Display for Feedback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tool call {}", self.number)?;
         match &self.name {
-            Some(name) => write!(f, " (`{name}`, {}): ", self.dialect)?,
-            None => write!(f, " ({}): ", self.dialect)?,
+            _ if self.is_about_text() => f.write_str("the text: ")?,
+            Some(name) => write!(f, "tool call {} (`{name}`, {}): ", self.number, self.dialect)?,
+            None => write!(f, "tool call {} ({}): ", self.number, self.dialect)?,
         }
         match (&self.trouble, self.code) {
             (Some(_), "truncated") => f.write_str("cut off")?,
@@ -371,6 +420,40 @@ fn told(problem: Problem) -> (&'static str, Option<&'static str>) {
             ("A backslash begins no JSON escape", Some("Write \\\\ for a backslash, or leave it out"))
         }
         _ => ("The call cannot be read", Some("Send the call again as one strict JSON object")),
+    }
+}
+
+/// Returns the message and the advice about a problem of a whole text that `json.loads` would not see.
+fn told_text(problem: Problem) -> (&'static str, Option<&'static str>) {
+    match problem {
+        Problem::NoValue => ("There is no JSON in it", Some("Send one JSON value")),
+        Problem::Truncated => ("The JSON ends before it is complete", None),
+        Problem::Ambiguous => (
+            "The JSON can be read in several ways",
+            Some("Send it again as strict JSON, the way you mean it"),
+        ),
+        Problem::SeveralValues => {
+            ("There are several different values where one is needed", Some("Send one JSON value"))
+        }
+        Problem::SwallowedMember => (
+            "A string goes on over what looks like another member",
+            Some("Close the string before the next member, and escape the quotes that belong to it"),
+        ),
+        Problem::Limit => (
+            "The JSON is nested deeper than 128 levels, or can be read in more ways than are looked at",
+            Some("Send a shorter one, as strict JSON"),
+        ),
+        Problem::DuplicateKey | Problem::NotANumber | Problem::OpenEscape => told(problem),
+        _ => ("The JSON cannot be read", Some("Send it again as strict JSON")),
+    }
+}
+
+/// Returns the advice about a fault of a whole text, where that about a call is another one.
+fn told_of_text(trouble: &Trouble) -> Option<&'static str> {
+    match trouble {
+        Trouble::NoJson => Some("There is no JSON here: send one JSON value"),
+        Trouble::SeveralValues => Some("Send one JSON value"),
+        _ => None,
     }
 }
 

@@ -150,9 +150,11 @@ impl Trouble {
             Trouble::WrongCloser(wanted) => wanted.to_string(),
             _ => String::new(),
         };
-        let sort = match (brackets.contains('}'), brackets.contains(']')) {
-            (true, false) => "closing braces }",
-            (false, true) => "closing brackets ]",
+        let sort = match (brackets.contains('}'), brackets.contains(']'), brackets.len()) {
+            (true, false, 1) => "closing brace }",
+            (true, false, _) => "closing braces }",
+            (false, true, 1) => "closing bracket ]",
+            (false, true, _) => "closing brackets ]",
             _ => "closing brackets {brackets}",
         };
         template

@@ -365,6 +365,41 @@ fn a_cut_call_is_not_completed() {
 }
 
 #[test]
+fn a_text_that_was_to_be_json_is_not_called_a_call() {
+    let told = |text: &str| {
+        let reason = callwright::heal(text, None, None).unwrap_err();
+        let feedback = Refusal::of_text(text, reason).feedback();
+        let whole = format!("{} {feedback}", feedback.tool_result());
+        assert!(!whole.contains("call"), "{whole}");
+        feedback.tool_result()
+    };
+    assert_eq!(
+        told("[1] [2]"),
+        "{\"error\": \"The JSON can be read in 2 ways\", \
+         \"hint\": \"Send it again as strict JSON, the way you mean it\", \"readings\": [\"[1]\", \"[2]\"]}"
+    );
+    // The cut is why it is refused, and the quotes are not.
+    assert_eq!(
+        told("{'a': 'x', 'b': 'of"),
+        "{\"error\": \"The JSON was cut off before it was complete\", \
+         \"hint\": \"The JSON ends too early: send it again in full, or shorter. \
+         Put keys and strings in double quotes: the quote at position 1 is another one\"}"
+    );
+    assert_eq!(
+        told(r#"{"a": "x"#),
+        "{\"error\": \"The JSON was cut off before it was complete\", \
+         \"hint\": \"Unmatched quotes detected: the string that begins at position 6 is never closed. \
+         You're missing 1 closing brace }. The JSON ends too early: send it again in full, or shorter\"}"
+    );
+    let text = "{'a': 'x";
+    let feedback = Refusal::of_text(text, callwright::heal(text, None, None).unwrap_err()).feedback();
+    assert_eq!((feedback.position().unwrap().offset, feedback.code), (text.len(), "truncated"));
+    for text in ["hello", "", "[NaN]", "{\"a\": }", &"[".repeat(200)] {
+        told(text);
+    }
+}
+
+#[test]
 fn what_is_not_json_gets_no_json_error() {
     let diagnostic = Diagnostic { problem: Problem::Unreadable, at: Span::new(7, 8) };
     let feedback =

@@ -101,7 +101,7 @@ fn a_refused_call() {
                 "number": 2, "id": "c2", "name": "f", "dialect": "json_fence", "span": [4, 9],
                 "block": "{\n \"a\":1}}", "code": "unreadable", "message": "Extra data",
                 "position": {"at": [9, 10], "offset": 9, "line": 2, "column": 8},
-                "hints": ["You have 1 extra closing braces }"],
+                "hints": ["You have 1 extra closing brace }"],
                 "fix": {"text": "{\n \"a\":1}", "certain": true},
                 "diagnostics": [{"problem": "several-values", "at": [9, 10]}],
                 "readings": [], "violations": [], "nearest": [],
@@ -184,8 +184,8 @@ fn healed_and_unhealed_texts() {
     assert_eq!(
         callwright::value::Value::of(&HealReport::of(&readings, "1 2")).unwrap(),
         callwright::json!({
-            "version": 2, "error": "The call can be read in 2 ways", "code": "ambiguous", "position": null,
-            "hints": ["Send the call again as strict JSON, the way you mean it"], "fix": null,
+            "version": 2, "error": "The JSON can be read in 2 ways", "code": "ambiguous", "position": null,
+            "hints": ["Send it again as strict JSON, the way you mean it"], "fix": null,
             "diagnostics": [], "readings": ["1", "2"], "violations": [],
         })
     );
