@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// The dialect's name for native calls, which stand in no text.
 pub(crate) const NATIVE: &str = "native";
-/// What stands for a dialect where a whole text was to be JSON: no dialect has this name.
+/// The name in place of a dialect where a whole text was to be JSON: no dialect has it.
 pub(crate) const TEXT: &str = "json";
 
 /// The end of the matter for one call. Exhaustive on purpose: a caller must act on both.
