@@ -84,3 +84,28 @@ fn archive(packed: &Path, name: &str) -> Result<Option<PathBuf>> {
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_workflow_publishes_these_crates_and_no_others() -> Result<()> {
+        let root = steps::root()?;
+        let workflow = fs::read_to_string(root.join(".github/workflows/release.yml"))?;
+        let publish = workflow.lines().find(|line| line.contains("cargo publish")).unwrap_or_default();
+        let left_out: BTreeSet<&str> = publish.split("--exclude ").skip(1).map(str::trim).collect();
+        let metadata =
+            cargo(&root).args(["metadata", "--no-deps", "--format-version", "1", "--locked"]).output()?;
+        let metadata = String::from_utf8(metadata.stdout)?;
+        for name in &left_out {
+            assert!(metadata.contains(&format!("\"name\":\"{name}\"")), "{name} is left out, and not there");
+            assert!(!PUBLISHED.contains(name), "{name} is published, and left out");
+        }
+        let n_packages = metadata.matches("\"manifest_path\":").count();
+        assert_eq!(n_packages, PUBLISHED.len() + left_out.len(), "each package is published or left out");
+        Ok(())
+    }
+}

@@ -13,6 +13,8 @@ use steps::install::{bindgen, node_packages, web_compiler};
 use steps::root;
 use steps::step::{self, Tally, cargo, program};
 
+use crate::command;
+
 /// A file of WebAssembly.
 struct Module {
     name: &'static str,
@@ -255,6 +257,7 @@ pub fn npm() -> Result<()> {
     let mut pack = program(&javascript.package(), Path::new("npm"));
     pack.args(["pack", "--pack-destination"]).arg(root.join("target/npm"));
     ensure!(step::run(&mut pack)?.ok, "the package was not packed");
+    ensure!(command::finder(&root, &root.join("target/npm"))?, "the package of the command was not packed");
     Ok(())
 }
 

@@ -29,7 +29,16 @@ impl Python {
 
     /// Builds the wheel as users get it, unoptimised, and installs it.
     pub fn install(&self) -> Result<bool> {
-        self.installed(&["build", "--quiet", "--out"], &self.root.join("target/python-wheels"), &self.site)
+        self.installed(&["build", "--quiet", "--out"], &self.wheels(), &self.site)
+    }
+
+    /// Where [`Python::install`] leaves the wheel.
+    pub(crate) fn wheels(&self) -> PathBuf {
+        self.root.join("target/python-wheels")
+    }
+
+    pub(crate) fn interpreter(&self) -> &Path {
+        &self.interpreter
     }
 
     /// Has maturin write a wheel into `wheels`, and installs it, alone, into `site`.

@@ -18,7 +18,7 @@ mod tiers;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use packaging::{javascript, python, standalone};
+use packaging::{command, javascript, python, standalone};
 use steps::{root, step};
 
 const USAGE: &str = "\
@@ -37,7 +37,8 @@ usage: cargo xtask test         what a change must pass, with nothing but crates
                                 in target/wheels
        cargo xtask javascript   of the second tier, what is in JavaScript (needs Node 20 with npm, and a standard library
                                 for WebAssembly: rustup's, or Debian's, which it fetches)
-       cargo xtask npm          the npm package, in target/npm
+       cargo xtask npm          the npm packages that fit every system, in target/npm
+       cargo xtask command      the command as a wheel and as npm packages for this machine, in target/command (minutes)
        cargo xtask site         the page to try it as a folder of files, in target/site
        cargo xtask static       the binary, linked statically, started from an empty root and packed, in target
                                 (needs musl-gcc and Rust's target for musl; minutes)
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         ["wheel"] => python::wheel(),
         ["javascript"] => tiers::javascript(),
         ["npm"] => javascript::npm(),
+        ["command"] => command::command(),
         ["site"] => javascript::build_site(),
         ["static"] => standalone::standalone(),
         ["e2e", ..] => tiers::e2e(&args[1..]),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use packaging::command;
 use packaging::crates::packages;
 use packaging::javascript::JavaScript;
 use packaging::python::Python;
@@ -139,6 +140,7 @@ fn in_python(suite: &mut Suite, root: &Path) {
     suite.check("Python wheel", || python.install());
     suite.check("Python types", || python.types());
     suite.tests("Python", || python.tests());
+    suite.tests("the command as a Python package", || command::in_python(root, &python));
 }
 
 /// Runs what there is in JavaScript, against the command that is built.
@@ -161,6 +163,7 @@ fn in_javascript(suite: &mut Suite, root: &Path) {
     suite.check("npm package, its types and its form", || javascript.checks());
     suite.tests("JavaScript", || javascript.tests());
     suite.check("JavaScript in Bun and Deno", || javascript.elsewhere());
+    suite.tests("the command as an npm package", || command::in_node(root));
     suite.check("the page to try it, as files", || javascript.site());
 }
 
