@@ -11,7 +11,7 @@ import copy
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Any
 
-__all__ = ["async_driven", "async_events", "copied", "driven", "events"]
+__all__ = ["async_driven", "async_events", "copied", "driven", "events", "unread"]
 
 _METHODS = ("copy", "with_options", "with_middleware")
 
@@ -82,6 +82,13 @@ async def async_events(
         if request is None:
             return
         stream = await ask(**request)
+
+
+def unread(stream: Any, turn: Any, structured: type[Any]) -> Any:
+    """Returns what the client gives in the place of a stream, such as a raw response; a `structured` turn needs a stream."""
+    if isinstance(turn, structured):
+        raise TypeError(f"response_model needs a stream, not an object of type `{type(stream).__name__}`")
+    return stream
 
 
 def _rewrapped(method: Callable[..., Any], wrapped: Any, wrap: Callable[[Any], Any]) -> Callable[..., Any]:

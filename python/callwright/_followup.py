@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from callwright._callwright import Outcome, Refusal, Shown
 from callwright._refused import Refused
 
-__all__ = ["NOT_RUN", "confirmation", "error_of", "is_wrong", "unreadable_arguments"]
+__all__ = ["NOT_RUN", "confirmation", "error_of", "is_wrong", "refused", "unreadable_arguments"]
 
 NOT_RUN = "Not run: another call of the same message is wrong. Make all of them again."
 
@@ -35,17 +35,21 @@ def error_of(outcome: Outcome) -> Refused:
     if not outcome.refusals:
         asked = confirmation(outcome) or ""
         return Refused("a call stands in the middle of prose: it may be made as well as shown", "unsure", asked)
-    first: Refusal = outcome.refusals[0]
+    return refused(outcome.refusals[0])
+
+
+def refused(refusal: Refusal) -> Refused:
+    """The exception for a call that was refused."""
     return Refused(
-        first.message,
-        first.code,
-        first.feedback,
-        first.position,
-        first.hints,
-        first.fix,
-        first.fix_is_certain,
-        first.readings,
-        first.violations,
+        refusal.message,
+        refusal.code,
+        refusal.feedback,
+        refusal.position,
+        refusal.hints,
+        refusal.fix,
+        refusal.fix_is_certain,
+        refusal.readings,
+        refusal.violations,
     )
 
 

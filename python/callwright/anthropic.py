@@ -25,7 +25,7 @@ from anthropic.resources.messages import Messages as _TheirMessages
 from anthropic.types import Message
 
 from callwright._anthropic_turns import StructuredStream, ToolStream, request_for, structured, whole, with_tools
-from callwright._client import async_driven, async_events, copied, driven, events
+from callwright._client import async_driven, async_events, copied, driven, events, unread
 
 if TYPE_CHECKING:
     from anthropic.types import RawMessageStreamEvent
@@ -120,7 +120,7 @@ class Messages(_TheirMessages):
     def _streamed(self, turn: Any) -> Any:
         ask = super().create
         stream = ask(**turn.request)
-        return _Stream(stream, turn, ask) if isinstance(stream, Stream) else _unread(stream, turn)
+        return _Stream(stream, turn, ask) if isinstance(stream, Stream) else unread(stream, turn, StructuredStream)
 
 
 class AsyncMessages(_TheirAsyncMessages):
@@ -179,7 +179,7 @@ class AsyncMessages(_TheirAsyncMessages):
     async def _streamed(self, turn: Any) -> Any:
         ask = super().create
         stream = await ask(**turn.request)
-        return _AsyncStream(stream, turn, ask) if isinstance(stream, AsyncStream) else _unread(stream, turn)
+        return _AsyncStream(stream, turn, ask) if isinstance(stream, AsyncStream) else unread(stream, turn, StructuredStream)
 
 
 if TYPE_CHECKING:
@@ -222,10 +222,3 @@ def _manager(kind: Any, ask: Any) -> Any:
     # Versions of the package differ in whether it is told the format.
     told = {"output_format": NOT_GIVEN} if "output_format" in inspect.signature(kind).parameters else {}
     return kind(ask, **told)
-
-
-def _unread(stream: Any, turn: Any) -> Any:
-    """What the client gives in the place of a stream, such as a raw response."""
-    if isinstance(turn, StructuredStream):
-        raise TypeError(f"response_model needs a stream, not an object of type `{type(stream).__name__}`")
-    return stream

@@ -32,6 +32,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from callwright._callwright import Outcome, ReasoningDelta, Refusal, TextDelta, ToolSet, heal, is_cut, parse
+from callwright._followup import NOT_RUN, refused
 from callwright._hosts import StreamedText, confirmation
 from callwright._refused import Refused
 
@@ -339,18 +340,7 @@ class _Answer:
         return is_cut(_finish_reason(self.message))
 
     def error(self) -> Refused:
-        first = self.refusals[0]
-        return Refused(
-            first.message,
-            first.code,
-            first.feedback,
-            first.position,
-            first.hints,
-            first.fix,
-            first.fix_is_certain,
-            first.readings,
-            first.violations,
-        )
+        return refused(self.refusals[0])
 
     def told(self) -> list[AnyMessage]:
         """The answer and what is wrong with it."""
@@ -360,7 +350,7 @@ class _Answer:
             if isinstance(verdict, Refusal):
                 content = verdict.feedback
             else:
-                content = "Not run: another call of the same message is wrong. Make all of them again."
+                content = NOT_RUN
             if verdict.id is not None:
                 told.append(ToolMessage(content=content, tool_call_id=verdict.id, status="error"))
             elif isinstance(verdict, Refusal):

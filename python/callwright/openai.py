@@ -22,7 +22,7 @@ from openai.resources.chat.completions import AsyncCompletions as _TheirAsyncCom
 from openai.resources.chat.completions import Completions as _TheirCompletions
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from callwright._client import async_driven, async_events, copied, driven, events
+from callwright._client import async_driven, async_events, copied, driven, events, unread
 from callwright._openai_turns import StructuredStream, ToolStream, request_for, structured, whole, with_tools
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Completions(_TheirCompletions):
     def _streamed(self, turn: Any) -> Any:
         ask = super().create
         stream = ask(**turn.request)
-        return _Stream(stream, turn, ask) if isinstance(stream, Stream) else _unread(stream, turn)
+        return _Stream(stream, turn, ask) if isinstance(stream, Stream) else unread(stream, turn, StructuredStream)
 
 
 class AsyncCompletions(_TheirAsyncCompletions):
@@ -167,7 +167,7 @@ class AsyncCompletions(_TheirAsyncCompletions):
     async def _streamed(self, turn: Any) -> Any:
         ask = super().create
         stream = await ask(**turn.request)
-        return _AsyncStream(stream, turn, ask) if isinstance(stream, AsyncStream) else _unread(stream, turn)
+        return _AsyncStream(stream, turn, ask) if isinstance(stream, AsyncStream) else unread(stream, turn, StructuredStream)
 
 
 if TYPE_CHECKING:
@@ -197,10 +197,3 @@ class _AsyncStream(AsyncStream[Any]):
     def __init__(self, stream: AsyncStream[Any], turn: Any, ask: Callable[..., Awaitable[Any]]) -> None:
         self.response = stream.response
         self._iterator = async_events(self, stream, turn, ask)
-
-
-def _unread(stream: Any, turn: Any) -> Any:
-    """What the client gives in the place of a stream, such as a raw response."""
-    if isinstance(turn, StructuredStream):
-        raise TypeError(f"response_model needs a stream, not an object of type `{type(stream).__name__}`")
-    return stream

@@ -29,7 +29,7 @@ static SCHEMAS: LazyLock<Compiled<Arc<callwright::Schema>>> = LazyLock::new(|| {
 
 /// Says of each part of a schema where it stands and why it says nothing.
 fn sentences(parts: &[callwright::Unchecked]) -> Vec<String> {
-    parts.iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect()
+    parts.iter().map(ToString::to_string).collect()
 }
 
 /// Returns the tools that the JSON `text` declares; known ones come from the process's cache.
@@ -88,11 +88,8 @@ impl ToolSet {
     /// Returns the parts of the definitions that no call is checked against, one sentence each.
     #[getter]
     fn unchecked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let sentences: Vec<String> = self
-            .tools
-            .unchecked()
-            .map(|(tool, part)| format!("{tool}: {}: {}", part.pointer, part.reason))
-            .collect();
+        let sentences: Vec<String> =
+            self.tools.unchecked().map(|(tool, part)| format!("{tool}: {part}")).collect();
         PyTuple::new(py, sentences)
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use callwright_json::{Kind, Kinds, MAX_SLOTS, Place, Value};
+use callwright_json::{Guide as _, Kind, Kinds, MAX_SLOTS, Place, Value};
 
 use super::fits::{bits, has_type, keeps};
 use super::guide::{ANY, Entry, SchemaGuide};
@@ -91,7 +91,7 @@ impl Schema {
 
     /// Returns whether `value` fits `place`, a place of [`Schema::guide`], as far as the tables say.
     pub fn fits_at(&self, place: Place, value: Value<'_>) -> bool {
-        walk(&self.guide, place.0, value, &mut |_| ControlFlow::Break(())).is_continue()
+        self.guide.fits(place, value)
     }
 
     /// Returns whether any string at all may stand at `place`.

@@ -4,6 +4,8 @@
 //! A value that fits the given schema also fits the rest of it. Leaving out a part of what a value must *not* be would
 //! forbid more, so all of that goes with it.
 
+use std::fmt;
+
 use super::keywords::{Holds, holds, inside_mut, pointer_key, pointer_step};
 use super::references::{REFERENCES, within};
 use callwright_value::{Map, Value};
@@ -15,6 +17,13 @@ pub struct Unchecked {
     pub pointer: String,
     /// The reason, in words without a full stop.
     pub reason: String,
+}
+
+/// `/properties/path/pattern: it is not a regular expression here`
+impl fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.pointer, self.reason)
+    }
 }
 
 /// Keywords that admit less if the schema in them admits more.

@@ -27,7 +27,7 @@ static SCHEMAS: LazyLock<Compiled<Arc<callwright::Schema>>> = LazyLock::new(|| {
 
 /// Says of each part of a schema where it stands and why it says nothing.
 fn sentences(parts: &[callwright::Unchecked]) -> Vec<String> {
-    parts.iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect()
+    parts.iter().map(ToString::to_string).collect()
 }
 
 /// The tools that a model may call.
@@ -54,12 +54,8 @@ impl Tools {
 
     /// The demands that are not held against calls, one sentence each, as JSON.
     pub fn unchecked(&self) -> String {
-        let parts = self.tools.unchecked().map(|(tool, part)| (tool, &part.pointer, &part.reason));
-        json(
-            &parts
-                .map(|(tool, pointer, reason)| format!("{tool}: {pointer}: {reason}"))
-                .collect::<Vec<String>>(),
-        )
+        let parts = self.tools.unchecked().map(|(tool, part)| format!("{tool}: {part}"));
+        json(&parts.collect::<Vec<String>>())
     }
 
     /// Returns whether all that the schemas demand is held against calls.

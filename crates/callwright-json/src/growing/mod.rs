@@ -79,7 +79,7 @@ impl Partial {
     pub fn complete(&self) -> Vec<String> {
         let mut complete = Vec::new();
         let Some(root) = self.value() else { return complete };
-        // The containers around the next value, outermost first, and the number of open ones from that value inwards.
+        // The values that are left, the next one last, each with its pointer and the number of open ones from it inwards.
         let mut todo = vec![(root, String::new(), self.closers())];
         while let Some((value, pointer, open)) = todo.pop() {
             if open == 0 && self.gap_in(value).is_none() {
@@ -93,10 +93,7 @@ impl Partial {
             });
             let first = todo.len();
             todo.extend(members.chain(elements).map(|(pointer, child)| (child, pointer, 0)));
-            // Only the last value of an open container may be open.
-            if let Some((_, _, last)) = todo.get_mut(first..).and_then(<[_]>::last_mut) {
-                *last = open.saturating_sub(1);
-            }
+            open_last(todo.get_mut(first..), open);
             todo.get_mut(first..).unwrap_or_default().reverse();
         }
         complete
@@ -135,9 +132,7 @@ impl Partial {
                 let Some((_, whole)) = members.find(|(other, _)| other.same_as(key)) else { return false };
                 todo.push((part, whole, 0));
             }
-            if let Some((_, _, last)) = todo.get_mut(first..).and_then(<[_]>::last_mut) {
-                *last = open.saturating_sub(1);
-            }
+            open_last(todo.get_mut(first..), open);
         }
         true
     }
@@ -147,6 +142,13 @@ impl Partial {
         let span = value.span().range();
         let first = self.gaps.partition_point(|gap| *gap < span.start);
         self.gaps.get(first).copied().filter(|gap| *gap < span.end)
+    }
+}
+
+/// Notes that of the values in a container, with `open` values open from it inwards, only the last may be open.
+fn open_last<V, W>(inside: Option<&mut [(V, W, usize)]>, open: usize) {
+    if let Some((_, _, last)) = inside.and_then(<[_]>::last_mut) {
+        *last = open.saturating_sub(1);
     }
 }
 

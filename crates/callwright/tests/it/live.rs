@@ -13,7 +13,7 @@ const TOOLS: &str = r#"[
 ]"#;
 
 /// What long strings are made of.
-const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "print(",
     "\"hi\"",
     " = {",

@@ -9,34 +9,10 @@ use crate::common::question::Question;
 use crate::common::{Random, pieces, rounds, times};
 use crate::differential::each_question;
 use crate::heal_corpus;
+use crate::live::WORDS;
 
-/// What long strings are made of.
-const WORDS: [&str; 24] = [
-    "print(",
-    "\"hi\"",
-    " = {",
-    "}",
-    "]",
-    ", ",
-    ": ",
-    "\n",
-    "\t",
-    "\\",
-    "C:\\new\\",
-    "naïve ",
-    "日本",
-    "😀",
-    "<b class=\"x\">",
-    "</b>",
-    "// no\n",
-    "{\"a\": [1, \"b\"]}",
-    "'",
-    "\u{1}",
-    "word ",
-    "\", \"mode\": \"",
-    "it's",
-    "\n    ",
-];
+/// What long strings are made of, besides the words of live calls.
+const MORE_WORDS: [&str; 2] = ["it's", "\n    "];
 /// What breaks a text when it is put in.
 const PIECES: [&str; 22] = [
     "\"", "\"", "\\", "\\\"", "}", "{", "]", ",", ":", "\n", "'", "\\u", "x", " ", "\"}", "```", "// c\n",
@@ -63,9 +39,14 @@ fn schemas() -> Vec<Schema> {
     schemas.iter().map(|schema| Schema::compile(schema).unwrap()).collect()
 }
 
+fn word(random: &mut Random) -> &'static str {
+    let n = random.below(WORDS.len() + MORE_WORDS.len());
+    WORDS.iter().chain(&MORE_WORDS).nth(n).unwrap()
+}
+
 fn string(random: &mut Random) -> Value {
     let most = *random.pick(&[1, 2, 4, 10]);
-    Value::from((0..random.below(most)).map(|_| *random.pick(&WORDS)).collect::<String>())
+    Value::from((0..random.below(most)).map(|_| word(random)).collect::<String>())
 }
 
 /// A value that is nearly one for a schema: a few members are of another type, or not declared.
